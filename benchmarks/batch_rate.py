@@ -1,19 +1,25 @@
 """How many cells a second a batch does, with one worker and several, and its memory.
 
 python -m benchmarks.batch_rate [--cells 40] [--cores 2] [--many 20000]
+python -m benchmarks.batch_rate --sessions
 
-Runs `paprle batch` of sessions over a bad network, with as many cells for each worker.
-A rate counts from when every worker is warm until the first has no work left: parts
-say when each cell was done. Then a driver is given so many cells by workers that take
-no time, and its memory is looked at. Prints one JSON object; `linear` is 1 where N
-workers do N times as much as one. Exits with 1 where that is below 0.9, or where the
-driver's memory grew. Rates of a machine that others use say nothing.
+The second says what sessions of some lengths and worlds cost as a worker runs them,
+recorded and not measured, in a process that is warm.
+
+The first runs `paprle batch` of sessions over a bad network, with as many cells for
+each worker. A rate counts from when every worker is warm until the first has no work
+left: parts say when each cell was done. Then a driver is given so many cells by workers
+that take no time, and its memory is looked at. Prints one JSON object; `linear` is 1
+where N workers do N times as much as one. Exits with 1 where that is below 0.9, or
+where the driver's memory grew. Rates of a machine that others use say nothing.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -27,9 +33,23 @@ from paprle.batch.engine import Ended, Engine
 from paprle.batch.place import Place
 from paprle.batch.plan import read_plan
 from paprle.batch.work import DONE, do_job, name_part
+from paprle.config import resolve
+from paprle.hosts.virtual import VirtualSession
 
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 WARM = 3  # chosen: first cells of a worker, which load and compile
+TURNS = 5  # chosen: of each session, one after the other; the median counts
+SESSIONS = {
+    "32 s, kinematic": ["follower=piper", "env=kinematic", "leader.laps=5"],
+    "6.6 s, kinematic": ["follower=piper", "env=kinematic"],
+    "32 s, kinematic, lossy": [
+        "follower=piper", "env=kinematic", "leader.laps=5", "link.emulate=lossy",
+    ],
+    "32 s, mujoco": ["follower=ur5e", "env=mujoco", "leader.laps=5"],
+    "32 s, mujoco, env.rate=200": [
+        "follower=ur5e", "env=mujoco", "leader.laps=5", "env.rate=200",
+    ],
+}  # fmt: skip
 LINEAR = 0.9  # chosen: below it cores are wasted
 GROWTH = 4.0  # [MB] chosen: as benchmarks.gate_soak; a byte a cell is 0.02
 PLAN = {
@@ -60,6 +80,38 @@ def measure_rate(folder, n_workers, n_cells):
     ends = sorted(one.stat().st_mtime for one in (out / "parts").glob("*.json"))
     steady = ends[WARM * n_workers : len(ends) - n_workers + 1]
     return (len(steady) - 1) / (steady[-1] - steady[0]), done.stdout.splitlines()[1]
+
+
+def measure_sessions():
+    """Return core-seconds and robot-seconds a core-second of each of SESSIONS."""
+    costs = {name: [] for name in SESSIONS}
+    for turn in range(TURNS + 1):
+        for name, words in SESSIONS.items():
+            seconds, cost = run_session(words)
+            if turn:
+                costs[name].append((cost, seconds / cost))
+        gc.collect()
+        gc.freeze()
+    return {
+        name: [round(statistics.median(one), 2) for one in zip(*own, strict=True)]
+        for name, own in costs.items()
+    }
+
+
+def run_session(words):
+    """Run a session as a worker does; return its length and its cost, [s]."""
+    with tempfile.TemporaryDirectory(prefix="session-") as folder:
+        own = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
+        began = time.process_time()
+        session = VirtualSession(
+            resolve(["leader=autopilot", "session.rate=200", *words, *own]),
+            say=lambda _: None,
+            is_thrown_away=True,
+        )
+        begin_ns = session.clock.now_ns
+        session.run()
+        cost = time.process_time() - began
+    return (session.clock.now_ns - begin_ns) * 1e-9, cost
 
 
 class Quick(Engine):
@@ -127,7 +179,11 @@ def main(words=None):
     parser.add_argument("--cells", type=int, default=40, help="of each worker")
     parser.add_argument("--cores", type=int, default=2)
     parser.add_argument("--many", type=int, default=20000, help="of the driver alone")
+    parser.add_argument("--sessions", action="store_true", help="their cost alone")
     args = parser.parse_args(words)
+    if args.sessions:
+        print(json.dumps(measure_sessions(), indent=1))
+        return 0
     with tempfile.TemporaryDirectory(prefix="batch-") as name:
         folder = Path(name)
         one, said = measure_rate(folder, 1, args.cells)

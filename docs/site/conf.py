@@ -4,6 +4,7 @@ from paprle import __version__
 
 project = "PAPRLE"
 author = "The PAPRLE contributors"
+copyright = "the PAPRLE contributors, Apache-2.0"  # noqa: A001 - Sphinx' name
 release = __version__
 root_doc = "docs/index"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
@@ -30,6 +31,7 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["myst.header"]  # a page may begin at any level
 autodoc_typehints = "description"
+autodoc_type_aliases = {name: name for name in ("Vec", "Ints", "Table", "Json")}
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_google_docstring = True

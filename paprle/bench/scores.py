@@ -10,6 +10,7 @@ import platform
 import re
 import statistics
 from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -55,7 +56,7 @@ SCORES: Mapping[str, Score] = {
     "command_to_motion_p50_ms": Score("command to motion [ms]", statistics.median),
 }
 """Columns of the table that are scores."""
-KEYS = ("system", "robot", "world", "network")
+KEYS = ("robot", "world", "network", "system")
 
 
 def make_scores(
@@ -73,13 +74,17 @@ def make_scores(
 
     Returns:
         JSON values: ``bench``, ``versions``, ``systems``, ``machine``, ``seeds``,
-        ``board`` (an entry for each system, robot, world and network), ``sessions``.
+        ``board`` (an entry for each robot, world, network and system), ``sessions``.
     """
     manifest = bench.manifest
     rows = [{"system": OURS, **row} for row in rows]
-    groups: dict[tuple[Any, ...], list[Json]] = {}
+    places = dict.fromkeys(tuple(row[key] for key in KEYS[:-1]) for row in rows)
+    systems = dict.fromkeys(row["system"] for row in rows)
+    groups: dict[tuple[Any, ...], list[Json]] = {
+        (*place, system): [] for place, system in product(places, systems)
+    }
     for row in rows:
-        groups.setdefault(tuple(row[key] for key in KEYS), []).append(row)
+        groups[tuple(row[key] for key in KEYS)].append(row)
     return {
         "format": VERSION,
         "bench": {
@@ -98,6 +103,7 @@ def make_scores(
         "board": [
             {**dict(zip(KEYS, key, strict=True)), **_gather(of_key)}
             for key, of_key in groups.items()
+            if of_key
         ],
         "sessions": [_describe(row) for row in rows],
     }
