@@ -38,6 +38,22 @@ class PageAlone:
 
 
 @contextmanager
+def show_view(robot, port, **config):
+    """Yield a view of a robot and its page, which may not complain; no scene."""
+    find_browser()
+    settings = ViewConfig(port=find_port(port), scene=False, **config)
+    view = View(settings, robot, time.monotonic_ns)
+    view.open()
+    try:
+        with open_browser() as browser:
+            browser.open(view.notes[0].removeprefix("open "))
+            yield view, browser.page
+            assert browser.errors == []
+    finally:
+        view.close()
+
+
+@contextmanager
 def serve_alone(kind, robot, port):
     """Yield a page of this kind that operates; its browser may not complain."""
     find_browser()

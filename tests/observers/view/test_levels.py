@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from browser import find_browser, open_browser
+from page_alone import show_view
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 
@@ -19,17 +17,8 @@ ROBOT = make_robot_info(has_gripper=True, n_limbs=1)
 @pytest.fixture(params=["real", "off"])
 def shown(request):
     """Yield the view and its page."""
-    find_browser()
-    config = ViewConfig(port=find_port(18980), scene=False, levels=request.param)
-    view = View(config, ROBOT, time.monotonic_ns)
-    view.open()
-    try:
-        with open_browser() as browser:
-            browser.open(view.notes[0].removeprefix("open "))
-            yield view, browser.page
-            assert browser.errors == []
-    finally:
-        view.close()
+    with show_view(ROBOT, 18980, levels=request.param) as both:
+        yield both
 
 
 def go_on(shown, is_there, timeout=20.0):

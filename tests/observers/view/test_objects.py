@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from browser import find_browser, open_browser
+from page_alone import show_view
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 
@@ -20,18 +18,8 @@ NEWS = {"objects": ["cup", "bin"]}
 @pytest.fixture
 def shown():
     """Yield the view and its page."""
-    find_browser()
-    view = View(
-        ViewConfig(port=find_port(19280), scene=False), ROBOT, time.monotonic_ns
-    )
-    view.open()
-    try:
-        with open_browser() as browser:
-            browser.open(view.notes[0].removeprefix("open "))
-            yield view, browser.page
-            assert browser.errors == []
-    finally:
-        view.close()
+    with show_view(ROBOT, 19280) as both:
+        yield both
 
 
 def go_on(shown, is_there, news=NEWS, timeout=20.0):

@@ -5,10 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from browser import find_browser, open_browser
+from page_alone import show_view
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
 from paprle.contracts.camera_settings import CameraSettings
 from paprle.contracts.images import Frame
 from paprle.testing.robots import make_robot_info
@@ -23,17 +21,8 @@ PIXELS = bytes([90]) * 64 * 48 * 3
 @pytest.fixture(scope="module")
 def shown():
     """Yield the view, its page and the picture on it."""
-    find_browser()
-    config = ViewConfig(port=find_port(18960), scene=False)
-    view = View(config, ROBOT, time.monotonic_ns)
-    view.open()
-    try:
-        with open_browser() as browser:
-            browser.open(view.notes[0].removeprefix("open "))
-            yield view, browser.page
-            assert browser.errors == []
-    finally:
-        view.close()
+    with show_view(ROBOT, 18960) as both:
+        yield both
 
 
 def go_on(shown, is_there, *, gives, timeout=20.0):
