@@ -87,7 +87,7 @@ class FollowRule(LimbRule[FollowState]):
             chase: How the target goes after it.
         """
         self._name, self._chase = name, chase
-        self._T_base_world: Vec = np.linalg.inv(T_world_base)
+        self._T_base_world = np.linalg.inv(T_world_base)
 
     def begin(self, inputs: RuleInputs) -> FollowState:
         """Begin where the command stands, at rest; what is seen then counts."""
