@@ -31,7 +31,6 @@ myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence"]
 suppress_warnings = ["myst.header"]  # a page may begin at any level
 autodoc_typehints = "description"
-autodoc_type_aliases = {name: name for name in ("Vec", "Ints", "Table", "Json")}
 autodoc_member_order = "bysource"
 autodoc_default_options = {"members": True, "show-inheritance": True}
 napoleon_google_docstring = True
