@@ -113,7 +113,7 @@ class Asker(ABC, Generic[Joined]):
             self._ranked.popleft()
         usual = np.min([waits for _, waits in self._ranked], axis=0)
         self._offset = float(usual[0])
-        by_chance = (ranked[-1] - ranked[0]) / _BY_CHANCE
+        by_chance = float(ranked[-1] - ranked[0]) / _BY_CHANCE
         return max(0.0, float(np.min(ranked - usual)) - by_chance)
 
     def receive(self, data: bytes, now: float) -> Joined | None:
