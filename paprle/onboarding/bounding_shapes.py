@@ -18,6 +18,7 @@ _ROUGH, _FINE = (
 )  # chosen: steps of Bădoiu and Clarkson; 0.3 % too wide after 400
 _FEW = 10  # chosen: directions that a guess tries
 _N_TURNS = 6  # chosen: boxes 15° apart about each axis
+_QUARTER = np.arange(_N_TURNS) * (0.5 * np.pi / _N_TURNS)  # [rad]
 _CORNER_SHARE = 0.8  # chosen: corners are measured less quickly, so must be worth it
 _THINNEST = 1e-3  # [m] chosen: no body is thinner
 
@@ -70,6 +71,36 @@ def guess_volume(points: Vec) -> float:
     return min(*volumes, *(float(side.prod()) / _CORNER_SHARE for side in sides))
 
 
+def enclose_as(points: Vec, like: Enclosure) -> Enclosure:
+    """Return the body of another's shape and directions that holds the points."""
+    R = like.T_mesh_body.rotation
+    if like.shape == "box":
+        return _place_box(points, R)
+    return _place(points, find_extremes(points), R, like.shape)
+
+
+def list_enclosures(points: Vec, normal: Vec) -> list[Enclosure]:
+    """Return bodies of each shape that hold the points; one box is flush with a plane.
+
+    Args:
+        points: Shape (k, 3), [m].
+        normal: The plane's, a unit vector.
+    """
+    some = find_extremes(points)
+    axes = find_axes(some)
+    ways = np.vstack([np.eye(3), axes.T, _spread(_FEW)])
+    boxes = (_enclose_in_box(some, some, axes), guess_box(points, normal))
+    return [*_enclose_along(some, some, ways, _ROUGH), *boxes]
+
+
+def guess_box(points: Vec, normal: Vec) -> Enclosure:
+    """Return about the smallest box that holds the points and is flush with a plane."""
+    x, y = (v[0] for v in _list_across(normal[None]))
+    frame = np.stack([x, y, normal], axis=1)
+    turns = [frame @ pin.utils.rotate("z", angle) for angle in _QUARTER]
+    return min((_place_box(points, R) for R in turns), key=lambda box: box.volume)
+
+
 def _spread(n: int) -> Vec:
     """Return n directions spread evenly over a half sphere, shape (n, 3)."""
     k = np.arange(n) + 0.5
@@ -94,17 +125,24 @@ def find_extremes(points: Vec, n_directions: int = _N_EXTREMES) -> Vec:
     return some
 
 
-def _look_along(some: Vec, ways: Vec, n_steps: int) -> tuple[Vec, Vec, Vec]:
-    """Return frames whose z are ways, points in them, and the middles of these."""
+def _list_across(ways: Vec) -> tuple[Vec, Vec]:
+    """Return two directions across each of k ways, shapes (k, 3)."""
     other = np.where(np.abs(ways[:, :1]) < 0.7, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
     x = np.cross(other, ways)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
-    frames = np.stack([x, np.cross(ways, x), ways], axis=2)
+    return x, np.cross(ways, x)
+
+
+def _look_along(some: Vec, ways: Vec, n_steps: int) -> tuple[Vec, Vec, Vec]:
+    """Return frames whose z are ways, points in them, and the middles of these."""
+    frames = np.stack([*_list_across(ways), ways], axis=2)
     seen = np.einsum("pi,kij->kpj", some, frames)
     return frames, seen, _find_middles(seen[:, :, :2], n_steps)
 
 
-def _enclose_along(points: Vec, some: Vec, ways: Vec) -> tuple[Enclosure, Enclosure]:
+def _enclose_along(
+    points: Vec, some: Vec, ways: Vec, n_steps: int = _FINE
+) -> tuple[Enclosure, Enclosure]:
     """Return the smallest capsule and cylinder.
 
     Their directions are chosen by some of the points, then all are fitted.
@@ -116,13 +154,16 @@ def _enclose_along(points: Vec, some: Vec, ways: Vec) -> tuple[Enclosure, Enclos
     flat_ends = np.argmin(
         [r * r * h for (r, _, _), h in zip(fits, heights, strict=True)]
     )
-    capsule = _place(points, some, frames[round_ends], "capsule")
-    return capsule, _place(points, some, frames[flat_ends], "cylinder")
+    capsule = _place(points, some, frames[round_ends], "capsule", n_steps)
+    cylinder = _place(points, some, frames[flat_ends], "cylinder", n_steps)
+    return capsule, cylinder
 
 
-def _place(points: Vec, some: Vec, R: Vec, shape: str) -> Enclosure:
+def _place(
+    points: Vec, some: Vec, R: Vec, shape: str, n_steps: int = _FINE
+) -> Enclosure:
     """Return a capsule or cylinder along z of R about all points."""
-    middle = _find_middles((some @ R)[None, :, :2], _FINE)[0]
+    middle = _find_middles((some @ R)[None, :, :2], n_steps)[0]
     seen = points @ R
     radius, low, high = _fit(seen, middle)
     if shape == "cylinder":
@@ -166,6 +207,11 @@ def _enclose_in_box(points: Vec, some: Vec, axes: Vec) -> Enclosure:
     )
     sides = np.ptp(np.einsum("pi,kij->kpj", some, turns), axis=1)
     R = turns[int(np.argmin(np.maximum(sides, _THINNEST).prod(axis=1)))]
+    return _place_box(points, R)
+
+
+def _place_box(points: Vec, R: Vec) -> Enclosure:
+    """Return the box along the axes of R about the points."""
     seen = points @ R
     low, high = seen.min(axis=0), seen.max(axis=0)
     size = np.maximum(high - low, _THINNEST)
@@ -175,5 +221,4 @@ def _enclose_in_box(points: Vec, some: Vec, axes: Vec) -> Enclosure:
 
 def _list_turns() -> list[Vec]:
     """Return turns about each axis, less than a quarter each, and none."""
-    angles = np.arange(1, _N_TURNS) * (0.5 * np.pi / _N_TURNS)
-    return [np.eye(3)] + [pin.utils.rotate(k, a) for k in "xyz" for a in angles]
+    return [np.eye(3)] + [pin.utils.rotate(k, a) for k in "xyz" for a in _QUARTER[1:]]

@@ -4,7 +4,9 @@ A body around a whole mesh is thicker than its link. Where two links' bodies tou
 their meshes do not, room is lost to the robot. So the links of such a pair are cut into
 pieces (``paprle.onboarding.pieces``), until next to none is lost. What lies close for
 good, beside a joint, is left out piece by piece: two pieces whose meshes touch in no
-posture, all postures 5° apart having been tried, need not be kept apart. Bodies that
+posture, all postures 5° apart having been tried, need not be kept apart. Halves are
+first the smallest ones, which serves all pairs alike; where that does not suffice they
+are those that give back the most (``paprle.onboarding.cuts``). Bodies that
 cost nothing stay whole, since the gate measures every pair of them. Pieces are left out
 with a millimetre to spare; links that would lose half of their postures without it.
 
@@ -15,7 +17,8 @@ but how its meshes were drawn: it is left out.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import coal
@@ -23,6 +26,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import Vec
+from paprle.onboarding.cuts import Cut, find_cut
 from paprle.onboarding.pieces import Piece
 from paprle.onboarding.relative import MIDDLE, Ball, Way, list_ways
 from paprle.robot.collision import make_shape
@@ -30,8 +34,10 @@ from paprle.robot.tree import Primitive, Urdf
 
 _ENOUGH = 0.02  # chosen: of the postures, that bodies may take from the robot
 _LITTLE = 0.01  # chosen: of the postures, that a pair may take without being cut
+_LITTLE_FINE = 0.005  # chosen: the same, where what others lose is looked at
 _MUCH = 0.02  # chosen: of the postures, that a pair takes and a person is told of
-_MOST = 6  # chosen: pieces of a link
+_MOST = 6  # chosen: pieces of a link, cut where its bodies get smallest
+_MOST_FINE = 14  # chosen: pieces of a link, cut where most room is given back
 _ALWAYS = 0.95  # MoveIt Setup Assistant: the share that it calls "always in collision"
 _MOSTLY = 0.5  # chosen: of what touches in the middle of all joints' ways as well
 _NEAR = 1e-3  # [m] chosen: pieces that come so near may touch between two postures
@@ -78,6 +84,7 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec]) -> Fitted:
     always = [pair for pair in pairs if pair.touches_always()]
     pairs = [pair for pair in pairs if pair not in always]
     _separate(pairs)
+    _refine(pairs)
     for pair in pairs:
         if pair.measure_lost() >= _MOSTLY:
             pair.leave_out_if_apart()
@@ -119,6 +126,32 @@ def _separate(pairs: list[_LinkPair]) -> None:
             lost[worst] = worst.measure_lost()
 
 
+def _refine(pairs: list[_LinkPair]) -> None:
+    """Cut where room is lost still, as long as the robot as a whole gains by it."""
+    lost = {pair: pair.measure_lost() for pair in pairs}
+    stuck: set[_LinkPair] = set()
+    while sum(lost.values()) > _ENOUGH:
+        worst = max(
+            (pair for pair in pairs if pair not in stuck),
+            key=lambda pair: lost[pair],
+            default=None,
+        )
+        if worst is None or lost[worst] < _LITTLE_FINE:
+            return
+        found = worst.find_cut()
+        if found is None:
+            stuck.add(worst)
+            continue
+        link, cut = found
+        link.replace([cut.piece], cut.halves)
+        after = {pair: pair.measure_lost() for pair in pairs if link in pair.links}
+        if sum(after.values()) < sum(lost[pair] for pair in after):
+            lost.update(after)
+        else:  # what one pair gains others lose
+            link.replace(cut.halves, [cut.piece])
+            stuck.add(worst)
+
+
 class _Link:
     """A link and its pieces."""
 
@@ -126,13 +159,10 @@ class _Link:
         self.whole = Piece(triangles)
         self.pieces = [self.whole]
 
-    def cut(self, piece: Piece) -> bool:
-        """Replace a piece by its halves; return whether that was possible."""
-        if len(self.pieces) >= _MOST or not piece.halves:
-            return False
-        at = next(k for k, one in enumerate(self.pieces) if one is piece)
-        self.pieces[at : at + 1] = piece.halves
-        return True
+    def replace(self, old: Sequence[Piece], new: Sequence[Piece]) -> None:
+        """Put halves in the place of what they were cut from, or the other way."""
+        at = next(k for k, piece in enumerate(self.pieces) if piece is old[0])
+        self.pieces[at : at + len(old)] = new
 
 
 class _LinkPair:
@@ -166,7 +196,7 @@ class _LinkPair:
                 yield one, other
 
     def take_away(self) -> bool:
-        """Leave out the worst pair of pieces, or cut one of them.
+        """Leave out the worst pair of pieces, or halve one of them.
 
         Returns:
             Whether that was possible.
@@ -177,9 +207,17 @@ class _LinkPair:
                 return True
             order = [(self.links[0], one), (self.links[1], other)]
             order.sort(key=lambda found: -found[1].body.volume)
-            if any(link.cut(piece) for link, piece in order):
-                return True
+            for link, piece in order:
+                if len(link.pieces) < _MOST and piece.halves:
+                    link.replace([piece], piece.halves)
+                    return True
         return False
+
+    def find_cut(self) -> tuple[_Link, Cut] | None:
+        """Return the cut that gives back the most room, and of which link."""
+        one, other = (len(link.pieces) < _MOST_FINE for link in self.links)
+        cut = find_cut(self._find_lost()[1], self.way.places, (one, other))
+        return None if cut is None else (self.links[cut.side], cut)
 
     def leave_out_if_apart(self) -> None:
         """Leave out links whose meshes touch in no posture, however near they come.
@@ -239,13 +277,21 @@ class _LinkPair:
         )
 
     def _collide(self, one: Piece, other: Piece) -> set[int]:
-        """Return in which postures bodies touch, of those in which the whole did."""
-        tried: Collection[int] = self.way.places.keys() - {MIDDLE}
-        for key in itertools.product(one.list_origins(), other.list_origins()):
-            if key in self._hits and len(self._hits[key]) < len(tried):
-                tried = self._hits[key]
+        """Return in which postures bodies touch, of those in which their balls do."""
+        keys, R, p = self._places
+        balls = _find_ball(one), _find_ball(other)
+        between = p + R @ balls[1].centre - balls[0].centre
+        near = np.linalg.norm(between, axis=1) <= balls[0].radius + balls[1].radius
         a, b = _as_body(one), _as_body(other)
-        return {k for k in tried if collide(a, b, self.way.places[k])}
+        return {int(k) for k in keys[near] if collide(a, b, self.way.places[int(k)])}
+
+    @cached_property
+    def _places(self) -> tuple[Vec, Vec, Vec]:
+        """Postures, and the second link's rotations and places in the first."""
+        keys = np.array(sorted(self.way.places.keys() - {MIDDLE}), dtype=int)
+        found = [self.way.places[int(k)] for k in keys]
+        R = np.array([T.rotation for T in found]).reshape(-1, 3, 3)
+        return keys, R, np.array([T.translation for T in found]).reshape(-1, 3)
 
     def _touch(self, k: int) -> bool:
         """Return whether the meshes touch in a posture."""

@@ -8,8 +8,9 @@ outline of its cut, so it holds what is inside the surface as well.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 import coal
 import numpy as np
@@ -18,14 +19,27 @@ from paprle.contracts.types import Vec
 from paprle.onboarding.bounding_shapes import (
     Enclosure,
     enclose,
+    enclose_as,
     find_axes,
     find_extremes,
     guess_volume,
 )
 
 _SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)  # chosen: of a piece's length
-_N_TRIED = 500  # chosen: triangles by which a plane is chosen
+_N_TRIED = 500  # chosen: triangles by which a cut is chosen
 _THIN = 2e-3  # [m] chosen: what is thinner across a cut is not cut
+
+
+class Plane(NamedTuple):
+    """A plane in the axes of a mesh.
+
+    Attributes:
+        normal: A unit vector.
+        offset: How far it is along its normal, [m].
+    """
+
+    normal: Vec
+    offset: float
 
 
 class Piece:
@@ -35,10 +49,22 @@ class Piece:
         triangles: Their corners, shape (k, 3, 3), [m].
     """
 
-    def __init__(self, triangles: Vec, origin: Piece | None = None) -> None:
-        """Make a piece; ``origin`` is what it was cut from."""
+    def __init__(
+        self,
+        triangles: Vec,
+        origin: Piece | None = None,
+        like: Enclosure | None = None,
+    ) -> None:
+        """Make a piece.
+
+        Args:
+            triangles: Their corners, shape (k, 3, 3), [m].
+            origin: What it was cut from.
+            like: A body of the shape and directions that its own is to have.
+        """
         self.triangles = triangles
         self._origin = origin
+        self._like = like
 
     def list_origins(self) -> Iterator[Piece]:
         """Yield the piece, and what it was cut from, and so on."""
@@ -49,22 +75,43 @@ class Piece:
     @cached_property
     def body(self) -> Enclosure:
         """What encloses the triangles, in their axes."""
-        return enclose(self.triangles.reshape(-1, 3))
+        points = self.triangles.reshape(-1, 3)
+        return enclose(points) if self._like is None else enclose_as(points, self._like)
 
     @cached_property
     def halves(self) -> tuple[Piece, ...]:
         """The two halves whose bodies are smallest together; none of what is tiny."""
-        points = find_extremes(self.triangles.reshape(-1, 3))
-        some = self.triangles[:: 1 + len(self.triangles) // _N_TRIED]
+        some = self.thin_out().triangles
         best, least = None, np.inf
-        for normal, offset in _list_planes(points):
-            halves = split(some, normal, offset)
+        for plane in self.list_planes():
+            halves = split(some, *plane)
             volume = sum(guess_volume(half.reshape(-1, 3)) for half in halves)
             if volume < least:
-                best, least = (normal, offset), volume
+                best, least = plane, volume
         if best is None:
             return ()
         return tuple(Piece(half, self) for half in split(self.triangles, *best))
+
+    def thin_out(self) -> Piece:
+        """Return a piece of few of the triangles, to try cuts on."""
+        return Piece(self.triangles[:: 1 + len(self.triangles) // _N_TRIED])
+
+    def list_planes(self) -> Iterator[Plane]:
+        """Yield planes across the piece, along its own axes and those of its mesh."""
+        points = find_extremes(self.triangles.reshape(-1, 3))
+        for normal in np.vstack([np.eye(3), find_axes(points).T]):
+            along = points @ normal
+            low, high = float(along.min()), float(along.max())
+            if high - low > _THIN:
+                for share in _SHARES:
+                    yield Plane(normal, low + share * (high - low))
+
+    def cut(self, plane: Plane, bodies: Sequence[Enclosure]) -> tuple[Piece, ...]:
+        """Return both sides of a plane, in bodies like those given."""
+        halves = split(self.triangles, *plane)
+        return tuple(
+            Piece(half, self, like) for half, like in zip(halves, bodies, strict=True)
+        )
 
     @cached_property
     def mesh(self) -> coal.BVHModelBase:
@@ -75,16 +122,6 @@ class Piece:
             mesh.addTriangle(a, b, c)
         mesh.endModel()
         return mesh
-
-
-def _list_planes(points: Vec) -> Iterator[tuple[Vec, float]]:
-    """Yield planes across a piece, along its own axes and those of its mesh."""
-    for normal in np.vstack([np.eye(3), find_axes(points).T]):
-        along = points @ normal
-        low, high = float(along.min()), float(along.max())
-        if high - low > _THIN:
-            for share in _SHARES:
-                yield normal, low + share * (high - low)
 
 
 def split(triangles: Vec, normal: Vec, offset: float) -> tuple[Vec, Vec]:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paprle.contracts.types import Vec
-from paprle.onboarding.pieces import Piece, split
+from paprle.onboarding.bounding_shapes import guess_box
+from paprle.onboarding.pieces import Piece, Plane, split
 
 
 def measure_area(triangles: Vec) -> float:
@@ -41,3 +42,18 @@ def test_two_bars_at_an_angle_are_thinner_in_two_pieces() -> None:
 
     assert sum(half.body.volume for half in halves) < 0.5 * whole.body.volume
     assert {whole} < set(halves[0].list_origins())
+
+
+def test_halves_of_a_cut_lie_in_bodies_of_the_shapes_asked_for() -> None:
+    rng = np.random.default_rng(1)
+    whole = Piece(rng.uniform(-1.0, 1.0, (300, 3, 3)))
+    normal = np.array([0.6, 0.8, 0.0])
+    flush = guess_box(whole.triangles.reshape(-1, 3), normal)
+
+    halves = whole.cut(Plane(normal, 0.1), [flush, whole.body])
+
+    assert [half.body.shape for half in halves] == ["box", whole.body.shape]
+    away = halves[0].body.T_mesh_body.inverse()
+    seen = halves[0].triangles.reshape(-1, 3) @ away.rotation.T + away.translation
+    assert (2.0 * np.abs(seen) <= np.array(halves[0].body.size) + 1e-9).all()
+    assert all(whole in set(half.list_origins()) for half in halves)
