@@ -1,0 +1,68 @@
+"""A cut is chosen by the room that it gives back."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.types import Vec
+from paprle.onboarding.cuts import find_cut
+from paprle.onboarding.fit import collide, make_primitive
+from paprle.onboarding.pieces import Piece
+from paprle.robot.collision import make_shape
+
+
+def box(low: tuple[float, ...], high: tuple[float, ...]) -> Vec:
+    """Return points of a box as triangles, shape (56, 3, 3)."""
+    corners = list(itertools.product(*zip(low, high, strict=True)))
+    return np.array(list(itertools.combinations(corners, 3)))
+
+
+def touch(piece: Piece, other: Piece, at: pin.SE3) -> bool:
+    bodies = [
+        (make_shape(make_primitive("", one)), one.body.T_mesh_body)
+        for one in (piece, other)
+    ]
+    return collide(*bodies, at)
+
+
+def test_a_cut_frees_the_side_on_which_the_other_link_passes() -> None:
+    # a plate with a step at its end; the bar passes over the plate, before the step
+    link = Piece(
+        np.concatenate(
+            [
+                box((0.0, 0.0, 0.0), (1.0, 0.1, 0.02)),
+                box((0.9, 0.0, 0.0), (1.0, 0.1, 0.1)),
+            ]
+        )
+    )
+    bar = Piece(box((-0.02, -0.02, -0.02), (0.02, 0.02, 0.02)))
+    at = {k: pin.SE3(np.eye(3), np.array([x, 0.05, 0.07]))
+          for k, x in enumerate(np.linspace(0.7, 0.86, 9))}  # fmt: skip
+    assert all(touch(link, bar, T) for T in at.values())
+
+    pieces = [link]
+    for _ in range(5):
+        lost = {
+            (piece, bar): {k for k, T in at.items() if touch(piece, bar, T)}
+            for piece in pieces
+        }
+        lost = {pair: ks for pair, ks in lost.items() if ks}
+        if not lost:
+            return
+        cut = find_cut(lost, at, (True, False))
+        assert cut is not None
+        k = pieces.index(cut.piece)
+        pieces[k : k + 1] = cut.halves
+    raise AssertionError(f"after five cuts postures are lost to {len(lost)} pieces")
+
+
+def test_nothing_is_cut_that_may_not_be() -> None:
+    cube = box((-0.02, -0.02, -0.02), (0.02, 0.02, 0.02))
+    one, other = Piece(cube), Piece(cube)
+
+    found = find_cut({(one, other): {0}}, {0: pin.SE3.Identity()}, (False, False))
+
+    assert found is None
