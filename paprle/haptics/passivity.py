@@ -7,8 +7,8 @@ torque is let through by E / (E₀ + T |tau| v), at most as
 a whole, where v is how fast the leader moves with it and T is long beside how late
 torques are. So a spring let go of gives back less than it took, late as it is, and what
 little it gives beyond is a share of E₀ that shrinks. A force that stands costs no
-energy: it is not cut, and at rest E comes back to E₀. What was cut grows slowly, so
-that it does not chatter about rest.
+energy: it is not cut, and where a hand holds against it E comes back to E₀. What was
+cut grows slowly, so that it does not chatter about rest.
 
 The controller damps before E falls below zero, from E₁ on: α = (E₁ − E) / (h dq²), at
 most ``alpha_max``; where that is not enough, the joint's torque is ramped to zero, and
@@ -33,6 +33,7 @@ _LASTS = 0.05  # [s] chosen: five times what a torque needs to come and to go
 _BACK = 0.25  # [s] chosen: a rationed torque grows so slowly that hands follow
 _STILL = 1e-3  # [rad/s] chosen: slower than an encoder can tell
 _RESTS = 0.05  # [rad/s] chosen: a hand that presses is as slow
+_YIELDS = 0.01  # [rad/s] chosen: who moves with a torque does not hold against it
 _SMOOTH = 0.012  # [s] chosen: a count of an encoder is no motion
 
 
@@ -87,15 +88,15 @@ class Passivity:
         self._level = np.where(level >= size, np.inf, level)
         return np.asarray(np.sign(tau) * np.minimum(size, level))
 
-    def _refill(self, dt: float) -> None:
-        """Let a static force stay: at rest, E comes back to E₀ in a second or two."""
-        rests = (np.abs(self._slow) < _RESTS) & (self.energy < _START)
-        self.energy[rests] += _REFILL * dt
+    def _refill(self, tau: Vec, dt: float) -> None:
+        """Let a static force stay: E comes back to E₀ in a second or two of it."""
+        rests = (np.abs(self._slow) < _RESTS) & (np.sign(tau) * self._slow < _YIELDS)
+        self.energy[rests & (self.energy < _START)] += _REFILL * dt
 
     def control(self, tau: Vec, dq: Vec, dt: float) -> Vec:
         """Return the torque with what damping the energy asks for, shape (M,)."""
         self._slow += (dq - self._slow) * (dt / (dt + _SMOOTH))
-        self._refill(dt)
+        self._refill(tau, dt)
         tau = self._ration(tau * self.share, dt)
         if self.energy.min() >= _DAMP and self.share.min() >= 1.0:
             return tau
