@@ -141,7 +141,8 @@ def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
     """Return an episode as AdaptiX would have recorded it, a frame a measurement.
 
     Poses are in the robot's world; the head, of which nothing is known, is at its
-    origin, and fingertips do not move.
+    origin, and fingertips do not move. Objects are the env's, then those that the
+    operator placed.
 
     Args:
         episode: The episode.
@@ -169,7 +170,7 @@ def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
     places = (*info.joint_names, info.eef_link) if version else (info.eef_link,)
     begin_ns = int(rows["meas_ns"][0])
     frames = []
-    for row in rows:
+    for row, objects in zip(rows, _find_objects(episode, rows), strict=True):
         links.update(row["q_meas"])
         opening = 1.0
         if info.gripper is not None:
@@ -183,15 +184,24 @@ def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
                 np.array([pin.SE3ToXYZQUAT(links.place(name)) for name in places]),
                 fingers,
                 NOBODY,
-                {
-                    k: pose
-                    for k, pose in enumerate(row["objects"])
-                    if np.isfinite(pose).all()
-                },
+                {k: x for k, x in enumerate(objects) if np.isfinite(x).all()},
             )
         )
-    actors = tuple(Actor(k, name) for k, name in enumerate(episode.layout.objects))
+    names = (*episode.layout.objects, *episode.layout.placed)
+    actors = tuple(Actor(k, name) for k, name in enumerate(names))
     return AdaptixRecording(version, actors, tuple(frames), Counter())
+
+
+def _find_objects(episode: Episode, rows: npt.NDArray[np.void]) -> Vec:
+    """Return where objects were at gate records, NaN: nowhere, shape (N, k, 7).
+
+    Those of the env come first, then those that the operator had placed by then.
+    """
+    ticks = episode.ticks
+    last = np.searchsorted(ticks["stamp_ns"], rows["meas_ns"], side="right") - 1
+    placed = np.full((len(rows), len(episode.layout.placed), 7), np.nan)
+    placed[last >= 0] = ticks["placed"][last[last >= 0]]
+    return np.concatenate([rows["objects"], placed], axis=1)
 
 
 def find_nearest(
