@@ -38,4 +38,5 @@ def read_adaptix(where: object, text: str, config: OfflineConfig) -> Limb:
         recording.dropped,
         len(frames) + recording.dropped.total(),
         told=f"a recording of AdaptiX, version {recording.version}",
+        frames=frames,
     )

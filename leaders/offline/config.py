@@ -188,6 +188,13 @@ class OfflineConfig:
     loop: Annotated[
         int | None, Ge(0), doc("Plays, one an episode; 0: endless; absent: one.")
     ] = None
+    hook: Annotated[
+        str,
+        doc(
+            "Code of yours, module:name, that is given each frame of a recording of "
+            "AdaptiX once it is played; empty: none."
+        ),
+    ] = ""
     allow_loss: Annotated[
         bool,
         doc("Play a file that loses more than 20 % of its rows or 10 % of its time."),

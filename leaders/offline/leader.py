@@ -7,9 +7,11 @@ from functools import cached_property
 import numpy as np
 
 from leaders.offline.config import OfflineConfig
+from leaders.offline.frames import FrameCalls
 from leaders.offline.motion import Motion, load_motion
 from leaders.offline.timeline import Timeline
 from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.callables import load_callable
 from paprle.contracts.playback import Playback
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Emits, Feedback, LeaderInfo, LeaderSample, Vec
@@ -22,6 +24,7 @@ class Offline(Leader):
         super().__init__(config, clock)
         self._loaded: tuple[Motion, Timeline] | None = None
         self._playback = Playback(0.0, config.loop)
+        self._calls: FrameCalls | None = None
         self._seq = 0
 
     @property
@@ -62,8 +65,15 @@ class Offline(Leader):
         return self._load()[0].notes
 
     def open(self) -> None:
-        """Load the files and go to the start of the first episode."""
-        _, timeline = self._load()
+        """Load the files and go to the start of the first episode.
+
+        Raises:
+            DeviceError: If there is nothing to call by the name of ``hook``.
+        """
+        motion, timeline = self._load()
+        if self.config.hook:
+            call = load_callable(self.config.hook, "leader.hook")
+            self._calls = FrameCalls(motion.frames, motion.begin, call)
         self._playback = Playback(timeline.duration, self.config.loop)
 
     def latest(self) -> LeaderSample:
@@ -72,6 +82,8 @@ class Offline(Leader):
         now_ns = self.clock()
         moment = timeline.at(self._playback.advance(now_ns))
         self._playback.coast_until_ns = moment.lost_until_ns
+        if self._calls is not None and self._playback.has_begun:
+            self._calls.play_to(moment.source, is_over=self._playback.is_over)
         self._seq += 1
         return LeaderSample(
             stamp_ns=now_ns,

@@ -16,6 +16,7 @@ from leaders.offline.text import Limb, read_text, read_whole
 from leaders.offline.track import Track
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.recording.adaptix import AdaptixFrame, is_adaptix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +30,8 @@ class Motion:
         period: Median time between rows, the longest of all limbs, [s].
         robot: The robot whose joints these drove; empty where nobody knows.
         axis_speeds: What full deflection of axes means.
+        begin: Time of the first file that is played at time 0, [s].
+        frames: Those of a recording of AdaptiX, in the file's time.
     """
 
     tracks: Mapping[str, Track]
@@ -37,6 +40,8 @@ class Motion:
     period: float
     robot: str = ""
     axis_speeds: AxisSpeeds = AxisSpeeds()
+    begin: float = 0.0
+    frames: tuple[AdaptixFrame, ...] = ()
 
 
 def load_motion(config: OfflineConfig) -> Motion:
@@ -84,6 +89,12 @@ def load_motion(config: OfflineConfig) -> Motion:
     begins = _begins({name: (r.t[0], r.t[-1]) for name, (r, _) in tracks.items()})
     if len(set(begins.values())) > 1:
         notes.append("the files do not overlap in time: each starts at its first row")
+    frames = next(iter(limbs.values())).frames
+    if config.hook and not frames:
+        raise ConfigError(
+            "leader.hook: expected a recording of AdaptiX, whose frames it is called "
+            f"with, got {notes[0]}; leave it out"
+        )
     return Motion(
         tracks={
             name: Track(replace(rows, t=rows.t - begins[name]), breaks)
@@ -94,6 +105,8 @@ def load_motion(config: OfflineConfig) -> Motion:
         period=max(periods),
         robot=_find_robot(limbs.values()),
         axis_speeds=next(iter(limbs.values())).axis_speeds,
+        begin=next(iter(begins.values())),
+        frames=frames,
     )
 
 
@@ -171,7 +184,6 @@ def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str
         return dict(zip(names, limbs.values(), strict=True)) if is_single else limbs
     if path.suffix == ".csv" and config.columns == ColumnSettings():
         from leaders.offline.adaptix import read_adaptix  # noqa: PLC0415
-        from paprle.recording.adaptix import is_adaptix  # noqa: PLC0415
 
         text = read_whole(path)
         if is_adaptix(text):

@@ -21,6 +21,7 @@ from leaders.offline.units import compute_quat_xyzw
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Vec
+from paprle.recording.adaptix import AdaptixFrame
 
 _LARGEST_FILE = 128 * 2**20  # [bytes] chosen: 3.5 h of ARBot rows at 30 Hz
 
@@ -39,6 +40,7 @@ class Limb:
         has_pauses: Stretches without rows are what the operator wanted.
         told: How the file was read, where that is not plain to see.
         axis_speeds: What full deflection of axes meant.
+        frames: Those of a recording of AdaptiX, all of them.
     """
 
     rows: Rows
@@ -50,6 +52,7 @@ class Limb:
     has_pauses: bool = False
     told: str = ""
     axis_speeds: AxisSpeeds = AxisSpeeds()
+    frames: tuple[AdaptixFrame, ...] = ()
 
 
 def read_whole(path: Path) -> str:

@@ -36,6 +36,11 @@ class Playback:
         self._last_ns: int | None = None
 
     @property
+    def has_begun(self) -> bool:
+        """Whether this play runs, or ran for a while."""
+        return self.is_engaged or self._elapsed_ns > 0
+
+    @property
     def is_exhausted(self) -> bool:
         """Whether nothing will ever come again."""
         return self.is_over and 0 < self.n_plays <= self.n_played
