@@ -2,21 +2,28 @@
 
 ``python -m benchmarks.verification``: a robot follows moving joints, and after each
 step the very stop that it verified is verified once more, and timed; what reaching a
-kernel costs is taken off. Pairs are those of the robot, and none is left out.
+kernel costs is taken off. Pairs are those of the robot, and none is left out. Then
+the same for 1 to 8 arms around one table, where pairs grow with the square of arms.
 """
 
 from __future__ import annotations
 
+import tempfile
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 
 from benchmarks.control import H_NS, N_TIGHT, ROBOTS, SWING, Bench
+from benchmarks.peers.robots import make_robot
+from paprle import Gate, GateConfig, RobotModel
 from paprle.compiled import compiled
 from paprle.gate.memory import lay_out
 from paprle.gate.stops import verify_stop
 
 H = H_NS * 1e-9  # [s]
+TABLES = (1, 2, 4, 6, 8)  # arms
 N_FIRST = 100  # chosen: steps that warm up
 
 
@@ -34,13 +41,24 @@ def verify_again(floats, integers, h):
     return verify_stop(collision, limits.ddq_max, h, motion.c, motion.v_next)
 
 
-def measure(name: str) -> tuple[int, list[float]]:
-    """Return a robot's number of pairs; medians of a step, and of V2 in it, [µs]."""
-    bench = Bench(name, "joints").engage()
-    gate, rows = bench.gate.gate, []
-    q_meas = gate.q_cmd
+def make_gates() -> Iterator[tuple[str, RobotModel, Gate]]:
+    """Yield names, robots, and their gates at home: those of sessions, then tables."""
+    for name in ROBOTS:
+        bench = Bench(name, "joints").engage()
+        yield name, bench.robot, bench.gate.gate
+    for n_arms in TABLES:
+        with tempfile.TemporaryDirectory() as folder:
+            robot = make_robot(f"table{n_arms}", Path(folder)).model
+        gate = Gate(robot, GateConfig(), h=H)
+        gate.reset(robot.home)
+        yield f"table of {n_arms}", robot, gate
+
+
+def measure(robot: RobotModel, gate: Gate) -> list[float]:
+    """Return medians of a step, and of V2 in it, [µs]."""
+    rows, q_meas = [], gate.q_cmd
     for k in range(N_TIGHT + N_FIRST):
-        q_des = bench.robot.home + SWING * np.sin(2.0 * k * H)
+        q_des = robot.home + SWING * np.sin(2.0 * k * H)
         marks = [time.perf_counter_ns()]
         result = gate.step(q_des, H, q_meas=q_meas)
         marks.append(time.perf_counter_ns())
@@ -50,18 +68,17 @@ def measure(name: str) -> tuple[int, list[float]]:
         rows.append(np.diff(marks))
         q_meas = result.q_cmd
     step, again, reached = np.median(rows[N_FIRST:], axis=0) * 1e-3
-    return len(gate.pair_names), [step, again - reached]
+    return [step, again - reached]
 
 
 def main() -> None:
     """Print a line for each robot."""
     print(f"{'':32}{'step':>10}{'V2':>10}{'without':>10}  µs, medians")
-    for name in ROBOTS:
-        n_pairs, (step, verified) = measure(name)
+    for name, robot, gate in make_gates():
+        step, verified = measure(robot, gate)
+        label = f"{name}, {len(gate.pair_names)} pairs"
         numbers = (step, verified, step - verified)
-        print(
-            f"{name + f', {n_pairs} pairs':32}" + "".join(f"{x:10.1f}" for x in numbers)
-        )
+        print(f"{label:32}" + "".join(f"{x:10.1f}" for x in numbers), flush=True)
 
 
 if __name__ == "__main__":

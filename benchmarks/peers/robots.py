@@ -34,6 +34,8 @@ _CAPSULES = "_capsules"
 _SHORTEST = 0.001  # [m] chosen: a capsule that is a ball, all but
 _ARM = "ur5e"  # of which the table is made: all peers read its joints alike
 _REACH = 0.6  # [m] chosen: corners from which four tools stand 0.5 m apart at home
+_CORNERS = 4
+_LARGE = 2.0  # chosen: times that, from where more than four arms do not touch at home
 
 
 class Robot:
@@ -193,20 +195,23 @@ def _floats(text: str | None) -> np.ndarray:
 
 
 def _make_table(n_arms: int) -> tuple[ET.Element, RobotSettings]:
-    """Arms at the corners of a table, each facing its middle."""
+    """Up to eight arms at the corners of a table and between, facing its middle."""
     settings = load_settings(_ARM)
     arm = _strip(RobotModel.from_settings(settings, _ARM, ROOT))
     table = ET.Element("robot", name=f"table{n_arms}")
     link = ET.SubElement(table, "link", name="table")
     body = ET.SubElement(link, "collision", name="table_0")
     ET.SubElement(body, "origin", xyz="0 0 -0.05")
-    ET.SubElement(ET.SubElement(body, "geometry"), "box", size="1.4 1.4 0.05")
+    scale = _LARGE if n_arms > _CORNERS else 1.0
+    side = 1.4 * scale
+    ET.SubElement(ET.SubElement(body, "geometry"), "box", size=f"{side} {side} 0.05")
     limbs = {}
     (limb,) = (settings.limbs or {}).values()
     for k in range(n_arms):
-        corner = math.pi / 4 + math.pi / 2 * (0, 2, 1, 3)[k]  # two: face to face
+        turn, is_between = (0, 2, 1, 3)[k % _CORNERS], k // _CORNERS
+        corner = math.pi / 4 * (1 + 2 * turn + is_between)  # two: face to face
         prefix = f"arm{k + 1}_"
-        _place_arm(table, arm, prefix, corner)
+        _place_arm(table, arm, prefix, corner, scale * _REACH)
         limbs[prefix.rstrip("_")] = LimbSettings(
             base_link=prefix + limb.base_link,
             eef_link=prefix + limb.eef_link,
@@ -223,11 +228,13 @@ def _make_table(n_arms: int) -> tuple[ET.Element, RobotSettings]:
     )
 
 
-def _place_arm(table: ET.Element, arm: ET.Element, prefix: str, corner: float) -> None:
+def _place_arm(
+    table: ET.Element, arm: ET.Element, prefix: str, corner: float, reach: float
+) -> None:
     mount = ET.SubElement(table, "joint", name=f"{prefix}mount", type="fixed")
     ET.SubElement(mount, "parent", link="table")
     ET.SubElement(mount, "child", link=prefix + _find_root(arm))
-    xyz = f"{_REACH * math.cos(corner)} {_REACH * math.sin(corner)} 0"
+    xyz = f"{reach * math.cos(corner)} {reach * math.sin(corner)} 0"
     ET.SubElement(mount, "origin", xyz=xyz, rpy=f"0 0 {corner + math.pi}")
     for element in copy.deepcopy(arm):
         if element.tag not in {"link", "joint"}:
