@@ -14,6 +14,7 @@ from benchmarks.feel_laws import (
     measure_free,
     measure_hit,
     measure_press,
+    press_at_random,
 )
 from paprle.haptics.contact import Contact
 
@@ -176,6 +177,19 @@ def test_what_a_hand_gets_back_it_has_put_in(grip, delay):
 def test_a_loose_hand_gets_back_no_more_than_what_reached_it_took():
     """Of the servo's own torques, a bus's delay late, without what friction takes."""
     assert measure_energy("ours", "loose", 0.02) >= 0.0
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("law", ["ours", "ours, identified"])
+@pytest.mark.parametrize("seed", spread(range(40), 0))
+def test_however_it_presses_a_hand_gets_back_no_more_than_it_put_in(law, seed):
+    """Of the leader as a whole; torques give what the observer starts with, at most."""
+    rng = np.random.default_rng(1000 + seed)
+    for _ in range(3):
+        rig = press_at_random(law, rng)
+
+        assert rig.most_given <= 1e-9
+        assert rig.worst <= 0.003
 
 
 @pytest.mark.nightly
