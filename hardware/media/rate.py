@@ -31,6 +31,7 @@ class RateEstimator:
 
     Attributes:
         rate: [bytes/s], all heads included.
+        least: Never less than this, [bytes/s].
     """
 
     def __init__(self, rate: float, most: float) -> None:
@@ -41,7 +42,7 @@ class RateEstimator:
             most: Never more than this, [bytes/s].
         """
         self.rate = min(rate, most)
-        self._most = most
+        self._most, self.least = most, LEAST
         self._until = self._heard = -1.0
         self._too_much = math.inf
 
@@ -58,7 +59,7 @@ class RateEstimator:
             received: Rate at which it arrived since the last word, [bytes/s].
             queue: What the quickest of it waited beyond the quickest ever, [s].
             loss: Share that did not arrive, 0 … 1.
-            delay: From when a datagram leaves until such a word tells of it, [s].
+            delay: From when a datagram leaves until word of it is here, usually, [s].
         """
         dt = min(max(0.0, now - self._heard), _SILENCE) if self._heard >= 0.0 else 0.0
         self._heard = now
@@ -81,4 +82,4 @@ class RateEstimator:
             self._set(0.5 * self.rate)
 
     def _set(self, rate: float) -> None:
-        self.rate = min(max(rate, LEAST), self._most)
+        self.rate = min(max(rate, self.least), self._most)

@@ -23,8 +23,10 @@ from hardware.media.fragments import (
 )
 from hardware.media.rate import ENOUGH
 
-ASK = 0.05  # [s] chosen: how often a word is said; by then a queue is 2 ms
+ASK = 0.01  # [s] chosen: how often a word is said where something came
+_JUDGE = 0.05  # [s] chosen: how often a queue is looked for; by then it is 2 ms
 _BY_CHANCE = 12.0  # chosen, simulated: at 30 ms of jitter the middle pose is 3 ms later
+_OLD = 0.5  # [s] chosen: a queue of so long ago says nothing of now
 _RANKS = (0.0, 0.5, 1.0)  # of waits: the quickest, the middle, the slowest
 _MOST = 4096  # chosen: datagrams between two words, at 400 Mbit/s
 _KEPT = 10.0  # [s] chosen: as long as clocks drift by less than a queue that matters
@@ -68,7 +70,8 @@ class Asker(ABC, Generic[Joined]):
         self._nonce = os.urandom(NONCE)
         self._key = derive(secret, self._nonce)
         self._seq = self._n_parts = self._n_bytes = 0
-        self._asked = -np.inf
+        self._asked = self._judged = -np.inf
+        self._told = 0
         self._queue, self._offset = 0.0, np.inf
         self._waits: deque[float] = deque(maxlen=_MOST)
         self._ranked: deque[tuple[float, Vec]] = deque()
@@ -81,12 +84,15 @@ class Asker(ABC, Generic[Joined]):
 
     def ask(self, now: float) -> bytes | None:
         """Return what is to be sent, where it is time."""
-        if now - self._asked < ASK:
+        if now - self._asked < (ASK if self._seq > self._told else _JUDGE):
             return None
-        self._asked = now
-        if len(self._waits) >= ENOUGH:
+        self._asked, self._told = now, self._seq
+        if now - self._judged >= _JUDGE and len(self._waits) >= ENOUGH:
+            self._judged = now
             self._queue = self._measure_queue(now)
             self._waits.clear()
+        elif now - self._judged >= _OLD:
+            self._queue = 0.0
         return pack_ask(
             self._secret,
             Ask(

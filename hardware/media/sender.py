@@ -19,12 +19,12 @@ from hardware.media.fragments import (
     derive,
     pack_part,
 )
-from hardware.media.rate import RateEstimator
+from hardware.media.rate import LEAST, RateEstimator
+from hardware.media.under_way import UnderWay
 
 _ASKED = 2.0  # [s] chosen: who has not asked for so long is gone
 _WHILE = 0.5  # [s] chosen: over which a rate is measured; a picture or more
 _ENOUGH = 30  # chosen: datagrams, so that one more lost is no sign of anything
-_KEPT = 4096  # chosen: datagrams under way, of 40 Mbit/s and a second
 _BURST = PAYLOAD + OVERHEAD  # [bytes] chosen: a pose waits for one datagram at most
 
 Image = TypeVar("Image")
@@ -66,6 +66,7 @@ class Spreader(ABC, Generic[Image]):
             pose_rate: Of what goes before pictures on the same link, [bytes/s].
         """
         self.rate, self.counts = rate, Counter[str]()
+        rate.least = pose_rate + LEAST  # or nothing would tell that there is room
         self.is_asked = False
         self.number = number
         self._secret, self._pose_rate = secret, pose_rate
@@ -77,7 +78,7 @@ class Spreader(ABC, Generic[Image]):
         self._waiting: deque[Part] = deque()
         self._next: tuple[int, Image] | None = None
         self._n_pictures = self._seq = 0
-        self._left: deque[tuple[int, float]] = deque(maxlen=_KEPT)  # number, when
+        self._under_way = UnderWay()
         self._tokens = 0.0
 
     @abstractmethod
@@ -90,7 +91,7 @@ class Spreader(ABC, Generic[Image]):
             self._nonce, self._key = ask.nonce, derive(self._secret, ask.nonce)
             self._seq, self._judged = 0, None
             self._heard.clear()
-            self._left.clear()
+            self._under_way = UnderWay()
             self._waiting.clear()  # the rest of a picture begun for somebody else
         self._learn(ask, now)
         self._asked, self.is_asked = now, True
@@ -136,17 +137,18 @@ class Spreader(ABC, Generic[Image]):
         sent: list[bytes] = []
         while self.is_asked and self._waiting:
             n_bytes = len(self._waiting[0].body) + OVERHEAD
-            if n_bytes > self._tokens:
+            if n_bytes > self._tokens or not self._under_way.has_room(free, now):
                 break
             self._tokens -= n_bytes
             self._seq += 1
             part = self._waiting.popleft()._replace(seq=self._seq, sent_ns=now_ns)
-            self._left.append((self._seq, now))
+            self._under_way.leave(self._seq, n_bytes, now)
             sent.append(pack_part(self._key, part))
         return sent
 
     def _learn(self, ask: Ask, now: float) -> None:
         """Learn from what has arrived since a while ago."""
+        self._under_way.arrive(ask.seq, now)
         heard = self._heard
         while len(heard) > 1 and now - heard[1][0] > _WHILE:
             heard.popleft()
@@ -154,16 +156,9 @@ class Spreader(ABC, Generic[Image]):
             then, before = heard[0]
             received = ((ask.n_bytes - before.n_bytes) % 2**32) / max(now - then, 1e-3)
             queue, loss = max(0.0, ask.queue_us * 1e-6), self._measure_loss(ask)
-            delay = now - self._find_left(ask.seq)
+            delay = self._under_way.usual
             self.rate.update(now, received + self._pose_rate, queue, loss, delay)
         heard.append((now, ask))
-
-    def _find_left(self, seq: int) -> float:
-        """Return when a datagram left, or the oldest that is known, [s]."""
-        left = self._left
-        while len(left) > 1 and left[1][0] <= seq:
-            left.popleft()
-        return left[0][1] if left else self._now
 
     def _measure_loss(self, ask: Ask) -> float:
         """Return the share lost of the last datagrams, enough of them to tell."""

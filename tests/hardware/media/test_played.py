@@ -8,7 +8,7 @@ from hardware.media.rate import RateEstimator
 from hardware.media.receiver import Receiver
 from hardware.media.sender import Sender, Source
 from hardware.net.impairment import Impairment
-from hardware.net.trace import load_traces
+from hardware.net.trace import list_profiles, load_traces
 
 SECRET = b"a secret of thirty-two bytes ..."
 SHAPE, PERIOD, H = (120, 160), 1 / 15, 0.002
@@ -28,12 +28,12 @@ class Network:
         self.receiver = Receiver(SECRET, 0, SHAPE)
         rng = np.random.default_rng(1)
         self.depth = rng.integers(500, 3000, SHAPE).astype(np.uint16)
-        self.ways, self.n_clouds = [], 0
+        self.now, self.ways, self.came = 100.0, [], []
 
     def run(self, seconds, *, sees):
         """Return p99 of the way of poses, [s]."""
         for k in range(round(seconds / H)):
-            now = 100.0 + k * H
+            self.now = now = self.now + H
             if k % round(POSE_EVERY / H) == 0:
                 self.down.send(np.float64(now).tobytes().ljust(POSE), now)
             if sees:
@@ -42,7 +42,7 @@ class Network:
                 if len(data) == POSE:
                     self.ways.append(now - np.frombuffer(data[:8])[0])
                 elif self.receiver.receive(data[:-HEADS], now) is not None:
-                    self.n_clouds += 1
+                    self.came.append(now)
         return np.percentile(self.ways, 99)
 
     def _look(self, k, now):
@@ -58,10 +58,24 @@ class Network:
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("profile", ["acceptance", "lossy", "802.11ac"])
+@pytest.mark.parametrize("profile", list_profiles())
 def test_poses_are_no_later_for_the_clouds_and_clouds_flow(profile, seed):
     alone = Network(profile, seed).run(20.0, sees=False)
     beside = Network(profile, seed)
 
     assert beside.run(20.0, sees=True) < alone + MORE
-    assert beside.n_clouds > 20, "one a second at least"
+    assert len(beside.came) > 100, "five a second at least"
+
+
+def test_clouds_stop_in_a_partition_and_flow_again_after_it():
+    network = Network("acceptance", 0)
+    network.run(5.0, sees=True)
+    network.up.is_dead = network.down.is_dead = True
+    begin, before = network.now, network.down.counts["lost"]
+    network.run(10.0, sees=True)
+    network.up.is_dead = network.down.is_dead = False
+    network.run(3.0, sees=True)
+
+    n_poses = round(10.0 / POSE_EVERY)
+    assert network.down.counts["lost"] - before - n_poses < 50, "little into silence"
+    assert sum(t > begin + 10.0 for t in network.came) > 10

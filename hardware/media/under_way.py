@@ -1,0 +1,62 @@
+"""What has left and nobody told of yet, and how much of it there may be.
+
+A rate is cut when word of a queue comes. Where a network narrows at once, word stops
+before that: what is under way grows. So no more leaves than is usually under way, and
+a little more (after TCP's window, RFC 5681): a sender stops as soon as word is late.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+_MOST = 4096  # chosen: datagrams under way, of 40 Mbit/s and a second
+_KEPT = 500  # chosen: words, of 5 to 25 s; what is usual outlasts a bad second
+_AHEAD = 0.010  # [s] chosen: what pictures may delay poses by
+_LEAST = 2500  # [bytes] chosen: two datagrams, so that one is not waited for
+_GONE = 0.5  # [s] chosen: later than usual by more, it is lost
+
+
+class UnderWay:
+    """Datagrams of one flow.
+
+    Attributes:
+        usual: Time from when a datagram leaves until word of it is here, the median,
+            [s]; 0: none came yet.
+    """
+
+    def __init__(self) -> None:
+        """Nothing is under way."""
+        self.usual = 0.0
+        # number, when it left, and what had left by then
+        self._left: deque[tuple[int, float, int]] = deque(maxlen=_MOST)
+        self._delays: deque[float] = deque(maxlen=_KEPT)
+        self._n_left = self._n_told = 0  # [bytes]
+
+    def leave(self, seq: int, n_bytes: int, now: float) -> None:
+        """Note that a datagram with this number leaves at a time, [s]."""
+        self._n_left += n_bytes
+        self._left.append((seq, now, self._n_left))
+
+    def arrive(self, seq: int, now: float) -> None:
+        """Note that, by word of this time, [s], this one is the newest to arrive."""
+        left, when = self._left, None
+        while left and left[0][0] <= seq:
+            _, when, self._n_told = left.popleft()
+        if when is not None:
+            self._delays.append(now - when)
+            self.usual = float(np.median(self._delays))
+
+    def has_room(self, rate: float, now: float) -> bool:
+        """Return whether another one may leave.
+
+        Args:
+            rate: Of the flow, [bytes/s].
+            now: Time, [s].
+        """
+        left = self._left
+        while left and now - left[0][1] > self.usual + _GONE:
+            _, _, self._n_told = left.popleft()
+        room = max(_LEAST, rate * (self.usual + _AHEAD))
+        return not self._delays or self._n_left - self._n_told < room
