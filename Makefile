@@ -61,17 +61,17 @@ docs: $(VENV)/.ready  ## the pages as HTML, in site/; a warning fails
 QUICK := tests/paprle tests/feedback tests/test_house.py
 UNMARKED := not process and not sim and not long and not timed and not nightly \
 	and not hardware
-# three on two cores: sessions in real time wait more than they compute
-TOGETHER := -n 3 --no-loadscope-reorder --max-worker-restart=0
+TOGETHER := --no-loadscope-reorder --max-worker-restart=0
 
 quick: $(VENV)/.ready  ## the unit tests, in less than a minute
-	$(BIN)/python -m pytest $(TOGETHER) --dist worksteal -m "$(UNMARKED)" \
+	$(BIN)/python -m pytest -n 2 $(TOGETHER) --dist worksteal -m "$(UNMARKED)" \
 		--durations=5 $(QUICK) $(ALSO)
 
 # every session starts four processes, which need not compile their sources again
 test: export PYTHONDONTWRITEBYTECODE =
+# three on two cores: sessions in real time wait more than they compute
 test: $(VENV)/.ready  ## all tests but the nightly ones
-	$(BIN)/python -m pytest $(TOGETHER) --dist loadfile \
+	$(BIN)/python -m pytest -n 3 $(TOGETHER) --dist loadfile \
 		-m "not timed and not nightly and not hardware" --durations=15
 	$(BIN)/python -m pytest -m "timed and not nightly and not hardware"
 

@@ -214,6 +214,7 @@ def test_logs_without_an_index_are_labelled_by_their_names(tmp_path, capsys):
     assert sorted(map(str, tmp_path.glob("*.csv"))) == files
 
 
+@pytest.mark.long
 def test_logs_that_are_missing_are_told(tmp_path, capsys):
     for name in ("H1", "robot_2", "robot_4"):
         write_arbot_csv(tmp_path / f"{name}.csv", make_table())
