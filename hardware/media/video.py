@@ -1,6 +1,7 @@
 """A page with the video of cameras, by WebRTC: aiortc sends, any browser shows.
 
-aiortc follows what the browser says of the way (REMB), at 0.25 to 1.5 Mbit/s a camera.
+aiortc follows what the browser says of the way (REMB), at 0.25 to 1.5 Mbit/s a camera;
+its packets leave one by one (``hardware.media.pace``), at 2 Mbit/s a camera.
 The page has a token as all pages that are served here; a stranger is given no offer.
 """
 
@@ -25,6 +26,7 @@ from aiortc import (
     VideoStreamTrack,
 )
 
+from hardware.media.pace import RATE, Pace, PacedTransport
 from hardware.web.addresses import find_place
 from hardware.web.certificate import find_certificate, find_folder
 from hardware.web.client import Client
@@ -62,6 +64,7 @@ class VideoPage:
         self._settings, self._clock = settings, clock
         self._newest: dict[str, tuple[ImageInfo, Image]] = {}
         self._lock = threading.Lock()
+        self._pace = Pace()
         self.server: WebServer | None = None
 
     @property
@@ -139,8 +142,11 @@ class VideoPage:
         except (ValueError, AssertionError, IndexError, KeyError) as err:
             await client.close(1008, f"expected an offer, got {type(err).__name__}")
             return
-        for name, _ in zip(self._list(), peer.getTransceivers(), strict=False):
-            peer.addTrack(NewestTrack(partial(self.find, name)))
+        shown = list(zip(self._list(), peer.getTransceivers(), strict=False))
+        self._pace.rate = RATE * max(1, len(shown))
+        for name, _ in shown:
+            sender = peer.addTrack(NewestTrack(partial(self.find, name)))
+            sender.setTransport(PacedTransport(sender.transport, self._pace))
         await peer.setLocalDescription(await peer.createAnswer())
         answer = {"type": "answer", "sdp": peer.localDescription.sdp}
         await client.send(json.dumps(answer))
