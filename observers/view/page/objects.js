@@ -10,16 +10,18 @@ function makeField(name, axis) {
   const field = document.createElement("input");
   Object.assign(field, { type: "number", step: "any", min: -FAR, max: FAR, required: true, value: "0" });
   field.ariaLabel = `${axis} of ${name} in metres`;
-  return field;
+  const label = make("label", axis);
+  label.append(field);
+  return [label, field];
 }
 
 function makeRow(name, place) {
   const form = document.createElement("form"), away = make("button", "Take away");
-  const fields = AXES.map((axis) => makeField(name, axis));
+  const made = AXES.map((axis) => makeField(name, axis)), fields = made.map(([, field]) => field);
   away.type = "button";
   away.onclick = () => place(name, null);
   form.dataset.object = name;
-  form.append(make("strong", name), ...fields, make("button", "Put"), away);
+  form.append(make("strong", name), ...made.map(([label]) => label), make("button", "Put"), away);
   form.onsubmit = (event) => {
     event.preventDefault();
     document.activeElement?.blur();
