@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import time
 
 from paprle.config.laws import list_named
@@ -9,7 +11,7 @@ from paprle.contracts.plugins import Advisor
 from paprle.hosts.factories import make_advisor, read_payload
 from paprle.hosts.roles import ADVICE
 from paprle.hosts.view import SightReader
-from paprle.ipc.loop import DeadlineLoop
+from paprle.ipc.loop import BESIDE_PRIORITY, DeadlineLoop
 from paprle.ipc.ports import Latest, name_port, split_name
 from paprle.ipc.process import Role, is_closed, run_role
 
@@ -32,6 +34,7 @@ class AdvisorHost:
         try:
             self._advisor.open()
             self._role.report("ready", notes=list(self._advisor.notes))
+            _go_before_pages()
             loop = DeadlineLoop(self._rate)
             while not is_closed(self._role.fds["session_alive"]):
                 loop.wait()
@@ -51,6 +54,17 @@ class AdvisorHost:
             self._advice.write(record)
         for text in self._advisor.take_warnings():
             self._role.report("trouble", message=text)
+
+
+def _go_before_pages() -> None:
+    """Let this thread go before what only shows, behind every loop, if that is granted.
+
+    Threads that it starts later are ordinary ones: a network takes no processor away.
+    """
+    if hasattr(os, "sched_setscheduler"):
+        policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
+        with contextlib.suppress(OSError):
+            os.sched_setscheduler(0, policy, os.sched_param(BESIDE_PRIORITY))
 
 
 def main(role: Role) -> None:
