@@ -95,7 +95,7 @@ def test_the_puppeteer_feels_a_wall_and_carries_its_weight_when_the_link_falls_s
 
     def settle(holds, duration, **how):
         end = time.monotonic() + duration
-        last = end + RAMPS  # a machine that stood still makes torques begin anew
+        last = end + RAMPS  # samples older than 50 ms: torques begin anew
         found, before = work(holds, **how), np.inf
         while time.monotonic() < last:
             if time.monotonic() > end:
