@@ -25,9 +25,7 @@ needs is less then, or rotation would not come back.
 A limb with fewer joints than its task has rows has one weighted task, too: rotation
 weighs so little in it that position is exact. Out of reach it is biased towards the
 joints in which it last met its target. Stretched out it could bend either way, and one
-of them may lead into a limit. With joints to spare that bias counts only while the
-target is farther away than all links are long: nearer it would hold back a limb that
-can go on.
+of them may lead into a limit.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.kinematics.box import solve_box
 from paprle.kinematics.newton_ik import Found, is_met, is_usable, split_pose
-from paprle.kinematics.pose import find_error, is_beyond, linearise
+from paprle.kinematics.pose import find_error, linearise
 from paprle.kinematics.posture import find_posture_bias
 from paprle.kinematics.task import (
     MOBILITY,
@@ -233,9 +231,7 @@ def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     lost = _measure(residual[: terms.n_first])
     n_first, second, damping = _rank(terms, rotation, lost)
     _scale(residual[n_first:k], rotation)
-    returning = 0.0
-    if terms.n_first < k or (n > k and is_beyond(task.tree, work.p_target)):
-        returning = _RETURN * lost / (lost + _FAR)
+    returning = _RETURN * lost / (lost + _FAR) if terms.n_first < k else 0.0
     close = terms.tol_pos
     if terms.rotation_weight > 0.0:
         close = min(close, terms.rotation_weight * terms.tol_rot)
