@@ -51,6 +51,7 @@ def test_the_period_is_that_of_a_frame_and_not_of_the_worst_of_each_stage():
     assert sum(one.time for one in STAGES) < find_period(STAGES) < alone
 
 
+@pytest.mark.timed
 def test_threads_in_order_share_one_processor_and_wait_for_one_another():
     log = []
 
