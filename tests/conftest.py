@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from paprle.hosts.warm import compile_once
 
 LONG = ("long", "process")
+# how long an example takes on a busy machine says nothing of the product
+settings.register_profile(
+    "busy", deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("busy")
 
 
 def pytest_sessionstart():

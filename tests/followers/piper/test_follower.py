@@ -98,12 +98,15 @@ def test_a_motor_that_gets_warm_is_told_of_before_it_stops(arm, follower, clock)
         assert not state.stop_reason
         return follower.take_warnings()
 
+    def hear_within_2_s(fault, **arguments):
+        return next(filter(None, (hear(fault, **arguments) for _ in range(13))), [])
+
     assert not hear("warm", joint=3, temperature=60)
-    [text] = hear("warm", joint=3, temperature=70)
+    [text] = hear_within_2_s("warm", joint=3, temperature=70)
     assert text.startswith("joint3: 70 C, and the arm stops when it is too hot")
     assert not hear("warm", joint=3, temperature=72), "told already"
-    assert hear("warm", joint=3, temperature=76)
-    assert hear("none") == ["joint3: 35 C, cool again"]
+    assert hear_within_2_s("warm", joint=3, temperature=76)
+    assert hear_within_2_s("none") == ["joint3: 35 C, cool again"]
 
 
 def test_states_that_stand_still_under_fresh_stamps_are_emulated(arm, follower, clock):

@@ -388,6 +388,7 @@ def test_a_steady_rumble_is_refreshed_and_the_motors_are_not_flooded():
     assert 18 <= sum(told) <= 21
 
 
+@pytest.mark.timed
 def test_a_rumble_that_goes_on_is_felt_all_the_time(play):
     """Each telling lasts a tenth of a second of the real clock."""
     player = play()

@@ -156,9 +156,8 @@ def test_lost_arm_is_left_out_until_nothing_is_driven(rig, opened, on_loss):
     feel(leader, {"left": [0.1] * 3, "right": [0.1] * 3})
 
     emulated.unplug("right")
-    sample = wait_for_sample(leader, lambda s: "right" not in s.limbs)
+    sample = wait_for_sample(leader, lambda s: s.limbs.keys() == {"left"})
     assert sample.valid == (on_loss == "go_on")
-    assert "left" in sample.limbs
     # the left one goes on being felt; of the right one nothing is asked
     assert sample.leader_state.q.size == 6
     assert {name.split("/")[0] for name in sample.limp_joints} == {"right"}
@@ -311,8 +310,7 @@ def test_last_words_name_a_servo_that_may_still_hold_torque(one_arm, opened):
     emulated.servo(2).write = lambda _address, _data: 0
     leader.close()
 
-    *_, last = leader.last_words
-    assert "servo 2" in last
+    [last] = [words for words in leader.last_words if "servo 2" in words]
     assert "torque off is not verified; nobody speaks any more, so its own" in last
 
 

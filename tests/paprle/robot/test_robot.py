@@ -413,7 +413,7 @@ def test_the_order_of_the_file_changes_nothing(
 @settings(
     max_examples=30,
     deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
 @given(
     q=st.tuples(st.floats(-10, 10), st.floats(-1, 2)),
