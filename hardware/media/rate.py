@@ -8,6 +8,7 @@ already is one too many (after LEDBAT, RFC 6817, and CoDel, RFC 8289).
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 _QUEUE = 0.004  # [s] chosen: less than half of what pictures may delay poses
 _SHORT = 0.002  # [s] chosen: below it the link has room
@@ -17,13 +18,31 @@ _UP = 1.6  # [1/s] chosen: a fifth of a queue's 5 ms more while word of it comes
 _START = 8.0  # [1/s] chosen: before anything was too much: doubled in a third of it
 _NEAR, _SLOWLY = 0.8, 1.03  # [1], [1/s] chosen: nearer to what was too much, slower
 _BEYOND = 1.05  # chosen: the link is another one than it was
-_USED = 0.7  # chosen: a rate that was not used says nothing of more
+_USED = 0.95  # chosen: what does not arrive is not tried for, beyond a rate that grows
 _OVERSHOT = 0.003  # [s] chosen: queue that stands until word of it comes back
 _PAUSE = 0.3  # [s] chosen: in which a queue empties before it is judged again
 _SILENCE = 0.5  # [s] chosen: without a word a link is taken for a worse one
 ENOUGH = 16
 """Datagrams to judge a queue by, chosen: jitter leaves one alone, a queue none."""
 LEAST = 8_000.0  # [bytes/s] chosen: a part in a while, to see whether it is better
+
+
+class Word(NamedTuple):
+    """What is known of what arrived.
+
+    Attributes:
+        received: Rate at which it arrived of late, [bytes/s].
+        most: The same at best, and what was lost with it, [bytes/s].
+        queue: What the quickest of it waited beyond the quickest ever, [s].
+        loss: Share that did not arrive, 0 … 1.
+        delay: From when a datagram leaves until word of it is here, usually, [s].
+    """
+
+    received: float
+    most: float
+    queue: float
+    loss: float
+    delay: float = 0.0
 
 
 class RateEstimator:
@@ -46,9 +65,7 @@ class RateEstimator:
         self._until = self._heard = -1.0
         self._too_much = math.inf
 
-    def update(
-        self, now: float, received: float, queue: float, loss: float, delay: float = 0.0
-    ) -> None:
+    def update(self, now: float, word: Word) -> None:
         """Take word of what arrived.
 
         A rate that grows as exp(g t) from what is just taken fills g t²/2 of a queue
@@ -56,23 +73,22 @@ class RateEstimator:
 
         Args:
             now: Time, [s].
-            received: Rate at which it arrived since the last word, [bytes/s].
-            queue: What the quickest of it waited beyond the quickest ever, [s].
-            loss: Share that did not arrive, 0 … 1.
-            delay: From when a datagram leaves until word of it is here, usually, [s].
+            word: It; its rates hold what is reserved as well.
         """
         dt = min(max(0.0, now - self._heard), _SILENCE) if self._heard >= 0.0 else 0.0
         self._heard = now
-        if queue > _QUEUE or loss > _LOSS:
+        if word.queue > _QUEUE or word.loss > _LOSS:
             if now >= self._until:
-                self._too_much = min(received, self.rate)
+                self._too_much = min(word.received, self.rate)
                 self._set(_DOWN * self._too_much)
                 self._until = now + _PAUSE
-        elif queue < _SHORT and received > _USED * self.rate and now >= self._until:
+            return
+        has_room = word.queue < _SHORT and word.most > _USED * self.rate
+        if has_room and now >= self._until:
             share = self.rate / self._too_much
             up = _SLOWLY if _NEAR < share < _BEYOND else _UP
             up = _START if math.isinf(self._too_much) else up
-            growth = min(math.log(up), 2.0 * _OVERSHOT / max(delay, 1e-3) ** 2)
+            growth = min(math.log(up), 2.0 * _OVERSHOT / max(word.delay, 1e-3) ** 2)
             self._set(math.exp(growth * dt) * self.rate)
 
     def look(self, now: float) -> None:

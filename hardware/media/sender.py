@@ -19,7 +19,7 @@ from hardware.media.fragments import (
     derive,
     pack_part,
 )
-from hardware.media.rate import LEAST, RateEstimator
+from hardware.media.rate import LEAST, RateEstimator, Word
 from hardware.media.under_way import UnderWay
 
 _ASKED = 2.0  # [s] chosen: who has not asked for so long is gone
@@ -155,9 +155,14 @@ class Spreader(ABC, Generic[Image]):
         if heard:
             then, before = heard[0]
             received = ((ask.n_bytes - before.n_bytes) % 2**32) / max(now - then, 1e-3)
-            queue, loss = max(0.0, ask.queue_us * 1e-6), self._measure_loss(ask)
-            delay = self._under_way.usual
-            self.rate.update(now, received + self._pose_rate, queue, loss, delay)
+            word = Word(
+                received + self._pose_rate,
+                self._under_way.told + self._pose_rate,
+                max(0.0, ask.queue_us * 1e-6),
+                self._measure_loss(ask),
+                self._under_way.usual,
+            )
+            self.rate.update(now, word)
         heard.append((now, ask))
 
     def _measure_loss(self, ask: Ask) -> float:

@@ -3,6 +3,8 @@
 A rate is cut when word of a queue comes. Where a network narrows at once, word stops
 before that: what is under way grows. So no more leaves than is usually under way, and
 a little more (after TCP's window, RFC 5681): a sender stops as soon as word is late.
+What is usual goes by the rate that was told of, never by one that is only tried: a rate
+that grows beyond the narrowest part fills no more than the little of its queue.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ import numpy as np
 
 _MOST = 4096  # chosen: datagrams under way, of 40 Mbit/s and a second
 _KEPT = 500  # chosen: words, of 5 to 25 s; what is usual outlasts a bad second
-_AHEAD = 0.010  # [s] chosen: what pictures may delay poses by
+_AHEAD = 0.006  # [s] chosen: with what a rate's own queue is, 10 ms for poses
+_SHORT = 0.05  # [s] chosen: over which a rate is told; a growing one is later by half
+_LATELY = 1.0  # [s] chosen: jitter holds words up, and some pictures are small
 _LEAST = 2500  # [bytes] chosen: two datagrams, so that one is not waited for
 _GONE = 0.5  # [s] chosen: later than usual by more, it is lost
 
@@ -24,14 +28,18 @@ class UnderWay:
     Attributes:
         usual: Time from when a datagram leaves until word of it is here, the median,
             [s]; 0: none came yet.
+        told: Rate at which what was told of arrived or was lost, the most of late,
+            [bytes/s].
     """
 
     def __init__(self) -> None:
         """Nothing is under way."""
-        self.usual = 0.0
+        self.usual = self.told = 0.0
         # number, when it left, and what had left by then
         self._left: deque[tuple[int, float, int]] = deque(maxlen=_MOST)
         self._delays: deque[float] = deque(maxlen=_KEPT)
+        self._words: deque[tuple[float, int]] = deque()  # when, and what was told of
+        self._rates: deque[tuple[float, float]] = deque()
         self._n_left = self._n_told = 0  # [bytes]
 
     def leave(self, seq: int, n_bytes: int, now: float) -> None:
@@ -47,16 +55,30 @@ class UnderWay:
         if when is not None:
             self._delays.append(now - when)
             self.usual = float(np.median(self._delays))
+        self._measure(now)
 
     def has_room(self, rate: float, now: float) -> bool:
         """Return whether another one may leave.
 
         Args:
-            rate: Of the flow, [bytes/s].
+            rate: That the flow tries, [bytes/s].
             now: Time, [s].
         """
         left = self._left
         while left and now - left[0][1] > self.usual + _GONE:
             _, _, self._n_told = left.popleft()
-        room = max(_LEAST, rate * (self.usual + _AHEAD))
+        room = max(_LEAST, min(rate, self.told) * (self.usual + _AHEAD))
         return not self._delays or self._n_left - self._n_told < room
+
+    def _measure(self, now: float) -> None:
+        """Measure the rate that was told of until now."""
+        words, rates = self._words, self._rates
+        words.append((now, self._n_told))
+        while len(words) > 2 and now - words[1][0] >= _SHORT:
+            words.popleft()
+        then, n_before = words[0]
+        if now > then:
+            rates.append((now, (self._n_told - n_before) / (now - then)))
+        while rates and now - rates[0][0] > _LATELY:
+            rates.popleft()
+        self.told = max((rate for _, rate in rates), default=0.0)

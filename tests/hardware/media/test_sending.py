@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hardware.media.fragments import HEADS, derive, pack_part, unpack_ask, unpack_part
-from hardware.media.rate import LEAST, RateEstimator
+from hardware.media.rate import LEAST, RateEstimator, Word
 from hardware.media.receiver import Receiver
 from hardware.media.sender import Sender, Source
 
@@ -186,7 +186,7 @@ def test_doubled_and_overtaken_parts_change_nothing():
 def test_a_rate_never_falls_to_nothing():
     rate = RateEstimator(1e5, 1e6)
     for k in range(100):
-        rate.update(float(k), 0.0, 0.5, 1.0)
+        rate.update(float(k), Word(0.0, 0.0, queue=0.5, loss=1.0))
 
     assert rate.rate == LEAST
 
