@@ -9,11 +9,30 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import aiortc
 from aiortc.rtp import is_rtcp
 
 from hardware.media.fragments import HEADS
+from hardware.web.errors import WebError
 
 RATE = 250_000.0  # [bytes/s] chosen: of one video; aiortc makes 1.5 Mbit/s at most
+
+_USED = (aiortc.RTCDtlsTransport, "_send_rtp"), (aiortc.RTCRtpSender, "setTransport")
+
+
+def check_aiortc() -> None:
+    """Make sure that packets can be made to wait: the first name is aiortc's own.
+
+    Raises:
+        WebError: If this aiortc has it no more.
+    """
+    for owner, name in _USED:
+        if not hasattr(owner, name):
+            raise WebError(
+                f"expected an aiortc whose {owner.__name__} has '{name}', by which "
+                f"video gives way to poses, got {aiortc.__version__}: pip install "
+                "'paprle[sight]', or observers.sight.video=false"
+            )
 
 
 class Pace:

@@ -26,7 +26,7 @@ from aiortc import (
     VideoStreamTrack,
 )
 
-from hardware.media.pace import RATE, Pace, PacedTransport
+from hardware.media.pace import RATE, Pace, PacedTransport, check_aiortc
 from hardware.web.addresses import find_place
 from hardware.web.certificate import find_certificate, find_folder
 from hardware.web.client import Client
@@ -83,8 +83,9 @@ class VideoPage:
         """Serve it.
 
         Raises:
-            WebError: If nothing can be served there.
+            WebError: If nothing can be served there, or video cannot give way.
         """
+        check_aiortc()
         place, context = find_place(self._settings.listen), None
         if place.has_tls:
             folder = Path(self._settings.certificate or find_folder()).expanduser()

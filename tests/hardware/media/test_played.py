@@ -87,15 +87,15 @@ def test_poses_are_no_later_for_the_clouds_and_clouds_flow(profile, seed):
     assert len(beside.flows[0].came) > 100, "five a second at least"
 
 
-@pytest.mark.parametrize("rate", [5e6, 20e6], ids=["5 Mbit/s", "20 Mbit/s"])
+@pytest.mark.long
+@pytest.mark.parametrize("rate", [5e6, 10e6], ids=["5 Mbit/s", "10 Mbit/s"])
 def test_poses_are_no_later_where_clouds_and_colour_meet_in_a_queue(rate):
     traces = dict.fromkeys(DIRECTIONS, Trace([Row(0.0, delay=0.05, rate=rate)]))
     alone = Network(traces, 0).run(20.0, sees=False)
     beside = Network(traces, 0, sizes=(WHOLE, COLOUR))
 
     assert beside.run(20.0, sees=True) < alone + MORE
-    n_bytes = [flow.receiver.counts["pictures"] for flow in beside.flows]
-    assert min(n_bytes) > 200, "ten a second at least"
+    assert all(len(flow.came) > 200 for flow in beside.flows), "ten a second at least"
 
 
 def test_clouds_stop_in_a_partition_and_flow_again_after_it():
