@@ -42,6 +42,7 @@ class MujocoFollower(Follower):
         self._n_warnings = np.zeros(0, dtype=np.intc)  # a view of those of the data
         self._view: View | None = None
         self._encoders = Encoders(config.resolution)
+        self._n_steps = config.n_steps
         self._object_ids: Indices | None = None
         self._scenario: Scenario | None = None
         self._last_words: tuple[str, ...] = ()
@@ -129,7 +130,7 @@ class MujocoFollower(Follower):
         data.ctrl[:] = q_cmd
         if self._scenario is not None:
             self._scenario.hold_back()
-        mujoco.mj_step(sim.model, data, self.config.n_steps)
+        mujoco.mj_step(sim.model, data, self._n_steps)
         if np.count_nonzero(self._n_warnings):
             self._fault = f"the simulation broke down: {_describe_warnings(data)}"
             raise DeviceError(f"env 'mujoco': {self._fault}")

@@ -18,6 +18,7 @@ from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, LimbCommand
 
 _LIMB = "hand"
+_R = np.eye(3)  # it never turns
 
 
 class Autopilot(Leader):
@@ -78,6 +79,4 @@ class Autopilot(Leader):
         opening = None
         if self.config.gripper:
             opening = (1 - math.cos(2 * math.pi * walked / self._path.length)) / 2
-        return LimbCommand(
-            T_leader_base_leader_eef=pin.SE3(np.eye(3), p), opening=opening
-        )
+        return LimbCommand(T_leader_base_leader_eef=pin.SE3(_R, p), opening=opening)

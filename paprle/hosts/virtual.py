@@ -132,6 +132,7 @@ class VirtualSession:
         self._layouts = split_layout(self.plan.layout)
         infos = {name: one.info for name, one in self.plan.leaders.items()}
         self._rows = list(list_rows(infos).values())
+        self._far = [one for one in leaders if isinstance(one, FarLeader)]
         self._presses = Presses(len(self._layouts))
         self.core = self.plan.make_core(
             session_id=1, is_interactive=has_operator or self.plan.has_buttons
@@ -265,10 +266,9 @@ class VirtualSession:
         driver = self.core.motion.driver
         for leader, rows in zip(leaders, self._rows, strict=True):
             leader.apply(narrow_feedback(feedback, driver, rows))
-        for leader in leaders:
-            if isinstance(leader, FarLeader) and output.tick["k"] % _SHOWN_EACH == 0:
-                layout = self.plan.layout
-                leader.observe(make_view(layout, output.tick, status, now_ns))
+        if self._far and output.tick["k"] % _SHOWN_EACH == 0:
+            for leader in self._far:
+                leader.observe(make_view(self.plan.layout, output.tick, status, now_ns))
         if now_ns >= self._record_ns:
             self._record_ns = now_ns + _RECORDED_NS
             self._record()

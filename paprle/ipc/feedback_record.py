@@ -63,6 +63,7 @@ def narrow_feedback(feedback: Feedback, driver: Drivers, rows: range) -> Feedbac
         driver: Limb of the leaders that drives each limb of the robot, shape (m,).
         rows: The leader's limbs among those of all leaders.
     """
-    drives = tuple(bool((driver == row).any()) for row in rows)
+    sources = driver.tolist()
+    drives = tuple(row in sources for row in rows)
     is_engaged = feedback.is_engaged and any(drives)
     return replace(feedback, is_engaged=is_engaged, drives=drives)

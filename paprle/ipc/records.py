@@ -16,7 +16,7 @@ import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import IntEnum
-from functools import partial
+from functools import cached_property, partial
 from typing import (
     Annotated,
     Any,
@@ -235,6 +235,14 @@ class Layout:
     status: np.dtype[np.void]
     tick: np.dtype[np.void]
 
+    @cached_property
+    def blank(self) -> bytes:
+        """A leader sample that says nothing, of which each begins as a copy."""
+        record: Record = np.zeros((), dtype=self.sample)
+        for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
+            record[name][...] = np.nan
+        return record.tobytes()
+
 
 def make_gate_layout(robot: RobotInfo, objects: Iterable[str] = ()) -> Layout:
     """Make what a gate hears and says: nothing of that depends on the leader."""
@@ -356,14 +364,13 @@ def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
 
 def pack_sample(layout: Layout, sample: LeaderSample, alive_ns: int = 0) -> Record:
     """Return one record of it; a slow leader's process lived at ``alive_ns``, [ns]."""
-    record: Record = np.zeros((), dtype=layout.sample)
+    # a copy of an array has anything between its fields
+    record: Record = np.ndarray((), layout.sample, bytearray(layout.blank))
     for name in SampleHead._fields:
         record[name] = getattr(sample, name)
     record["alive_ns"][...] = alive_ns
     record["limb_ns"][...] = sample.stamp_ns
     record["actions"][...] = sample.actions[:_N_BUTTONS]
-    for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
-        record[name][...] = np.nan
     for row, limb in enumerate(layout.leader.limbs):
         command = sample.limbs.get(limb)
         if command is not None:

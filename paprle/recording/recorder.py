@@ -7,12 +7,11 @@ the rings are emptied all the same.
 from __future__ import annotations
 
 import shutil
+import struct
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.settings import RecordSettings
@@ -34,6 +33,7 @@ PLACE_NS = 400_000_000  # chosen: a file that was moved is told within a second 
 WARN_SHARE = 0.10  # spec: safety.md 8.3
 STOP_SHARE = 0.02  # spec: safety.md 8.3
 PREFLIGHT_FACTOR = 2.0  # spec: safety.md 8.3
+_STAMP = struct.Struct("@q")  # of a record, where its type has it
 _OF_THE_END = ("kept", "outcome", "short")  # what the manifest has of that event
 FILE_SHARE = 1.05  # measured: of what grows: 0.3–0.5 smooth motion, 1.03 noise
 
@@ -179,8 +179,8 @@ class Recorder:
                 f"{len(payload)} of kind {kind}; were all processes given one config?"
             )
             return None
-        stamp = np.frombuffer(payload, dtype)["stamp_ns"][0]
-        return int(stamp), 1 << 8 | kind
+        (stamp,) = _STAMP.unpack_from(payload, dtype.fields["stamp_ns"][1])
+        return stamp, 1 << 8 | kind
 
     def _process(self, until_ns: int | None, now_ns: int) -> None:
         n = len(self._held)
