@@ -19,6 +19,9 @@ _ALL = 0x0003  # spec: linux/if_ether.h, ETH_P_ALL
 _OUTGOING = 4  # spec: linux/if_packet.h, PACKET_OUTGOING
 _UDP, _PROTOCOL, _HEAD = 17, 23, 42  # spec: RFC 791; Ethernet, IP and UDP headers
 _STAMPED = struct.Struct("<3sBqq")  # magic, kind, seq, stamp
+_MAGIC = (
+    b"PL2"  # all of it: a sealed part of a picture may begin with two letters of it
+)
 
 
 def main(interface, seconds):
@@ -36,7 +39,7 @@ def main(interface, seconds):
             if where[2] == _OUTGOING or data[_PROTOCOL] != _UDP:
                 continue
             body = data[_HEAD:]
-            if body[:2] == b"PL" and len(body) > _STAMPED.size:
+            if body.startswith(_MAGIC) and len(body) > _STAMPED.size:
                 _, kind, _, stamp_ns = _STAMPED.unpack_from(body)
                 delays.setdefault(Kind(kind).name, []).append(
                     1e-6 * (now_ns - stamp_ns)
