@@ -127,7 +127,10 @@ class LimbRuleSettings:
     ] = None
     object: Annotated[
         str | None,
-        doc("follow: what it goes after, ADVISOR.ID as of a marker."),
+        doc(
+            "follow: what it goes after: ADVISOR.ID as of a marker, or one of "
+            "session.objects, which an operator drags at the page."
+        ),
     ] = None
     camera: Annotated[
         str | None,

@@ -352,7 +352,7 @@ def _check_advice(resolved: Resolved) -> None:
         for key, modes in {"retarget.modes": resolved.retarget.modes, **asked}.items()
         if modes is not None and modes not in known
     ]
-    advisors = list_named(resolved.advisors)
+    advisors, placed = list_named(resolved.advisors), list_placed(resolved)
     problems += [
         f"retarget.limbs.{name}.advice: expected an advisor's name, got "
         f"'{one.advice}'; {suggest(one.advice, advisors)}"
@@ -360,11 +360,14 @@ def _check_advice(resolved: Resolved) -> None:
         if one.advice is not None and one.advice not in advisors
     ]
     problems += [
-        f"retarget.limbs.{name}.object: expected ADVISOR.ID of a marker, as tags.3, of "
+        f"retarget.limbs.{name}.object: expected one of session.objects "
+        f"({', '.join(placed) or 'none'}) or ADVISOR.ID of a marker, as tags.3, of "
         f"one of the advisors ({', '.join(advisors) or 'none'}), got "
         f"{one.object or 'none'}"
         for name, one in limbs
-        if one.rule == "follow" and not _is_told(one.object or "", advisors)
+        if one.rule == "follow"
+        and one.object not in placed
+        and not _is_told(one.object or "", advisors)
     ]
     if problems:
         raise ConfigError(problems)

@@ -6,8 +6,7 @@ anew when it passes to another source, always from where its command stands.
 
 What a motionless leader asks for in relative mode is FK of the command it engaged at,
 which the IK answers with that very command: re-engaging never moves anything. The
-robot's own state is no input here: anchors are taken from commands (``safety.md`` 0.1,
-S2).
+robot's own state is no input: anchors come from commands (``safety.md`` 0.1, S2).
 """
 
 from __future__ import annotations
@@ -29,9 +28,8 @@ from paprle.contracts.settings import IkSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.ipc.records import SampleView
 from paprle.kinematics import IkSolver
-from paprle.kinematics.robot_solver import LimbSolver
 from paprle.kinematics.seed import choose_joints
-from paprle.retargeting.calm import calm_limbs
+from paprle.retargeting.calm import make_solver
 from paprle.retargeting.describe import describe_pairing
 from paprle.retargeting.joint_sources import expect_one_of
 from paprle.retargeting.leader_arms import ArmPoses, load_arms
@@ -66,6 +64,7 @@ class Retargeting:
         slots: What may drive each limb of the robot, in order.
         has_poses: Any limb may be driven by a pose.
         ik: Settings of the IK.
+        placed: Where an operator placed objects, see ``RuleInputs``.
     """
 
     def __init__(  # noqa: PLR0913 - all that a session has to pair
@@ -97,6 +96,7 @@ class Retargeting:
         check_made(ik, "ik")
         _check_names(robot, ik)
         self.settings, self._leader = settings, leader
+        self.placed: Mapping[str, Vec] = {}
         arms = load_arms(leader, through)
         self.pairing: Pairing = make_pairing(robot, leader, settings, arms)
         self.arm_poses = ArmPoses(leader, self.pairing.arms)
@@ -105,13 +105,11 @@ class Retargeting:
         self._grippers = [slots[0].gripper if slots else -1 for slots in self.slots]
         self._robot, self._position_margin = robot, position_margin
         self._limbs = tuple(robot.limbs.values())
-        calm, self.ik = calm_limbs(robot, ik, self.pairing)
-        self._solver = LimbSolver(calm, self.ik, position_margin)
+        self._solver, self.ik = make_solver(robot, ik, self.slots, position_margin)
         self._idle = make_idle_state(len(self._limbs), len(robot.joint_names))
         self._target = self.make_target()
-        places = [limb.indices for limb in self._limbs]
-        self._joints: Ints = np.concatenate(places)
-        self._ends: Ints = np.cumsum([len(own) for own in places])
+        self._joints: Ints = np.concatenate([limb.indices for limb in self._limbs])
+        self._ends: Ints = np.cumsum([len(limb.indices) for limb in self._limbs])
         self._nothing_left: Vec = np.full(len(self._limbs), np.nan)
         self._eefs = Eefs(robot)
         kinds = [slot.rule for slots in self.slots for slot in slots]
@@ -174,7 +172,7 @@ class Retargeting:
             if choice >= 0:
                 slot = self.slots[i][choice]
                 inputs = RuleInputs(
-                    i, sample, slot.row, q_cmd, T_base_eef, _NO_ADVICE, 0.0
+                    i, sample, slot.row, q_cmd, T_base_eef, _NO_ADVICE, self.placed
                 )
                 _drive(next_state, i, slot, self._limbs[i].indices, inputs)
         return next_state
@@ -244,8 +242,8 @@ class Retargeting:
         """Apply the rules that are not mapped all at once."""
         T_base_eef = self._place(q_cmd)
         for i, (rule, before) in list(state.own.items()):
-            row = int(state.driver[i])
-            inputs = RuleInputs(i, sample, row, q_cmd, T_base_eef, advice, 0.0)
+            here = (q_cmd, T_base_eef, advice, self.placed)
+            inputs = RuleInputs(i, sample, int(state.driver[i]), *here)
             asked, after = rule.apply(inputs, before)
             state.own[i] = rule, after
             if asked.T_base_eef is not None:

@@ -102,6 +102,7 @@ class Core:
                 are not among them are nowhere.
         """
         self._rows.place(objects)
+        self.motion.following.place(objects)
 
     @property
     def note(self) -> str:

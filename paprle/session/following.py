@@ -155,6 +155,10 @@ class Following:
             self._speed_up()
         self._find_instants(now_ns)
 
+    def place(self, objects: Mapping[str, Vec]) -> None:
+        """Take where an operator has placed objects, as ``Core.place`` has it."""
+        self._retargeting.placed = objects
+
     def _forget(self) -> None:
         """Let nothing of what was said before engaging be in the motion (S3)."""
         if self._one_euro is not None:

@@ -69,4 +69,4 @@ def place(q):
 
 
 def inputs_of(limb, sample, T_base_eef, advice=None):
-    return RuleInputs(limb, sample, 0, ROBOT.home, T_base_eef, advice or {}, 0.0)
+    return RuleInputs(limb, sample, 0, ROBOT.home, T_base_eef, advice or {}, {})

@@ -27,7 +27,8 @@ class RuleInputs(NamedTuple):
         q_cmd: The robot's command, shape (n,), [rad].
         T_base_eef: Poses of all limbs' eefs at the last q_des, shape (m, 4, 4).
         advice: What advisors said, by their names.
-        dt: Since the sample before, [s].
+        placed: Where an operator placed objects, T_world_object by their names, xyz +
+            quat_xyzw, shape (7,), [m].
     """
 
     limb: int
@@ -36,7 +37,7 @@ class RuleInputs(NamedTuple):
     q_cmd: Vec
     T_base_eef: Vec
     advice: Mapping[str, Advice]
-    dt: float
+    placed: Mapping[str, Vec]
 
 
 class LimbTarget(NamedTuple):

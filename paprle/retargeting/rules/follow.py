@@ -1,4 +1,4 @@
-"""A limb follows a tracked object: a marker in somebody's hand (AdaptiX, X15).
+"""A limb follows an object: a marker in a hand, or one that is dragged (AdaptiX, X15).
 
 The leader's dead-man says when. From there on the eef moves as the object does, in the
 world's axes: p = p₀ + s (p_o − p_o0) and R = R_o R_o0ᵀ R₀. An object that was not seen
@@ -12,7 +12,6 @@ acceleration, along the square-root law that comes to rest within that accelerat
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -20,7 +19,6 @@ import pinocchio as pin
 
 from paprle.contracts.named_objects import find_told
 from paprle.contracts.retarget_settings import LookSettings
-from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Vec
 from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
 
@@ -74,7 +72,7 @@ class FollowState(NamedTuple):
 
 
 class FollowRule(LimbRule[FollowState]):
-    """The limb follows an object that an advisor sees."""
+    """The limb follows an object that an advisor sees, or that an operator places."""
 
     begins_at_command = True
 
@@ -82,7 +80,7 @@ class FollowRule(LimbRule[FollowState]):
         """Make the rule of a limb.
 
         Args:
-            name: The object's, ``ADVISOR.ID``.
+            name: The object's: ``ADVISOR.ID``, or one of ``session.objects``.
             T_world_base: Base of the limb, shape (4, 4).
             chase: How the target goes after it.
         """
@@ -101,7 +99,7 @@ class FollowRule(LimbRule[FollowState]):
         stamp_ns = _read_stamp(inputs)
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
-        T_object = self._find(inputs.advice)
+        T_object = self._find(inputs)
         seen = None if T_object is None else state.seen or Seen(T_object, state.T)
         goal = state.T
         if T_object is not None and seen is not None:
@@ -110,12 +108,14 @@ class FollowRule(LimbRule[FollowState]):
         after = FollowState(T, v, state.begin, seen, max(stamp_ns, state.stamp_ns))
         return LimbTarget(T_base_eef=T), after
 
-    def _find(self, advice: Mapping[str, Advice]) -> Vec | None:
+    def _find(self, inputs: RuleInputs) -> Vec | None:
         """Return T_base_object, shape (4, 4); None where it was not seen of late."""
-        told = find_told(advice, self._name)
-        if told is None or told.age > FRESH or not np.isfinite(told.pose).all():
+        told = find_told(inputs.advice, self._name)
+        is_seen = told is not None and told.age <= FRESH
+        pose = told.pose if told and is_seen else inputs.placed.get(self._name)
+        if pose is None or not np.isfinite(pose).all():
             return None
-        T: Vec = self._T_base_world @ pin.XYZQUATToSE3(told.pose).homogeneous
+        T: Vec = self._T_base_world @ pin.XYZQUATToSE3(pose).homogeneous
         return T
 
     def _lead(self, T_object: Vec, seen: Seen, begin: Vec) -> Vec:

@@ -76,6 +76,11 @@ class LookAtRule(LimbRule[LookState]):
 
     begins_at_command = True
 
+    @property
+    def p_eef_cam(self) -> Vec:
+        """The camera's origin in the eef's axes, shape (3,), [m]."""
+        return self._sight.T_eef_cam[:3, 3]
+
     def __init__(self, sight: Sight, advisor: str, bounds: Vec) -> None:
         """Make the rule of a limb.
 

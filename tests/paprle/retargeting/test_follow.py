@@ -42,9 +42,10 @@ class Limb:
         self.T, self.t_ns, self.dt_ns = HOME.copy(), 0, dt_ns
         self.state = self.rule.begin(self.inputs({}))
 
-    def inputs(self, advice):
+    def inputs(self, advice, placed=None):
         sample = rig.sample_of(stamp_ns=self.t_ns)
-        return rig.inputs_of(rig.ARM, sample, self.T, advice)
+        inputs = rig.inputs_of(rig.ARM, sample, self.T, advice)
+        return inputs._replace(placed=placed or {})
 
     def run(self, seconds, T=None, **said):
         """Return poses of the target while the tag is there, or not seen."""
@@ -119,6 +120,24 @@ def test_the_end_is_the_same_at_any_rate_and_no_farther_than_allowed():
     np.testing.assert_allclose(ends[0], ends[1], atol=1e-4)
     travelled = ends[0][:3, 3] - HOME[rig.ARM, :3, 3]
     assert np.linalg.norm(travelled) == pytest.approx(1.5, abs=1e-4)
+
+
+def test_an_object_that_an_operator_drags_is_followed_and_let_go_of_when_taken_away():
+    limb = Limb(ARM.__class__(rule="follow", from_="hand", object="cup"))
+
+    def drag(xyz, seconds):
+        said = {} if xyz is None else {"cup": np.array([*xyz, 0.0, 0.0, 0.0, 1.0])}
+        for _ in range(round(seconds * 1e9 / DT_NS)):
+            limb.t_ns += DT_NS
+            asked, limb.state = limb.rule.apply(limb.inputs({}, said), limb.state)
+        return asked.T_base_eef[:3, 3] - HOME[rig.ARM, :3, 3]
+
+    drag((0.5, 0.0, 0.2), 0.1)
+    np.testing.assert_allclose(drag((0.5, 0.1, 0.2), 3.0), [0.0, 0.1, 0.0], atol=1e-5)
+    drag((0.5, 0.4, 0.2), 0.2)
+    rested = drag(None, 2.0)
+    assert rested[1] < 0.3, "it did not go on to where the cup was"
+    np.testing.assert_allclose(drag((0.9, 0.9, 0.9), 0.5), rested, atol=1e-12)
 
 
 def test_numbers_that_are_none_are_not_followed():

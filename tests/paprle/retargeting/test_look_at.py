@@ -12,6 +12,7 @@ from paprle.contracts.images import CameraInfo
 from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.settings import IkSettings, LimbIkSettings
 from paprle.contracts.types import LeaderInfo
+from paprle.retargeting.calm import CalmSolver
 from paprle.retargeting.retarget import Retargeting
 
 DT_NS = 5_000_000
@@ -155,6 +156,32 @@ def test_an_arm_that_cannot_turn_its_camera_as_asked_keeps_it_where_it_is():
     assert np.abs(q[-1] - q[0]).max() > 0.05
     assert (np.abs(np.diff(q, 2, axis=0)) / DT**2 < bounds).all()
     assert np.linalg.norm(places - HOME[rig.CAMERA][:3, 3], axis=1).max() < 2e-3
+
+
+@pytest.mark.parametrize("point", [(0.0, 0.0, 0.0), (0.05, -0.02, 0.1)])
+def test_a_camera_is_where_it_was_asked_to_be_to_the_nanometre_however_late_it_turns(
+    point,
+):
+    camera, home = rig.ROBOT.limbs["camera"], rig.ROBOT.home
+    point = np.array(point)
+    solver = CalmSolver(
+        rig.ROBOT, IkSettings(rotation_weight=0.01), 0.0, {"camera": point}
+    )
+    T = HOME.copy()
+    p = T[rig.CAMERA, :3, :3] @ point + T[rig.CAMERA, :3, 3]
+    R = T[rig.CAMERA, :3, :3] @ pin.exp3(np.array([0.0, 0.6, 0.0]))
+    T[rig.CAMERA, :3, :3], T[rig.CAMERA, :3, 3] = R, p - R @ point
+
+    is_asked, nowhere = np.array([False, True]), np.full(len(home), np.nan)
+    q, path = home, []
+    for _ in range(60):
+        q, _, _ = solver.solve(T, is_asked, nowhere, q, q, DT)
+        path.append(camera.fk(camera.take(q)))
+
+    late = np.linalg.norm(pin.log3(path[30].rotation.T @ R))
+    assert late > 0.1, "it was easy"
+    off = np.array([T_base_eef.act(point) - p for T_base_eef in path])
+    assert np.linalg.norm(off, axis=1).max() < 2e-9
 
 
 def test_what_is_said_of_its_ik_counts_where_a_camera_looks():
