@@ -39,7 +39,7 @@ _AT_SPEED = 0.97  # chosen: share of V
 _LONGEST = 1.0  # [s] chosen: a terminal that hung counts once
 _BEHIND = 5e-3  # [m] chosen: a drive that stands off by more was stopped by something
 _DELAY = 0.2  # [s] chosen: longer than any drive needs; motion within it is no delay
-_AWAY = 0.02  # [m] chosen: whoever is farther off for most of the time did not follow
+_AWAY = 0.01  # [m] chosen: whoever is farther off for most of the time did not follow
 _MOST = 0.5  # chosen: share of the time
 _LONG = 1.0  # [s] chosen: a shorter drive says nothing of it
 _FAR = "the hand is farther than retarget.max_travel from where it engaged"
@@ -118,19 +118,19 @@ class _Arm:
         return "out of reach", True
 
     def find_gaps(
-        self, q_cmd: Vec, q_meas: Vec, dq_cmd: Vec, p_asked: Vec | None
+        self, q_cmd: Vec, q_meas: Vec, dq_cmd: Vec, asked: tuple[Vec, Vec] | None
     ) -> tuple[float, float]:
         """Return how far the robot is from its command and from what is asked, [m].
 
-        Beyond any delay; joints of shape (n_l,). NaN where it does not measure one; the
-        command is what is asked where no place is.
+        Beyond any delay; joints of shape (n_l,). NaN where it does not measure one.
+        Whoever is late is on the way that was asked (its ends): only what is beside it
+        is away. The command's own way is asked for where no place is.
         """
         p_cmd, p = self.find_pose(q_cmd).translation, self.find_pose(q_meas).translation
         p_before = self.find_pose(q_cmd - _DELAY * dq_cmd).translation
         way = float(np.linalg.norm(p_cmd - p_before))
-        asked = p_cmd if p_asked is None else p_asked
         behind = float(np.linalg.norm(p - p_cmd)) - way
-        return behind, float(np.linalg.norm(p - asked)) - way
+        return behind, _find_distance(p, *(asked or (p_before, p_cmd)))
 
     def find_pinned(self, q: Vec, q_asked: Vec) -> str:
         """Say which joint is asked to go beyond its limit; empty: none."""
@@ -138,6 +138,14 @@ class _Arm:
         beyond |= (q >= self.high - _AT_LIMIT) & (q_asked > self.high + _AT_LIMIT)
         places = np.flatnonzero(beyond)
         return f"{self.names[places[0]]} at its limit" if len(places) else ""
+
+
+def _find_distance(p: Vec, begin: Vec, end: Vec) -> float:
+    """Return the distance of a point from a straight way."""
+    way = end - begin
+    length2 = float(way @ way)
+    share = min(max(float((p - begin) @ way) / length2, 0.0), 1.0) if length2 else 0.0
+    return float(np.linalg.norm(p - begin - share * way))
 
 
 def _find_rest(J: Vec, error: Vec) -> float:
@@ -190,6 +198,7 @@ class Shortfalls:
         self._begin_ns: int | None = None
         self._driven, self._held_back, self._away = 0.0, 0.0, 0.0
         self._is_away = False
+        self._asked: dict[str, Vec] = {}
         self._last_ns = 0
 
     def update(self, core: Core) -> None:
@@ -202,9 +211,10 @@ class Shortfalls:
         self._last_ns = now_ns
         self.newest = ()
         if core.state is not SessionState.ENGAGED:
+            self._asked.clear()
             return
         self._is_away = False
-        self.newest = tuple(self._find(core))
+        self.newest = tuple(self._find(core, dt))
         self._driven += dt
         self._away += dt if self._is_away else 0.0
         self._held_back += dt if self.newest else 0.0
@@ -236,7 +246,13 @@ class Shortfalls:
             f"{self._driven:.1f} s: {', '.join(told)}"
         )
 
-    def _find(self, core: Core) -> Iterator[Shortfall]:
+    def _find_way(self, name: str, p: Vec, dt: float) -> tuple[Vec, Vec]:
+        """Return where a limb was asked to be, a delay ago at most, and is now."""
+        before = self._asked.get(name, p)
+        self._asked[name] = p
+        return p + min(_DELAY / dt, 1.0) * (before - p) if dt > 0.0 else p, p
+
+    def _find(self, core: Core, dt: float) -> Iterator[Shortfall]:
         motion, target = core.motion, core.motion.following.target
         if target is None:
             return
@@ -258,9 +274,11 @@ class Shortfalls:
             elif pos >= SHORT_POS or rot >= SHORT_ROT:
                 T_asked = pin.SE3(np.array(target.T[i]))
                 cause, is_stuck = arm.find_cause(q_des[own], dq_des[own], T_asked)
-            p_asked = np.array(target.T[i])[:3, 3] if target.is_asked[i] else None
+            asked = None
+            if target.is_asked[i]:
+                asked = self._find_way(name, np.array(target.T[i])[:3, 3], dt)
             q_cmd, q_meas, dq_cmd = (core.motion.status[key][own] for key in _MEASURED)
-            behind, away = arm.find_gaps(q_cmd, q_meas, dq_cmd, p_asked)
+            behind, away = arm.find_gaps(q_cmd, q_meas, dq_cmd, asked)
             self._is_away |= away > _AWAY
             if not cause and behind > _BEHIND:
                 cause, pos, rot = "the robot does not come along", behind, float("nan")
