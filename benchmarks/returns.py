@@ -76,11 +76,13 @@ ARMS = {
 }
 
 
-def load(arm: Arm) -> RobotModel:
-    """Return the robot of an arm."""
+def load(
+    arm: Arm, speed: float = SPEED, acceleration: float = ACCELERATION
+) -> RobotModel:
+    """Return the robot of an arm, [rad/s] and [rad/s²]."""
     limb = LimbSettings(base_link=arm.base, eef_link=arm.eef, joints=arm.joints)
     limits = LimitSettings(
-        dq_max=dict.fromkeys(arm.joints, SPEED), ddq_max=ACCELERATION
+        dq_max=dict.fromkeys(arm.joints, speed), ddq_max=acceleration
     )
     settings = RobotSettings(urdf=str(arm.urdf), limbs={"arm": limb}, limits=limits)
     return RobotModel.from_settings(settings, arm.urdf.parent.name, ROOT)

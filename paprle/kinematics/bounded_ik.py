@@ -73,9 +73,11 @@ _NEAR = 0.01  # [m] chosen: what is missed by more is out of reach; 0.02 is as g
 _MOST_LAG = 0.3  # [rad] chosen: of rotation, which yields no farther
 _YIELDING = 0.15  # [1] measured: of the weight of rotation; 0.1 and 0.2 are as good
 _YIELDING_CURVATURE = 0.05  # [1/m] measured: then; 0.03 is as good, 0.3 loses 5 %
-_RETURN = 1e-3  # [m²/rad²] measured: 3e-3 does as well, 1e-4 loses one return of 20
-# chosen: [m] the bias alone leaves less than it takes to go on, up to 4 rad
-_FAR = 0.03
+_RETURN = 1e-2  # [m²/rad²] measured: a third of it loses one return of 100
+# [m] measured: half of that weight; near the target it is next to nothing, or the bias
+# would hold a limb back that has to go on
+_FAR = 0.1
+_GROWTH = 1.5  # [1] measured: with 2 one return of 100 is lost, with 1 millimetres
 _MEMORY = 1.0  # [s] chosen: of those joints; an arm stretches out in half as long
 _POSTURE_RATE = (
     1.0  # [1/s] measured: way home in the free motion; 0.5 to 1.5 are as good
@@ -227,11 +229,14 @@ def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     """
     terms, k, n = task.terms, len(task.rows), bounds_and_bias.shape[1]
     form = Square(np.empty((n, n)), np.empty(n))
-    rest, x, bounds = np.zeros(k), np.empty(n), np.empty((2, n))
+    rest, x, bounds, share = np.zeros(k), np.empty(n), np.empty((2, n)), 1.0
     lost = _measure(residual[: terms.n_first])
     n_first, second, damping = _rank(terms, rotation, lost)
     _scale(residual[n_first:k], rotation)
-    returning = _RETURN * lost / (lost + _FAR) if terms.n_first < k else 0.0
+    returning = 0.0
+    if terms.n_first < k:
+        near, far = lost**_GROWTH, _FAR**_GROWTH
+        returning = _RETURN * near / (near + far)
     close = terms.tol_pos
     if terms.rotation_weight > 0.0:
         close = min(close, terms.rotation_weight * terms.tol_rot)
@@ -241,11 +246,11 @@ def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
         _lower_second(work, n_first, second)
         _fill_square(work.A, damping + returning, form.H)
         if steps == 0:
-            _find_rest(work, form, rates, residual, dt, rest)
+            share = _find_rest(work, form, rates, residual, dt, rest)
         steps += 1
         _fill_slope(work, rest, bounds_and_bias, damping, form.g)
         if returning > 0.0:
-            _add_return(work.joints, rates[MET], returning, form.g)
+            _add_return(work.joints, rates[MET], share * returning, form.g)
         for j in range(n):
             bounds[0, j] = bounds_and_bias[_LOW, j] - bounds_and_bias[_DX, j]
             bounds[1, j] = bounds_and_bias[_HIGH, j] - bounds_and_bias[_DX, j]
@@ -352,15 +357,15 @@ def _go(task: Task, work: Workspace, bounds_and_bias: Vec, x: Vec) -> float:
 @inlined
 def _find_rest(
     work: Workspace, form: Square, rates: Vec, residual: Vec, dt: float, rest: Vec
-) -> None:
-    """Write how much of the residual has to wait for later periods."""
+) -> float:
+    """Write how much of the residual has to wait; return the share that does not."""
     k, n, leap = len(rest), len(form.g), 0.0
     for i in range(k):
         leap += (work.b[i] - residual[i]) ** 2
     if leap > (_LEAPT * dt) ** 2:
         assign(residual[:k], work.b)
     if _measure(residual[:k]) == 0.0:
-        return
+        return 1.0
     bounds, x = np.empty((2, n)), np.empty(n)
     for j in range(n):
         form.g[j] = 0.0
@@ -376,3 +381,4 @@ def _find_rest(
             share = min(share, pace * dt / way)
     for i in range(k):
         rest[i] = (1.0 - share) * residual[i]
+    return share

@@ -5,16 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 import pytest
+from arms import shift
 
-from benchmarks.returns import ARMS, ON_POS, ON_ROT, follow, load, make_path
+from benchmarks.returns import ARMS, DT, ON_POS, ON_ROT, follow, load, make_path
 
 EXACT = 5e-5  # [m] a tenth of what any of these arms repeats
 
 
-def load_arm(name):
+def load_arm(name, **limits):
     if not ARMS[name].urdf.is_file():
         pytest.skip(f"{ARMS[name].urdf} is not here")
-    robot = load(ARMS[name])
+    robot = load(ARMS[name], **limits)
     return robot, next(iter(robot.limbs.values()))
 
 
@@ -48,3 +49,16 @@ def test_position_is_exact_whatever_the_rotation_asks_for(name):
             for s in np.minimum(np.arange(400) / 200, 1.0)
         ]
         assert follow(robot, limb, q, path)[:, 0].max() < EXACT
+
+
+def test_an_arm_that_was_too_slow_for_a_moment_goes_on_with_its_target():
+    """Its elbow was at V once, and the hand stood off by 6 cm from then on."""
+    robot, limb = load_arm("so100", speed=0.8, acceleration=5.0)
+    q = np.array([0.0, 0.78, -1.37, 0.0, 0.0])
+    T, speed = limb.fk(q), np.minimum(np.arange(1300) / 60, 1.0)  # 5 cm/s in the end
+    turns = np.cumsum(speed) * DT
+    circle = 0.05 * np.stack([0.0 * turns, np.sin(turns), 1.0 - np.cos(turns)], axis=1)
+
+    left = follow(robot, limb, q, [shift(T, way) for way in circle])
+
+    assert left[:, 0].max() < ON_POS
