@@ -246,8 +246,9 @@ class Shortfalls:
             f"{self._driven:.1f} s: {', '.join(told)}"
         )
 
-    def _find_way(self, name: str, p: Vec, dt: float) -> tuple[Vec, Vec]:
+    def _find_way(self, name: str, T: Vec, dt: float) -> tuple[Vec, Vec]:
         """Return where a limb was asked to be, a delay ago at most, and is now."""
+        p = np.array(T)[:3, 3]
         before = self._asked.get(name, p)
         self._asked[name] = p
         return p + min(_DELAY / dt, 1.0) * (before - p) if dt > 0.0 else p, p
@@ -274,9 +275,9 @@ class Shortfalls:
             elif pos >= SHORT_POS or rot >= SHORT_ROT:
                 T_asked = pin.SE3(np.array(target.T[i]))
                 cause, is_stuck = arm.find_cause(q_des[own], dq_des[own], T_asked)
-            asked = None
-            if target.is_asked[i]:
-                asked = self._find_way(name, np.array(target.T[i])[:3, 3], dt)
+            asked = (
+                self._find_way(name, target.T[i], dt) if target.is_asked[i] else None
+            )
             q_cmd, q_meas, dq_cmd = (core.motion.status[key][own] for key in _MEASURED)
             behind, away = arm.find_gaps(q_cmd, q_meas, dq_cmd, asked)
             self._is_away |= away > _AWAY

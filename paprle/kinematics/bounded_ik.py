@@ -25,7 +25,10 @@ needs is less then, or rotation would not come back.
 A limb with fewer joints than its task has rows has one weighted task, too: rotation
 weighs so little in it that position is exact. Out of reach it is biased towards the
 joints in which it last met its target. Stretched out it could bend either way, and one
-of them may lead into a limit.
+of them may lead into a limit. A period takes the same share of that bias as of the
+residual, or the two would rest against each other short of the target. With joints to
+spare that bias counts only while the target is farther away than all links are long,
+and is taken whole: nearer it would hold back a limb that can go on.
 """
 
 from __future__ import annotations
@@ -39,7 +42,7 @@ from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.kinematics.box import solve_box
 from paprle.kinematics.newton_ik import Found, is_met, is_usable, split_pose
-from paprle.kinematics.pose import find_error, linearise
+from paprle.kinematics.pose import find_error, is_beyond, linearise
 from paprle.kinematics.posture import find_posture_bias
 from paprle.kinematics.task import (
     MOBILITY,
@@ -234,7 +237,8 @@ def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     n_first, second, damping = _rank(terms, rotation, lost)
     _scale(residual[n_first:k], rotation)
     returning = 0.0
-    if terms.n_first < k:
+    has_spare = n > k
+    if terms.n_first < k or (has_spare and is_beyond(task.tree, work.p_target)):
         near, far = lost**_GROWTH, _FAR**_GROWTH
         returning = _RETURN * near / (near + far)
     close = terms.tol_pos
@@ -250,7 +254,8 @@ def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
         steps += 1
         _fill_slope(work, rest, bounds_and_bias, damping, form.g)
         if returning > 0.0:
-            _add_return(work.joints, rates[MET], share * returning, form.g)
+            part = returning if has_spare else share * returning
+            _add_return(work.joints, rates[MET], part, form.g)
         for j in range(n):
             bounds[0, j] = bounds_and_bias[_LOW, j] - bounds_and_bias[_DX, j]
             bounds[1, j] = bounds_and_bias[_HIGH, j] - bounds_and_bias[_DX, j]

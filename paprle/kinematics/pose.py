@@ -145,3 +145,27 @@ def _find_twist(
         )
         twist[a] = along if is_prismatic else across
         twist[3 + a] = 0.0 if is_prismatic else along
+
+
+@inlined
+def is_beyond(tree: Tree, p: Vec) -> bool:
+    """Tell whether a point is farther away than all links in a row are long.
+
+    Args:
+        tree: A limb's joints.
+        p: The point in the frame of its base, shape (3,), [m].
+
+    Returns:
+        Whether it is; never where a joint slides.
+    """
+    length, distance2 = 0.0, 0.0
+    for i in range(len(tree.parent)):
+        if tree.is_prismatic[i]:
+            return False
+        link2 = 0.0
+        for a in range(3):
+            link2 += tree.p[i, a] ** 2
+        length += math.sqrt(link2)
+    for a in range(3):
+        distance2 += p[a] ** 2
+    return distance2 > length * length

@@ -4,7 +4,9 @@ An arm with joints to spare may stand at a limit, or on the wrong side of a sing
 where no small step leads nearer to a target that it could reach otherwise. Then the
 nearest posture that reaches the target is looked for (``global_ik``), and the joints go
 straight there. Each call decides anew: from the moment on that steps reach the target,
-steps are taken, so that calls do not contradict each other.
+steps are taken, so that calls do not contradict each other. Told the time, an arm that
+is far off goes straight, too, to the posture that steps would end in: what leads
+nearest within V may fold it the wrong way, and is not the quickest.
 
 Arms without joints to spare stay on the branch that they are on: another one is far
 away, and whoever asks for a target beyond a limit expects the arm to stop there.
@@ -27,10 +29,11 @@ from paprle.kinematics.newton_ik import (
     split_pose,
     track,
 )
-from paprle.kinematics.pose import find_error
-from paprle.kinematics.task import PackedTask, Task, assign, make_workspace, unpack
+from paprle.kinematics.pose import find_error, is_beyond
+from paprle.kinematics.task import PackedTask, assign, make_workspace, unpack
 
 _LEAST_REACH = 1e-9  # [rad] chosen: no way at all, as a positive number
+_FAR = 0.1  # [m] chosen: what is missed by less is followed, not awaited
 _N_EVALUATIONS = 400  # chosen: 0.5 ms where there is no solution; 99 % are found in 200
 
 
@@ -60,11 +63,8 @@ def pursue(
         return found
     if reach.max() < LEAST_STEP:
         return found
-    free = start.copy()
-    if track(packed, T, free, np.full(len(q), math.inf))[4] or _is_beyond(task, T):
-        return found
     other = start.copy()
-    if not search(packed, spread, T, other, _N_EVALUATIONS)[4]:
+    if not _find_other(packed, spread, T, other, is_timed and found[0] >= _FAR):
         return found
     share = 1.0
     for j in range(len(q)):
@@ -81,6 +81,18 @@ def pursue(
 
 
 @compiled
+def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec, is_far: bool) -> bool:
+    """Write a posture that reaches the target; False where steps are to be taken."""
+    start = q.copy()
+    if track(packed, T, q, np.full(len(q), math.inf))[4]:
+        return is_far
+    assign(q, start)
+    if is_beyond(unpack(packed).tree, T[:3, 3].copy()):
+        return False
+    return search(packed, spread, T, q, _N_EVALUATIONS)[4]
+
+
+@compiled
 def _go_nearest(packed: PackedTask, T: Vec, start: Vec, reach: Vec, q: Vec) -> Found:
     """Write what leads nearest to a target within the reach of one call."""
     rates = np.zeros((4, len(q)))
@@ -90,19 +102,3 @@ def _go_nearest(packed: PackedTask, T: Vec, start: Vec, reach: Vec, q: Vec) -> F
     assign(rates[MET], start)
     assign(q, start)
     return follow(packed, T, q, rates, np.zeros(6), 1.0)
-
-
-@compiled
-def _is_beyond(task: Task, T: Vec) -> bool:
-    """Tell whether a target is farther away than all links in a row are long."""
-    length, distance2 = 0.0, 0.0
-    for i in range(len(task.tree.parent)):
-        if task.tree.is_prismatic[i]:
-            return False
-        link2 = 0.0
-        for a in range(3):
-            link2 += task.tree.p[i, a] ** 2
-        length += math.sqrt(link2)
-    for a in range(3):
-        distance2 += T[a, 3] ** 2
-    return distance2 > length * length

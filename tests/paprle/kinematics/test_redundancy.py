@@ -80,6 +80,20 @@ def test_the_library_comes_back_from_out_of_reach(arm, make):
         assert rot[0] < ON_ROT
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("make, which", [(make_timed, 10), (make_session, 1)])
+def test_an_arm_that_was_stretched_out_does_not_fold_the_wrong_way(make, which):
+    """Of the ways of ``benchmarks.redundancy returns`` two that ended folded."""
+    xarm7, rng = Arm(load("xarm7", None)), np.random.default_rng(0)
+    start, path = [make_return(xarm7, rng) for _ in range(which + 1)][-1]
+
+    q = follow(make(xarm7), start, path)
+
+    pos, rot = find_reached(xarm7.limb, q[-1:], path[-1:])
+    assert pos[0] < ON_POS
+    assert rot[0] < ON_ROT
+
+
 @pytest.mark.parametrize("dt", [DT, 0.02, 0.0])
 def test_told_the_time_no_joint_goes_faster_than_it_may(arm, dt):
     rng, limb = np.random.default_rng(1), arm.limb
