@@ -6,12 +6,20 @@ those with people keeps that list elsewhere. Recordings alone tell when they wer
 
 from __future__ import annotations
 
+import fcntl
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from paprle.contracts.errors import ConfigError, RecordingError, suggest
+from paprle.contracts.errors import (
+    ConfigError,
+    RecordingError,
+    SessionError,
+    suggest,
+)
 from paprle.evaluation.files import write_text
 from paprle.study.plan import Step, Study
 
@@ -46,6 +54,27 @@ class Book:
     def folder(self) -> Path:
         """Folder of the participant."""
         return self.study.folder / "participants" / self.participant
+
+    @contextmanager
+    def hold(self) -> Iterator[None]:
+        """Keep the participant from being led twice at once, until this ends.
+
+        Yields:
+            Once nobody else leads them.
+
+        Raises:
+            SessionError: If somebody does.
+        """
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / ".led").open("w") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError as err:
+                raise SessionError(
+                    f"study: expected one terminal for participant "
+                    f"'{self.participant}', got another that leads them; end it first"
+                ) from err
+            yield
 
     def find(self, step: Step) -> Path:
         """Return the file of a step, which need not be there."""

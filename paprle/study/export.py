@@ -62,7 +62,7 @@ def make_tables(study: Study) -> Tables:
                     tables["sessions"].append(_measure(study, head, step, found))
                 else:
                     _add_answers(study, head, step, found["answers"], tables)
-            except (KeyError, TypeError, AttributeError) as err:
+            except (KeyError, TypeError, ValueError, AttributeError) as err:
                 raise RecordingError(
                     f"{book.find(step)}: expected a step of the plan, got {err!r}"
                 ) from err
@@ -91,6 +91,9 @@ def _add_answers(
     asked = find_questionnaire(study.plan, step.asks)
     for item in asked.items:
         value = answers[item]
+        is_number = not isinstance(value, bool)
+        if value is not None and not (is_number and asked.accepts(value)):
+            raise ValueError(f"{item}: {value!r}")
         tables["answers"].append(
             {
                 **head,

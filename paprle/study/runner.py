@@ -45,8 +45,15 @@ def lead(book: Book, dialogue: Dialogue) -> int:
         0, or the exit code of a session that failed; the step is open then.
 
     Raises:
-        SessionError: If nobody answers; what was answered whole is kept.
+        SessionError: If nobody answers, and what was answered whole is kept; or if
+            they are led at another terminal.
     """
+    with book.hold():
+        return _lead(book, dialogue)
+
+
+def _lead(book: Book, dialogue: Dialogue) -> int:
+    """Do the steps that are open, one after the other; return the exit code."""
     steps = book.study.list_steps(book.participant)
     for k, step in enumerate(steps):
         if book.find(step).exists():

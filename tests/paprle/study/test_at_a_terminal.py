@@ -87,3 +87,20 @@ def test_who_leaves_in_the_middle_is_led_on_from_there(tmp_path):
     rows = list(csv.DictReader((tmp_path / "T/scores.csv").read_text().splitlines()))
     sus = {row["condition"]: row["score"] for row in rows if row["scale"] == "sus"}
     assert {k: float(v) for k, v in sus.items()} == {"slow": 55.0, "fast": 100.0}
+
+
+@pytest.mark.process
+@pytest.mark.nightly
+def test_nobody_is_led_at_two_terminals(tmp_path):
+    plan, folder = tmp_path / "study.yaml", tmp_path / "S"
+    plan.write_text(PLAN)
+    assert main(["study", "plan", str(plan), "--out", str(folder)]) == 0
+    name = next(iter(open_study(folder).orders))
+
+    first = Participant(folder, name)
+    first.answer(["3"])
+    second = Participant(folder, name)
+
+    assert second.stay() == 1
+    assert f"expected one terminal for participant '{name}'" in second.shown
+    assert first.leave() != 0

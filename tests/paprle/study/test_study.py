@@ -158,6 +158,19 @@ def test_mistakes_of_a_plan_are_told(tmp_path, capsys, change, told):
     assert not (tmp_path / "S").exists()
 
 
+@pytest.mark.parametrize("value", [900, 3.5, "many", True])
+def test_answers_that_are_none_are_told_not_scored(planned, tmp_path, capsys, value):
+    participant = next(iter(read_orders(planned)))
+    answers = {"games": value, "ar": 2}
+    spoiled = planned / "participants" / participant / "before_experience.json"
+    spoiled.parent.mkdir(parents=True)
+    spoiled.write_text(json.dumps({"answers": answers}))
+
+    assert main(["study", "export", str(planned), "--out", str(tmp_path / "T")]) == 1
+
+    assert f"{spoiled}: expected a step of the plan" in capsys.readouterr().err
+
+
 def test_a_folder_without_a_study_says_how_to_make_one(tmp_path, capsys):
     assert main(["study", "status", str(tmp_path)]) == 2
 
