@@ -25,6 +25,7 @@ BY: dict[str, Callable[[Trial], str]] = {
 }
 PUBLISHED = ("H1", "H2", "H3", *(f"robot_{k}" for k in range(1, 6)))
 """ARBot's logs of one motion: a human's trials, and the robot's replays of one."""
+SOURCE = "github.com/cake-lab/arbot-website, static/dataset, commit 9ea788c"
 CLOSED = 0.05  # chosen: a path whose ends are nearer than this share of it is closed
 
 
@@ -104,7 +105,8 @@ def list_gaps(trials: Sequence[Trial]) -> list[str]:
     if missing and names <= {*PUBLISHED}:
         told.append(
             f"of the eight logs that ARBot published, not here: {', '.join(missing)}; "
-            "its figures, 27.69 and 3.91 mm, are those of all eight"
+            f"they stand at {SOURCE}; its figures, 27.69 and 3.91 mm, are those of all "
+            "eight"
         )
     return told
 
