@@ -8,6 +8,7 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import pages
 import pytest
 import yaml
 
@@ -73,7 +74,8 @@ def test_links_of_a_first_hour_lead_somewhere(page):
     assert all((page.parent / link).resolve().is_file() for link in links)
 
 
-def test_settings_of_the_first_hours_are_understood():
+def test_settings_of_the_first_hours_are_understood(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(pages.install("adding_a_leader", tmp_path)))
     found = 0
     for page in STARTS:
         for code in list_commands(page):
