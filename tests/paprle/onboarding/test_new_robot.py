@@ -17,6 +17,8 @@ from paprle.onboarding import new_robot
 from paprle.onboarding.new_robot import write_new_robot
 from paprle.robot import RobotModel
 
+# a robot of fine meshes takes a minute, and several where nightly tests run beside it
+pytestmark = pytest.mark.timeout(600)
 ROBOTS = [
     PUBLIC / "panda_description/urdf/panda.urdf",
     PUBLIC / "kinova_description/robots/kinova.urdf",
