@@ -87,6 +87,7 @@ def bench(tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.nightly
+@pytest.mark.timed
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("gain", [1.0, 1.4])
 def test_a_joint_is_weighed_by_its_own_motor_to_its_true_torque(bench, gain):
