@@ -179,6 +179,7 @@ class Recorder:
                 f"{len(payload)} of kind {kind}; were all processes given one config?"
             )
             return None
+        assert dtype.fields is not None
         (stamp,) = _STAMP.unpack_from(payload, dtype.fields["stamp_ns"][1])
         return stamp, 1 << 8 | kind
 
