@@ -179,8 +179,8 @@ class Recorder:
                 f"{len(payload)} of kind {kind}; were all processes given one config?"
             )
             return None
-        assert dtype.fields is not None
-        (stamp,) = _STAMP.unpack_from(payload, dtype.fields["stamp_ns"][1])
+        at = dtype.fields["stamp_ns"][1] if dtype.fields else 0
+        (stamp,) = _STAMP.unpack_from(payload, at)
         return stamp, 1 << 8 | kind
 
     def _process(self, until_ns: int | None, now_ns: int) -> None:
