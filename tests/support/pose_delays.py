@@ -19,9 +19,7 @@ _ALL = 0x0003  # spec: linux/if_ether.h, ETH_P_ALL
 _OUTGOING = 4  # spec: linux/if_packet.h, PACKET_OUTGOING
 _UDP, _PROTOCOL, _HEAD = 17, 23, 42  # spec: RFC 791; Ethernet, IP and UDP headers
 _STAMPED = struct.Struct("<3sBqq")  # magic, kind, seq, stamp
-_MAGIC = (
-    b"PL2"  # all of it: a sealed part of a picture may begin with two letters of it
-)
+_MAGIC = b"PL2"  # all of it: a sealed part of a picture may begin with two letters
 
 
 def main(interface, seconds):
