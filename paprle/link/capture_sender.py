@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from paprle.contracts.types import LeaderInfo, LeaderSample
-from paprle.link.captures import CaptureCodec
+from paprle.link.captures import CaptureCodec, Packed
 from paprle.link.leader_end import LeaderEnd
 
 _ALIVE_NS = 25_000_000  # [ns] chosen: three in a row may be lost within T_stale
@@ -31,7 +31,7 @@ class CaptureSender:
         self.n_sent = 0
         self._end, self._codec = end, CaptureCodec(info)
         self._period_ns = round(1e9 / info.rate)
-        self._recent: deque[LeaderSample] = deque(maxlen=repeats + 1)
+        self._recent: deque[Packed] = deque(maxlen=repeats + 1)
         self._seq = -1
         self._said_ns = self._due_ns = 0
 
@@ -49,11 +49,11 @@ class CaptureSender:
             self._seq = sample.seq
             self._due_ns = max(self._due_ns, now_ns - self._period_ns)
             self._due_ns += self._period_ns
-            self._recent.append(sample)
+            self._recent.append(self._codec.pack(sample))
             self.n_sent += 1
         elif now_ns - self._said_ns < _ALIVE_NS:
             return
         if self._recent:
             self._said_ns = now_ns
-            payload = self._codec.pack(self.n_sent, list(self._recent), now_ns)
+            payload = self._codec.join(self.n_sent, self._recent, now_ns)
             self._end.send_whole("sample", payload, now_ns)

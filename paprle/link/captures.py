@@ -22,7 +22,8 @@ from paprle.ipc.records import pose_to_row
 MOST_TOGETHER = 9
 """How many captures share a datagram at most."""
 _HEAD = struct.Struct("<BI6H")  # how many, number of the newest, actions
-_CAPTURE = struct.Struct("<IB")  # age when sent, in microseconds; flags
+_AGE = struct.Struct("<I")  # when sent, in microseconds
+_CAPTURE = struct.Struct("<IB")  # the same and flags, before what the limbs are asked
 _POSE = struct.Struct("<3fQ")
 _OPENING = struct.Struct("<H")
 _MODE = struct.Struct("<h")
@@ -33,6 +34,21 @@ _WRAP = 2**16  # counters of actions and modes have 16 bits on their way
 _STEPS = 2**20 - 1  # of a number of a quaternion
 _LARGEST = math.sqrt(0.5)  # of the three smaller ones
 _FULL, _NO_OPENING = 65534, 65535
+_NOTHING = LimbCommand()
+
+
+class Packed(NamedTuple):
+    """One capture as it is sent, each time with another age.
+
+    Attributes:
+        stamp_ns: When it was taken, our time, [ns].
+        actions: Of its sample.
+        body: Its flags, and what the limbs are asked.
+    """
+
+    stamp_ns: int
+    actions: Actions
+    body: bytes
 
 
 class Capture(NamedTuple):
@@ -71,22 +87,31 @@ class CaptureCodec:
         self._names = info.limbs
         self._size = _CAPTURE.size + sum(limb.size for limb in self._limbs)
 
-    def pack(self, number: int, samples: Sequence[LeaderSample], now_ns: int) -> bytes:
+    def pack(self, sample: LeaderSample) -> Packed:
+        """Return a capture as any datagram holds it."""
+        flags = sum(getattr(sample, name) << i for i, name in enumerate(_FLAGS))
+        limbs = [
+            limb.pack(sample.limbs.get(name, _NOTHING))
+            for name, limb in zip(self._names, self._limbs, strict=True)
+        ]
+        return Packed(
+            sample.stamp_ns, sample.actions, b"".join([bytes([flags]), *limbs])
+        )
+
+    @staticmethod
+    def join(number: int, captures: Sequence[Packed], now_ns: int) -> bytes:
         """Return the payload of a datagram.
 
         Args:
             number: Of the newest capture.
-            samples: The captures, newest last; each number is one more.
+            captures: The captures, newest last; each number is one more.
             now_ns: When it is sent, our time, [ns].
         """
-        counts = (count % _WRAP for count in samples[-1].actions[:6])
-        parts = [_HEAD.pack(len(samples), number % 2**32, *counts)]
-        for sample in samples:
-            age_us = min(max(0, now_ns - sample.stamp_ns) // _US, _OLDEST_US)
-            flags = sum(getattr(sample, name) << i for i, name in enumerate(_FLAGS))
-            parts.append(_CAPTURE.pack(age_us, flags))
-            for name, limb in zip(self._names, self._limbs, strict=True):
-                parts.append(limb.pack(sample.limbs.get(name, LimbCommand())))
+        counts = (count % _WRAP for count in captures[-1].actions[:6])
+        parts = [_HEAD.pack(len(captures), number % 2**32, *counts)]
+        for one in captures:
+            age_us = min(max(0, now_ns - one.stamp_ns) // _US, _OLDEST_US)
+            parts += _AGE.pack(age_us), one.body
         return b"".join(parts)
 
     def unpack(self, data: bytes, sent_ns: int) -> tuple[list[Capture], Actions] | None:
@@ -170,13 +195,15 @@ def _pack_pose(T: pin.SE3 | None) -> bytes:
     if T is None:
         return _POSE.pack(math.nan, math.nan, math.nan, 0)
     row = pose_to_row(T)
-    quat_xyzw = row[3:] / np.linalg.norm(row[3:])
-    largest = int(np.abs(quat_xyzw).argmax())
-    rest = np.delete(quat_xyzw, largest) * (1.0 if quat_xyzw[largest] >= 0 else -1.0)
-    shares = np.clip(0.5 + 0.5 * rest / _LARGEST, 0.0, 1.0)
-    word = largest
-    for share in shares:
-        word = word << 20 | round(float(share) * _STEPS)
+    quat_xyzw = row[3:]
+    # numbers of Python from here on: for four at a time NumPy takes far longer
+    rest = (quat_xyzw / math.sqrt(quat_xyzw.dot(quat_xyzw))).tolist()
+    sizes = [abs(one) for one in rest]
+    word = sizes.index(max(sizes))
+    sign = 1.0 if rest.pop(word) >= 0 else -1.0
+    for one in rest:
+        share = min(max(0.5 + 0.5 * (one * sign) / _LARGEST, 0.0), 1.0)
+        word = word << 20 | round(share * _STEPS)
     return _POSE.pack(*row[:3].tolist(), word)
 
 

@@ -8,6 +8,7 @@ the seals, the limits and the greeting of a link that is one.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from hardware.net.impairment import Impairment
 from hardware.net.trace import TraceError, load_traces
@@ -100,7 +101,9 @@ class EmulatedLeader(FarLeader):
         self.is_at_page = leader.is_at_page
         self._leader, self._place = leader, make_placing(leader.info)
         self.ways = make_ways(settings)
-        self._info = make_far_info(leader.info)
+        # what crosses is made for a device that shows it: of a program nobody is one
+        renders = "none" if leader.info.renders == "none" else "rumble"
+        self._info = replace(make_far_info(leader.info), renders=renders)
         self.near = OperatorSide(_KEY, self._info, settings.repeats)
         self.far = RobotSide(_KEY, self._info)
 

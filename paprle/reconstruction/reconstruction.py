@@ -23,7 +23,7 @@ from paprle.reconstruction.waypoints import Waypoints
 
 Samples = Literal["auto", "off", "latest", "ordered"]
 _BLOCKS = ("pose", "q", "opening", "axes")
-_RANGES = ("opening", 0.0), ("axes", -1.0)
+_LEAST = {"opening": 0.0, "axes": -1.0}  # of a range that ends at 1
 _QUAT = slice(3, 7)
 
 
@@ -203,13 +203,14 @@ class _Motion:
         at = 0
         for name in _BLOCKS:
             block = getattr(view, name)[self._rows]
+            if not block.size:
+                continue
             block[...] = row[at : at + block.size].reshape(block.shape)
             at += block.size
-        for name, least in _RANGES:  # a slope goes on beyond them, a gripper does not
-            block = getattr(view, name)[self._rows]
-            np.clip(block, least, 1.0, out=block)
+            if name in _LEAST:  # a slope goes on beyond its range, a gripper does not
+                np.minimum(np.maximum(block, _LEAST[name], out=block), 1.0, out=block)
         quats = view.pose[self._rows][:, _QUAT]
-        quats /= np.linalg.norm(quats, axis=1, keepdims=True)
+        quats /= np.sqrt(np.add.reduce(np.square(quats), axis=1, keepdims=True))
 
 
 def _turn_alike(row: Vec, like: Vec, n_pose: int) -> Vec:

@@ -216,7 +216,7 @@ def test_a_capture_is_what_it_was_and_takes_less_than_128_bytes(numbers, opening
     command = LimbCommand(T_leader_base_leader_eef=T, opening=opening)
     codec = CaptureCodec(HAND)
     sample = LeaderSample(stamp_ns=5_000_000, seq=1, limbs={"hand": command})
-    payload = codec.pack(7, [sample], 9_000_000)
+    payload = codec.join(7, [codec.pack(sample)], 9_000_000)
 
     [[capture], _] = codec.unpack(payload, 9_000_000)
 
