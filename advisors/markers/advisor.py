@@ -13,6 +13,7 @@ from advisors.markers.config import MarkersConfig
 from advisors.markers.listed import read_poses
 from advisors.markers.sources import CameraSource, FileSource, Seen, Source
 from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
+from paprle.contracts.images import EXACT
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -153,7 +154,7 @@ def _check_camera(name: str, cameras: Mapping[str, CameraInfo]) -> None:
     """Refuse a camera whose images say nothing of places.
 
     Raises:
-        ConfigError: If there is none, it was not calibrated, or it gives depth alone.
+        ConfigError: If there is none, it was not calibrated, or it gives numbers alone.
     """
     info = cameras.get(name)
     if info is None:
@@ -161,8 +162,8 @@ def _check_camera(name: str, cameras: Mapping[str, CameraInfo]) -> None:
         wrong = f"expected a camera of the session ({known}), got '{name}'"
     elif not np.isfinite(info.K).all():
         wrong = f"expected a calibrated camera, got '{name}'; set its focal"
-    elif info.encoding == "depth16":
-        wrong = f"expected a camera of pictures, got '{name}', which gives depth"
+    elif info.encoding in EXACT:
+        wrong = f"expected a camera of pictures, got '{name}' of {info.encoding}"
     else:
         return
     raise ConfigError(f"advisors.markers.camera: {wrong}")

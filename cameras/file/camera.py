@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cameras.file.config import FileConfig
 from paprle.contracts.errors import DeviceError, RecordingError
+from paprle.contracts.images import EXACT
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
 from paprle.recording.pictures import Footage, Picture
 
@@ -38,7 +39,7 @@ class FileCamera(Camera):
         """
         footage, name = self._read()
         recorded = footage.cameras[name]
-        if recorded.encoding == "depth16":
+        if recorded.encoding in EXACT:
             return recorded
         return replace(recorded, encoding="rgb8", depth_unit=0.0)
 

@@ -12,13 +12,21 @@ import numpy as np
 
 from cameras.mujoco.config import MujocoCameraConfig
 from cameras.mujoco.world import World, make_world
-from hardware.mujoco.offscreen import NoRendererError, Offscreen
+from hardware.mujoco.offscreen import Image, NoRendererError, Offscreen
 from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.images import Encoding
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame, RobotPose
 from paprle.contracts.types import RobotInfo, readonly
 
 _NAP = 0.001  # [s] chosen: how often the clock is looked at while waiting
 _DEPTH_UNIT = 0.001  # [m] chosen: as depth cameras count, which reach 65 m with it
+_ENCODINGS: Mapping[str, Encoding] = {
+    "colour": "rgb8",
+    "infrared": "mono8",
+    "segmentation": "ids16",
+}
+# spec: ITU-R BT.601: how bright red, green and blue are
+_BRIGHTNESS = np.array([0.299, 0.587, 0.114])
 _CLOSED = "camera 'mujoco': expected an open camera; call open()"
 
 
@@ -41,7 +49,9 @@ class MujocoCamera(Camera):
         """Size and calibration, which follow from the angle of view."""
         config = self.config
         unit = _DEPTH_UNIT if config.depth else 0.0
-        info = config.make_info(config.width, config.height, "rgb8", depth_unit=unit)
+        info = config.make_info(
+            config.width, config.height, _ENCODINGS[config.picture], depth_unit=unit
+        )
         focal = 0.5 * config.height / np.tan(0.5 * np.deg2rad(config.fovy))
         K = np.diag([focal, focal, 1.0])
         K[:2, 2] = 0.5 * (config.width - 1), 0.5 * (config.height - 1)
@@ -82,7 +92,8 @@ class MujocoCamera(Camera):
         try:
             self._world = make_world(self._robot, self._env, config, self.info)
             size = (config.width, config.height)
-            screen = Offscreen(self._world.model, *size, is_plain=not config.fine)
+            is_plain = not config.fine or config.picture == "segmentation"
+            screen = Offscreen(self._world.model, *size, is_plain=is_plain)
         except NoRendererError as err:
             raise MissingDependency(f"camera 'mujoco': {err}") from err
         except (ValueError, mujoco.FatalError) as err:
@@ -132,10 +143,17 @@ class MujocoCamera(Camera):
         )
 
     def _draw(self, screen: Offscreen, world: World) -> Frame:
+        if self.config.picture == "segmentation":
+            ids = world.ids[screen.draw_geoms(world.data, world.camera)]
+            return Frame(self._stamp_ns, ids.astype("<u2").tobytes())
         if not self.config.depth:
-            image = screen.draw(world.data, world.camera)
-            return Frame(self._stamp_ns, image.tobytes())
+            return self._make_frame(screen.draw(world.data, world.camera))
         image, z = screen.draw_with_depth(world.data, world.camera)
         counts = np.rint(z / _DEPTH_UNIT)
         counts[counts > np.iinfo(np.uint16).max] = 0  # too far to be known
-        return Frame(self._stamp_ns, image.tobytes(), counts.astype("<u2").tobytes())
+        return self._make_frame(image, counts.astype("<u2").tobytes())
+
+    def _make_frame(self, image: Image, depth: bytes = b"") -> Frame:
+        if self.config.picture == "infrared":
+            image = np.rint(image @ _BRIGHTNESS).astype(np.uint8)
+        return Frame(self._stamp_ns, image.tobytes(), depth)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
@@ -24,6 +24,13 @@ class MujocoCameraConfig(CameraSettings):
         float, Gt(0), Le(170), Unit("deg"), doc("From the top to the bottom.")
     ] = 58.0
     depth: Annotated[bool, doc("Depth beside each image, in millimetres.")] = False
+    picture: Annotated[
+        Literal["colour", "infrared", "segmentation"],
+        doc(
+            "Infrared: one channel, as bright as the colours are; segmentation: a "
+            "number for each thing."
+        ),
+    ] = "colour"
     fine: Annotated[
         bool,
         doc(
@@ -34,3 +41,5 @@ class MujocoCameraConfig(CameraSettings):
     def __post_init__(self) -> None:
         if self.focal is not None or self.centre is not None:
             raise ValueError("fovy in place of focal and centre: it is drawn by it")
+        if self.picture == "segmentation" and self.depth:
+            raise ValueError("a second camera for depth beside a segmentation")

@@ -8,10 +8,18 @@ from typing import Any
 
 import mujoco
 import numpy as np
+import numpy.typing as npt
 import pinocchio as pin
 
 from cameras.mujoco.config import MujocoCameraConfig
-from hardware.mujoco.mechanism import BLOCK, Mechanism, ModelOptions, make_mechanism
+from cameras.mujoco.segments import FIRST_LINK, WORLD, name_segments
+from hardware.mujoco.mechanism import (
+    BLOCK,
+    TARGET,
+    Mechanism,
+    ModelOptions,
+    make_mechanism,
+)
 from hardware.mujoco.model import build_model
 from paprle.contracts.images import CameraInfo, RobotPose
 from paprle.contracts.types import RobotInfo, Vec
@@ -32,12 +40,14 @@ class World:
         data: Its state.
         camera: What looks at it.
         mechanism: The robot.
+        ids: What each geom belongs to, shape (model.ngeom + 1,); the last is of none.
     """
 
     model: mujoco.MjModel
     data: mujoco.MjData
     camera: mujoco.MjvCamera
     mechanism: Mechanism
+    ids: npt.NDArray[np.uint16]
 
     def put(self, pose: RobotPose) -> None:
         """Put the robot and the objects where they are."""
@@ -66,8 +76,8 @@ def make_world(
 
     Args:
         robot: The robot.
-        env: The env's config: whether it has a table and a block; as a simulated one
-            has them where it does not say.
+        env: The env's config: whether it has a table, a block and a target; as a
+            simulated one has them where it does not say.
         config: Of the camera.
         info: Where the camera is.
 
@@ -79,7 +89,9 @@ def make_world(
     """
     mechanism = make_mechanism(robot)
     has_table, has_block = bool(env.get("table", True)), bool(env.get(BLOCK, False))
-    options = ModelOptions(has_table=has_table, has_block=has_block)
+    scenario = env.get("scenario")
+    target = None if scenario is None else tuple(scenario[TARGET])
+    options = ModelOptions(has_table=has_table, has_block=has_block, target=target)
     spec = mujoco.MjSpec.from_string(build_model(mechanism, options).mjcf)
     body = _find_body(spec, info.link, mechanism)
     camera = body.add_camera()
@@ -93,7 +105,21 @@ def make_world(
     view.fixedcamid = model.camera(_CAMERA).id
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    return World(model, data, view, mechanism)
+    return World(model, data, view, mechanism, _number_geoms(model, mechanism))
+
+
+def _number_geoms(
+    model: mujoco.MjModel, mechanism: Mechanism
+) -> npt.NDArray[np.uint16]:
+    """Return what each geom belongs to: those of a link are named ``LINK_NUMBER``."""
+    urdf = mechanism.urdf_path.read_text(encoding="utf-8")
+    names = name_segments(urdf).items()
+    links = {name: number for number, name in names if number >= FIRST_LINK}
+    ids = np.zeros(model.ngeom + 1, dtype=np.uint16)
+    for i in range(model.ngeom):
+        geom = model.geom(i).name
+        ids[i] = WORLD.get(geom) or links[geom.rpartition("_")[0]]
+    return ids
 
 
 def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:

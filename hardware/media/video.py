@@ -26,6 +26,7 @@ from aiortc import (
     VideoStreamTrack,
 )
 
+from hardware.media.ids import paint_ids
 from hardware.media.pace import RATE, Pace, PacedTransport, check_aiortc
 from hardware.web.addresses import find_place
 from hardware.web.certificate import find_certificate, find_folder
@@ -189,6 +190,8 @@ def draw(info: ImageInfo, image: Image) -> np.ndarray[Any, np.dtype[np.uint8]]:
         depth = np.frombuffer(image.data, "<u2").reshape(size) * info.depth_unit
         near = np.clip((_FAR - depth) / (_FAR - _NEAR), 0.0, 1.0) * (depth > 0.0)
         rgb = (255 * near).astype(np.uint8)
+    elif info.encoding == "ids16":
+        rgb = paint_ids(np.frombuffer(image.data, "<u2").reshape(size))
     else:
         decoder = av.CodecContext.create(
             "mjpeg" if info.encoding == "jpeg" else "png", "r"

@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 Image = npt.NDArray[np.uint8]
 Depth = npt.NDArray[np.float32]
+Geoms = npt.NDArray[np.intp]
 
 _PLATFORM = "PYOPENGL_PLATFORM"
 _LOADER = "MUJOCO_GL"
@@ -93,6 +94,26 @@ class Offscreen:
         # a projection keeps d, 1 at near and 0 at far, with 1/z = d/near + (1 - d)/far
         z = 1.0 / (self._depth / near + (1.0 - self._depth) / far)
         return self._image[::-1], z[::-1]
+
+    def draw_geoms(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> Geoms:
+        """Return which geom each pixel shows, shape (height, width); −1: none.
+
+        The picture is to be a plain one: smooth edges would be mixed of two numbers.
+        """
+        flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
+        for flag in flags:
+            self._scene.flags[flag] = 1
+        self._render(data, camera)
+        for flag in flags:
+            self._scene.flags[flag] = 0
+        mujoco.mjr_readPixels(self._image, None, self._view, self._renderer)
+        shown = [-1] * (self._scene.ngeom + 1)
+        for geom in self._scene.geoms[: self._scene.ngeom]:
+            if geom.objtype == mujoco.mjtObj.mjOBJ_GEOM:
+                shown[geom.segid + 1] = geom.objid
+        # spec: MuJoCo, mjRND_IDCOLOR: a colour is segid + 1, its lowest byte is red
+        colours = self._image[::-1] @ (1 << np.array([0, 8, 16]))
+        return np.array(shown, dtype=np.intp)[colours]
 
     def close(self) -> None:
         """Let go of the renderer; may be called twice."""

@@ -103,12 +103,13 @@ def find_support(block: Vec) -> float:
 def add_target(
     spec: mujoco.MjSpec, position: tuple[float, float], support: float
 ) -> None:
-    """Add a red square that touches nothing, on what the block lies on."""
+    """Add a red square that touches nothing under a block, which is blue then."""
     target = _add_geom(spec.worldbody, TARGET, mujoco.mjtGeom.mjGEOM_BOX)
     target.size = (TARGET_HALF_SIZE, TARGET_HALF_SIZE, _TARGET_HALF_HEIGHT)
     target.pos = (*position, support + _TARGET_HALF_HEIGHT)
     target.rgba = (0.85, 0.15, 0.12, 1.0)
     target.contype = target.conaffinity = 0
+    spec.geom(BLOCK).rgba = (0.15, 0.35, 0.80, 1.0)
 
 
 def _add_block(spec: mujoco.MjSpec, position: Vec) -> None:

@@ -22,7 +22,7 @@ from hardware.media.fragments import unpack_ask
 from hardware.web.errors import WebError
 from observers.sight.config import SightConfig
 from paprle.contracts.errors import DeviceError, MissingDependency
-from paprle.contracts.images import CameraInfo
+from paprle.contracts.images import EXACT, CameraInfo
 from paprle.contracts.plugins import Clock, Frame, Observer, SessionView
 from paprle.contracts.types import RobotInfo
 
@@ -120,7 +120,7 @@ class Sight(Observer):
             number = sorted(cameras).index(name)
             if cameras[name].depth_unit > 0.0:
                 self._newest[name, "clouds"] = (number, cameras[name], frame)
-            if cameras[name].encoding != "depth16":
+            if cameras[name].encoding not in EXACT:
                 self._newest[name, "colour"] = (number, cameras[name], frame)
 
     def take_warnings(self) -> Sequence[str]:

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
-from paprle.contracts.images import CameraInfo, Frame
+from hardware.media.ids import paint_ids
+from paprle.contracts.images import EXACT, CameraInfo, Frame
 
 _WIDE = 320  # [px] chosen: as wide as a phone shows it; larger ones cost the robot
 _PERIOD = 0.1  # [s] chosen: ten pictures a second
@@ -105,10 +106,12 @@ def shrink(frame: Frame, info: CameraInfo) -> npt.NDArray[np.uint8] | None:
     step = max(1, -(-info.width // _WIDE))
     if info.encoding in {"jpeg", "png"}:
         return _decode(frame.data, info, step)
-    dtype = "<u2" if info.encoding == "depth16" else np.uint8
+    dtype = "<u2" if info.encoding in EXACT else np.uint8
     n = 3 if info.encoding == "rgb8" else 1
     values = np.frombuffer(frame.data, dtype)
     small = values.reshape(info.height, info.width, n)[::step, ::step]
+    if info.encoding == "ids16":
+        return paint_ids(small[:, :, 0])
     if info.encoding == "depth16":
         most = max(int(small.max()), 1)
         small = (small.astype(np.uint32) * _FAR_COUNTS // most).astype(np.uint8)

@@ -12,7 +12,7 @@ from paprle.cli.verb import SETTINGS, Verb, say
 from paprle.config import known_names, resolve
 from paprle.config.laws import list_named
 from paprle.contracts.errors import PaprleError
-from paprle.contracts.images import CameraInfo, Frame, RobotPose
+from paprle.contracts.images import EXACT, CameraInfo, Frame, RobotPose
 from paprle.contracts.plugins import Camera
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import make_camera
@@ -90,7 +90,7 @@ def _show(asked: _Asked, settings: list[str], folder: Path) -> bool:
         say(f"  FAULT {err}")
         return False
     size = f"{info.width} × {info.height} {info.encoding}"
-    path = folder / f"{asked.name}.{'png' if info.encoding == 'depth16' else 'jpg'}"
+    path = folder / f"{asked.name}.{'png' if info.encoding in EXACT else 'jpg'}"
     _write(info, frame, path)
     say(f"  ok    {size}, {rate:.0f} images/s, stamps by {camera.stamped_by}: {path}")
     return True

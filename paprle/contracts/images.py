@@ -10,14 +10,18 @@ import pinocchio as pin
 
 from paprle.contracts.types import Vec
 
-Encoding = Literal["rgb8", "mono8", "depth16", "jpeg", "png"]
+Encoding = Literal["rgb8", "mono8", "depth16", "ids16", "jpeg", "png"]
 """Of an image's bytes; raw images are rows from the top, without padding.
 
-``depth16`` are little-endian counts of ``CameraInfo.depth_unit``, 0: none is known.
+``depth16`` are little-endian counts of ``CameraInfo.depth_unit``, 0: none is known;
+``ids16`` are little-endian numbers of what is seen there, 0: nothing.
 """
 
-RAW: Mapping[str, int] = {"rgb8": 3, "mono8": 1, "depth16": 2}
+RAW: Mapping[str, int] = {"rgb8": 3, "mono8": 1, "depth16": 2, "ids16": 2}
 """Bytes a pixel of the encodings whose images all have one size."""
+
+EXACT = frozenset({"depth16", "ids16"})
+"""Encodings whose pixels are numbers: they are kept to the last bit, and no colours."""
 
 _CODED_BYTES = 3  # spec: of a pixel that does not compress at all, RGB
 _CODED_HEAD = 4096  # [bytes] chosen: headers; noise itself does not compress

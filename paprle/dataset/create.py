@@ -35,7 +35,7 @@ from paprle.dataset.episodes import (
     find_objects,
     find_recordings,
     find_sizes,
-    has_depth,
+    list_exact,
     measures,
 )
 from paprle.dataset.frames import Frame, Frames
@@ -94,8 +94,8 @@ def create(
         report = Report(common.fps)
         target = load(stage.root, common)
         _note_discarded(choice, stage.own, report)
-        if form == "lerobot" and has_depth(choice.robot):
-            report.notes.append("depth is left out; --format hdf5 has it")
+        for what in list_exact(choice.robot) if form == "lerobot" else ():
+            report.notes.append(f"{what} is left out; --format hdf5 has it")
         folders = _write_all(choice, stage, target, common, report, say)
         known = dict(stage.own.get("sources", {}))
         report.n_before = len(known)

@@ -209,10 +209,10 @@ def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
     }
 
 
-def has_depth(robot: Robot) -> bool:
-    """Tell whether a camera recorded depth."""
+def list_exact(robot: Robot) -> list[str]:
+    """Return what cameras recorded that is no picture: depth, segmentation."""
     tracks = list_tracks(robot.header.get("cameras", {}))
-    return any(track.format == "png" for track in tracks)
+    return sorted({t.topic.rpartition("/")[2] for t in tracks if t.format == "png"})
 
 
 def measures(source: Source, field: str) -> bool:

@@ -62,8 +62,8 @@ class AlohaTarget:
                     table.add(values[name])
                 for name, image in frame.images.items():
                     _add_image(file, films, f"observations/images/{name}", image, n)
-                for name, depth in frame.depths.items():
-                    _add_image(file, films, f"observations/depth/{name}", depth, n)
+                for name, numbers in frame.depths.items():
+                    _add_image(file, films, self._find_place(name), numbers, n)
                 n += 1
             for table in tables.values():
                 table.flush()
@@ -86,6 +86,11 @@ class AlohaTarget:
             totals["n_episodes"] += 1
             totals["n_frames"] += n
         return totals
+
+    def _find_place(self, camera: str) -> str:
+        """Return where a camera's numbers go: distances, or what is seen there."""
+        is_ids = self._common.robot.header["cameras"][camera]["encoding"] == "ids16"
+        return f"observations/{'segmentation' if is_ids else 'depth'}/{camera}"
 
     def _describe_depth(self, file: Any) -> None:
         """Say what a count of depth is, in [m]."""

@@ -13,7 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.errors import CommandError
-from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.images import EXACT, CameraInfo, Frame
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.types import GripperInfo, LimbCommand, RobotInfo, Vec, readonly
 from paprle.dataset.columns import Columns
@@ -49,7 +49,7 @@ class Observations:
         self._robot, self._objects = robot, tuple(objects)
         self._urdf = robot.urdf_path.read_text(encoding="utf-8")
         self.columns: Columns | None = None
-        coloured = {k: c for k, c in cameras.items() if c.encoding != "depth16"}
+        coloured = {k: c for k, c in cameras.items() if c.encoding not in EXACT}
         self._images = {name: Images(one) for name, one in coloured.items()}
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.film import Curve, Film
-from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.images import EXACT, CameraInfo, Frame
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo, Vec
@@ -130,7 +130,6 @@ def _read_reels(path: Path) -> dict[str, Reel]:
 
 def _tell(reel: Reel) -> CameraInfo:
     """Return what the decoded images of a camera are."""
-    is_depth = reel.info.encoding == "depth16"
-    if is_depth:
+    if reel.info.encoding in EXACT:
         return reel.info
     return replace(reel.info, encoding="rgb8", depth_unit=0.0)

@@ -1,4 +1,4 @@
-"""Images to coded pictures and back: H.264, JPEG, and PNG for depth, by FFmpeg.
+"""Images to coded pictures and back: H.264, JPEG, PNG for depth and ids, by FFmpeg.
 
 All of it is PyAV's work; here stand the settings, and what they cost is in
 ``docs/decisions/0066-pictures-of-an-episode.md``.
@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from paprle.contracts.camera_settings import Video
 from paprle.contracts.errors import ConfigError, MissingDependency, RecordingError
-from paprle.contracts.images import CameraInfo, Encoding
+from paprle.contracts.images import EXACT, CameraInfo, Encoding
 from paprle.ipc.pictures import Coded
 
 Image = npt.NDArray[np.uint8] | npt.NDArray[np.uint16]
@@ -32,7 +32,12 @@ _NO_AV = (
 )
 _BLOCK = 16  # [px] spec: ITU-T H.264, 7.4.2.1.1: of a macroblock, the largest here
 _TICKS = Fraction(1, 1_000_000)  # [s] chosen: of a stream's time
-_FORMATS = {"rgb8": "rgb24", "mono8": "gray", "depth16": "gray16le"}
+_FORMATS = {
+    "rgb8": "rgb24",
+    "mono8": "gray",
+    "depth16": "gray16le",
+    "ids16": "gray16le",
+}
 _DECODERS = {"h264": "h264", "jpeg": "mjpeg", "png": "png"}
 
 
@@ -64,7 +69,7 @@ def check_video(info: CameraInfo, video: Video) -> None:
     if find_spec("av") is None:
         raise MissingDependency(_NO_AV)
     is_odd = info.width % 2 or info.height % 2
-    if video == "h264" and info.encoding != "depth16" and is_odd:
+    if video == "h264" and info.encoding not in EXACT and is_odd:
         raise ConfigError(
             f"video: expected an even width and height for h264, got {info.width} × "
             f"{info.height}; choose video=jpeg"
@@ -74,9 +79,10 @@ def check_video(info: CameraInfo, video: Video) -> None:
 def estimate_footage(info: CameraInfo, video: Video) -> float:
     """Return how many bytes a second the pictures of a camera take at most, [1/s]."""
     n = info.width * info.height * info.fps
-    depth = _DEPTH_SHARE * 2.0 * n * (info.depth_unit > 0.0)
-    if info.encoding == "depth16":
-        return depth
+    exact = _DEPTH_SHARE * 2.0 * n
+    if info.encoding in EXACT:
+        return exact
+    depth = exact * (info.depth_unit > 0.0)
     return 3.0 * n * _SHARES[video] + depth
 
 
@@ -97,8 +103,8 @@ def make_encoder(info: CameraInfo, video: Video) -> Encoder:
     Raises:
         MissingDependency: If PyAV is not there.
     """
-    if info.encoding == "depth16":
-        return _Still(info, "depth16", "png")
+    if info.encoding in EXACT:
+        return _Still(info, info.encoding, "png")
     if video == "jpeg":
         passes = info.encoding in {"jpeg", "png"}
         return _Passed(info.encoding) if passes else _Still(info, info.encoding, "jpeg")
@@ -279,7 +285,7 @@ def _make_reader(info: CameraInfo, encoding: Encoding | None = None) -> Any:
     if encoding in _FORMATS:
         form = _FORMATS[encoding]
         shape: tuple[int, ...] = (info.height, info.width)
-        dtype = np.dtype("<u2") if encoding == "depth16" else np.dtype(np.uint8)
+        dtype = np.dtype("<u2") if encoding in EXACT else np.dtype(np.uint8)
         shape += (3,) if encoding == "rgb8" else ()
 
         def read(data: bytes) -> Any:

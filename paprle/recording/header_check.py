@@ -79,7 +79,7 @@ class _Camera(_Part):
     width: Annotated[int, Field(gt=0, le=_MAX_SIDE)]
     height: Annotated[int, Field(gt=0, le=_MAX_SIDE)]
     fps: Annotated[float, Field(gt=0, le=_LARGEST)]
-    encoding: Literal["rgb8", "mono8", "depth16", "jpeg", "png"]
+    encoding: Literal["rgb8", "mono8", "depth16", "ids16", "jpeg", "png"]
     K: Annotated[list[_Row], Field(min_length=3, max_length=3)] | None
     link: Name
     T_link_camera: _Pose

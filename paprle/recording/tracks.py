@@ -11,7 +11,7 @@ import pinocchio as pin
 
 from paprle.contracts.camera_settings import Video
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.images import CameraInfo
+from paprle.contracts.images import EXACT, CameraInfo
 from paprle.contracts.types import readonly
 from paprle.ipc.pictures import Coded, Kind
 from paprle.recording.messages import (
@@ -29,6 +29,8 @@ _NS = 1_000_000_000
 _ROUNDING = 1e-3  # chosen: what a file by hand may be off
 _IMAGE_FORMATS = {"jpeg": "jpeg", "png": "16UC1; png compressed"}
 """What ``CompressedImage.format`` says, in the words of ROS's image transports."""
+_LAST = {"h264": "video", "jpeg": "image", "depth16": "depth", "ids16": "segmentation"}
+"""What a topic ends with, by encoding where pixels are numbers, else by format."""
 
 
 @dataclass(frozen=True)
@@ -84,13 +86,13 @@ def list_tracks(cameras: Mapping[str, Any]) -> tuple[Track, ...]:
     """
     tracks = []
     for name, values in cameras.items():
-        is_depth = values["encoding"] == "depth16"
+        encoding = values["encoding"]
         if values["video"] == "none":
             continue
-        form = "png" if is_depth else values["video"]
-        last = {"h264": "video", "jpeg": "image", "png": "depth"}[form]
+        form = "png" if encoding in EXACT else values["video"]
+        last = _LAST.get(encoding) or _LAST[form]
         tracks.append(Track(name, Kind.PICTURE, f"/cameras/{name}/{last}", form))
-        if values["depth_unit"] and not is_depth:
+        if values["depth_unit"] and encoding != "depth16":
             tracks.append(Track(name, Kind.DEPTH, f"/cameras/{name}/depth", "png"))
     return tuple(tracks)
 

@@ -7,11 +7,13 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from typing import get_args
 
 import numpy as np
 import pytest
 
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.images import Encoding
 from paprle.contracts.plugins import Camera, Frame
 from paprle.testing.clock import ManualClock
 
@@ -59,7 +61,7 @@ class CameraContract(ABC):
         assert min(info.width, info.height) > 0
         assert math.isfinite(info.fps)
         assert info.fps > 0
-        assert info.encoding in {"rgb8", "mono8", "depth16", "jpeg", "png"}
+        assert info.encoding in get_args(Encoding)
         assert info.depth_unit > 0 or info.encoding != "depth16"
         assert info.K.shape == (3, 3)
         assert np.isnan(info.K).all() or info.K[2].tolist() == [0.0, 0.0, 1.0]

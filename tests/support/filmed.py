@@ -94,14 +94,14 @@ def write_episode(folder, seconds=2.0, **what):
     ``fps``, ``cameras`` (names), ``late`` (ms that pictures come after their stamps),
     ``skip`` (pictures that are missing), ``freeze`` (from that picture on), ``task``,
     ``outcome``, ``end``, ``discard``, ``scale``, ``robot``, ``effort``, ``finish``,
-    ``rate_error`` of the camera's clock.
+    ``rate_error`` of the camera's clock, ``ids`` (cameras of ids16).
     """
     what = SimpleNamespace(
         **{
             "fps": 30.0, "cameras": ("front",), "late": 0.0, "skip": (), "end": "next",
             "freeze": None, "task": "pick", "outcome": "success", "discard": False,
             "scale": 1.0, "robot": "toy", "effort": True, "finish": True,
-            "depth": False,
+            "depth": False, "ids": (),
             "gap": None, "wave": False, "rate_error": 1.0,
         }
         | what
@@ -111,10 +111,11 @@ def write_episode(folder, seconds=2.0, **what):
     leader = LeaderInfo(limbs=("hand",), is_human=False)
     layout = make_layout(robot, leader)
     unit = 0.001 if what.depth else 0.0
-    info = CameraSettings(fps=what.fps).make_info(
-        WIDTH, HEIGHT, "rgb8", depth_unit=unit
-    )
-    cameras = {name: camera_to_dict(info, "toy", "h264") for name in what.cameras}
+    own = CameraSettings(fps=what.fps)
+    info = own.make_info(WIDTH, HEIGHT, "rgb8", depth_unit=unit)
+    ids = own.make_info(WIDTH, HEIGHT, "ids16")
+    infos = dict.fromkeys(what.cameras, info) | dict.fromkeys(what.ids, ids)
+    cameras = {name: camera_to_dict(one, "toy", "h264") for name, one in infos.items()}
     header = make_recording_header(
         config={"session": {"rate": 200.0}},
         names={"leader": "toy", "follower": what.robot, "env": "kinematic"},
@@ -131,7 +132,7 @@ def write_episode(folder, seconds=2.0, **what):
     )
     tell(rings[0], event="episode_begin", episode=0, t_ns=START_NS)
     recorder.step(START_NS + 20 * MS)
-    encoders = {name: make_encoder(info, "h264") for name in cameras}
+    encoders = {name: make_encoder(one, "h264") for name, one in infos.items()}
     deep = make_depth_encoder(info) if what.depth else None
     n_pictures = 0
     for k in range(round(seconds * 1e9 / PERIOD_NS)):
@@ -143,12 +144,16 @@ def write_episode(folder, seconds=2.0, **what):
         if shot <= now:
             for name, encoder in encoders.items():
                 if n_pictures not in what.skip:
-                    image = draw(shot, what, n_pictures)
+                    image = (
+                        np.full((HEIGHT, WIDTH), 3 + n_pictures, "<u2")
+                        if name in what.ids
+                        else draw(shot, what, n_pictures)
+                    )
                     film[name].push(
                         Kind.PICTURE,
                         pack_coded(encoder.encode(shot, image.tobytes())),
                     )
-                    if deep:
+                    if deep and name not in what.ids:
                         depth = np.full((HEIGHT, WIDTH), 500 + n_pictures, np.uint16)
                         film[name].push(
                             Kind.DEPTH, pack_coded(deep.encode(shot, depth.tobytes()))

@@ -129,7 +129,7 @@ def test_an_image_that_cannot_be_read_takes_nothing_back_and_is_told_once():
     [
         (None, r"expected a camera of the session \(none\), got 'top'"),
         (replace(STANDS, K=np.full((3, 3), np.nan)), "expected a calibrated camera"),
-        (replace(STANDS, encoding="depth16", depth_unit=0.001), "which gives depth"),
+        (replace(STANDS, encoding="depth16", depth_unit=0.001), "of depth16"),
     ],
     ids=["unknown", "uncalibrated", "depth"],
 )

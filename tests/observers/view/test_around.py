@@ -3,6 +3,7 @@
 import io
 import time
 from dataclasses import replace
+from typing import get_args
 
 import numpy as np
 import pinocchio as pin
@@ -17,7 +18,7 @@ from observers.view.frusta import Frusta
 from observers.view.nearness import Nearness
 from observers.view.observer import View
 from paprle.config import resolve
-from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.images import CameraInfo, Encoding, Frame
 from paprle.contracts.near import Near
 from paprle.hosts.plan import make_robot
 
@@ -174,7 +175,7 @@ def test_a_picture_in_the_making_is_not_shown_after_its_camera_is_gone(monkeypat
     assert album.shots == {}
 
 
-@pytest.mark.parametrize("encoding", ["jpeg", "png", "rgb8", "mono8", "depth16"])
+@pytest.mark.parametrize("encoding", get_args(Encoding))
 def test_an_image_that_is_none_is_counted_and_the_last_one_is_shown_no_more(encoding):
     album = Album(lambda: True)
     album.cameras["a"] = make_info(encoding)
@@ -185,6 +186,17 @@ def test_an_image_that_is_none_is_counted_and_the_last_one_is_shown_no_more(enco
 
     assert album.n_broken == 3
     assert album.shots == {}
+
+
+def test_what_is_seen_has_a_colour_of_its_own_and_nothing_is_black():
+    ids = np.zeros((48, 64), "<u2")
+    ids[:, 8:], ids[:, 40:] = 3, 16
+    painted = shrink(Frame(1, ids.tobytes()), make_info("ids16"))
+
+    colours = painted[20, [0, 8, 63]].astype(int)
+    assert colours[0].tolist() == [0, 0, 0]
+    assert np.abs(colours[1] - colours[2]).sum() > 100
+    assert (painted[:, 8:40] == colours[1]).all()
 
 
 def test_a_coded_image_of_another_size_is_not_decoded():

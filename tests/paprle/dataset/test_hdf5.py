@@ -64,3 +64,14 @@ def test_later_recordings_get_the_next_numbers(made):
     ]
     with h5py.File(made / "episode_2.hdf5") as file:
         assert file["observations/qvel"][0, 0] == pytest.approx(0.1)
+
+
+def test_what_each_pixel_shows_is_kept_to_the_last_bit(tmp_path):
+    write_episode(tmp_path / "recorded", 0.6, ids=("what",))
+    create([tmp_path / "recorded"], tmp_path / "set", "hdf5")
+
+    with h5py.File(tmp_path / "set/episode_0.hdf5") as file:
+        assert list(file["observations/images"]) == ["front"]
+        shown = file["observations/segmentation/what"]
+        for k, image in enumerate(shown):
+            np.testing.assert_array_equal(image, 3 + k)

@@ -53,6 +53,16 @@ def test_the_robot_is_where_it_was_at_that_time(film):
         assert film.look(t).q[0] == pytest.approx(0.4 * at, abs=0.005)
 
 
+def test_what_each_pixel_shows_is_seen_as_it_was_recorded(tmp_path):
+    film = EpisodeFilm(write_episode(tmp_path, 0.6, ids=("what",)))
+    frame, info = film.see(0.3)["what"], film.cameras["what"]
+    film.close()
+
+    assert info.encoding == "ids16"
+    assert info.find_fault(frame) == ""
+    assert set(np.frombuffer(frame.data, "<u2")) <= {3 + 8, 3 + 9}
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("times", [(0.5, 1.0, 1.5), (1.7, 0.4, 1.71, 0.41), (2.9, 0.1)])
 def test_pictures_are_those_of_that_time_forwards_and_back(film, times):

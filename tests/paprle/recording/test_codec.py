@@ -99,13 +99,15 @@ def test_jpegs_of_a_camera_can_be_made_a_stream():
     assert np.abs(image.astype(int) - draw(0)).mean() < 10.0
 
 
-def test_depth_comes_back_to_the_last_bit():
+def test_depth_and_ids_come_back_to_the_last_bit():
     info = make_info(depth_unit=0.001)
     depth = np.random.default_rng(0).integers(0, 65536, (HEIGHT, WIDTH), np.uint16)
 
     for encoder in (
         make_depth_encoder(info),
         make_encoder(make_info("depth16"), "h264"),
+        make_encoder(make_info("ids16"), "h264"),
+        make_encoder(make_info("ids16"), "jpeg"),
     ):
         coded = encoder.encode(7, depth.astype("<u2").tobytes())
         back = Decoder("png", SIZE, is_depth=True).decode(coded.data)
