@@ -5,8 +5,8 @@
     --write-docs          put the tables into docs/performance/peers.md
     --python NAME=PATH    the Python that has a peer; placo needs one of its own
 
-Without ``--python``, placo is looked for in ``.venv-placo`` and all others in the
-Python that runs this.
+Without ``--python``, placo is looked for in the environment beside this one that is
+named as it with ``-placo``, and all others in the Python that runs this.
 """
 
 from __future__ import annotations
@@ -20,12 +20,10 @@ import time
 from pathlib import Path
 from typing import Any
 
-from benchmarks.peers.driver import Driver, open_peers
+from benchmarks.peers.driver import PLACO, Driver, open_peers
 from benchmarks.peers.report import render, write_into
 from benchmarks.peers.robots import ROOT
 from benchmarks.peers.scenarios import FULL, QUICK, Bench
-
-_PLACO = ROOT / ".venv-placo" / "bin" / "python"
 
 
 def parse() -> argparse.Namespace:
@@ -51,7 +49,7 @@ def find_cpu() -> str:
 def main() -> None:
     """Run, print, write."""
     args = parse()
-    pythons = {"placo": str(_PLACO), **dict(p.split("=", 1) for p in args.python)}
+    pythons = {"placo": str(PLACO), **dict(p.split("=", 1) for p in args.python)}
     sizes = QUICK if args.quick else FULL
     began, load = time.monotonic(), os.getloadavg()[0]
 

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.peers.driver import Peer
+from benchmarks.peers.driver import PLACO, Peer
 from benchmarks.peers.problem import Targets
-from benchmarks.peers.robots import ROOT, Robot, make_robot
+from benchmarks.peers.robots import Robot, make_robot
 from benchmarks.peers.targets import Fk
 from benchmarks.peers.with_ours import find_bases
 from paprle import Episode
@@ -275,14 +275,16 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--python", action="append", default=[], metavar="NAME=PATH")
     parser.add_argument("--peers", nargs="+", default=list(PEERS), choices=list(PEERS))
     args = parser.parse_args(words)
+    pythons = {"placo": str(PLACO)}
+    pythons |= dict(pair.split("=", 1) for pair in args.python)
+    board = Board(
+        pythons, args.peers
+    )  # before the bench: one that is not there is told
     bench = read_bench(args.manifest)
     plan = replace(bench.plan, keep="recordings")
     place = Place(args.out)
     code = run_plan(plan, place, args.on)
     rows = read_table(place)
-    pythons = {"placo": str(ROOT / ".venv-placo" / "bin" / "python")}
-    pythons |= dict(pair.split("=", 1) for pair in args.python)
-    board = Board(pythons, args.peers)
     added = board.add(iter(Cells(plan)), rows, place)
     board.close()
     scores = make_scores(bench, [*rows, *added], board.versions)

@@ -14,6 +14,8 @@ import numpy as np
 from benchmarks.peers.problem import Targets
 from benchmarks.peers.robots import ROOT, Robot
 
+PLACO = Path(f"{sys.prefix}-placo") / "bin" / "python"
+"""Of the environment beside this one, as the Makefile makes it."""
 PEERS = ("ours", "solve", "placo", "mink", "pink", "pink10", "upstream")
 _ONLY = {
     "pink10": "with",  # is pink where nothing is to be kept apart
