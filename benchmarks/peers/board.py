@@ -277,9 +277,7 @@ def main(words: Sequence[str] | None = None) -> int:
     args = parser.parse_args(words)
     pythons = {"placo": str(PLACO)}
     pythons |= dict(pair.split("=", 1) for pair in args.python)
-    board = Board(
-        pythons, args.peers
-    )  # before the bench: one that is not there is told
+    board = Board(pythons, args.peers)  # first: one that is not there is told
     bench = read_bench(args.manifest)
     plan = replace(bench.plan, keep="recordings")
     place = Place(args.out)

@@ -147,7 +147,7 @@ def _store(found: Mapping[str, float], names: Mapping[str, str]) -> None:
     tree = tree if isinstance(tree, dict) else {}
     store_latency(tree, found, names)
     write_text(path, yaml.safe_dump(tree, sort_keys=False, allow_unicode=True))
-    say(f"written to {site.label}/{SESSION}; recordings of this rig carry it")
+    say(f"written to {path}; recordings of this rig carry it")
 
 
 LATENCY = Verb(

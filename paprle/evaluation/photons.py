@@ -104,21 +104,29 @@ def measure_film(path: Path, first: Region, second: Region) -> Photons:
             raise RecordingError(f"{path}: nothing moves in the {name} region {told}")
         signals.append(signal)
     found = list_lags(t, *signals)
-    if not len(found):
-        raise RecordingError(f"{path}: the two regions do not move alike")
-    delay = float(np.median(found))
-    spread = float(np.median(np.abs(found - delay)))
+    delay, spread = _summarise(found)
     if spread > _WIDEST:
-        raise RecordingError(
-            f"{path}: the two regions do not move alike: windows give delays from "
-            f"{1e3 * found.min():.0f} to {1e3 * found.max():.0f} ms"
-        )
+        hint = ""
+        if len(found):
+            low, high = 1e3 * found.min(), 1e3 * found.max()
+            hint = f": windows give delays from {low:.0f} to {high:.0f} ms"
+        if _summarise(list_lags(t, *signals[::-1]))[1] <= _WIDEST:
+            hint = "; the first is the later one: swap them"
+        raise RecordingError(f"{path}: the two regions do not move alike{hint}")
     return Photons(
         delay=delay,
         spread=spread,
         n_windows=len(found),
         rate=float((len(t) - 1) / (t[-1] - t[0])),
     )
+
+
+def _summarise(lags: Vec) -> tuple[float, float]:
+    """Return the median of lags, and within which half of them are of it, [s]."""
+    if not len(lags):
+        return np.nan, np.inf
+    delay = float(np.median(lags))
+    return delay, float(np.median(np.abs(lags - delay)))
 
 
 def _read(path: Path, regions: tuple[Region, Region]) -> tuple[Vec, list[Vec]]:

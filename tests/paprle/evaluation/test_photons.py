@@ -71,6 +71,17 @@ def test_a_screen_that_flashes_later_than_a_robot_moves_is_found(tmp_path):
     assert found.delay == pytest.approx(0.15, abs=0.005)
 
 
+def test_regions_in_the_wrong_order_are_told(tmp_path):
+    def draw(image, t):
+        square(image[:, :160], 80 + 25 * sway(t - 0.2))
+        square(image[:, 160:], 80 - 15 * sway(t))
+
+    film = make_film(tmp_path / "a.mp4", draw)
+
+    with pytest.raises(RecordingError, match="the first is the later one: swap them"):
+        measure_film(film, LEFT, RIGHT)
+
+
 def test_a_place_where_nothing_moves_is_told(tmp_path):
     def draw(image, t):
         square(image[:, :160], 80 + 25 * sway(t))
