@@ -10,10 +10,12 @@ import numpy as np
 
 from advisors.learned.columns import Columns
 from advisors.learned.config import LearnedConfig
+from advisors.learned.numbers import read_numbers
 from hardware.onnx.network import Network, NetworkError
 from paprle.contracts.axes import N_FREEDOMS, compute_difference
 from paprle.contracts.callables import load_callable
 from paprle.contracts.errors import CommandError, ConfigError, DeviceError, opening
+from paprle.contracts.images import EXACT
 from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.named_objects import find_object
 from paprle.contracts.plugins import (
@@ -93,7 +95,9 @@ class Learned(Advisor):
 
         self._start()
         self._images = {
-            name: Images(self.cameras[name]) for name in self.config.cameras
+            name: Images(self.cameras[name])
+            for name in self.config.cameras
+            if self.cameras[name].encoding not in EXACT
         }
         if self.config.function:
             key = f"{_WHERE}.function"
@@ -143,11 +147,11 @@ class Learned(Advisor):
         if not np.isfinite(view.q).all():
             return None
         seen: dict[str, Any] = {"q": view.q.astype(np.float32)}
-        for name, images in self._images.items():
+        for name in self.config.cameras:
             if name not in frames:
                 return None
             try:
-                seen[name] = images.decode(name, frames[name])
+                seen |= self._read_image(name, frames[name])
             except CommandError as err:
                 self._refuse(str(err))
                 return None
@@ -164,9 +168,22 @@ class Learned(Advisor):
             seen["state"] = np.concatenate([*state, self._read_openings(view)]).astype(
                 np.float32
             )
-        elif not self._images:
+        elif not self.config.cameras:
             return None
         return seen
+
+    def _read_image(self, name: str, frame: Frame) -> dict[str, Any]:
+        """Return what a camera shows: a picture, and numbers beside it or instead.
+
+        Raises:
+            CommandError: If it is broken.
+        """
+        info = self.cameras[name]
+        if fault := info.find_fault(frame):
+            raise CommandError(f"camera '{name}': {fault}")
+        images = self._images.get(name)
+        picture = {} if images is None else {name: images.decode(name, frame)}
+        return picture | read_numbers(name, frame, info)
 
     def _read_openings(self, view: SessionView) -> Vec:
         """Return where the gripper is, and what it was told, 0 … 1; 1 without one."""

@@ -1,5 +1,7 @@
 """The advisor: whom it asks, what it takes for an answer, and what was trained."""
 
+from dataclasses import replace
+
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -143,6 +145,38 @@ def test_a_provider_may_look_at_images_alone(make_judged, clock):
     np.testing.assert_array_equal(Judge.shown["top"], picture.reshape(2, 4, 3))
     assert not broken["valid"]
     assert broken["n_refused"] == 1
+
+
+def test_a_provider_may_look_at_depth_and_at_what_each_pixel_shows(clock, monkeypatch):
+    """AdaptiX's network: depth and one-hot segments of a camera at the hand."""
+    cameras = {
+        "deep": replace(CAM, depth_unit=0.001),
+        "far": replace(CAM, encoding="depth16", depth_unit=0.01),
+        "what": replace(CAM, encoding="ids16"),
+    }
+    monkeypatch.setattr("advisors.learned.advisor.load_callable", _load)
+    config = LearnedConfig(function="judge:Judge", cameras=tuple(cameras))
+    advisor = Learned(config, PAPRAS, cameras, clock)
+    advisor.open()
+    numbers = np.arange(8, dtype="<u2").tobytes()
+    frames = {
+        "deep": Frame(clock(), bytes(24), numbers),
+        "far": Frame(clock(), numbers),
+        "what": Frame(clock(), numbers),
+    }
+
+    record = ask(advisor, clock, frames)
+    whole = dict(Judge.shown)
+    broken = ask(advisor, clock, frames | {"what": Frame(clock(), numbers[:-1])})
+    advisor.close()
+
+    rows = np.arange(8).reshape(1, 2, 4)
+    assert record["valid"]
+    assert not broken["valid"]
+    np.testing.assert_allclose(whole["deep.depth"], rows * 0.001, atol=1e-9)
+    np.testing.assert_allclose(whole["far"], rows * 0.01, atol=1e-8)
+    np.testing.assert_array_equal(whole["what"], rows)
+    assert whole["deep"].shape == (2, 4, 3)
 
 
 def test_what_is_not_there_is_refused_before_anything_moves(tmp_path, clock):
