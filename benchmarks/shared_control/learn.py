@@ -185,12 +185,15 @@ def main() -> int:
     learner = Learner(known)
     loss = learner.train()
     learner.save(args.out)
-    cosine = measure(learner.run(unseen.state)[-1], unseen.motion)
-    told, of = judge(learner.run(unseen.state)[-1], unseen.motion)[0], len(cosine)
+    out = learner.run(unseen.state)[-1]
+    told, of = judge(out, unseen.motion)[0], len(out)
+    cosine = measure(out, unseen.motion)
+    chance = measure(out[np.random.default_rng(0).permutation(of)], unseen.motion)
     sys.stdout.write(
         f"loss {loss:.2f}, of unseen trials {told:.2f}; first column and motion of "
         f"{of} unseen moments: median cosine {np.median(cosine):.3f}, above 0.8 in "
-        f"{np.mean(cosine > 0.8):.0%}\n"
+        f"{np.mean(cosine > 0.8):.0%}; by chance, what it says at others of them: "
+        f"{np.median(chance):.3f}, {np.mean(chance > 0.8):.0%}\n"
     )
     return 0
 
