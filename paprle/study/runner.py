@@ -142,15 +142,15 @@ def ask_all(asked: Questionnaire, dialogue: Dialogue) -> dict[str, float | None]
 
 def _ask_preference(book: Book, dialogue: Dialogue) -> dict[str, str | None]:
     order = book.study.orders[book.participant]
-    told = ", ".join(f"{k + 1} {name}" for k, name in enumerate(order))
+    numbers = {str(k + 1): name for k, name in enumerate(order)}
+    told = ", ".join(f"{k} {name}" for k, name in numbers.items())
     while True:
         word = _hear(dialogue, f"which did you like best? {told}: ")
         if word == WITHHELD:
             return {PREFERENCE: None}
-        if word.isdecimal() and 1 <= int(word) <= len(order):
-            return {PREFERENCE: order[int(word) - 1]}
-        if word in order:
-            return {PREFERENCE: word}
+        choice = numbers.get(word, word)
+        if choice in order:
+            return {PREFERENCE: choice}
         dialogue.say(f"expected 1 … {len(order)}, got '{word}'")
 
 

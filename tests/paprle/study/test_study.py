@@ -19,7 +19,9 @@ from studies import PLAN, answer_all
 
 from paprle.cli import main
 from paprle.config import resolve
-from paprle.study.plan import make_plan
+from paprle.study.book import Book
+from paprle.study.plan import make_plan, open_study
+from paprle.study.runner import Dialogue, lead
 
 
 def run(monkeypatch, answers, *words):
@@ -130,6 +132,22 @@ def test_a_study_that_was_interrupted_goes_on(planned, monkeypatch, capsys):
     assert told.count("recorded:") == 1  # the second condition's alone
     assert main(["study", "status", str(planned)]) == 0
     assert f"{participant}   10 of 10" in capsys.readouterr().out
+
+
+def test_a_preference_is_a_condition_whatever_is_typed(planned):
+    participant, order = next(iter(read_orders(planned).items()))
+    book = Book(open_study(planned), participant)
+    *others, last = book.study.list_steps(participant)
+    for step in others:
+        book.note(step, {"answers": {}})
+    typed = ["", "0", "3", "1.0", "²", "9" * 5000, "-1", "=1+1", order[1].upper(), "2"]
+    said, waiting = [], iter(typed)
+
+    assert lead(book, Dialogue(said.append, lambda _: next(waiting))) == 0
+
+    assert sum(line.startswith("expected 1 … 2, got") for line in said) == 9
+    kept = json.loads(book.find(last).read_text())
+    assert kept["answers"] == {"preference": order[1]}
 
 
 def test_a_wrong_participant_is_refused(planned, capsys):
