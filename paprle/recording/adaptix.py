@@ -39,6 +39,7 @@ _N_KNOWN = tuple(
     1 + 7 * n + k + h for n, k, h in zip(_N_POSES, N_FINGERS, _N_HEAD, strict=True)
 )
 VERSIONS = (0, 1, 2)
+_HEAD = 65_536  # [letters] chosen: thirty frames of v2
 CLOSED = math.radians(80.0)
 """Angle of a closed finger, [rad]. spec: kinova_ros, 80° at 6800 turns of a motor."""
 
@@ -97,13 +98,18 @@ class AdaptixRecording:
 
 def is_adaptix(text: str) -> bool:
     """Whether a text begins as a recording does: an actor, or a frame with poses."""
-    words = _split(text[: text.find("\n")])
-    if _read_actor(words) is not None:
-        return True
-    numbers = _read_numbers(words)
-    if numbers is None or _find_version(len(numbers)) is None:
-        return False
-    return 0.9 < float(np.linalg.norm(numbers[4:8])) < 1.1
+    for line in filter(str.strip, text[:_HEAD].split("\n")):
+        words = _split(line)
+        if _read_actor(words) is not None:
+            return True
+        numbers = _read_numbers(words)
+        if numbers is None or _find_version(len(numbers)) is None:
+            return False
+        norm = float(np.linalg.norm(numbers[4:8]))
+        # of a frame whose first pose is none, zero or NaN, the next one tells
+        if math.isfinite(norm) and norm > 0.0:
+            return 0.9 < norm < 1.1
+    return False
 
 
 def parse_adaptix(where: object, text: str) -> AdaptixRecording:

@@ -121,6 +121,18 @@ def test_the_gripper_of_version_0_is_turned_as_unreal_turns_it():
     np.testing.assert_allclose(turned, S @ (R @ turn) @ S, atol=1e-9)
 
 
+@pytest.mark.parametrize("broken", [0.0, np.nan])
+@pytest.mark.parametrize("version", [0, 1, 2])
+def test_first_frames_without_a_pose_do_not_hide_what_a_file_is(version, broken):
+    row = [0.0] * N_NUMBERS[version]
+    whole = row.copy()
+    row[4:8], whole[4:8] = [broken] * 4, [0.0, 0.6, 0.0, 0.8]
+    text = "".join(",".join(map(str, r)) + "\n" for r in (row, row, whole))
+
+    assert is_adaptix(text)
+    assert not is_adaptix(",".join(map(str, row)) + "\n" + "t,x,y\n")
+
+
 @pytest.mark.parametrize(
     "text", ["", "\n\n", "time,x,y\n0,1,2\n", "1,block,A,B,1,1,1,None\n", "nan,1\n"]
 )
