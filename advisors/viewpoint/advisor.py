@@ -12,8 +12,8 @@ from advisors.viewpoint.arms import Arms, Links
 from advisors.viewpoint.config import ViewpointConfig
 from advisors.viewpoint.goal import Goal, GoalScene, GoalSolver, Shell, Wish, Wishes
 from advisors.viewpoint.joints import Carry, JointSolver, JointWishes
+from advisors.viewpoint.passers import Passers
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.named_objects import find_object
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -44,6 +44,8 @@ _N_POSE = 6  # numbers of a place and a turn
 _OBJECT = 2  # chosen: so often it counts: 3, as a link of the paper's
 _FOLDED = 0.3  # chosen: of the reach; nearer to its shoulder an arm is folded up
 _BETTER = 0.2  # chosen: another place has to be this much better to go there
+_LOWEST = 0.2  # [m] chosen: above the table; along it one sees little
+_PASSING = 0.5  # [s] chosen: half of what a camera needs to give way
 _DISTANCE_RATE = 0.3  # [m/s] chosen: a zoom that is not noticed
 _TURNS = tuple(math.radians(a) for a in (30, -30, 60, -60, 100, -100, 180))
 _OCCLUSION = 1.5  # chosen: an arm has thrice as many bodies as the paper counts links
@@ -108,12 +110,15 @@ class Viewpoint(Advisor):
                 "the same; a camera does not watch itself"
             )
         self._arms = Arms(self.robot)
-        self._frame = self._arms.model.getFrameId(limb.eef_link)
-        self._hand = self._arms.model.getFrameId(of.eef_link)
+        self._frame = self._arms.find_frame(limb.eef_link)
+        self._hand = self._arms.find_frame(of.eef_link)
         self._hand_columns = self._arms.list_columns(of.joint_names)
         self._hand_places = [self.robot.joint_names.index(j) for j in of.joint_names]
         self._places = [self.robot.joint_names.index(j) for j in limb.joint_names]
         self._obstacles = Links(self._arms, of, has_last=False)
+        is_ours = config.variant == "ours"
+        self._passers = Passers(config.occluders, _PASSING if is_ours else 0.0)
+        self._lowest = config.floor + _LOWEST if is_ours else -math.inf
         T_eef_cam = self._find_mount()
         centre, reach = self._arms.find_reach(limb, self._frame)
         x, y, z = centre.tolist()
@@ -211,9 +216,8 @@ class Viewpoint(Advisor):
 
     def _aim(self, target: Vec, view: SessionView) -> None:
         """Find the goal: near the last one, or elsewhere where that is much better."""
-        scene = GoalScene(
-            target, self._distance, self._find_obstacles(view), self._shell
-        )
+        obstacles = self._find_obstacles(view)
+        scene = GoalScene(target, self._distance, obstacles, self._shell, self._lowest)
         self._goal = self._goals.solve(scene, [self._goal.g])
         away = self._goal.g - target
         if float(np.linalg.norm(away)) < _LEAST:
@@ -227,13 +231,8 @@ class Viewpoint(Advisor):
 
     def _find_obstacles(self, view: SessionView) -> Vec:
         """Return what may be in the way: the other arm and named objects."""
-        rows = [self._obstacles.find()]
-        for name, radius in self.config.occluders.items():
-            thing = find_object(view, name)
-            if thing is not None:
-                p = thing.pose[:3]
-                rows.extend([np.array([[*p, *p, radius]])] * _OBJECT)
-        return np.concatenate(rows)
+        passers = self._passers.find(view)
+        return np.concatenate([self._obstacles.find(), *[passers] * _OBJECT])
 
     def _choose_wishes(self) -> tuple[Wishes, JointWishes]:
         if self.config.variant == "autocam":
@@ -263,7 +262,7 @@ class Viewpoint(Advisor):
         if self.config.camera is None:
             return pin.SE3.Identity()
         info = self.cameras.get(self.config.camera)
-        if info is None or not self._arms.model.existFrame(info.link):
+        if info is None or not self._arms.has_link(info.link):
             known = ", ".join(self.cameras) or "none"
             raise DeviceError(
                 "advisors.viewpoint.camera: expected a camera on the robot, got "
@@ -271,5 +270,5 @@ class Viewpoint(Advisor):
             )
         self._arms.place(self.robot.home)
         frames = self._arms.data.oMf
-        at = self._arms.model.getFrameId(info.link)
+        at = self._arms.find_frame(info.link)
         return frames[self._frame].inverse() * frames[at] * info.T_link_cam

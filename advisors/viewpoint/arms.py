@@ -45,6 +45,14 @@ class Arms:
         joints = self.model.joints
         return [joints[self.model.getJointId(name)].idx_v for name in names]
 
+    def has_link(self, name: str) -> bool:
+        """Tell whether there is a link of that name; joints may have it, too."""
+        return bool(self.model.existFrame(name, pin.FrameType.BODY))
+
+    def find_frame(self, name: str) -> int:
+        """Return the frame of a link."""
+        return int(self.model.getFrameId(name, pin.FrameType.BODY))
+
     def place(self, q: Vec) -> None:
         """Put the robot at positions of its actuated joints, shape (n,), [rad]."""
         full = pin.neutral(self.model)

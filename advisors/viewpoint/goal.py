@@ -93,12 +93,14 @@ class GoalScene(NamedTuple):
         distance: How far away to be, [m].
         obstacles: Segments with a radius: begin, end, radius, shape (n, 7), [m].
         shell: What is in reach.
+        lowest: Height below which the camera is not to be, [m].
     """
 
     target: Vec
     distance: float
     obstacles: Vec = NO_OBSTACLES
     shell: Shell = Shell()
+    lowest: float = -np.inf
 
 
 class Goal(NamedTuple):
@@ -141,6 +143,7 @@ class GoalSolver:
         Returns:
             The best of those found; it costs no more than any start.
         """
+        bounds = [(None, None), (None, None), (scene.lowest, None)]
         found = [
             minimize(
                 self.cost,
@@ -148,6 +151,7 @@ class GoalSolver:
                 args=(scene,),
                 jac=True,
                 method="L-BFGS-B",
+                bounds=bounds,
                 options={"maxiter": _N_STEPS},
             )
             for start in starts

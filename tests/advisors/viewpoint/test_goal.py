@@ -164,3 +164,14 @@ def test_the_goal_stays_within_reach():
     goal = GoalSolver().solve(scene, [np.array([1.5, 0.0, 0.7])])
 
     assert np.linalg.norm(goal.g - shell.centre) < 0.95
+
+
+def test_the_goal_stays_above_what_is_lowest():
+    shell = Shell((0.5, 0.0, -0.1), 0.0, 0.1)  # all that is in reach is below
+    scene, start = scene_of(shell=shell), np.array([0.5, 0.0, 0.25])
+    low = GoalSolver().solve(scene, [start])
+
+    goal = GoalSolver().solve(scene._replace(lowest=0.2), [start])
+
+    assert low.g[2] < 0.15, "nothing draws it down"
+    assert goal.g[2] >= 0.2 - 1e-9

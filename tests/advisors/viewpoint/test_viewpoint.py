@@ -233,6 +233,20 @@ def test_other_wishes_move_the_arm_too(variant):
     assert 1e-4 < moved < 0.5  # as printed, the loss of velocities holds it back
 
 
+def test_a_joint_that_has_the_name_of_a_link_is_no_matter(tmp_path):
+    urdf = tmp_path / "robot.urdf"
+    text = ROBOT.info.urdf_path.read_text()
+    urdf.write_text(text.replace("camera_optical_fixed", "camera_optical"))
+    info = replace(ROBOT.info, urdf_path=urdf)
+    advisor = Viewpoint(ViewpointConfig(), info, {}, ManualClock())
+
+    advisor.open()
+
+    record = advisor.advise(make_session_view(info, 1), {})
+    at = Rig().camera.translation
+    np.testing.assert_allclose(record["p_world_cam"], at, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("config", "says"),
     [
