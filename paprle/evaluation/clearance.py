@@ -24,6 +24,7 @@ from paprle.robot.scene import make_scene
 TOLERANCE = 0.0005  # [m] spec: C1 of docs/SAFETY.md
 STEP = math.radians(0.5)  # [rad] or [m] chosen: under 5 mm at the hand of a 0.5 m arm
 N_STILL = 20  # chosen: commands that may pass unseen while hardly anything moves
+DIGITS = 6  # measured: finer, coal's distances depend on what it measured before
 CLOSE = 0.05  # [m] chosen: with less to spare every command is looked at
 
 
@@ -31,7 +32,8 @@ class Clearance(NamedTuple):
     """What the judge found.
 
     Attributes:
-        nearest: The least distance of any pair, [m]; +inf without pairs.
+        nearest: The least distance of any pair, to a micrometre, [m]; +inf without
+            pairs.
         pair: The links of that pair.
         n_violations: Looks at which a pair was nearer than what is kept, and had not
             begun so near.
@@ -64,7 +66,10 @@ def judge_clearance(episode: Source) -> Clearance | None:
     if not found:
         return None
     nearest = min(found, key=lambda one: one.nearest)
-    return nearest._replace(n_violations=sum(one.n_violations for one in found))
+    return nearest._replace(
+        nearest=round(nearest.nearest, DIGITS),
+        n_violations=sum(one.n_violations for one in found),
+    )
 
 
 def make_collision_model(episode: Source) -> CollisionModel:

@@ -91,3 +91,8 @@ def test_recordings_from_before_clearances_were_kept_are_measured_only(judge):
 
     assert found.nearest == pytest.approx(0.002)
     assert found.n_violations == 0
+
+
+def test_the_least_clearance_is_told_to_a_micrometre(judge):
+    # finer, it depends on what the process measured before
+    assert judge(slide(0.0123456789), {}).nearest == 0.075309
