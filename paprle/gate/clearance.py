@@ -12,9 +12,10 @@ import math
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
+from paprle.gate.blocks import bound_block, fill_balls
 from paprle.gate.limits import ROUNDING, Box, Limits
 from paprle.gate.scene import Collision, Placed, Scene, place_bodies_at
-from paprle.robot.arrays import Bodies
+from paprle.robot.arrays import Bodies, Reach, bound_change
 from paprle.robot.braking import compute_stopping_speed
 from paprle.robot.distance import bound_along, bound_pair, measure_pair
 
@@ -44,84 +45,120 @@ def compute_lag_padding(max_change_to_meas: float) -> float:
     return float(max_change_to_meas / N_PARTS)
 
 
-@compiled
-def bound_distance_change(reach: Vec, travel: Vec, max_change: Vec) -> None:
-    """Write how much the distance of each pair can change at most.
-
-    Joint by joint, for many pairs at once: that is faster than for a few by themselves.
-
-    Args:
-        reach: Of all pairs, shape (n, k), [m/rad] or [m/m].
-        travel: How far each joint goes, shape (n,), [rad] or [m].
-        max_change: Takes it, shape (k,), [m].
-    """
-    max_change[:] = 0.0
-    for i in range(len(travel)):
-        row, way = reach[i], travel[i]
-        if way != 0.0:
-            for k in range(len(max_change)):
-                max_change[k] += row[k] * way
-
-
 @inlined
-def measure_all(collision: Collision, c: Vec, travel: Vec) -> float:
+def measure_all(collision: Collision, c: Vec, travel: Vec, travel_more: Vec) -> float:
     """Measure every pair at the last command, exactly where the next period matters.
 
     Args:
-        collision: Takes the poses at the command, ``distance``, ``max_change`` and
-            ``normal``; nothing is measured between it and q_meas yet.
+        collision: Gives ``q_lag``; takes the poses at the command, ``near``,
+            ``distance``, ``max_change``, ``max_change_to_meas`` and ``normal``;
+            nothing is measured between it and q_meas yet.
         c: Last command, shape (n,), [rad].
         travel: How far each joint could go until it has stopped, shape (n,), [rad].
+        travel_more: The same where joints come to rest together.
 
     Returns:
         The smallest distance, exact, [m]; +inf without pairs.
     """
-    scene, measured, witness = (
-        collision.scene,
-        collision.measured,
-        collision.scratch.witness,
-    )
-    placed, distance, change = (
-        measured.at_command,
-        measured.distance,
-        measured.max_change,
-    )
-    place_bodies_at(scene, c, placed, measured.work)
-    bodies, pairs, R, p = scene.bodies, scene.pairs, placed.R_body, placed.p_body
-    one, two = pairs.a, pairs.b
-    bound_distance_change(pairs.reach, travel, change)
-    nearest, least = -1, math.inf
-    for k in range(len(one)):
-        distance[k] = bound_pair(bodies, one[k], two[k], R, p)
-        measured.distance_to_meas[k] = math.inf
-        if distance[k] < least:
-            nearest, least = k, distance[k]
-    if nearest < 0:
-        return math.inf
-    least = measure(bodies, one[nearest], two[nearest], R, p, witness)
-    distance[nearest], measured.normal[nearest] = least, witness[6:]
-    for k in range(len(one)):
-        far = max(least, pairs.keep[k] + _AIM + change[k])
-        if distance[k] >= far or k == nearest:
+    scene, measured = collision.scene, collision.measured
+    place_bodies_at(scene, c, measured.at_command, measured.work)
+    for i in range(len(c)):
+        collision.scratch.q_lag_max[i] = abs(measured.q_lag[i])
+    fill_balls(collision.blocks, scene.bodies, measured.at_command.p_body)
+    return _measure_seen(collision, _find_near(collision, travel, travel_more))
+
+
+@inlined
+def _find_near(collision: Collision, travel: Vec, travel_more: Vec) -> int:
+    """Note the pairs that matter, of the blocks that do; return the nearest of them."""
+    scene, blocks, measured = collision.scene, collision.blocks, collision.measured
+    bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
+    R, p, lag = placed.R_body, placed.p_body, collision.scratch.q_lag_max
+    distance, nearest, least, n_near = measured.distance, -1, math.inf, 0
+    for g in range(len(blocks.one)):
+        far = _AIM + _bound_use(blocks.reach, g, travel_more, lag)
+        blocks.is_seen[g] = bound_block(blocks, g) < blocks.keep[g] + far
+        if not blocks.is_seen[g]:
             continue
-        along = bound_along(bodies, one[k], two[k], R, p, measured.normal[k])
-        distance[k] = max(distance[k], along)
-        if distance[k] < far:
-            distance[k] = measure(bodies, one[k], two[k], R, p, witness)
-            measured.normal[k] = witness[6:]
-            least = min(least, distance[k])
+        for k in range(blocks.starts[g], blocks.starts[g + 1]):
+            distance[k] = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p)
+            measured.max_change[k] = 0.0
+            if distance[k] < least:
+                nearest, least = k, distance[k]
+            if distance[k] < pairs.keep[k] + far:
+                measured.near[n_near] = k
+                n_near += 1
+                measured.max_change[k] = bound_change(pairs.reach, k, travel)
+                measured.max_change_to_meas[k] = bound_change(pairs.reach, k, lag)
+                measured.distance_to_meas[k] = math.inf
+    measured.n_near[0] = n_near
+    return nearest
+
+
+@inlined
+def _bound_use(reach: Reach, g: int, travel: Vec, lag: Vec) -> float:
+    """Return how much more than its clearance a block needs to be left alone, [m]."""
+    change = bound_change(reach, g, lag)
+    return float(bound_change(reach, g, travel) + change + compute_lag_padding(change))
+
+
+@inlined
+def _measure_seen(collision: Collision, nearest: int) -> float:
+    """Measure exactly what matters, and whatever may be the nearest of all pairs."""
+    blocks, measured, least = collision.blocks, collision.measured, math.inf
+    pairs, distance = collision.scene.pairs, measured.distance
+    if nearest >= 0:
+        least = _measure_now(collision, nearest)
+    for g in range(len(blocks.one)):
+        if not blocks.is_seen[g] and bound_block(blocks, g) >= least:
+            continue
+        for k in range(blocks.starts[g], blocks.starts[g + 1]):
+            if not blocks.is_seen[g]:
+                distance[k], measured.max_change[k] = -math.inf, 0.0
+            far = max(least, pairs.keep[k] + _AIM + measured.max_change[k])
+            if distance[k] < far and k != nearest:
+                least = min(least, _find_distance(collision, k, far))
     return least
 
 
+@inlined
+def _find_distance(collision: Collision, k: int, far: float) -> float:
+    """Write the distance of a pair, or a bound that is not below ``far``; return it."""
+    bodies, pairs, measured = (
+        collision.scene.bodies,
+        collision.scene.pairs,
+        collision.measured,
+    )
+    R, p, a, b = (
+        measured.at_command.R_body,
+        measured.at_command.p_body,
+        pairs.a[k],
+        pairs.b[k],
+    )
+    distance = max(measured.distance[k], bound_pair(bodies, a, b, R, p))
+    distance = max(distance, bound_along(bodies, a, b, R, p, measured.normal[k]))
+    measured.distance[k] = distance
+    return distance if distance >= far else _measure_now(collision, k)
+
+
+@inlined
+def _measure_now(collision: Collision, k: int) -> float:
+    """Write the exact distance of a pair at the last command, and its normal."""
+    measured, pairs = collision.measured, collision.scene.pairs
+    placed, witness = measured.at_command, collision.scratch.witness
+    bodies, a, b = collision.scene.bodies, pairs.a[k], pairs.b[k]
+    distance = measure(bodies, a, b, placed.R_body, placed.p_body, witness)
+    measured.distance[k], measured.normal[k] = distance, witness[6:]
+    return float(distance)
+
+
 @compiled
-def measure_to_measured(collision: Collision, c: Vec, q_meas: Vec) -> float:
+def measure_to_measured(collision: Collision, c: Vec) -> float:
     """Measure pairs between the last command and q_meas: half-way, and there (C1).
 
     Args:
-        collision: Holds what ``measure_all`` wrote; takes ``q_lag``,
-            ``max_change_to_meas`` and ``distance_to_meas``.
+        collision: Holds what ``measure_all`` wrote; takes ``distance_to_meas``.
         c: Last command, shape (n,), [rad].
-        q_meas: Measured positions, shape (n,), [rad].
 
     Returns:
         The smallest distance on it, [m].
@@ -132,11 +169,8 @@ def measure_to_measured(collision: Collision, c: Vec, q_meas: Vec) -> float:
     R, p, witness = placed.R_body, placed.p_body, scratch.witness
     one, two, nearest = pairs.a, pairs.b, measured.distance_to_meas
     change, posture = measured.max_change_to_meas, scratch.posture
-    for i in range(len(c)):
-        measured.q_lag[i] = q_meas[i] - c[i]
-        scratch.travel[i] = abs(measured.q_lag[i])
-    bound_distance_change(pairs.reach, scratch.travel, change)
-    for k in range(len(one)):
+    for place in range(measured.n_near[0]):
+        k = measured.near[place]
         slack = measured.distance[k] - pairs.keep[k] - _AIM
         if change[k] > 0.0 and slack - change[k] < measured.max_change[k]:
             scratch.pending[n_pending] = k
@@ -183,7 +217,8 @@ def fill_rows(
     bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
     distance, to_meas = measured.distance, measured.distance_to_meas
     one, two, R, p = pairs.a, pairs.b, placed.R_body, placed.p_body
-    for k in range(len(one)):
+    for place in range(measured.n_near[0]):
+        k = measured.near[place]
         keep, change = pairs.keep[k] + _AIM, measured.max_change_to_meas[k]
         slack = min(distance[k], to_meas[k]) - keep
         if slack - change >= measured.max_change[k]:

@@ -21,6 +21,12 @@ from paprle.contracts.jerk import LONGEST_TURNING
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import RobotInfo, Vec, readonly
 from paprle.gate.avoidance_qp import SOLVERS, Problem, solve_avoidance_qp
+from paprle.gate.blocks import (
+    add_straying,
+    find_clusters,
+    make_blocks,
+    reorder,
+)
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
 from paprle.gate.memory import Parts, Sizes, allocate, build_parts
 from paprle.gate.reasons import Reason
@@ -131,13 +137,21 @@ class Gate:
         n, n_groups = len(info.joint_names), len(starts) - 1
         _check_turning(info)
         m = count_periods(info, self._h)
-        bodies, pairs, sizes = None, None, Sizes(n, n_groups, 0, 0, 0, 0, m + 1, 0)
+        blocks, sizes = None, Sizes(n, n_groups, 0, 0, 0, 0, m + 1, 0)
         self.pair_names: tuple[tuple[str, str], ...] = ()
         if isinstance(robot, RobotModel):
             bodies, pairs, self.pair_names = make_bodies(robot, self.settings)
             counts = len(robot.tree.parent), len(bodies.joint), len(pairs.a)
             n_tools = len(robot.limbs)
-            sizes = Sizes(n, n_groups, *counts, n_tools, m + 1, 2 * counts[-1])
+            pairs = add_straying(pairs, compute_straying(info, m, self._h))
+            own = [limb.indices for limb in robot.limbs.values()]
+            cluster = find_clusters(robot.tree, bodies, own)
+            blocks, order = make_blocks(cluster, pairs, n)
+            pairs = reorder(pairs, order)
+            self.pair_names = tuple(self.pair_names[k] for k in order)
+            more = len(pairs.reach.rate), len(blocks.ball), len(blocks.one)
+            sizes = Sizes(n, n_groups, *counts, n_tools, m + 1, 2 * counts[-1], *more)
+            sizes = sizes._replace(block_reach=len(blocks.reach.rate))
         memory = allocate(sizes)
         parts: Parts = build_parts(*memory)
         solver = SOLVERS[self.settings.solver]
@@ -145,13 +159,13 @@ class Gate:
         E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
         limits = (self.q_min, self.q_max, self.dq_max, self.ddq_max, E, members, starts)
         _fill(parts.limits, limits)
-        if isinstance(robot, RobotModel) and bodies is not None and pairs is not None:
+        parts.collision.measured.speed[:] = np.inf  # without pairs it stays so
+        if isinstance(robot, RobotModel) and blocks is not None:
             scene = parts.collision.scene
             _fill(scene.tree, robot.tree)
             _fill(scene.bodies, bodies)
             _fill(scene.pairs, pairs)
-            straying = compute_straying(info, m, self._h)
-            scene.pairs.keep[:] += straying @ scene.pairs.reach
+            _fill(parts.collision.blocks, blocks)
             parts.collision.measured.normal[:, 2] = 1.0
             fill_tools(parts.tools, robot)
             fill_weights(parts.tools, pairs.reach)
@@ -342,7 +356,10 @@ def _check_turning(info: RobotInfo) -> None:
 def _fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
     """Write values into arrays of the memory, one by one."""
     for part, value in zip(parts, values, strict=True):
-        part[...] = value
+        if isinstance(part, tuple):
+            _fill(part, value)
+        else:
+            part[...] = value
 
 
 def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec, Vec]:

@@ -33,7 +33,8 @@ class Sizes(NamedTuple):
     """How many there are of each: joints of the vector, of the tree, and so on.
 
     ``rows`` is one more than the periods that a command is the mean of; of
-    ``constraints`` a pair has two.
+    ``constraints`` a pair has two. ``reach`` and ``block_reach`` are the entries of
+    both that are not zero.
     """
 
     n: int
@@ -44,6 +45,10 @@ class Sizes(NamedTuple):
     tools: int
     rows: int
     constraints: int
+    reach: int = 0
+    clusters: int = 0
+    blocks: int = 0
+    block_reach: int = 0
 
 
 class Parts(NamedTuple):
@@ -64,7 +69,8 @@ Table = tuple[tuple[str, str, tuple[Dim | int, ...]], ...]
 """Arrays of a block in their order: part, names, and the shape of each."""
 
 _N, _G_ENDS, _M, _B, _K, _T = (0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0)
-_R, _C = (6, 0), (7, 0)
+_R, _C, _Z, _NC = (6, 0), (7, 0), (8, 0), (9, 0)
+_K_ENDS, _BLOCKS, _BLOCK_ENDS, _BZ = (4, 1), (10, 0), (10, 1), (11, 0)
 
 _FLOATS: Table = (
     ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
@@ -80,14 +86,17 @@ _FLOATS: Table = (
     ("collision.scene.bodies", "size", (_B, 5)),
     ("collision.scene.bodies", "sphere capsule", (_B,)),
     ("collision.scene.pairs", "keep", (_K,)),
-    ("collision.scene.pairs", "reach", (_N, _K)),
+    ("collision.scene.pairs.reach", "rate", (_Z,)),
+    ("collision.blocks", "keep", (_BLOCKS,)),
+    ("collision.blocks.reach", "rate", (_BZ,)),
+    ("collision.blocks", "ball", (_NC, 4)),
     ("collision.measured.at_command", "R_joint", (_M, 3, 3)),
     ("collision.measured.at_command", "p_joint", (_M, 3)),
     ("collision.measured.at_command", "R_body", (_B, 3, 3)),
     ("collision.measured.at_command", "p_body", (_B, 3)),
     ("collision.measured", "distance max_change", (_K,)),
     ("collision.measured", "distance_to_meas max_change_to_meas", (_K,)),
-    ("collision.measured", "q_lag", (_N,)),
+    ("collision.measured", "q_lag speed", (_N,)),
     ("collision.measured", "normal", (_K, 3)),
     ("collision.measured", "rows", (_C, _N)),
     ("collision.measured", "allowed waits", (_C,)),
@@ -96,7 +105,7 @@ _FLOATS: Table = (
     ("collision.scratch.placed", "p_joint", (_M, 3)),
     ("collision.scratch.placed", "R_body", (_B, 3, 3)),
     ("collision.scratch.placed", "p_body", (_B, 3)),
-    ("collision.scratch", "posture q_between q_lag_max travel", (_N,)),
+    ("collision.scratch", "posture q_between q_lag_max travel travel_more", (_N,)),
     ("collision.scratch", "max_change max_change_period min_allowed", (_K,)),
     ("collision.scratch", "distance_lower_bound slack", (_K,)),
     ("collision.scratch", "witness", (9,)),
@@ -120,6 +129,15 @@ _INTEGERS: Table = (
     ("collision.scene.tree", "parent is_prismatic column", (_M,)),
     ("collision.scene.bodies", "joint kind", (_B,)),
     ("collision.scene.pairs", "a b", (_K,)),
+    ("collision.scene.pairs.reach", "starts", (_K_ENDS,)),
+    ("collision.scene.pairs.reach", "column", (_Z,)),
+    ("collision.blocks", "cluster", (_B,)),
+    ("collision.blocks", "one two is_seen", (_BLOCKS,)),
+    ("collision.blocks", "starts", (_BLOCK_ENDS,)),
+    ("collision.blocks.reach", "starts", (_BLOCK_ENDS,)),
+    ("collision.blocks.reach", "column", (_BZ,)),
+    ("collision.measured", "near", (_K,)),
+    ("collision.measured", "n_near", (1,)),
     ("collision.scratch", "pending", (_K,)),
     ("tools", "joint", (_T,)),
     ("tools", "is_member", (_T, _N)),

@@ -11,9 +11,10 @@ import math
 
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
-from paprle.gate.clearance import bound_distance_change, measure
+from paprle.gate.clearance import measure
 from paprle.gate.limits import ROUNDING
 from paprle.gate.scene import Collision, place_bodies_at
+from paprle.robot.arrays import bound_change
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
 
@@ -36,14 +37,15 @@ def is_stop_pose_clear(
     """
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
-    is_placed, posture, change = False, scratch.posture, scratch.max_change
+    is_placed, posture = False, scratch.posture
     for i in range(len(c)):
         speed = abs(v[i])
         way = speed * h + compute_stopping_distance(speed, ddq_max[i], h)
         scratch.travel[i], posture[i] = way, c[i] + math.copysign(way, v[i])
-    bound_distance_change(pairs.reach, scratch.travel, change)
-    for k in range(len(pairs.a)):
-        if change[k] <= max(measured.distance[k] - pairs.keep[k], 0.0):
+    for place in range(measured.n_near[0]):
+        k = measured.near[place]
+        change = bound_change(pairs.reach, k, scratch.travel)
+        if change <= max(measured.distance[k] - pairs.keep[k], 0.0):
             continue
         if not is_placed:
             place_bodies_at(scene, posture, placed, measured.work)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
+from paprle.gate.blocks import Blocks
 from paprle.robot.arrays import Bodies, Ints, Pairs, Tree, place_joints
 from paprle.robot.bodies import place_bodies
 
@@ -45,6 +46,10 @@ class Measured(NamedTuple):
         at_command: Poses in the posture of the last command.
         distance: Of each pair at the last command, shape (k,), [m]; a lower bound
             where it is larger than ``max_change`` uses up.
+        near: Pairs that something may come of in this period, ascending, shape (k,);
+            of the others nothing below is written but a bound of ``distance``.
+        n_near: How many there are, shape (1,).
+        speed: The fastest that they are chosen for, shape (n,), [rad/s].
         max_change: Largest change of each distance until every joint, as fast as this
             period allows, has stopped, shape (k,), [m].
         distance_to_meas: Smallest distance of each pair that was measured between the
@@ -63,6 +68,9 @@ class Measured(NamedTuple):
     """
 
     at_command: Placed
+    near: Ints
+    n_near: Ints
+    speed: Vec
     distance: Vec
     max_change: Vec
     distance_to_meas: Vec
@@ -84,6 +92,7 @@ class Scratch(NamedTuple):
         q_between: A posture between it and the robot behind it, shape (n,).
         q_lag_max: Largest lag behind it, shape (n,), [rad] or [m].
         travel: How far each joint goes, shape (n,), [rad] or [m].
+        travel_more: How far it goes in another way, shape (n,), [rad] or [m].
         max_change: Largest change of each distance by that, shape (k,), [m].
         max_change_period: The same of one period of a stop, shape (k,), [m].
         pending: Pairs that still have to be checked, shape (k,).
@@ -101,6 +110,7 @@ class Scratch(NamedTuple):
     q_between: Vec
     q_lag_max: Vec
     travel: Vec
+    travel_more: Vec
     max_change: Vec
     max_change_period: Vec
     pending: Ints
@@ -114,6 +124,7 @@ class Collision(NamedTuple):
     """All that the kernels of clearance work with."""
 
     scene: Scene
+    blocks: Blocks
     measured: Measured
     scratch: Scratch
 

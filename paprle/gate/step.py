@@ -21,6 +21,7 @@ from paprle.gate.clearance import (
     measure_to_measured,
 )
 from paprle.gate.limits import (
+    ROUNDING,
     Box,
     Limits,
     Motion,
@@ -36,7 +37,12 @@ from paprle.gate.memory import lay_out
 from paprle.gate.rest import is_stop_pose_clear
 from paprle.gate.smoothing import smooth
 from paprle.gate.stops import verify_stop
-from paprle.gate.synchronised import brake_synchronised, fill_ddq_sync, is_within
+from paprle.gate.synchronised import (
+    bound_ways,
+    brake_synchronised,
+    fill_ddq_sync,
+    is_within,
+)
 from paprle.gate.tools import are_slow, fill_metric, slow_tools
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance
@@ -133,18 +139,20 @@ def _measure(floats: Vec, integers: Ints, h: float) -> float:
     """Measure all pairs, where the command is and back to where the robot is."""
     limits, box, motion, collision, _, _ = lay_out(floats, integers)
     c, q_meas, measured = motion.c, motion.q_meas, collision.measured
-    travel = collision.scratch.travel
+    travel, travel_more = collision.scratch.travel, collision.scratch.travel_more
     if len(collision.scene.pairs.a) == 0:
         return math.inf
+    is_known = are_finite(q_meas)
     for i in range(len(c)):
         speed = max(abs(box.low[i]), abs(box.high[i]))
         way = compute_stopping_distance(speed, limits.ddq_max[i], h)
-        travel[i] = speed * h + way
+        travel[i], measured.speed[i] = speed * h + way, speed
+        measured.q_lag[i] = q_meas[i] - c[i] if is_known else 0.0
+    bound_ways(limits, h, measured.speed, travel_more)
     measured.work[0] = 0.0
-    clearance = measure_all(collision, c, travel)
-    measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
-    if are_finite(q_meas):
-        clearance = min(clearance, measure_to_measured(collision, c, q_meas))
+    clearance = measure_all(collision, c, travel, travel_more)
+    if is_known:
+        clearance = min(clearance, measure_to_measured(collision, c))
     return clearance
 
 
@@ -235,6 +243,9 @@ def _is_safe(
     """Tell whether ``v_next`` and braking by ``ddq_max`` keep clear and slow enough."""
     _, _, motion, collision, tools, _ = lay_out(floats, integers)
     c, v = motion.c, motion.v_next
+    for i in range(len(v)):
+        if not abs(v[i]) <= collision.measured.speed[i] + ROUNDING:
+            return False  # faster than what the pairs to look at are chosen for
     if is_near and not is_stop_pose_clear(collision, ddq_max, h, c, v):
         return False
     is_slow = are_slow(tools, collision, ddq_max, h, c, v)

@@ -19,12 +19,12 @@ from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.gate.clearance import (
     N_PARTS,
-    bound_distance_change,
     compute_lag_padding,
     measure,
 )
 from paprle.gate.limits import ROUNDING
 from paprle.gate.scene import Collision, place_bodies_at
+from paprle.robot.arrays import bound_change
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
 
@@ -56,7 +56,7 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
         end = max(end, 1.0 + math.ceil(abs(v[i]) / (ddq_max[i] * h)))
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     work, posture = measured.work, scratch.posture
-    _bound_changes(collision, ddq_max, h, v, t)
+    _bound_travel(collision, ddq_max, h, v, t)
     limit = 0.5 * (work[0] + _MAX_WORK)  # the rest is for a slower one
     n_pending, ahead = _find_pending(collision, c)
     while n_pending > 0 and t < end:
@@ -67,7 +67,9 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
             posture[i] = find_place(c[i], v[i], ddq_max[i], h, t)
             scratch.q_lag_max[i] = _find_lag(measured.q_lag[i], posture[i] - c[i])
         place_bodies_at(scene, posture, scratch.placed, work)
-        _bound_changes(collision, ddq_max, h, v, t)
+        _bound_travel(collision, ddq_max, h, v, t)
+        for place in range(n_pending):
+            _bound_changes(collision, scratch.pending[place])
         n_pending, ahead = _check_pending(collision, t, n_pending)
         if n_pending < 0:
             return False
@@ -82,8 +84,8 @@ def _find_pending(collision: Collision, c: Vec) -> tuple[int, float]:
     the lag; or as near as it is.
 
     Args:
-        collision: ``scratch.max_change`` is that of the whole stop; takes ``pending``
-            and ``min_allowed``.
+        collision: ``scratch.travel`` is that of the whole stop; takes ``pending`` and
+            ``min_allowed``.
         c: Last command, shape (n,), [rad].
 
     Returns:
@@ -91,12 +93,14 @@ def _find_pending(collision: Collision, c: Vec) -> tuple[int, float]:
     """
     measured, scratch = collision.measured, collision.scratch
     n_pending, pairs = 0, collision.scene.pairs
-    for k in range(len(pairs.a)):
+    for place in range(measured.n_near[0]):
+        k = measured.near[place]
         change, slack = (
             measured.max_change_to_meas[k],
             measured.distance[k] - pairs.keep[k],
         )
         padding = compute_lag_padding(change)
+        _bound_changes(collision, k)
         if scratch.max_change[k] > max(slack - change - padding, 0.0):
             scratch.pending[n_pending] = k
             scratch.min_allowed[k] = pairs.keep[k] + padding
@@ -139,32 +143,32 @@ def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
 
 
 @inlined
-def _bound_changes(
+def _bound_changes(collision: Collision, k: int) -> None:
+    """Write how much the rest of a stop can change a pair, and a period by itself."""
+    scratch, reach = collision.scratch, collision.scene.pairs.reach
+    scratch.max_change_period[k] = bound_change(reach, k, scratch.travel_more)
+    scratch.max_change[k] = bound_change(reach, k, scratch.travel)
+
+
+@inlined
+def _bound_travel(
     collision: Collision, ddq_max: Vec, h: float, v: Vec, t: float
 ) -> None:
-    """Write how much the rest of a stop can change pairs, and this period by itself.
+    """Write how far joints go in the rest of a stop, and in this period by itself.
 
     Args:
-        collision: Takes ``scratch.max_change`` and ``max_change_period``.
+        collision: Takes ``scratch.travel`` and ``travel_more``.
         ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
         h: Period, [s].
         v: Velocity of the stop's first period, shape (n,), [rad/s].
         t: Periods since it began.
     """
-    scratch, reach, whole = (
-        collision.scratch,
-        collision.scene.pairs.reach,
-        math.floor(t),
-    )
-    travel = scratch.travel
-    for i in range(len(v)):
-        travel[i] = h * max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
-    bound_distance_change(reach, travel, scratch.max_change_period)
+    scratch, whole = collision.scratch, math.floor(t)
     for i in range(len(v)):
         speed = max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
         rest = compute_stopping_distance(speed, ddq_max[i], h)
-        travel[i] = (1.0 + whole - t) * speed * h + rest
-    bound_distance_change(reach, travel, scratch.max_change)
+        scratch.travel_more[i] = h * speed
+        scratch.travel[i] = (1.0 + whole - t) * speed * h + rest
 
 
 @compiled

@@ -35,6 +35,28 @@ def fill_ddq_sync(limits: Limits, v: Vec, ddq_sync: Vec) -> None:
 
 
 @compiled
+def bound_ways(limits: Limits, h: float, speed: Vec, way: Vec) -> None:
+    """Write how far joints go at most until a group has come to rest together.
+
+    One that is v fast for a period and then brakes evenly for T goes no farther than
+    v (h + T/2), and T is that of the slowest to stop.
+
+    Args:
+        limits: Gives the groups and their accelerations.
+        h: Period, [s].
+        speed: The largest speeds, shape (n,), [rad/s].
+        way: Takes it, shape (n,), [rad].
+    """
+    for g in range(len(limits.starts) - 1):
+        group = limits.members[limits.starts[g] : limits.starts[g + 1]]
+        longest = 0.0
+        for i in group:
+            longest = max(longest, speed[i] / limits.ddq_max[i])
+        for i in group:
+            way[i] = speed[i] * (h + 0.5 * longest)
+
+
+@compiled
 def is_within(limits: Limits, h: float, motion: Motion) -> bool:
     """Tell whether joints that go at ``v_next`` and brake so keep position limits."""
     for i in range(len(motion.c)):

@@ -15,7 +15,7 @@ from paprle.gate.limits import Box, Motion
 from paprle.gate.scene import Collision, Placed, place_bodies_at
 from paprle.gate.stops import find_place
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Ints, Tree, place_joints
+from paprle.robot.arrays import Ints, Reach, Tree, place_joints
 
 IS_TOOL_FAST = 4  # a wish was scaled down to the Cartesian speed limit
 IS_SINGULAR = 8  # a wish was scaled down near a singularity
@@ -88,16 +88,18 @@ def fill_tools(tools: Tools, robot: RobotModel) -> None:
             )
 
 
-def fill_weights(tools: Tools, reach: Vec) -> None:
+def fill_weights(tools: Tools, reach: Reach) -> None:
     """Write what each joint's own motion counts in the metric.
 
     Args:
         tools: Takes ``weight``.
-        reach: How fast each joint moves bodies at most, shape (n, k), [m/rad].
+        reach: How fast each joint moves bodies at most.
     """
+    most = np.full(len(tools.weight), _ROTATION)
+    np.maximum.at(most, reach.column, reach.rate)
     is_limb = tools.is_member.any(axis=0)
     share = np.where(is_limb, JOINT_SHARE, 1.0)
-    tools.weight[:] = share * np.maximum(reach.max(axis=1, initial=0.0), _ROTATION) ** 2
+    tools.weight[:] = share * most**2
 
 
 def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:

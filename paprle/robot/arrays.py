@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.robot.tree import Urdf
 
@@ -74,6 +74,24 @@ class Bodies(NamedTuple):
     capsule: Vec
 
 
+class Reach(NamedTuple):
+    """How fast distances can change at most with each joint, whatever the posture.
+
+    A joint changes the pairs whose bodies it moves against each other, and no others:
+    of eight arms an eighth of the table is not zero.
+
+    Attributes:
+        starts: Where each pair's entries begin, and the end of the last, shape
+            (k + 1,).
+        column: Place of the entry's joint in the robot's vector, shape (nnz,).
+        rate: The bound, shape (nnz,), [m/rad] or [m/m].
+    """
+
+    starts: Ints
+    column: Ints
+    rate: Vec
+
+
 class Pairs(NamedTuple):
     """Pairs of bodies to keep apart; k of them, of a robot of n joints.
 
@@ -81,15 +99,35 @@ class Pairs(NamedTuple):
         a: One body, shape (k,).
         b: The other, shape (k,).
         keep: Clearance to hold, shape (k,), [m].
-        reach: How fast its distance can change at most with each joint of the robot's
-            vector, whatever the configuration within limits, shape (n, k), [m/rad]
-            or [m/m].
+        reach: How fast its distance can change at most.
     """
 
     a: Ints
     b: Ints
     keep: Vec
-    reach: Vec
+    reach: Reach
+
+
+def make_reach(dense: Vec) -> Reach:
+    """Return the entries of a table of shape (n, k) that are not zero."""
+    pair, column = np.nonzero(dense.T)
+    starts = np.searchsorted(pair, np.arange(dense.shape[1] + 1)).astype(np.int64)
+    return Reach(starts, column.astype(np.int64), dense[column, pair])
+
+
+@inlined
+def bound_change(reach: Reach, k: int, travel: Vec) -> float:
+    """Return how much the distance of a pair can change at most, [m].
+
+    Args:
+        reach: Of all pairs.
+        k: The pair.
+        travel: How far each joint goes, shape (n,), [rad] or [m].
+    """
+    change = 0.0
+    for at in range(reach.starts[k], reach.starts[k + 1]):
+        change += reach.rate[at] * travel[reach.column[at]]
+    return change
 
 
 class TreeJoint(NamedTuple):

@@ -11,7 +11,7 @@ import pinocchio as pin
 from paprle.compiled import compiled
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
-from paprle.robot.arrays import Bodies, Pairs
+from paprle.robot.arrays import Bodies, Pairs, make_reach
 from paprle.robot.reach import compute_reach
 from paprle.robot.shapes import BALL, BOX, CAPSULE, CYLINDER, DISC, HALF_SPACE, SPHERE
 from paprle.robot.tree import Primitive
@@ -135,4 +135,4 @@ def make_bodies(
             f"robot: {pair} have unbounded reach: a prismatic joint mimics a joint "
             "without limits; add limits in the URDF or in limits.q_min and limits.q_max"
         )
-    return bodies, Pairs(a, b, keep, reach), tuple(model.pairs)
+    return bodies, Pairs(a, b, keep, make_reach(reach)), tuple(model.pairs)

@@ -15,7 +15,7 @@ from paprle.contracts.types import Vec
 from paprle.gate.clearance import measure
 from paprle.gate.scene import Placed, Scene, place_bodies_at
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Pairs
+from paprle.robot.arrays import Pairs, make_reach
 from paprle.robot.bodies import to_arrays
 from paprle.robot.distance import bound_pair
 from paprle.session.slow_move import sample_path
@@ -37,7 +37,8 @@ class Ways:
         )
         keep = model.find_kept(gate.clearance_self, gate.clearance_scene)
         bodies = to_arrays(model.bodies, robot.link_places)
-        self._scene = Scene(robot.tree, bodies, Pairs(a, b, keep, np.zeros((0, 0))))
+        nothing = make_reach(np.zeros((0, len(a))))
+        self._scene = Scene(robot.tree, bodies, Pairs(a, b, keep, nothing))
         self._names = tuple(model.pairs)
 
     def find_contact(self, q_start: Vec, q_goal: Vec) -> str:

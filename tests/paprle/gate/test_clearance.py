@@ -129,7 +129,7 @@ def test_stops_of_fast_arms_keep_clear_between_their_commands(posture, signs):
     for share in (1.0, 0.9, 0.6, 0.3, 0.02):
         v = share * way
         limits.fill_box(parts.limits, h, 1.0, q, v, parts.box)
-        clearance.measure_all(parts.collision, q, np.full(len(q), 10.0))
+        clearance.measure_all(parts.collision, q, *np.full((2, len(q)), 10.0))
 
         is_safe = stops.verify_stop(parts.collision, parts.limits.ddq_max, h, q, v)
 
@@ -312,8 +312,8 @@ def test_what_a_target_out_of_reach_comes_to_is_held():
 def test_slack_is_what_is_left_beside_the_robot_too(lag):
     gate = Gate(make_sliders(), h=H)
     collision, c = gate._parts.collision, np.array([0.3, 0.3])
-    _, measured, scratch = collision
-    distance = clearance.measure_all(collision, c, np.zeros(2))
+    measured, scratch = collision.measured, collision.scratch
+    distance = clearance.measure_all(collision, c, np.zeros(2), np.zeros(2))
     scratch.pending[0], scratch.min_allowed[0] = 0, 0.01
     scratch.distance_lower_bound[0] = distance
     scratch.slack[0], scratch.max_change[0] = distance - 0.01, 1.0

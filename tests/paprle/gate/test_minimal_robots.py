@@ -42,7 +42,7 @@ def ready(gate, q, v=None, h=H):
     parts = gate._parts
     c, v = np.array(q, dtype=float), np.zeros(len(q)) if v is None else np.array(v)
     limits.fill_box(parts.limits, h, 1.0, c, v, parts.box)
-    clearance.measure_all(parts.collision, c, np.full(len(c), 10.0))
+    clearance.measure_all(parts.collision, c, *np.full((2, len(c)), 10.0))
     return parts, c, v
 
 
@@ -272,7 +272,9 @@ def test_a_stop_is_verified_from_where_the_robot_is_not_only_from_its_command():
     parts, c, v = ready(Gate(make_crane(), h=H), [0.65, BALL], [0.0, -0.3])
     assert stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
-    clearance.measure_to_measured(parts.collision, c, np.array([0.35, BALL]))
+    parts.collision.measured.q_lag[:] = np.array([0.35, BALL]) - c
+    clearance.measure_all(parts.collision, c, *np.full((2, len(c)), 10.0))
+    clearance.measure_to_measured(parts.collision, c)
 
     assert not stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v), (
         "it has not"
@@ -311,9 +313,10 @@ def test_tools_whose_stop_takes_too_many_periods_are_not_slow(monkeypatch):
 @pytest.mark.parametrize("t", [0.0, 0.3, 1.0, 4.7])
 def test_the_next_check_comes_before_the_slack_is_used_up(room, t):
     parts, c, v = ready(Gate(make_sliders(), h=H), [0.4, 0.4], [0.8, 0.5])
-    _, measured, scratch = parts.collision
+    measured, scratch = parts.collision.measured, parts.collision.scratch
     measured.distance[0] = KEEP + min(room, 0.0)
-    stops._bound_changes(parts.collision, parts.limits.ddq_max, H, v, t)
+    stops._bound_travel(parts.collision, parts.limits.ddq_max, H, v, t)
+    stops._bound_changes(parts.collision, 0)
     need, between = scratch.max_change[0], min(room, 0.0) + KEEP
     scratch.pending[0], scratch.slack[0] = 0, room
 

@@ -36,7 +36,7 @@ def ready(gate, q, v):
     gate.reset(q)
     parts, c, v = gate._parts, np.array(q, dtype=float), np.array(v, dtype=float)
     limits.fill_box(parts.limits, H, 1.0, c, v, parts.box)
-    clearance.measure_all(parts.collision, c, np.full(len(c), 10.0))
+    clearance.measure_all(parts.collision, c, *np.full((2, len(c)), 10.0))
     parts.motion.c[:], parts.motion.v_next[:] = c, v
     return parts, c, v
 
@@ -141,10 +141,11 @@ def test_a_synchronised_stop_has_to_fit_the_position_limits(y, vy, fits):
 
 def test_once_it_has_stopped_a_pair_needs_no_more_checks():
     parts, c, v = ready(Gate(make_crane(), h=H), [0.35, 0.0], [0.1, 0.0])
-    scene, measured, scratch = parts.collision
+    scene, _, measured, scratch = parts.collision
     scratch.pending[0] = 0
     place_bodies_at(scene, c, scratch.placed, measured.work)
-    stops._bound_changes(parts.collision, parts.limits.ddq_max, H, v, 5.0)
+    stops._bound_travel(parts.collision, parts.limits.ddq_max, H, v, 5.0)
+    stops._bound_changes(parts.collision, 0)
 
     left = stops._check_pending(parts.collision, 5.0, 1)
 
@@ -161,7 +162,7 @@ def test_a_command_that_comes_back_leaves_the_robot_behind_by_less(gap, way, lef
 
 def test_a_distance_that_had_to_be_measured_counts_as_work():
     parts, c, _ = ready(Gate(make_crane(), h=H), [0.5, 0.12], [0.0, 0.0])
-    scene, measured, scratch = parts.collision
+    scene, _, measured, scratch = parts.collision
     place_bodies_at(scene, c, scratch.placed, measured.work)
     measured.work[0] = 0.0
 

@@ -150,7 +150,7 @@ def test_the_smallest_singular_value_is_that_of_numpy():
         robot = load(name)
         gate = Gate(robot, h=H)  # holds the memory
         parts = gate._parts
-        scene, measured, scratch = parts.collision
+        scene, _, measured, scratch = parts.collision
         for _ in range(20):
             q = rng.uniform(np.maximum(robot.q_min, -3), np.minimum(robot.q_max, 3))
             place_bodies_at(scene, q, scratch.placed, measured.work)

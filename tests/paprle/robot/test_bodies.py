@@ -16,7 +16,7 @@ from paprle.contracts.settings import (
 )
 from paprle.contracts.types import Vec
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Bodies, Pairs, place_joints
+from paprle.robot.arrays import Bodies, Pairs, Reach, place_joints
 from paprle.robot.bodies import make_bodies, place_bodies
 from paprle.robot.distance import measure_pair
 
@@ -104,6 +104,14 @@ def measure(robot: RobotModel, bodies: Bodies, pairs: Pairs, q: Vec) -> Vec:
     )
 
 
+def spread(reach: Reach, n: int) -> Vec:
+    """Return the bounds as a table, shape (n, k)."""
+    table = np.zeros((n, len(reach.starts) - 1))
+    pair = np.repeat(np.arange(table.shape[1]), np.diff(reach.starts))
+    table[reach.column, pair] = reach.rate
+    return table
+
+
 def sample(robot: RobotModel, n: int, seed: int) -> Vec:
     rng = np.random.default_rng(seed)
     return rng.uniform(robot.q_min, robot.q_max, (n, len(robot.joint_names)))
@@ -136,7 +144,7 @@ def test_reach_bounds_how_fast_distances_change(robot: RobotModel) -> None:
         before = measure(robot, bodies, pairs, q)
         after = measure(robot, bodies, pairs, other)
         apart = (before > 0.0) & (after > 0.0)
-        most = np.abs(other - q) @ pairs.reach
+        most = np.abs(other - q) @ spread(pairs.reach, len(q))
         assert (np.abs(after - before)[apart] <= most[apart] + 1e-7).all()
 
 
@@ -144,7 +152,7 @@ def test_reach_is_zero_for_joints_that_do_not_matter_and_tight_for_those_that_do
     robot: RobotModel,
 ) -> None:
     _, pairs, names = make_bodies(robot, GateSettings(scene=SCENE))
-    reach = dict(zip(names, pairs.reach.T, strict=True))
+    reach = dict(zip(names, spread(pairs.reach, 4).T, strict=True))
 
     assert reach["upper", "hand"][0] == 0.0
     assert reach["base", "lower"][[2, 3]] == pytest.approx(0.0)
