@@ -120,6 +120,7 @@ _INTEGERS: Table = (
     ("collision.scene.tree", "parent is_prismatic column", (_M,)),
     ("collision.scene.bodies", "joint kind", (_B,)),
     ("collision.scene.pairs", "a b", (_K,)),
+    ("collision.measured", "pair", (_C,)),
     ("collision.scratch", "pending", (_K,)),
     ("tools", "joint", (_T,)),
     ("tools", "is_member", (_T, _N)),
