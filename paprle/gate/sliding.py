@@ -29,7 +29,7 @@ _HELD = 1e-6  # [m/s] chosen: a row that leaves less to close holds the velocity
 _NEAR = 0.01  # [rad] chosen: a linear distance is off by 0.1 mm there, of 1 mm kept
 _OPENING = 0.25  # [1] chosen: of what a remembered row has gained, closed in a period
 _ALIKE = 1e-3  # [1] chosen: of a row's length; nearer it is the same, seen again
-_TURNING = 20.0  # [1/rad] measured: of its length; 5 to 100 hold as well, leaps are 1e3
+_TURNING = 20.0  # [1/rad] measured: of its length; 5 to 100 hold as well
 _MOST = 16  # chosen: rows remembered; a body on a plane has three points
 _RATE = 3.0  # [1/s] measured: of the way; 5 goes past, and comes back for ever
 
