@@ -22,6 +22,9 @@ from paprle.robot.distance import bound_along, bound_pair, measure_pair
 _AIM = 1e-3  # [m] chosen: rows keep this much more, for what linearising loses
 _CURVED = 0.8  # chosen: share of the braking power that rows count on
 _OUTWARD = 0.05  # chosen: share of what is missing that a period makes up, if moving
+# [m/s²] chosen: a pair that A moves by less keeps its distance: of a body that turns on
+# its own axis all is rounding, and has no direction to be held in
+_STILL = 1e-4
 N_PARTS = 4  # chosen: of the way from command to q_meas; the end of each is checked
 IS_FREE, IS_WIDE, IS_CLOSE = range(3)
 
@@ -235,6 +238,7 @@ def fill_rows(
             state = max(state, IS_WIDE if is_wide else IS_CLOSE)
         if matters:
             measured.allowed[n_rows], measured.waits[n_rows] = allowed, 0.0
+            measured.pair[n_rows] = k
             n_rows += 1
         if closing_lag <= 0.0:
             continue
@@ -247,6 +251,7 @@ def fill_rows(
             state = IS_CLOSE
         if matters:
             measured.allowed[n_rows], measured.waits[n_rows] = allowed, 1.0
+            measured.pair[n_rows] = k
             n_rows += 1
     return n_rows, state
 
@@ -335,11 +340,11 @@ def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, slack: float) ->
         if c > 0.0:
             closing += c
             need += c * abs(u) / limits.ddq_max[i]
+    if power <= _STILL:
+        return math.inf
     if slack < 0.0:
         # back to the distance aimed at, but no faster than the arm is asked to move
         return -min(-slack * _OUTWARD / h, _OUTWARD * moving)
     if need > 0.0:
         power = closing * closing / need
-    if power <= 0.0:
-        return math.inf
     return compute_stopping_speed(slack, _CURVED * power, h)

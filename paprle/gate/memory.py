@@ -138,6 +138,7 @@ _INTEGERS: Table = (
     ("collision.blocks.reach", "column", (_BZ,)),
     ("collision.measured", "near", (_K,)),
     ("collision.measured", "n_near", (1,)),
+    ("collision.measured", "pair", (_C,)),
     ("collision.scratch", "pending", (_K,)),
     ("tools", "joint", (_T,)),
     ("tools", "is_member", (_T, _N)),

@@ -65,6 +65,7 @@ class Measured(NamedTuple):
         waits: Whether it is a row of joints that wait for others to open the pair,
             shape (2 k,).
         work: Bodies placed and pairs checked so far, shape (1,).
+        pair: Which pair each of them is of, shape (2 k,).
     """
 
     at_command: Placed
@@ -81,6 +82,7 @@ class Measured(NamedTuple):
     allowed: Vec
     waits: Vec
     work: Vec
+    pair: Ints
 
 
 class Scratch(NamedTuple):

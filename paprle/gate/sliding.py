@@ -4,9 +4,13 @@ The rows of a period know the nearest points of a pair alone. Where a flat side,
 or two of them are near, the nearest point leaps with the least motion, and what one row
 asks for the next one takes back: the robot would shake for as long as it is pressed on.
 So rows are remembered as long as the robot is where they were: together they hold it.
+A row that turns as bodies do is the same row, seen again: of a round body, that of
+before would forbid what lies around the bend.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,8 +29,25 @@ _HELD = 1e-6  # [m/s] chosen: a row that leaves less to close holds the velocity
 _NEAR = 0.01  # [rad] chosen: a linear distance is off by 0.1 mm there, of 1 mm kept
 _OPENING = 0.25  # [1] chosen: of what a remembered row has gained, closed in a period
 _ALIKE = 1e-3  # [1] chosen: of a row's length; nearer it is the same, seen again
+_TURNING = 20.0  # [1/rad] measured: of its length; 5 to 100 hold as well
 _MOST = 16  # chosen: rows remembered; a body on a plane has three points
 _RATE = 3.0  # [1/s] measured: of the way; 5 goes past, and comes back for ever
+
+
+class Seen(NamedTuple):
+    """A row that is remembered.
+
+    Attributes:
+        row: Gradient of a distance, shape (n,), [m/rad].
+        allowed: Allowed closing speed, [m/s].
+        at: The command that it was seen at, shape (n,), [rad].
+        pair: Which pair of bodies it is of.
+    """
+
+    row: Vec
+    allowed: float
+    at: Vec
+    pair: int
 
 
 class Sliding:
@@ -45,7 +66,7 @@ class Sliding:
 
     def forget(self) -> None:
         """Remember nothing: the robot is elsewhere."""
-        self._rows: list[tuple[Vec, float, Vec]] = []
+        self._rows: list[Seen] = []
 
     def find_velocity(self, n_rows: int, h: float) -> tuple[Vec | None, bool]:
         """Find what comes nearest to the wanted velocity and keeps all rows.
@@ -84,15 +105,12 @@ class Sliding:
         """
         measured, c = self._parts.collision.measured, self._parts.motion.c
         rows, allowed = measured.rows[:n_rows].copy(), measured.allowed[:n_rows].copy()
-        kept = [
-            (row, speed, at)
-            for row, speed, at in self._rows
-            if np.abs(c - at).max() < _NEAR and not _is_among(rows, row)
-        ]
+        pairs = measured.pair[:n_rows]
+        kept = [seen for seen in self._rows if _still_holds(seen, c, rows, pairs)]
         fresh = [
-            (row, speed, c.copy())
-            for row, speed, waits in zip(
-                rows, allowed.tolist(), measured.waits, strict=False
+            Seen(row, speed, c.copy(), pair)
+            for row, speed, pair, waits in zip(
+                rows, allowed.tolist(), pairs.tolist(), measured.waits, strict=False
             )
             if not waits  # that ends while the command stands
         ]
@@ -100,23 +118,25 @@ class Sliding:
         if not kept:
             return rows, allowed
         gained = [
-            max(speed, 0.0) + _OPENING / h * float(row @ (c - at))
-            for row, speed, at in kept
+            max(seen.allowed, 0.0) + _OPENING / h * float(seen.row @ (c - seen.at))
+            for seen in kept
         ]
-        old = np.array([row for row, _, _ in kept])
+        old = np.array([seen.row for seen in kept])
         return np.vstack([rows, old]), np.append(allowed, np.maximum(gained, 0.0))
 
     def _weigh(self) -> tuple[Vec, Vec]:
         """Return metric and pull: of tools near the goal, of joints far from it.
 
         Far away a tool's way is no measure: it would be led there by a joint that
-        hardly moves it.
+        hardly moves it. From one to the other joints count more by the same factor for
+        each part of the way. Where the two disagree the robot rests on that way, and a
+        count that grew by as much would turn it around within a hair's breadth.
         """
         tools, motion, box = self._parts.tools, self._parts.motion, self._parts.box
         metric, pull = tools.metric, tools.pull
         far = float(np.abs(motion.goal_error).max()) / STRAIGHT - 1.0
         if far > 0.0:
-            own = min(far, 1.0) / JOINT_SHARE * tools.weight
+            own = (JOINT_SHARE ** -min(far, 1.0) - 1.0) * tools.weight
             metric, pull = metric + np.diag(own), pull + own * box.wanted
         along = metric @ box.base
         return metric, along + self._find_pace() * (pull - along)
@@ -136,7 +156,12 @@ class Sliding:
         return pace
 
 
-def _is_among(rows: Vec, row: Vec) -> bool:
-    """Tell whether one of the rows is the same but for what a small motion changes."""
-    apart = np.abs(rows - row).max(axis=1)
-    return bool((apart <= _ALIKE * np.abs(row).max()).any())
+def _still_holds(seen: Seen, c: Vec, rows: Vec, pairs: Ints) -> bool:
+    """Tell whether a row means something at c that the rows of this period do not."""
+    way = float(np.abs(c - seen.at).max())
+    if way >= _NEAR:
+        return False
+    # it has leapt if it turned farther than the motion since then turns it
+    same = (_ALIKE + _TURNING * way) * np.abs(seen.row).max()
+    apart = np.abs(rows[pairs == seen.pair] - seen.row).max(axis=1)
+    return not (apart <= same).any()

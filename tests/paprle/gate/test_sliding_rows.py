@@ -21,7 +21,9 @@ class Sight:
     """What a gate of two limbs of one joint measures in a period, and its motion."""
 
     def __init__(self):
-        self.measured = SimpleNamespace(rows=None, allowed=None, waits=np.zeros(2))
+        self.measured = SimpleNamespace(
+            rows=None, allowed=None, waits=np.zeros(2), pair=np.zeros(2, dtype=int)
+        )
         self.motion = SimpleNamespace(
             c=AT, goal_error=np.array([0.1, 0.1]), v_next=np.zeros(2)
         )
@@ -91,6 +93,36 @@ def test_a_row_that_differs_by_more_is_another_one(size):
     assert len(rows) == 2
 
 
+@pytest.mark.parametrize("way", [0.002, -0.008])
+def test_a_row_that_turned_with_the_robot_is_the_same_one(way):
+    """Of a round body, rows of before forbade what lies around the bend."""
+    sight = Sight()
+    sight.see(AT, ROW)
+
+    rows, _ = sight.see(AT + [0.0, way], ROW + 10.0 * way * OTHER)
+
+    assert len(rows) == 1
+
+
+def test_a_row_that_turned_farther_than_the_robot_has_leapt():
+    sight = Sight()
+    sight.see(AT, ROW)
+
+    rows, _ = sight.see(AT + [0.0, 0.002], ROW + 0.1 * OTHER)
+
+    assert len(rows) == 2
+
+
+def test_a_row_of_another_pair_is_not_the_same_one():
+    sight = Sight()
+    sight.see(AT, ROW)
+    sight.measured.pair = np.ones(2, dtype=int)
+
+    rows, _ = sight.see(AT, ROW)
+
+    assert len(rows) == 2
+
+
 @pytest.mark.parametrize(("side", "is_held"), [(1.0, False), (-1.0, True)])
 def test_who_moves_away_from_a_body_is_not_held_by_it(side, is_held):
     sight = Sight()
@@ -113,8 +145,20 @@ def test_far_from_the_goal_joints_count_beside_tools(error, share):
 
     metric, _ = sight.sliding._weigh()
 
-    expected = METRIC + np.diag(share / JOINT_SHARE * WEIGHT)
+    expected = METRIC + np.diag((JOINT_SHARE**-share - 1.0) * WEIGHT)
     np.testing.assert_allclose(metric, expected)
+
+
+@pytest.mark.parametrize("far", [0.0, 0.2, 0.5, 0.8, 1.0])
+def test_no_hair_breadth_of_the_way_makes_joints_count_much_more(far):
+    """Where joints and tools disagreed an arm shook by A on the edge of the two."""
+    sight, counts = Sight(), []
+    for error in (STRAIGHT * (1.0 + far), STRAIGHT * (1.0 + far) + 1e-4):
+        sight.motion.goal_error = np.array([0.0, error])
+        metric, _ = sight.sliding._weigh()
+        counts.append(np.diag(metric - METRIC) + WEIGHT)
+
+    assert (counts[1] <= 1.003 * counts[0]).all()
 
 
 @pytest.mark.parametrize(
