@@ -20,7 +20,9 @@ target's own motion: the box of one period knows nothing of the next ones.
 With joints to spare position comes first where the box does not hold the whole motion:
 if a step misses the position by some millimetres, it is solved anew with a fraction of
 rotation's weight, and the hand lags by degrees instead. The damping that nonlinearity
-needs is less then, or rotation would not come back.
+needs is less then, or rotation would not come back. A hand that is held at a limit lags
+by more and more. There the weight goes down with the angle, so that rotation pulls at
+the position as a few degrees do, however far it is off.
 
 A limb with fewer joints than its task has rows has one weighted task, too: rotation
 weighs so little in it that position is exact. Out of reach it is biased towards the
@@ -67,13 +69,17 @@ _LOW, _HIGH, _WISH, _DX = range(4)
 _DAMPING = 1e-6  # [1] chosen: λ² on the target: too little to be seen in the answer
 _CURVATURE = 1.0  # [1/m] measured: λ² by the residual; 0.3 to 3 are nearly as good
 _CATCH_UP = 0.3  # [1] measured: of A, for the residual; 0.2 to 0.5 are as good
+# [1] measured: with joints to spare, of a target at rest, which itself needs none of A;
+# 0.7 and 0.9 come back later
+_CATCH_UP_AT_REST = 0.5
+_AT_REST = 0.01  # [m/s] chosen: of the target; 0.1 is as good
 _NULLSPACE_DAMPING_TIME = 0.022  # [s] measured: of the velocity there; ± a third
 _SINGULAR_DAMPING_TIME = 0.3  # [s] measured: with no joint to spare; 0.2 to 0.5 do, too
 _LOST = 1e-4  # [m] chosen: with a larger residual a target is no longer followed
 _SECOND = 0.01  # [1] chosen: of the weight of rotation; position stays within 20 µm
 _N_POSITION = 3  # rows of a task that are position
 _NEAR = 0.01  # [m] chosen: what is missed by more is out of reach; 0.02 is as good
-_MOST_LAG = 0.3  # [rad] chosen: of rotation, which yields no farther
+_MOST_PULL = 0.1  # [rad] measured: rotation pulls as this angle at most; 0.2 loses 1 %
 _YIELDING = 0.15  # [1] measured: of the weight of rotation; 0.1 and 0.2 are as good
 _YIELDING_CURVATURE = 0.05  # [1/m] measured: then; 0.03 is as good, 0.3 loses 5 %
 _RETURN = 1e-2  # [m²/rad²] measured: a third of it loses one return of 100
@@ -145,14 +151,15 @@ def follow(
     n, err_pos, err_rot = _converge(
         task, work, bounds_and_bias, rates, residual, dt, 1.0
     )
-    if _is_torn(task, residual, err_rot):
+    if _is_torn(task, residual):
         assign(residual, residual_before)
         assign(work.joints[Q], q)
         for j in range(len(q)):
             bounds_and_bias[_DX, j] = 0.0
         find_error(task.tree, terms.free_axis, work, q)
+        yielding = _YIELDING * min(1.0, _MOST_PULL / max(err_rot, _TINY))
         more, err_pos, err_rot = _converge(
-            task, work, bounds_and_bias, rates, residual, dt, _YIELDING
+            task, work, bounds_and_bias, rates, residual, dt, yielding
         )
         n += more
     is_followed = _measure(residual[: terms.n_first]) < _LOST
@@ -276,7 +283,8 @@ def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 def _rank(terms: Terms, rotation: float, lost: float) -> tuple[int, float, float]:
     """Return how many rows come first, the weight of the others, and λ²."""
     if rotation < 1.0:
-        return _N_POSITION, rotation, _DAMPING + _YIELDING_CURVATURE * lost
+        curvature = _YIELDING_CURVATURE * rotation / _YIELDING
+        return _N_POSITION, rotation, _DAMPING + curvature * lost
     return terms.n_first, _SECOND, _DAMPING + _CURVATURE * lost
 
 
@@ -288,14 +296,13 @@ def _scale(x: Vec, factor: float) -> None:
 
 
 @inlined
-def _is_torn(task: Task, residual: Vec, err_rot: float) -> bool:
+def _is_torn(task: Task, residual: Vec) -> bool:
     """Tell whether a limb with joints to spare misses a position that is near."""
     n_moving, k = 0, len(task.rows)
     for j in range(task.joints.shape[1]):
         n_moving += 1 if task.joints[MOBILITY, j] > 0.0 else 0
     has_spare = n_moving > k > _N_POSITION
-    is_near = _LOST < _measure(residual[:_N_POSITION]) < _NEAR and err_rot < _MOST_LAG
-    return has_spare and is_near
+    return has_spare and _LOST < _measure(residual[:_N_POSITION]) < _NEAR
 
 
 @inlined
@@ -364,9 +371,11 @@ def _find_rest(
     work: Workspace, form: Square, rates: Vec, residual: Vec, dt: float, rest: Vec
 ) -> float:
     """Write how much of the residual has to wait; return the share that does not."""
-    k, n, leap = len(rest), len(form.g), 0.0
+    k, n, leap, catch_up = len(rest), len(form.g), 0.0, _CATCH_UP
     for i in range(k):
         leap += (work.b[i] - residual[i]) ** 2
+    if n > k and leap < (_AT_REST * dt) ** 2:
+        catch_up = _CATCH_UP_AT_REST
     if leap > (_LEAPT * dt) ** 2:
         assign(residual[:k], work.b)
     if _measure(residual[:k]) == 0.0:
@@ -382,7 +391,7 @@ def _find_rest(
     for j in range(n):
         way = abs(work.joints[MOBILITY, j] * x[j])
         if way > _TINY:
-            pace = compute_stopping_speed(way, _CATCH_UP * rates[DDQ_MAX, j], dt)
+            pace = compute_stopping_speed(way, catch_up * rates[DDQ_MAX, j], dt)
             share = min(share, pace * dt / way)
     for i in range(k):
         rest[i] = (1.0 - share) * residual[i]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from arms import load_limb, shift
 
@@ -64,6 +65,37 @@ def test_position_is_not_bought_with_speed_or_acceleration():
     assert (np.abs(ddq) <= arm.ddq_max * (1.0 + 1e-6)).all()
     assert (q >= arm.q_min + MARGIN - ROUNDING).all()
     assert (q <= arm.q_max - MARGIN + ROUNDING).all()
+
+
+def turn_hand(arm, turn, n):
+    """A pose of iiwa, turned in its place about its own z within n ticks, then held."""
+    q = np.array([0.3, 0.5, -0.4, -1.2, 0.6, 0.9, 1.5])
+    share = np.clip(np.arange(3 * n) / n, 0.0, 1.0)
+    share *= share * (3.0 - 2.0 * share)
+    T, axis = arm.limb.fk(q), np.array([0.0, 0.0, turn])
+    return q, [T * pin.SE3(pin.exp3(u * axis), np.zeros(3)) for u in share]
+
+
+def test_a_hand_that_is_turned_beyond_a_limit_stays_in_its_place():
+    """4.1 rad about the last joint, which has 1.5 left: the arm makes up some of it."""
+    arm = Arm(load("iiwa", None))
+    start, path = turn_hand(arm, 4.1, 500)
+
+    q = follow(make_session(arm), start, path)
+
+    pos, rot = find_reached(arm.limb, q, path)
+    assert rot.max() > math.radians(30.0)
+    assert pos.max() < 2e-3
+
+
+def test_a_hand_that_is_held_beyond_a_limit_comes_to_rest():
+    arm = Arm(load("iiwa", None))
+    start, path = turn_hand(arm, 4.1, 500)
+
+    q = follow(make_session(arm), start, path)
+
+    ddq = np.diff(q[-200:], n=2, axis=0) / DT**2
+    assert np.abs(ddq).max() < 0.02 * arm.ddq_max.min()
 
 
 @pytest.mark.long
