@@ -22,7 +22,8 @@ if a step misses the position by some millimetres, it is solved anew with a frac
 rotation's weight, and the hand lags by degrees instead. The damping that nonlinearity
 needs is less then, or rotation would not come back. A hand that is held at a limit lags
 by more and more. There the weight goes down with the angle, so that rotation pulls at
-the position as a few degrees do, however far it is off.
+the position as a few degrees do, however far it is off. Rotation that weighs little
+anyway, a camera's say, does not yield so far: it has given way by its weight.
 
 A limb with fewer joints than its task has rows has one weighted task, too: rotation
 weighs so little in it that position is exact. Out of reach it is biased towards the
@@ -79,7 +80,9 @@ _LOST = 1e-4  # [m] chosen: with a larger residual a target is no longer followe
 _SECOND = 0.01  # [1] chosen: of the weight of rotation; position stays within 20 µm
 _N_POSITION = 3  # rows of a task that are position
 _NEAR = 0.01  # [m] chosen: what is missed by more is out of reach; 0.02 is as good
-_MOST_PULL = 0.1  # [rad] measured: rotation pulls as this angle at most; 0.2 loses 1 %
+_MOST_PULL = 0.01  # [m] measured: rotation pulls by 0.1 rad at most; 0.2 loses 1 %
+_LITTLE = 0.02  # [m/rad] chosen: rotation that weighs less does not yield farther than
+_MOST_LAG = 0.3  # [rad] chosen: this
 _YIELDING = 0.15  # [1] measured: of the weight of rotation; 0.1 and 0.2 are as good
 _YIELDING_CURVATURE = 0.05  # [1/m] measured: then; 0.03 is as good, 0.3 loses 5 %
 _RETURN = 1e-2  # [m²/rad²] measured: a third of it loses one return of 100
@@ -151,13 +154,14 @@ def follow(
     n, err_pos, err_rot = _converge(
         task, work, bounds_and_bias, rates, residual, dt, 1.0
     )
-    if _is_torn(task, residual):
+    if _is_torn(task, residual, err_rot):
         assign(residual, residual_before)
         assign(work.joints[Q], q)
         for j in range(len(q)):
             bounds_and_bias[_DX, j] = 0.0
         find_error(task.tree, terms.free_axis, work, q)
-        yielding = _YIELDING * min(1.0, _MOST_PULL / max(err_rot, _TINY))
+        pull = max(terms.rotation_weight * err_rot, _TINY)
+        yielding = _YIELDING * min(1.0, _MOST_PULL / pull)
         more, err_pos, err_rot = _converge(
             task, work, bounds_and_bias, rates, residual, dt, yielding
         )
@@ -296,13 +300,15 @@ def _scale(x: Vec, factor: float) -> None:
 
 
 @inlined
-def _is_torn(task: Task, residual: Vec) -> bool:
+def _is_torn(task: Task, residual: Vec, err_rot: float) -> bool:
     """Tell whether a limb with joints to spare misses a position that is near."""
     n_moving, k = 0, len(task.rows)
     for j in range(task.joints.shape[1]):
         n_moving += 1 if task.joints[MOBILITY, j] > 0.0 else 0
     has_spare = n_moving > k > _N_POSITION
-    return has_spare and _LOST < _measure(residual[:_N_POSITION]) < _NEAR
+    may_yield = err_rot < _MOST_LAG or task.terms.rotation_weight >= _LITTLE
+    is_near = _LOST < _measure(residual[:_N_POSITION]) < _NEAR
+    return has_spare and may_yield and is_near
 
 
 @inlined
