@@ -17,7 +17,7 @@ import numpy as np
 import pinocchio as pin
 from PIL import Image
 
-from benchmarks.camera_arm.judge import Judge, Scene, place_occluder
+from benchmarks.camera_arm.judge import Judge, Scene
 from hardware.mujoco.offscreen import Offscreen
 from paprle.config import Resolved
 from paprle.recording.reader import Episode
@@ -40,7 +40,7 @@ def main() -> int:
     sheet = Image.new("RGB", (len(_MOMENTS) * _SIZE[0], 2 * _SIZE[1]))
     for column, share in enumerate(_MOMENTS):
         row = round(share * (len(judge.t) - 1))
-        judge.scene.put(judge.q[row], place_occluder(judge.t[row]))
+        judge.scene.put(judge.q[row], judge.way.place(judge.t[row]))
         views = (look_from_outside(), look_through(judge.scene, judge.arm_cam[row]))
         for line, camera in enumerate(views):
             drawn = Image.fromarray(screen.draw(judge.scene.data, camera))

@@ -12,8 +12,14 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.camera_arm import metrics
-from benchmarks.camera_arm.judge import BALL, SETTLE, STATIC, Judge, place_occluder
-from benchmarks.camera_arm.motions import make_picks, read_recorded, write_tum
+from benchmarks.camera_arm.judge import Judge
+from benchmarks.camera_arm.motions import (
+    draw_habit,
+    make_picks,
+    read_recorded,
+    write_tum,
+)
+from benchmarks.camera_arm.rigs import BALL, RIGS, SETTLE, draw_way
 from paprle.config import resolve
 from paprle.contracts.types import GateState
 from paprle.evaluation.report import evaluate
@@ -24,44 +30,43 @@ VARIANTS = {  # what differs, and the limits of the camera's motion
     "camera arm": (),
     "as printed": (
         "advisors.viewpoint.variant=paper",
-        "retarget.limbs.camera.motion={max_acceleration: 0.1, max_jerk: 0.1}",
+        "retarget.limbs.{camera}.motion={{max_acceleration: 0.1, max_jerk: 0.1}}",
     ),
     "autocam 2018": ("advisors.viewpoint.variant=autocam",),
 }
 WORDS = (
     "leader=offline",
     "leader.frame=relative",
-    "follower=ur5e_camera",
     "env=mujoco",
     "env.block=false",
     "session.clock=virtual",
     "session.status=false",
     "session.episodes=1",
-    "retarget.limbs.arm.from=hand",
-    "retarget.limbs.arm.alignment=world",
-    "retarget.limbs.camera.rule=look_at",
-    "retarget.limbs.camera.of=arm",
-    "retarget.limbs.camera.advice=viewpoint",
+    "retarget.scale={scale}",
+    "retarget.limbs.{arm}.from=hand",
+    "retarget.limbs.{arm}.alignment=world",
+    "retarget.limbs.{camera}.rule=look_at",
+    "retarget.limbs.{camera}.of={arm}",
+    "retarget.limbs.{camera}.advice=viewpoint",
     "advisors.viewpoint.type=viewpoint",
-    "gate.scene={table: {shape: ground, size: []}}",
+    "advisors.viewpoint.limb={camera}",
+    "advisors.viewpoint.of={arm}",
     f"advisors.viewpoint.occluders.ball={BALL}",
 )
-COLUMNS = ("in_frame", "free", "angle_deg", "roll_deg", "distance", "turn_deg")
 
 
 class Told:
     """The advisor, told where the ball is, as a detector of objects would."""
 
-    def __init__(self, advisor, session):
-        self._advisor, self._session, self._begin_ns = advisor, session, None
-        self.seconds = []
+    def __init__(self, advisor, way):
+        self._advisor, self._way, self._begin_ns = advisor, way, None
 
     def advise(self, view, frames):
         if view.is_engaged and self._begin_ns is None:
             self._begin_ns = view.stamp_ns
         if self._begin_ns is not None:
             t = (view.stamp_ns - self._begin_ns) * 1e-9
-            ball = np.array([*place_occluder(t), 0.0, 0.0, 0.0, 1.0])
+            ball = np.array([*self._way.place(t), 0.0, 0.0, 0.0, 1.0])
             view = replace(view, objects={**view.objects, "ball": ball})
         return self._advisor.advise(view, frames)
 
@@ -69,23 +74,27 @@ class Told:
         return getattr(self._advisor, name)
 
 
-def play(path, folder, more):
+def play(rig, way, path, folder, more):
     """Return config and recording of a motion."""
-    resolved = resolve([*WORDS, f"leader.path={path}", f"record.dir={folder}", *more])
-    session = VirtualSession(resolved)
+    words = [word.format(**rig._asdict()) for word in (*WORDS, *more)]
+    words += [f"follower={rig.write_robot(folder)}", *rig.words]
+    words += [f"leader.path={path}", f"record.dir={folder}"]
+    resolved = resolve(words)
+    session = VirtualSession(resolved, say=lambda _: None)
     advisors = session._advised._advisors  # noqa: SLF001
-    advisors["viewpoint"] = Told(advisors["viewpoint"], session)
+    advisors["viewpoint"] = Told(advisors["viewpoint"], way)
     session.run()
     return resolved, Episode.open(folder)
 
 
 def measure_camera_arm(judge, episode, folder):
     """Figures that only a camera that moves has, and those of safety."""
-    entry = judge.judge(judge.arm_cam, "camera_l6")
+    entry = judge.judge(judge.arm_cam, judge.rig.carrier)
     for name, motion in (("asked", judge.asked), ("sent", judge.sent)):
         entry[f"{name}_a"], entry[f"{name}_jerk"] = metrics.find_roughness(*motion)
     gate = episode.gate[episode.gate["state"] == GateState.ENGAGED]
     entry["clearance"] = float(gate["clearance"].min())
+    entry["arms_apart"] = judge.find_gap()
     entry["oracle"] = find_oracle(evaluate([folder]))
     return entry
 
@@ -101,22 +110,22 @@ def find_oracle(report):
     return ""
 
 
-def run(name, path):
+def run(name, path, rig, way):
     """Return the figures of all cameras for one motion."""
     found = {}
     for variant, more in VARIANTS.items():
         with tempfile.TemporaryDirectory() as folder:
-            resolved, episode = play(path, Path(folder), more)
-            judge = Judge(resolved, episode)
+            resolved, episode = play(rig, way, path, Path(folder), more)
+            judge = Judge(resolved, episode, way)
             found[variant] = measure_camera_arm(judge, episode, Path(folder))
         if variant == "camera arm":
             judge.views.clear()
-            for camera, T in STATIC.items():
+            for camera, T in rig.static.items():
                 found[camera] = judge.judge(np.repeat(T[None], len(judge.t), axis=0))
             any_of_three = float(np.any(judge.views, axis=0).mean())
-            for camera in STATIC:
+            for camera in rig.static:
                 found[camera]["free_any"] = any_of_three
-            found["on the hand"] = judge.judge(judge.hand_cam, "wrist_3_link")
+            found["on the hand"] = judge.judge(judge.hand_cam, rig.hand)
         print_rows(name, {variant: found[variant]})
     print_rows(name, {k: v for k, v in found.items() if k not in VARIANTS})
     return found
@@ -134,8 +143,23 @@ def print_rows(name, rows):
         if "sent_a" in e:
             for motion in ("asked", "sent"):
                 line += f"{e[f'{motion}_a']:7.2f}{e[f'{motion}_jerk']:7.1f}"
-            line += f"{1e3 * e['clearance']:7.0f} mm  {e['oracle']}"
+            line += f"{1e3 * e['clearance']:7.0f} mm{1e3 * e['arms_apart']:7.0f} mm"
+            line += f"  {e['oracle']}"
         print(line, flush=True)
+
+
+def list_motions(args, rig):
+    """Yield name, times and rows, and the ball's way, of each motion that is asked."""
+    if args.drawn:
+        for seed in args.drawn:
+            motion = make_picks(args.seconds, seed, draw_habit(seed))
+            yield f"drawn {seed}", motion, draw_way(seed, rig.middle)
+    elif args.files:
+        for path in args.files:
+            yield path.stem, read_recorded(path, args.seconds), rig.way
+    else:
+        for seed in args.seeds:
+            yield f"picks {seed}", make_picks(args.seconds, seed), rig.way
 
 
 def main():
@@ -144,6 +168,10 @@ def main():
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
+    parser.add_argument(
+        "--drawn", type=int, nargs="+", help="drawn anew by these seeds"
+    )
+    parser.add_argument("--follower", choices=RIGS, default="ur5e_camera")
     parser.add_argument("--json", type=Path)
     args = parser.parse_args()
     print(
@@ -153,17 +181,14 @@ def main():
     print(
         f"{'motion':<19}{'camera':<14}{'in frame':>9}{'free':>9}{'angle':>9}{'roll':>8}"
         f"{'distance':>10}{'turn':>8}{'asked a':>7}{'jerk':>7}{'sent a':>7}{'jerk':>7}"
-        f"{'apart':>10}  oracle"
+        f"{'gate':>10}{'arms':>10}  oracle"
     )
-    found = {}
+    found, rig = {}, RIGS[args.follower]
     with tempfile.TemporaryDirectory() as folder:
         made = Path(folder) / "motion.txt"
-        for seed in args.seeds if not args.files else ():
-            write_tum(made, *make_picks(args.seconds, seed))
-            found[f"picks {seed}"] = run(f"picks {seed}", made)
-        for path in args.files:
-            write_tum(made, *read_recorded(path, args.seconds))
-            found[path.stem] = run(path.stem, made)
+        for name, motion, way in list_motions(args, rig):
+            write_tum(made, *motion)
+            found[name] = run(name, made, rig, way)
     if args.json:
         args.json.write_text(json.dumps(found, indent=1))
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import mujoco
 import numpy as np
-import pinocchio as pin
 
 from benchmarks.camera_arm import metrics
+from benchmarks.camera_arm.rigs import BALL, RIGS, SETTLE, Way
 from followers.mujoco.config import MujocoConfig
 from followers.mujoco.scene import make_options
 from hardware.mujoco.mechanism import make_mechanism
@@ -16,46 +16,9 @@ from paprle.hosts.plan import make_robot
 
 RATE = 20.0  # [Hz] chosen: a glance lasts longer
 PICTURES = 50.0  # [Hz] chosen: what a screen shows; finer is not seen
-BALL = 0.06  # [m] radius of what moves about: a fist
-_BEFORE = 0.08  # [m] what is looked at is that far before the flange: where fingers are
-_AHEAD_OF_FLANGE = np.array([0.0, 0.0, _BEFORE])
-SETTLE = 3.0  # [s] a camera may take to find its first place
+FAR = 1.0  # [m] chosen: arms that are farther apart are far
 R_SCREEN = np.array([[0.0, 0.0, 1.0], [-1.0, 0.0, 0.0], [0.0, -1.0, 0.0]])
 """A camera that looks along x of the world: what moves ahead is seen to."""
-
-
-def place_occluder(t):
-    """Where the ball is: it goes round above the table, across every line of sight."""
-    a = 2.0 * np.pi * t / 9.0
-    height = 0.40 + 0.06 * np.sin(2.0 * a)
-    return np.array([0.5 + 0.25 * np.cos(a), 0.25 * np.sin(a), height])
-
-
-def look_from(p, target):
-    """Pose of a camera that is put somewhere and turned to a point, upright."""
-    z = np.asarray(target) - p
-    z = z / np.linalg.norm(z)
-    x = np.cross(z, [0.0, 0.0, 1.0])
-    x = (
-        x / np.linalg.norm(x)
-        if np.linalg.norm(x) > 1e-6
-        else np.array([0.0, -1.0, 0.0])
-    )
-    T = np.eye(4)
-    T[:3, :3], T[:3, 3] = np.column_stack([x, np.cross(z, x), z]), p
-    return T
-
-
-STATIC = {
-    "visibility": look_from(np.array([1.35, 0.0, 0.75]), (0.5, 0.0, 0.25)),
-    "head": look_from(np.array([-0.35, 0.35, 1.2]), (0.5, 0.0, 0.25)),
-    "overhead": look_from(np.array([0.5, 0.0, 1.6]), (0.5, 1e-9, 0.2)),
-}
-"""The three of the paper (C14): all of the scene, where a head would be, from above."""
-T_TOOL_CAM = pin.SE3(
-    pin.rpy.rpyToMatrix(0.6, 0.0, -np.pi / 2), np.array([0.09, 0, -0.02])
-)
-"""A camera beside the flange that looks past it at what fingers would hold."""
 
 
 class Scene:
@@ -79,6 +42,7 @@ class Scene:
         )
         self.data = mujoco.MjData(self.model)
         self.places = [self.model.joint(name).qposadr[0] for name in robot.joint_names]
+        self._arms = [self._find_bodies(limb) for limb in robot.limbs.values()]
         self._hit = np.zeros(1, dtype=np.int32)
 
     def put(self, q, ball):
@@ -96,12 +60,36 @@ class Scene:
         )
         return hit < 0 or hit > far - 1e-3
 
+    def find_gap(self):
+        """Least distance of the bodies of two arms by MuJoCo, [m]."""
+        ours, others = self._arms
+        return min(
+            mujoco.mj_geomDistance(self.model, self.data, a, b, FAR, None)
+            for a in ours
+            for b in others
+        )
+
+    def _find_bodies(self, limb):
+        """Shapes that collide and are moved by a limb."""
+        below = {int(self.model.joint(limb.joint_names[0]).bodyid[0])}
+        for body in range(self.model.nbody):
+            if int(self.model.body_parentid[body]) in below:
+                below.add(body)
+        return [
+            geom
+            for geom in range(self.model.ngeom)
+            if int(self.model.geom_bodyid[geom]) in below
+            and self.model.geom_contype[geom] | self.model.geom_conaffinity[geom]
+        ]
+
 
 class Judge:
-    """Judges one episode."""
+    """Judges one episode of a rig, with a ball on its way."""
 
-    def __init__(self, resolved, episode):
+    def __init__(self, resolved, episode, way=None):
         self.robot = make_robot(resolved)
+        self.rig = RIGS[self.robot.info.name]
+        self.way = way or Way()
         gate, ticks = episode.gate, episode.ticks
         on = ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED]
         self.begin_ns = int(on[0])
@@ -109,23 +97,26 @@ class Judge:
         self.t = (t - on[0]) * 1e-9
         keep = self.t > SETTLE
         t, self.t = t[keep], self.t[keep]
-        self.q = np.column_stack(
-            [np.interp(t, gate["meas_ns"], c) for c in gate["q_meas"].T]
-        )
-        arm, camera = self.robot.limbs["arm"], self.robot.limbs["camera"]
-        tools = [arm.fk(arm.take(q)) for q in self.q]
-        self.target = np.array([T.act(_AHEAD_OF_FLANGE) for T in tools])
-        self.hand_cam = np.array([(T * T_TOOL_CAM).homogeneous for T in tools])
-        T_world_base = find_base(self.robot, camera.base_link)
-        self.arm_cam = np.array(
-            [(T_world_base * camera.fk(camera.take(q))).homogeneous for q in self.q]
-        )
-        stamps, asked = episode.target["camera"]
+        self.q = _read_at(t, gate["meas_ns"], gate["q_meas"])
+        arm = self.robot.limbs[self.rig.arm]
+        T_base = find_base(self.robot, arm.base_link)
+        tools = [T_base * arm.fk(arm.take(q)) for q in self.q]
+        fingers = np.array(self.rig.p_tool_fingers)
+        self.target = np.array([T.act(fingers) for T in tools])
+        self.hand_cam = np.array([(T * self.rig.T_tool_cam).homogeneous for T in tools])
+        self.arm_cam = np.array([T.homogeneous for T in self._place_camera(self.q)])
+        stamps, asked = episode.target[self.rig.camera]
         on = np.flatnonzero(np.isfinite(asked).all(axis=1))
         self.asked = (stamps[on] * 1e-9, asked[on, :3])
         self.sent = self._find_sent(gate, ticks)
         self.scene = Scene(self.robot)
         self.views = []
+
+    def _place_camera(self, postures):
+        """T_world_cam of the camera arm in each posture."""
+        camera = self.robot.limbs[self.rig.camera]
+        T_base = find_base(self.robot, camera.base_link)
+        return [T_base * camera.fk(camera.take(q)) for q in postures]
 
     def _find_sent(self, gate, ticks):
         """Where the gate's command had the camera while it was driven.
@@ -134,22 +125,24 @@ class Judge:
             Times [s] and places, shape (N, 3), one per picture; without the end, where
             a leader that is gone stops the robot as fast as its joints can.
         """
-        camera = self.robot.limbs["camera"]
         on = ticks["stamp_ns"][ticks["state"] == SessionState.ENGAGED]
         t = np.arange(on[0], on[-1], 1e9 / PICTURES)
-        q = np.column_stack(
-            [np.interp(t, gate["stamp_ns"], c) for c in gate["q_cmd"].T]
-        )
-        T = find_base(self.robot, camera.base_link)
-        return t * 1e-9, np.array(
-            [(T * camera.fk(camera.take(x))).translation for x in q]
-        )
+        q = _read_at(t, gate["stamp_ns"], gate["q_cmd"])
+        return t * 1e-9, np.array([T.translation for T in self._place_camera(q)])
+
+    def find_gap(self):
+        """Least distance of the two arms as measured, [m]."""
+        gaps = []
+        for q in self.q:
+            self.scene.put(q, self.way.place(0.0))
+            gaps.append(self.scene.find_gap())
+        return min(gaps)
 
     def judge(self, poses, carrier=None):
         """Return the figures of a camera at these poses, shape (N, 4, 4)."""
         free = np.zeros(len(self.t), dtype=bool)
         for k, (t, q) in enumerate(zip(self.t, self.q, strict=True)):
-            self.scene.put(q, place_occluder(t))
+            self.scene.put(q, self.way.place(t))
             free[k] = self.scene.is_free(poses[k, :3, 3], self.target[k], carrier)
         seen = metrics.is_in_frame(poses, self.target)
         far = np.linalg.norm(poses[:, :3, 3] - self.target, axis=1)
@@ -166,6 +159,11 @@ class Judge:
                 np.rad2deg(np.median(metrics.find_turns(poses, R_SCREEN)))
             ),
         }
+
+
+def _read_at(t, stamps, rows):
+    """Rows at other times, shape (N, n)."""
+    return np.column_stack([np.interp(t, stamps, column) for column in rows.T])
 
 
 def find_base(robot, link):

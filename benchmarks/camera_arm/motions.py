@@ -4,36 +4,81 @@ from __future__ import annotations
 
 import sysconfig
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
 
 RATE = 60.0  # [Hz]
+_DOWN = -0.30  # [m] chosen: from an arm's home to the table
 _PANDA = (  # of example-robot-data, in the test kit
     Path(sysconfig.get_paths()["purelib"])
     / "cmeel.prefix/share/example-robot-data/robots/panda_description/urdf/panda.urdf"
 )
-# from the arm's home, 0.49 m before the base and 0.49 m up [m]
-_PICKS = ((0.05, -0.20), (-0.10, 0.15), (0.12, 0.05))
-_PLACES = ((0.05, 0.25), (-0.05, -0.25), (-0.15, 0.20))
-_DOWN = -0.30
-_PEAK = 0.5  # [m/s] chosen: of an unhurried person, Flash and Hogan 1985
 _STAY = 0.4  # [s] a hand grasps
 _TREMOR, _TREMOR_HZ = 0.0015, 9.0  # [m] chosen: physiological tremor
 
 
-def make_picks(seconds, seed=0):
+class Habit(NamedTuple):
+    """How somebody picks and places.
+
+    Attributes:
+        picks: Where from, before and to the left of where the hand starts, [m].
+        places: Where to, likewise.
+        downs: How far below there each pick and its place are, [m].
+        over: How far above these the hand comes and goes, [m].
+        peak: Of its speed, [m/s].
+    """
+
+    # from the arm's home, 0.49 m before the base and 0.49 m up
+    picks: tuple[tuple[float, float], ...] = (
+        (0.05, -0.20),
+        (-0.10, 0.15),
+        (0.12, 0.05),
+    )
+    places: tuple[tuple[float, float], ...] = (
+        (0.05, 0.25),
+        (-0.05, -0.25),
+        (-0.15, 0.20),
+    )
+    downs: tuple[float, ...] = (_DOWN, _DOWN, _DOWN)
+    over: float = 0.18
+    peak: float = 0.5  # chosen: of an unhurried person, Flash and Hogan 1985
+
+
+def draw_habit(seed):
+    """Return a habit drawn from a seed, by which nothing was chosen.
+
+    From slow to hurried, picking on the left or the right, on the table or on shelves.
+    """
+    rng = np.random.default_rng([seed, 0])
+    side = rng.choice([-1.0, 1.0])
+    low, high = (-0.15, 0.0), (0.12, 0.30)
+    picks = rng.uniform(low, high, (3, 2)) * (1.0, side)
+    places = rng.uniform(low, high, (3, 2)) * (1.0, -side)
+    return Habit(
+        tuple(map(tuple, picks)),
+        tuple(map(tuple, places)),
+        tuple(rng.uniform(_DOWN, -0.08, 3)),
+        rng.uniform(0.06, 0.2),
+        rng.uniform(0.2, 0.9),
+    )
+
+
+def make_picks(seconds, seed=0, habit=Habit()):  # noqa: B008 - frozen
     """Times [s] and rows xyz + quat_xyzw of minimum-jerk reaches with tremor."""
     rng = np.random.default_rng(seed)
-    points = [np.zeros(3)]
+    points, up = [np.zeros(3)], np.array([0.0, 0.0, habit.over])
     for k in range(100):
-        for x, y in (_PICKS[k % 3], _PLACES[k % 3]):
-            over = np.array([x, y, _DOWN + 0.18]) + rng.normal(0, 0.01, 3)
-            points += [over, over - [0, 0, 0.18], over]
+        down = habit.downs[k % 3]
+        for x, y in (habit.picks[k % 3], habit.places[k % 3]):
+            over = np.array([x, y, down]) + up + rng.normal(0, 0.01, 3)
+            points += [over, over - up, over]
     p = [points[0][None]]
     yaw = [np.zeros(1)]
     for k, (a, b) in enumerate(zip(points, points[1:], strict=False)):
-        T = max(1.875 * np.linalg.norm(b - a) / (_PEAK * rng.uniform(0.6, 1.1)), 0.4)
+        peak = habit.peak * rng.uniform(0.6, 1.1)
+        T = max(1.875 * np.linalg.norm(b - a) / peak, 0.4)
         s = np.arange(1, round(T * RATE) + 1) / round(T * RATE)
         s = 10 * s**3 - 15 * s**4 + 6 * s**5
         p.append(a + s[:, None] * (b - a))

@@ -102,8 +102,9 @@ class EmulatedLeader(FarLeader):
         self._leader, self._place = leader, make_placing(leader.info)
         self.ways = make_ways(settings)
         # what crosses is made for a device that shows it: of a program nobody is one
-        renders = "none" if leader.info.renders == "none" else "rumble"
-        self._info = replace(make_far_info(leader.info), renders=renders)
+        far = make_far_info(leader.info)
+        is_felt = leader.info.renders != "none"
+        self._info = far if is_felt else replace(far, renders="none")
         self.near = OperatorSide(_KEY, self._info, settings.repeats)
         self.far = RobotSide(_KEY, self._info)
 

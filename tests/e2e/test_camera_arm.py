@@ -3,12 +3,15 @@
 import numpy as np
 import pytest
 
+from benchmarks.camera_arm.__main__ import measure_camera_arm, play
 from benchmarks.camera_arm.judge import Judge
 from benchmarks.camera_arm.metrics import find_roughness
-from benchmarks.camera_arm.motions import make_picks, write_tum
+from benchmarks.camera_arm.motions import draw_habit, make_picks, write_tum
+from benchmarks.camera_arm.rigs import RIGS, draw_way
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.retarget_settings import LookSettings
+from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState
 from paprle.hosts.plan import make_plan
 from paprle.hosts.virtual import VirtualSession
@@ -85,6 +88,32 @@ def test_what_is_sent_to_the_camera_arm_is_as_smooth_as_what_was_set(tmp_path, s
     assert acceleration <= LookSettings().max_acceleration
     assert jerk <= LookSettings().max_jerk
     assert np.ptp(judge.sent[1], axis=0).max() > 0.1
+
+
+@pytest.mark.sim
+@pytest.mark.nightly
+@pytest.mark.parametrize(
+    ("follower", "seed"),
+    [("ur5e_camera", 103), ("ur5e_camera", 105), ("papras_7dof_2arm", 103)],
+)  # by no seed of these was anything chosen
+def test_in_mujoco_the_hand_is_in_view_while_a_ball_goes_round(
+    tmp_path, follower, seed
+):
+    rig, motion = RIGS[follower], tmp_path / "picks.txt"
+    way = draw_way(seed, rig.middle)
+    write_tum(motion, *make_picks(12.0, seed, draw_habit(seed)))
+
+    resolved, episode = play(rig, way, motion, tmp_path, ())
+
+    judge = Judge(resolved, episode, way)
+    seen = measure_camera_arm(judge, episode, tmp_path)
+    assert seen["in_frame"] >= 0.95
+    assert seen["free"] >= 0.85
+    assert seen["roll_deg"] <= 5.0
+    assert seen["asked_a"] <= LookSettings().max_acceleration * (1 + 1e-6)
+    assert seen["asked_jerk"] <= LookSettings().max_jerk * (1 + 1e-6)
+    assert seen["arms_apart"] >= GateSettings().clearance_self
+    assert seen["oracle"].startswith("ok")
 
 
 def test_advice_of_nobody_is_refused(tmp_path):

@@ -5,7 +5,8 @@ import pinocchio as pin
 import pytest
 
 from benchmarks.camera_arm import metrics
-from benchmarks.camera_arm.judge import R_SCREEN, look_from
+from benchmarks.camera_arm.judge import R_SCREEN
+from benchmarks.camera_arm.rigs import look_from
 from benchmarks.camera_arm.score import (
     SCALES,
     TASKS,
