@@ -128,15 +128,16 @@ class Sliding:
         """Return metric and pull: of tools near the goal, of joints far from it.
 
         Far away a tool's way is no measure: it would be led there by a joint that
-        hardly moves it. From one to the other joints count more by the same factor for
-        each part of the way. Where the two disagree the robot rests on that way, and a
-        count that grew by as much would turn it around within a hair's breadth.
+        hardly moves it. From one to the other joints count more and more, and begin
+        gently. Where the two disagree the robot rests on that way, and a count that set
+        in at once would turn it around within a hair's breadth.
         """
         tools, motion, box = self._parts.tools, self._parts.motion, self._parts.box
         metric, pull = tools.metric, tools.pull
         far = float(np.abs(motion.goal_error).max()) / STRAIGHT - 1.0
         if far > 0.0:
-            own = (JOINT_SHARE ** -min(far, 1.0) - 1.0) * tools.weight
+            far = min(far, 1.0)
+            own = far * far * (3.0 - 2.0 * far) / JOINT_SHARE * tools.weight
             metric, pull = metric + np.diag(own), pull + own * box.wanted
         along = metric @ box.base
         return metric, along + self._find_pace() * (pull - along)

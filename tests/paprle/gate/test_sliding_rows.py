@@ -145,11 +145,11 @@ def test_far_from_the_goal_joints_count_beside_tools(error, share):
 
     metric, _ = sight.sliding._weigh()
 
-    expected = METRIC + np.diag((JOINT_SHARE**-share - 1.0) * WEIGHT)
+    expected = METRIC + np.diag(share / JOINT_SHARE * WEIGHT)
     np.testing.assert_allclose(metric, expected)
 
 
-@pytest.mark.parametrize("far", [0.0, 0.2, 0.5, 0.8, 1.0])
+@pytest.mark.parametrize("far", [0.0, 0.02, 0.2, 0.5, 1.0])
 def test_no_hair_breadth_of_the_way_makes_joints_count_much_more(far):
     """Where joints and tools disagreed an arm shook by A on the edge of the two."""
     sight, counts = Sight(), []
@@ -158,7 +158,7 @@ def test_no_hair_breadth_of_the_way_makes_joints_count_much_more(far):
         metric, _ = sight.sliding._weigh()
         counts.append(np.diag(metric - METRIC) + WEIGHT)
 
-    assert (counts[1] <= 1.003 * counts[0]).all()
+    assert (counts[1] <= 1.02 * counts[0]).all()
 
 
 @pytest.mark.parametrize(
