@@ -17,8 +17,8 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import Vec
-from paprle.onboarding.bounding_shapes import Enclosure, guess_box, list_enclosures
-from paprle.onboarding.pieces import Piece, Plane, split
+from paprle.onboarding.bounding_shapes import Enclosure
+from paprle.onboarding.pieces import Piece, Trial
 from paprle.robot.collision import make_shape
 from paprle.robot.tree import Primitive
 
@@ -66,32 +66,32 @@ def find_cut(
         pair: _measure(_place_body(pair[0].body), _place_body(pair[1].body), at)
         for pair in lost
     }
-    trials = [
-        _Trial(side, piece, depths, at)
+    losses = [
+        _Loss(side, piece, depths, at)
         for side in (0, 1)
         if is_cuttable[side]
         for piece in _list_worst(side, depths)
     ]
     guesses = [
-        (trial.guess(plane), k, plane)
-        for k, trial in enumerate(trials)
-        for plane in trial.piece.list_planes()
+        (loss.guess(trial), loss, trial)
+        for loss in losses
+        for trial in loss.piece.trials
     ]
     guesses.sort(key=lambda guess: guess[0])
     before = float(np.max(list(depths.values()), axis=0).sum())
     best, least = None, (1.0 - _GAIN) * before
-    for _, k, plane in guesses[:_N_FINALISTS]:
-        left, bodies = trials[k].fit(plane)
+    for _, loss, trial in guesses[:_N_FINALISTS]:
+        left, bodies = loss.fit(trial)
         if left < least:
-            best, least = (trials[k], plane, bodies), left
+            best, least = (loss, trial, bodies), left
     if best is None:
         return None
-    trial, plane, bodies = best
-    return Cut(trial.side, trial.piece, trial.piece.cut(plane, bodies))
+    loss, trial, bodies = best
+    return Cut(loss.side, loss.piece, loss.piece.cut(trial.plane, bodies))
 
 
-class _Trial:
-    """One piece, and what is lost without it and with it."""
+class _Loss:
+    """What is lost to one piece, and what would be to its halves."""
 
     def __init__(
         self,
@@ -101,7 +101,6 @@ class _Trial:
         at: Sequence[pin.SE3],
     ) -> None:
         self.side, self.piece = side, piece
-        self._thin = piece.thin_out()
         self._at = at
         others = [d for pair, d in depths.items() if pair[side] is not piece]
         self._rest = np.max([np.zeros(len(at)), *others], axis=0)
@@ -111,26 +110,17 @@ class _Trial:
             if pair[side] is piece
         ]
 
-    def guess(self, plane: Plane) -> float:
+    def guess(self, trial: Trial) -> float:
         """Return about how much is lost after a cut, [m]: boxes flush with it."""
-        halves = split(self._thin.triangles, *plane)
-        if not all(map(len, halves)):
-            return np.inf
-        deep = [
-            self._measure(guess_box(half.reshape(-1, 3), plane.normal))
-            for half in halves
-        ]
+        deep = [self._measure(box) for box in trial.boxes]
         return float(np.max([self._rest, *deep], axis=0).sum())
 
-    def fit(self, plane: Plane) -> tuple[float, list[Enclosure]]:
+    def fit(self, trial: Trial) -> tuple[float, list[Enclosure]]:
         """Return what is lost after a cut, [m], and the bodies of its halves."""
         bodies, deep = [], self._rest
-        for half in split(self._thin.triangles, *plane):
-            if not len(half):
-                return np.inf, []
-            found = list_enclosures(half.reshape(-1, 3), plane.normal)
-            most = _BULKY * min(body.volume for body in found)
-            found = [body for body in found if body.volume <= most]
+        for choices in trial.choices:
+            most = _BULKY * min(body.volume for body in choices)
+            found = [body for body in choices if body.volume <= most]
             tried = [np.maximum(self._rest, self._measure(body)) for body in found]
             # of two that leave as much the smaller one
             ranks = [(d.sum(), b.volume) for d, b in zip(tried, found, strict=True)]

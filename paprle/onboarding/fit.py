@@ -27,7 +27,7 @@ import pinocchio as pin
 
 from paprle.contracts.types import Vec
 from paprle.onboarding.cuts import Cut, find_cut
-from paprle.onboarding.pieces import Piece
+from paprle.onboarding.pieces import Given, Piece
 from paprle.onboarding.relative import MIDDLE, Ball, Way, list_ways
 from paprle.robot.collision import make_shape
 from paprle.robot.tree import Primitive, Urdf
@@ -69,17 +69,21 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec]) -> Fitted:
 
     Args:
         tree: The robot.
-        meshes: The triangles of links that have nothing else to collide with, in their
-            axes, shape (k, 3, 3), [m].
+        meshes: The triangles of links that have meshes to collide with, in their axes,
+            shape (k, 3, 3), [m].
 
     Returns:
         The bodies, what is to be left out, and what they still keep apart too far.
     """
-    links = {link: _Link(triangles) for link, triangles in meshes.items()}
-    balls = {name: _find_ball(link.whole) for name, link in links.items()}
+    wholes: dict[str, list[Piece]] = {k: [Piece(v)] for k, v in meshes.items()}
+    for body in tree.primitives:
+        wholes.setdefault(body.link, []).append(Given(body))
+    links = {name: _Link(parts) for name, parts in wholes.items()}
+    balls = {name: link.find_ball() for name, link in links.items()}
     pairs = [
         _LinkPair(links[way.links[0]], links[way.links[1]], way)
         for way in list_ways(tree, balls)
+        if not meshes.keys().isdisjoint(way.links)
     ]
     always = [pair for pair in pairs if pair.touches_always()]
     pairs = [pair for pair in pairs if pair not in always]
@@ -95,7 +99,7 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec]) -> Fitted:
     }
     lost = {pair.way.links: pair.measure_lost() for pair in pairs}
     return Fitted(
-        {name: link.pieces for name, link in links.items()},
+        {name: links[name].list_cuttable() for name in meshes},
         tuple(
             (names[id(one)], names[id(other)])
             for pair in pairs
@@ -153,11 +157,22 @@ def _refine(pairs: list[_LinkPair]) -> None:
 
 
 class _Link:
-    """A link and its pieces."""
+    """A link and its pieces: of its meshes, then what the URDF states."""
 
-    def __init__(self, triangles: Vec) -> None:
-        self.whole = Piece(triangles)
-        self.pieces = [self.whole]
+    def __init__(self, wholes: Sequence[Piece]) -> None:
+        self.wholes = wholes
+        self.pieces = list(wholes)
+
+    def list_cuttable(self) -> list[Piece]:
+        """Return the pieces of its meshes."""
+        return [piece for piece in self.pieces if not isinstance(piece, Given)]
+
+    def find_ball(self) -> Ball:
+        """Return a ball around all that is of it."""
+        balls = [_find_ball(piece) for piece in self.wholes]
+        centre = np.mean([ball.centre for ball in balls], axis=0)
+        reach = [np.linalg.norm(ball.centre - centre) + ball.radius for ball in balls]
+        return Ball(centre, float(max(reach)))
 
     def replace(self, old: Sequence[Piece], new: Sequence[Piece]) -> None:
         """Put halves in the place of what they were cut from, or the other way."""
@@ -224,12 +239,12 @@ class _LinkPair:
 
         A PR2's palm turns within a millimetre of its forearm: no piece is thin enough.
         """
-        one, other = (link.whole for link in self.links)
-        a, b = _as_mesh(one), _as_mesh(other)
-        if self.way.is_whole and not any(
-            collide(a, b, T) for T in self.way.list_fine()
-        ):
-            self._apart[one, other] = True
+        for one, other in itertools.product(*(link.wholes for link in self.links)):
+            a, b = one.surface, other.surface
+            if self._can_be_left_out(one, other) and not any(
+                collide(a, b, T) for T in self.way.list_fine()
+            ):
+                self._apart[one, other] = True
 
     def _find_lost(self) -> tuple[set[int], dict[tuple[Piece, Piece], set[int]]]:
         by_pair = {
@@ -262,11 +277,17 @@ class _LinkPair:
         """Find out whether two pieces touch in no posture there is."""
         key = one, other
         if key not in self._apart:
-            self._apart[key] = self.way.is_whole and not self._may_touch(one, other)
+            can_be = self._can_be_left_out(one, other)
+            self._apart[key] = can_be and not self._may_touch(one, other)
         return self._apart[key]
 
+    def _can_be_left_out(self, one: Piece, other: Piece) -> bool:
+        """Return whether all postures can be tried, and both are named by us."""
+        is_named = not any(isinstance(piece, Given) for piece in (one, other))
+        return self.way.is_whole and is_named
+
     def _may_touch(self, one: Piece, other: Piece) -> bool:
-        a, b = (_as_mesh(piece) for piece in (one, other))
+        a, b = one.surface, other.surface
         rough = sorted(self._hits[one, other])
         if any(collide(a, b, self.way.places[k], _NEAR) for k in rough):
             return True
@@ -296,8 +317,11 @@ class _LinkPair:
     def _touch(self, k: int) -> bool:
         """Return whether the meshes touch in a posture."""
         if k not in self._truth:
-            a, b = (_as_mesh(link.whole) for link in self.links)
-            self._truth[k] = collide(a, b, self.way.places[k])
+            pairs = itertools.product(*(link.wholes for link in self.links))
+            self._truth[k] = any(
+                collide(one.surface, other.surface, self.way.places[k])
+                for one, other in pairs
+            )
         return self._truth[k]
 
 
@@ -335,16 +359,12 @@ def _find_ball(piece: Piece) -> Ball:
     if body.shape == "box":
         radius = 0.5 * float(np.linalg.norm(body.size))
     else:  # of a cylinder less would do
-        radius = body.size[0] + 0.5 * body.size[1]
+        radius = body.size[0] + 0.5 * sum(body.size[1:])
     return Ball(body.T_mesh_body.translation, radius)
 
 
 def _as_body(piece: Piece) -> Geometry:
     return make_shape(make_primitive("", piece)), piece.body.T_mesh_body
-
-
-def _as_mesh(piece: Piece) -> Geometry:
-    return piece.mesh, pin.SE3.Identity()
 
 
 def _place(T: pin.SE3) -> coal.Transform3s:

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import coal
 import numpy as np
+import pinocchio as pin
 
 from paprle.contracts.types import Vec
 from paprle.onboarding.bounding_shapes import (
@@ -22,8 +23,12 @@ from paprle.onboarding.bounding_shapes import (
     enclose_as,
     find_axes,
     find_extremes,
+    guess_box,
     guess_volume,
+    list_enclosures,
 )
+from paprle.robot.collision import make_shape
+from paprle.robot.tree import Primitive
 
 _SHARES = (0.2, 0.35, 0.5, 0.65, 0.8)  # chosen: of a piece's length
 _N_TRIED = 500  # chosen: triangles by which a cut is chosen
@@ -40,6 +45,29 @@ class Plane(NamedTuple):
 
     normal: Vec
     offset: float
+
+
+class Trial:
+    """A cut of a piece that may be made, by a few of its triangles.
+
+    Attributes:
+        plane: Where it goes.
+    """
+
+    def __init__(self, triangles: Vec, plane: Plane) -> None:
+        self.plane = plane
+        halves = split(triangles, *plane)
+        self._halves = [find_extremes(h.reshape(-1, 3)) for h in halves if len(h)]
+
+    @cached_property
+    def boxes(self) -> list[Enclosure]:
+        """For each half a box that is flush with the plane; fewer where one is none."""
+        return [guess_box(half, self.plane.normal) for half in self._halves]
+
+    @cached_property
+    def choices(self) -> list[list[Enclosure]]:
+        """For each half bodies of each shape."""
+        return [list_enclosures(half, self.plane.normal) for half in self._halves]
 
 
 class Piece:
@@ -81,10 +109,9 @@ class Piece:
     @cached_property
     def halves(self) -> tuple[Piece, ...]:
         """The two halves whose bodies are smallest together; none of what is tiny."""
-        some = self.thin_out().triangles
         best, least = None, np.inf
-        for plane in self.list_planes():
-            halves = split(some, *plane)
+        for plane in self._list_planes():
+            halves = split(self._few, *plane)
             volume = sum(guess_volume(half.reshape(-1, 3)) for half in halves)
             if volume < least:
                 best, least = plane, volume
@@ -92,11 +119,18 @@ class Piece:
             return ()
         return tuple(Piece(half, self) for half in split(self.triangles, *best))
 
-    def thin_out(self) -> Piece:
-        """Return a piece of few of the triangles, to try cuts on."""
-        return Piece(self.triangles[:: 1 + len(self.triangles) // _N_TRIED])
+    @cached_property
+    def trials(self) -> list[Trial]:
+        """All cuts of it that may be made."""
+        found = [Trial(self._few, plane) for plane in self._list_planes()]
+        return [trial for trial in found if len(trial.boxes) == 2]
 
-    def list_planes(self) -> Iterator[Plane]:
+    @property
+    def _few(self) -> Vec:
+        """Some of the triangles, by which a cut is chosen."""
+        return self.triangles[:: 1 + len(self.triangles) // _N_TRIED]
+
+    def _list_planes(self) -> Iterator[Plane]:
         """Yield planes across the piece, along its own axes and those of its mesh."""
         points = find_extremes(self.triangles.reshape(-1, 3))
         for normal in np.vstack([np.eye(3), find_axes(points).T]):
@@ -114,14 +148,44 @@ class Piece:
         )
 
     @cached_property
-    def mesh(self) -> coal.BVHModelBase:
-        """The triangles, for coal."""
+    def surface(self) -> tuple[coal.CollisionGeometry, pin.SE3]:
+        """The triangles, for coal, and where they are in their axes."""
         mesh = coal.BVHModelOBBRSS()
         mesh.beginModel(len(self.triangles), 3 * len(self.triangles))
         for a, b, c in self.triangles:
             mesh.addTriangle(a, b, c)
         mesh.endModel()
-        return mesh
+        return mesh, pin.SE3.Identity()
+
+
+class Given(Piece):
+    """A body that the URDF states; it is what it is, and not cut."""
+
+    def __init__(self, body: Primitive) -> None:
+        """Take a body of a URDF."""
+        super().__init__(np.empty((0, 3, 3)))
+        self._given = body
+
+    @cached_property
+    def body(self) -> Enclosure:
+        """The very body; how large it is, is asked of none that is not cut."""
+        body = self._given
+        return Enclosure(body.shape, body.size, body.T_link_body, np.inf)
+
+    @cached_property
+    def halves(self) -> tuple[Piece, ...]:
+        """None."""
+        return ()
+
+    @cached_property
+    def trials(self) -> list[Trial]:
+        """None."""
+        return []
+
+    @cached_property
+    def surface(self) -> tuple[coal.CollisionGeometry, pin.SE3]:
+        """The body, for coal."""
+        return make_shape(self._given), self._given.T_link_body
 
 
 def split(triangles: Vec, normal: Vec, offset: float) -> tuple[Vec, Vec]:

@@ -211,3 +211,23 @@ def test_links_that_touch_in_a_few_postures_are_kept_though_most_are_lost(
     found = fit_bodies(tree, {"l0": np.concatenate([tube(0.1), gap]), "l2": inside})
 
     assert len(found.never) < np.prod([len(p) for p in found.pieces.values()])
+
+
+@pytest.mark.long
+def test_links_are_cut_where_they_take_room_from_a_body_of_the_urdf(
+    tmp_path: Path, tree: Urdf
+) -> None:
+    # the post in the hollow of the angle, as a box that the URDF states
+    text = tree.path.read_text().replace(
+        '<link name="l3"/>',
+        '<link name="l3"><collision><origin xyz="0.09 0.09 0.02"/><geometry>'
+        '<box size="0.02 0.02 0.04"/></geometry></collision></link>',
+    )
+    path = tmp_path / "stated.urdf"
+    path.write_text(text)
+
+    found = fit_bodies(read_urdf(path), {"l0": corner(0.3)})
+
+    assert found.pieces.keys() == {"l0"}
+    assert len(found.pieces["l0"]) > 1
+    assert not found.blocked
