@@ -22,7 +22,7 @@ if a step misses the position by some millimetres, it is solved anew with a frac
 rotation's weight, and the hand lags by degrees instead. The damping that nonlinearity
 needs is less then, or rotation would not come back. A hand that is held at a limit lags
 by more and more. There the weight goes down with the angle, so that rotation pulls at
-the position as a few degrees do, however far it is off. Rotation that weighs little
+the position as 17 degrees do, however far it is off. Rotation that weighs little
 anyway, a camera's say, does not yield so far: it has given way by its weight.
 
 A limb with fewer joints than its task has rows has one weighted task, too: rotation
@@ -80,7 +80,7 @@ _LOST = 1e-4  # [m] chosen: with a larger residual a target is no longer followe
 _SECOND = 0.01  # [1] chosen: of the weight of rotation; position stays within 20 µm
 _N_POSITION = 3  # rows of a task that are position
 _NEAR = 0.01  # [m] chosen: what is missed by more is out of reach; 0.02 is as good
-_MOST_PULL = 0.01  # [m] measured: rotation pulls by 0.1 rad at most; 0.2 loses 1 %
+_MOST_PULL = 0.03  # [m] measured: rotation pulls by 0.3 rad at most; 0.1 loses angle
 _LITTLE = 0.02  # [m/rad] chosen: rotation that weighs less does not yield farther than
 _MOST_LAG = 0.3  # [rad] chosen: this
 _YIELDING = 0.15  # [1] measured: of the weight of rotation; 0.1 and 0.2 are as good
