@@ -12,8 +12,8 @@ from advisors.viewpoint.arms import Arms, Links
 from advisors.viewpoint.config import ViewpointConfig
 from advisors.viewpoint.goal import Goal, GoalScene, GoalSolver, Shell, Wish, Wishes
 from advisors.viewpoint.joints import Carry, JointSolver, JointWishes
-from advisors.viewpoint.passers import Passers
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.named_objects import find_object
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -45,7 +45,6 @@ _OBJECT = 2  # chosen: so often it counts: 3, as a link of the paper's
 _FOLDED = 0.3  # chosen: of the reach; nearer to its shoulder an arm is folded up
 _BETTER = 0.2  # chosen: another place has to be this much better to go there
 _LOWEST = 0.2  # [m] chosen: above the table; along it one sees little
-_PASSING = 0.5  # [s] chosen: half of what a camera needs to give way
 _DISTANCE_RATE = 0.3  # [m/s] chosen: a zoom that is not noticed
 _TURNS = tuple(math.radians(a) for a in (30, -30, 60, -60, 100, -100, 180))
 _OCCLUSION = 1.5  # chosen: an arm has thrice as many bodies as the paper counts links
@@ -117,7 +116,6 @@ class Viewpoint(Advisor):
         self._places = [self.robot.joint_names.index(j) for j in limb.joint_names]
         self._obstacles = Links(self._arms, of, has_last=False)
         is_ours = config.variant == "ours"
-        self._passers = Passers(config.occluders, _PASSING if is_ours else 0.0)
         self._lowest = config.floor + _LOWEST if is_ours else -math.inf
         T_eef_cam = self._find_mount()
         centre, reach = self._arms.find_reach(limb, self._frame)
@@ -231,8 +229,13 @@ class Viewpoint(Advisor):
 
     def _find_obstacles(self, view: SessionView) -> Vec:
         """Return what may be in the way: the other arm and named objects."""
-        passers = self._passers.find(view)
-        return np.concatenate([self._obstacles.find(), *[passers] * _OBJECT])
+        rows = [self._obstacles.find()]
+        for name, radius in self.config.occluders.items():
+            thing = find_object(view, name)
+            if thing is not None:
+                p = thing.pose[:3]
+                rows.extend([np.array([[*p, *p, radius]])] * _OBJECT)
+        return np.concatenate(rows)
 
     def _choose_wishes(self) -> tuple[Wishes, JointWishes]:
         if self.config.variant == "autocam":
