@@ -138,6 +138,8 @@ def test_one_limb_is_ticked_and_the_others_move_once_they_are(hands):
     hands.emits = "pose"
     boxes, view = hands.page.locator("#limbs input"), hands.view
     wait_for(lambda: view._dragged == (LIMBS[0],))
+    # a page that still shows sliders builds its boxes anew in a moment
+    wait_for(lambda: hands.page.locator("#sliders input").count() == 0)
     assert [box.is_checked() for box in boxes.all()] == [True, False]
 
     boxes.nth(1).check()
