@@ -4,9 +4,9 @@ A kernel is a Python function of scalar loops that Numba compiles on its first c
 With ``NUMBA_DISABLE_JIT=1`` the very same functions run uncompiled: they are their own
 readable reference, and coverage and mutation tests see every line of them.
 
-Numba renews a cached kernel when its own file is newer, but not when a kernel that it
-calls from another file is. So the cache folder is keyed by a hash of the content
-and time of all kernel sources, and a stale kernel is never loaded.
+Numba renews a cached kernel when its own file is another, but not when a kernel that
+it calls from another file is. So the cache folder is keyed by a hash of the content of
+all kernel sources, and a stale kernel is never loaded.
 """
 
 from __future__ import annotations
@@ -14,14 +14,17 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar, cast
 
 import numba
 
+from paprle.kernel_parts import Part, Whole
+
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
-_MARK = b"from paprle.compiled import"
+_MARKS = b"from paprle.compiled import", b"from numba"
 
 
 def _find_cache(package: Path) -> Path:
@@ -30,8 +33,8 @@ def _find_cache(package: Path) -> Path:
     digest = hashlib.sha256(f"{numba.__version__} {package}".encode())
     for path in sorted(package.rglob("*.py")):
         source = path.read_bytes()
-        if _MARK in source:
-            digest.update(source + str(path.stat().st_mtime_ns).encode())
+        if any(mark in source for mark in _MARKS):
+            digest.update(source)
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return home / "paprle" / digest.hexdigest()[:16]
 
@@ -44,7 +47,7 @@ numba.config.CACHE_DIR = CACHE
 
 def compiled(function: _Kernel) -> _Kernel:
     """Compile a kernel on its first call; division by zero gives inf or NaN."""
-    return cast(_Kernel, numba.njit(cache=True, error_model="numpy")(function))
+    return _compile(function)
 
 
 def compiled_aside(function: _Kernel) -> _Kernel:
@@ -53,8 +56,7 @@ def compiled_aside(function: _Kernel) -> _Kernel:
     Returns:
         The kernel; while it runs it leaves the interpreter's lock to the loop.
     """
-    jit = numba.njit(cache=True, error_model="numpy", nogil=True)
-    return cast(_Kernel, jit(function))
+    return _compile(function, nogil=True)
 
 
 def inlined(function: _Kernel) -> _Kernel:
@@ -65,5 +67,17 @@ def inlined(function: _Kernel) -> _Kernel:
     Returns:
         The kernel.
     """
-    jit = numba.njit(cache=True, error_model="numpy", forceinline=True)
-    return cast(_Kernel, jit(function))
+    return _compile(function, forceinline=True)
+
+
+def _compile(function: _Kernel, **options: bool) -> _Kernel:
+    """Make a kernel that is whole to Python, and a part to other kernels."""
+    if numba.config.DISABLE_JIT:
+        return function
+    options |= {"no_cfunc_wrapper": True}
+    jit = partial(numba.njit, error_model="numpy", **options)
+    kernel = jit(cache=True, pipeline_class=Whole)(function)
+    part = jit(no_cpython_wrapper=True, pipeline_class=Part)(function)
+    kernel.get_call_template = part.get_call_template
+    kernel.get_overload = part.get_overload
+    return cast(_Kernel, kernel)

@@ -151,7 +151,9 @@ def _measure_now(collision: Collision, k: int) -> float:
     placed, witness = measured.at_command, collision.scratch.witness
     bodies, a, b = collision.scene.bodies, pairs.a[k], pairs.b[k]
     distance = measure(bodies, a, b, placed.R_body, placed.p_body, witness)
-    measured.distance[k], measured.normal[k] = distance, witness[6:]
+    measured.distance[k] = distance
+    for i in range(3):
+        measured.normal[k, i] = witness[6 + i]
     return float(distance)
 
 

@@ -67,5 +67,6 @@ def _is_nearer(collision: Collision, k: int, distance: float) -> bool:
     if bound_along(bodies, a, b, R, p, normals[k]) >= distance:
         return False
     measured = measure(bodies, a, b, R, p, witness)
-    normals[k] = witness[6:]
+    for i in range(3):
+        normals[k, i] = witness[6 + i]
     return measured < distance

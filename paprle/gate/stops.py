@@ -230,7 +230,8 @@ def _measure_slack(
     if slack < 0.0:
         collision.measured.work[0] += _EXACT
         slack = measure(bodies, a, b, R, p, witness) - min_allowed
-        normals[k] = witness[6:]
+        for i in range(3):
+            normals[k, i] = witness[6 + i]
     return slack
 
 

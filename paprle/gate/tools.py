@@ -350,6 +350,14 @@ def _rotate(M: Vec, m: int, a: int, b: int) -> None:
 
 
 @inlined
+def _begin_where_it_ended(tips: Vec) -> None:
+    """Take the places that the tools are led to for those that they come from."""
+    for limb in range(tips.shape[1]):
+        for a in range(3):
+            tips[0, limb, a] = tips[1, limb, a]
+
+
+@inlined
 def are_slow(
     tools: Tools, collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
@@ -368,7 +376,7 @@ def are_slow(
     for step in range(_MAX_PERIODS):
         if _must_be_slow(tools, ddq_max, h, v, step):
             return True
-        tools.tips[0] = tools.tips[1]
+        _begin_where_it_ended(tools.tips)
         for side in range(0 if step == 0 else 1, 2):
             for i in range(len(c)):
                 A, t = ddq_max[i], float(step + side)

@@ -23,7 +23,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numba
-from numba.core import dispatcher
 
 from paprle import compiled
 from paprle.config import resolve
@@ -74,8 +73,9 @@ PARTS: dict[str, Callable[[], None]] = {
     "session": _run_briefly,
 }
 """What a process of its own compiles, by name."""
-_BESIDE = ("gate", "motion")  # measured: the gate is two thirds of all there is
+_BESIDE = ("gate", "motion")  # measured: they take equally long
 _AFTER = ("session",)  # what calls those
+N_KERNELS = 22  # what Python calls in a session; the rest is compiled as parts of it
 
 
 def compile_once() -> None:
@@ -90,10 +90,10 @@ def compile_once() -> None:
     done = cache / "complete"
     if done.exists() or numba.config.DISABLE_JIT:
         return
-    print_line("compiling, once after an install or update: some minutes …")
+    print_line("compiling, once after an install or update: a minute …")
     cache.mkdir(parents=True, exist_ok=True)
     begin = time.monotonic()
-    progress = _Progress(_count_kernels())
+    progress = _Progress(N_KERNELS)
     try:
         for parts in (_BESIDE, _AFTER):
             _compile_beside(list(parts), cache, progress)
@@ -170,16 +170,6 @@ def _take_over(source: Path, cache: Path) -> None:
         for data in index.parent.glob(f"{index.stem}.*.nbc"):
             data.replace(target.parent / data.name)
         index.replace(target)
-
-
-def _count_kernels() -> int:
-    """Return how many kernels there are in all that is imported here."""
-    return sum(
-        isinstance(value, dispatcher.Dispatcher) and value.py_func.__module__ == name
-        for name, module in list(sys.modules.items())
-        if name.startswith("paprle.")
-        for value in vars(module).values()
-    )
 
 
 def _count_compiled(folders: Iterable[Path]) -> int:

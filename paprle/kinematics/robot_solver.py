@@ -244,7 +244,8 @@ def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
         rates[DQ, k] = min(max(rates[DQ, k], -V), V)  # the gate goes no faster
         goes_on = goes_on and q[k] == motion[_LAST, own[k]]
     if not goes_on:
-        rates[DQ], rates[MET] = 0.0, q
+        for k in range(len(own)):
+            rates[DQ, k], rates[MET, k] = 0.0, q[k]
         residual[:] = 0.0
     return rates
 

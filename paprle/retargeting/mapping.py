@@ -89,7 +89,8 @@ def copy_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
     """Write the leader's pose row of each limb that has one; see ``map_poses``."""
     for i in range(len(rows)):
         if rows[i] >= 0 and is_pose(pose[rows[i]]):
-            raw[i] = pose[rows[i]]
+            for k in range(raw.shape[1]):
+                raw[i, k] = pose[rows[i], k]
 
 
 @compiled
