@@ -13,7 +13,7 @@ from __future__ import annotations
 import itertools
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ import pinocchio as pin
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.evaluation.clearance import STEP
+from paprle.evaluation.store import Rows
 from paprle.evaluation.timing import list_runs
 from paprle.evaluation.tracks import Source, read_recorded_urdf
 from paprle.robot.collision import make_shape
@@ -39,17 +40,31 @@ _SEED = 1  # chosen: the same verdict each time
 Pair = tuple[str, str]
 
 
+class Contact(NamedTuple):
+    """Two links that touched.
+
+    Attributes:
+        n: In how many postures.
+        first: When first, since the gate's first row, [s].
+        last: When last, [s].
+    """
+
+    n: int
+    first: float
+    last: float
+
+
 class Contacts(NamedTuple):
     """What the judge found.
 
     Attributes:
         n_looks: Postures that were looked at.
-        touching: In how many of them two links touched, by pair; none is right.
+        touching: How often and when two links touched, by pair; none is right.
         left_out: Pairs that touch in nearly every posture, as they are drawn.
     """
 
     n_looks: int
-    touching: dict[Pair, int]
+    touching: dict[Pair, Contact]
     left_out: tuple[Pair, ...]
 
 
@@ -66,12 +81,14 @@ def judge_contacts(episode: Source) -> Contacts | None:
         return None
     urdf = read_recorded_urdf(episode.robot_info, episode.urdf)
     model = MeshModel(urdf, episode.robot_info, episode.urdf)
-    touching: Counter[Pair] = Counter()
+    touching: dict[Pair, Contact] = {}
     n_looks = 0
-    for q in _list_looks(episode):
+    for t, q in _list_looks(episode):
         n_looks += 1
-        touching.update(model.find_touching(q))
-    return Contacts(n_looks, dict(touching), model.left_out)
+        for pair in model.find_touching(q):
+            n, first, _ = touching.get(pair, (0, t, t))
+            touching[pair] = Contact(n + 1, first, t)
+    return Contacts(n_looks, touching, model.left_out)
 
 
 class MeshModel:
@@ -206,17 +223,29 @@ def _read_primitive(collision: ET.Element) -> coal.CollisionGeometry:
     return round_shape(float(shape.get("radius", "")), float(shape.get("length", "")))
 
 
-def _list_looks(episode: Source) -> Iterator[Vec]:
-    """Yield commands as often as the robot moved noticeably, and ways between."""
+def _list_looks(episode: Source) -> Iterator[tuple[float, Vec]]:
+    """Yield when, and commands as often as the robot moved noticeably, and between.
+
+    The last command of a run is looked at, however little it moved.
+    """
+    begin_ns = int(episode.gate[:1]["stamp_ns"][0]) if len(episode.gate) else 0
     for _, _, pieces in list_runs(episode.gate):
-        seen = None
-        for q in (q for rows in pieces for q in rows["q_cmd"].copy()):
-            if not np.isfinite(q).all():
-                continue
+        seen, t, q = None, 0.0, None
+        for stamp_ns, sent in _list_commands(pieces):
+            t, q = (stamp_ns - begin_ns) * 1e-9, sent
             moved = np.inf if seen is None else float(np.abs(q - seen).max())
             if moved <= STEP:
                 continue
             if seen is not None and moved > 2.0 * STEP:
-                yield 0.5 * (seen + q)
-            yield q
+                yield t, 0.5 * (seen + q)
+            yield t, q
             seen = q
+        if q is not None and q is not seen:
+            yield t, q
+
+
+def _list_commands(pieces: Iterable[Rows]) -> Iterator[tuple[int, Vec]]:
+    for rows in pieces:
+        for stamp_ns, q in zip(rows["stamp_ns"], rows["q_cmd"].copy(), strict=True):
+            if np.isfinite(q).all():
+                yield int(stamp_ns), q

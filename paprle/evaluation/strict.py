@@ -39,7 +39,10 @@ def judge_strictly(path: Path, entry: dict[str, Any]) -> tuple[list[str], bool]:
         f"strict: meshes looked at in {found.n_looks} postures, "
         f"{'TOUCHING' if found.touching else 'none touched'}"
     )
-    lines += [f"  {a} – {b} in {n}" for (a, b), n in found.touching.items()]
+    lines += [
+        f"  {a} – {b} in {one.n}, from {one.first:.2f} s to {one.last:.2f} s"
+        for (a, b), one in found.touching.items()
+    ]
     lines += [
         f"  {a} – {b} not judged: they overlap nearly always" for a, b in found.left_out
     ]

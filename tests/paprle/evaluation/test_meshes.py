@@ -10,13 +10,15 @@ import pytest
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import GateState
-from paprle.evaluation.clearance import judge_clearance
+from paprle.evaluation.clearance import STEP, judge_clearance
 from paprle.evaluation.meshes import judge_contacts
 from paprle.onboarding.mesh_bodies import cover_meshes
 from paprle.robot import RobotModel
 from paprle.robot.urdf import read_urdf
 
-GATE = np.dtype([("k", "u4"), ("state", "u1"), ("q_cmd", "f8", (2,))])
+GATE = np.dtype(
+    [("stamp_ns", "i8"), ("k", "u4"), ("state", "u1"), ("q_cmd", "f8", (2,))]
+)
 CUBE = """solid c
 facet normal 0 0 1
 outer loop
@@ -55,6 +57,7 @@ def record(urdf: Path, gap: float, ignored: list[list[str]]) -> SimpleNamespace:
     places = np.linspace(0.0, 0.05 - 0.5 * gap, 40)
     rows = np.zeros(len(places) + 1, GATE)
     rows["k"], rows["q_cmd"][1:] = np.arange(len(rows)), places[:, None]
+    rows["stamp_ns"] = 7_000_000_000 + 100_000_000 * rows["k"].astype(np.int64)
     rows["state"][:1], rows["state"][1:] = GateState.DISARMED, GateState.ENGAGED
     config = {
         "gate": {"clearance_self": 0.01, "clearance_scene": 0.02},
@@ -71,7 +74,11 @@ def test_a_pair_that_the_model_left_out_is_seen(urdf: Path) -> None:
     assert judge_clearance(episode) is None
     found = judge_contacts(episode)
     assert set(found.touching) == {("a_link", "b_link")}
-    assert 0 < found.touching["a_link", "b_link"] < found.n_looks
+    n, first, last = found.touching["a_link", "b_link"]
+    assert 0 < n < found.n_looks
+    assert last == pytest.approx(4.0)  # the last of forty commands, one each 0.1 s
+    gap = 0.1 - 2.0 * np.interp(first, [0.1, 4.0], [0.0, 0.06])
+    assert -2.1 * STEP < gap <= 1e-9  # two hands, a look each STEP
 
 
 def test_meshes_that_stay_apart_are_fine(urdf: Path) -> None:
