@@ -106,7 +106,7 @@ _FLOATS: Table = (
     ("collision.scratch.placed", "R_body", (_B, 3, 3)),
     ("collision.scratch.placed", "p_body", (_B, 3)),
     ("collision.scratch", "posture q_between q_lag_max travel travel_more", (_N,)),
-    ("collision.scratch", "max_change max_change_period min_allowed", (_K,)),
+    ("collision.scratch", "max_change max_change_period due min_allowed", (_K,)),
     ("collision.scratch", "distance_lower_bound slack", (_K,)),
     ("collision.scratch", "witness", (9,)),
     ("tools", "p", (_T, 3)),

@@ -97,6 +97,7 @@ class Scratch(NamedTuple):
         travel_more: How far it goes in another way, shape (n,), [rad] or [m].
         max_change: Largest change of each distance by that, shape (k,), [m].
         max_change_period: The same of one period of a stop, shape (k,), [m].
+        due: When each has to be checked next, in periods of the stop, shape (k,).
         pending: Pairs that still have to be checked, shape (k,).
         min_allowed: Smallest distance between command and robot that each of them may
             have during a stop, shape (k,), [m].
@@ -115,6 +116,7 @@ class Scratch(NamedTuple):
     travel_more: Vec
     max_change: Vec
     max_change_period: Vec
+    due: Vec
     pending: Ints
     min_allowed: Vec
     distance_lower_bound: Vec

@@ -24,13 +24,14 @@ from paprle.gate.clearance import (
 )
 from paprle.gate.limits import ROUNDING
 from paprle.gate.scene import Collision, place_bodies_at
-from paprle.robot.arrays import bound_change
+from paprle.robot.arrays import Ints, bound_change
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
 
 _MAX_UNSEEN_CHANGE = 3e-4  # [m] chosen: lost between two checks; 5e-4 are allowed
-_MAX_WORK = 10000.0  # chosen: bodies placed, pairs checked in a period: about 1 ms
+_MAX_WORK = 5e6  # [1/s] chosen: bodies placed, pairs checked: about half a period
 _EXACT = 10.0  # chosen: a distance counts as that many bounds
+_SOON = 3.0  # chosen: of the way to a check, what is due that soon after it joins it
 
 
 @compiled
@@ -57,27 +58,56 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     work, posture = measured.work, scratch.posture
     _bound_travel(collision, ddq_max, h, v, t)
-    limit = 0.5 * (work[0] + _MAX_WORK)  # the rest is for a slower one
-    n_pending, ahead = _find_pending(collision, c)
+    limit = 0.5 * (work[0] + _MAX_WORK * h)  # the rest is for a slower one
+    n_pending = _find_pending(collision, c)
     while n_pending > 0 and t < end:
         if work[0] > limit:
             return False
-        t = min(t + ahead, end)
+        t, n_due = _choose_next(scratch.pending, scratch.due, n_pending, t, end)
         for i in range(len(v)):
             posture[i] = find_place(c[i], v[i], ddq_max[i], h, t)
             scratch.q_lag_max[i] = _find_lag(measured.q_lag[i], posture[i] - c[i])
         place_bodies_at(scene, posture, scratch.placed, work)
         _bound_travel(collision, ddq_max, h, v, t)
-        for place in range(n_pending):
-            _bound_changes(collision, scratch.pending[place])
-        n_pending, ahead = _check_pending(collision, t, n_pending)
+        n_pending = _check_pending(collision, t, n_pending, n_due)
         if n_pending < 0:
             return False
     return True
 
 
 @inlined
-def _find_pending(collision: Collision, c: Vec) -> tuple[int, float]:
+def _choose_next(
+    pending: Ints, due: Vec, n_pending: int, t: float, end: float
+) -> tuple[float, int]:
+    """Choose the next moment to check, and put the pairs first that are checked then.
+
+    Those are the ones that are due by then, or soon: placing the bodies once more
+    costs as much as checking many pairs.
+
+    Args:
+        pending: The pairs; takes their new order.
+        due: By when each has to be checked, in periods since the stop began.
+        n_pending: How many pairs are pending.
+        t: The moment of the last check, in periods.
+        end: That of the last one there can be, in periods.
+
+    Returns:
+        The moment, and the number of pairs.
+    """
+    first, n_due = end, 0
+    for place in range(n_pending):
+        first = min(first, due[pending[place]])
+    soon = first + _SOON * (first - t)
+    for place in range(n_pending):
+        k = pending[place]
+        if due[k] <= soon or first == end:
+            pending[place], pending[n_due] = pending[n_due], k
+            n_due += 1
+    return first, n_due
+
+
+@inlined
+def _find_pending(collision: Collision, c: Vec) -> int:
     """Note the pairs that a stop may bring too near, and how near each may come.
 
     Between the last command and the robot that is its clearance and the padding for
@@ -85,11 +115,11 @@ def _find_pending(collision: Collision, c: Vec) -> tuple[int, float]:
 
     Args:
         collision: ``scratch.travel`` is that of the whole stop; takes ``pending`` and
-            ``min_allowed``.
+            ``min_allowed``, and when each is ``due``.
         c: Last command, shape (n,), [rad].
 
     Returns:
-        How many there are, and the number of periods in which none needs a check.
+        How many there are.
     """
     measured, scratch = collision.measured, collision.scratch
     n_pending, pairs = 0, collision.scene.pairs
@@ -108,7 +138,10 @@ def _find_pending(collision: Collision, c: Vec) -> tuple[int, float]:
             scratch.slack[k] = slack
             n_pending += 1
     _check_to_meas(collision, c, measured.q_lag, n_pending, True)
-    return n_pending, _find_unchecked_time(collision, n_pending, 0.0)
+    for place in range(n_pending):
+        k = scratch.pending[place]
+        scratch.due[k] = _find_unchecked_time(collision, k, 0.0)
+    return n_pending
 
 
 @inlined
@@ -172,19 +205,26 @@ def _bound_travel(
 
 
 @compiled
-def _check_pending(collision: Collision, t: float, n_pending: int) -> tuple[int, float]:
-    """Measure the pending pairs in ``scratch.posture``, where bodies are placed.
+def _check_pending(collision: Collision, t: float, n_pending: int, n_due: int) -> int:
+    """Measure the pairs that are due in ``scratch.posture``, where bodies are placed.
+
+    Args:
+        collision: Gives ``pending``, those first that are due; takes the ones that
+            stay, and when each is ``due`` again.
+        t: Periods since the stop began.
+        n_pending: How many pairs are pending.
+        n_due: How many of them are due.
 
     Returns:
-        How many stay pending, −1 where one is too near; and the number of periods in
-        which none of them needs a check.
+        How many stay pending, −1 where one is too near.
     """
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
     R, p = placed.R_body, placed.p_body
-    measured.work[0] += n_pending
-    for place in range(n_pending):
+    measured.work[0] += n_due
+    for place in range(n_due):
         k = scratch.pending[place]
+        _bound_changes(collision, k)
         min_allowed = min(pairs.keep[k], measured.distance[k])
         change = measured.max_change_to_meas[k]
         need = scratch.max_change[k] + change + compute_lag_padding(change)
@@ -192,19 +232,20 @@ def _check_pending(collision: Collision, t: float, n_pending: int) -> tuple[int,
         if slack < min(need, _find_step(min_allowed)):
             slack = _measure_slack(collision, k, min_allowed, slack)
         if slack < -ROUNDING:
-            return -1, math.inf
+            return -1
         scratch.slack[k], scratch.distance_lower_bound[k] = slack, slack + min_allowed
-    if not _check_to_meas(
-        collision, scratch.posture, scratch.q_lag_max, n_pending, False
-    ):
-        return -1, math.inf
+    if not _check_to_meas(collision, scratch.posture, scratch.q_lag_max, n_due, False):
+        return -1
     still = 0
     for place in range(n_pending):
         k = scratch.pending[place]
-        if scratch.max_change[k] > max(scratch.slack[k], 0.0):
-            scratch.pending[still] = k
-            still += 1
-    return still, _find_unchecked_time(collision, still, t)
+        if place < n_due:
+            if scratch.max_change[k] <= max(scratch.slack[k], 0.0):
+                continue
+            scratch.due[k] = t + _find_unchecked_time(collision, k, t)
+        scratch.pending[still] = k
+        still += 1
+    return still
 
 
 @compiled
@@ -283,26 +324,24 @@ def _check_to_meas(
 
 
 @inlined
-def _find_unchecked_time(collision: Collision, n_pending: int, t: float) -> float:
-    """Return for how many periods no pending pair needs a check.
+def _find_unchecked_time(collision: Collision, k: int, t: float) -> float:
+    """Return for how many periods a pending pair needs no check.
 
     Args:
         collision: ``slack`` and ``max_change`` are of the posture that is checked,
             ``max_change_period`` of the period now; in later ones it is less.
-        n_pending: How many pairs are pending.
+        k: The pair.
         t: Periods since the stop began.
     """
     measured, scratch, ahead = collision.measured, collision.scratch, math.inf
-    for place in range(n_pending):
-        k = scratch.pending[place]
-        keep, distance = collision.scene.pairs.keep[k], measured.distance[k]
-        is_lagging = measured.max_change_to_meas[k] > 0.0
-        if distance < keep or (is_lagging and scratch.min_allowed[k] < keep):
-            # every sample, or it could come nearer period by period
-            ahead = min(ahead, 1.0 + math.floor(t) - t)
-        allowed = max(scratch.slack[k], 0.0) + _find_step(min(keep, distance))
-        if allowed < scratch.max_change[k]:
-            ahead = min(ahead, allowed / scratch.max_change_period[k])
+    keep, distance = collision.scene.pairs.keep[k], measured.distance[k]
+    is_lagging = measured.max_change_to_meas[k] > 0.0
+    if distance < keep or (is_lagging and scratch.min_allowed[k] < keep):
+        # every sample, or it could come nearer period by period
+        ahead = 1.0 + math.floor(t) - t
+    allowed = max(scratch.slack[k], 0.0) + _find_step(min(keep, distance))
+    if allowed < scratch.max_change[k]:
+        ahead = min(ahead, allowed / scratch.max_change_period[k])
     return ahead
 
 

@@ -318,9 +318,9 @@ def test_the_next_check_comes_before_the_slack_is_used_up(room, t):
     stops._bound_travel(parts.collision, parts.limits.ddq_max, H, v, t)
     stops._bound_changes(parts.collision, 0)
     need, between = scratch.max_change[0], min(room, 0.0) + KEEP
-    scratch.pending[0], scratch.slack[0] = 0, room
+    scratch.slack[0] = room
 
-    ahead = stops._find_unchecked_time(parts.collision, 1, t)
+    ahead = stops._find_unchecked_time(parts.collision, 0, t)
 
     there = min(t + ahead, 30.0)
     at = [[stops.find_place(c[i], v[i], A, H, x) for i in (0, 1)] for x in (t, there)]

@@ -147,9 +147,9 @@ def test_once_it_has_stopped_a_pair_needs_no_more_checks():
     stops._bound_travel(parts.collision, parts.limits.ddq_max, H, v, 5.0)
     stops._bound_changes(parts.collision, 0)
 
-    left = stops._check_pending(parts.collision, 5.0, 1)
+    left = stops._check_pending(parts.collision, 5.0, 1, 1)
 
-    assert left == (0, np.inf)
+    assert left == 0
 
 
 @pytest.mark.parametrize(
