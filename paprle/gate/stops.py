@@ -29,7 +29,7 @@ from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
 
 _MAX_UNSEEN_CHANGE = 3e-4  # [m] chosen: lost between two checks; 5e-4 are allowed
-_MAX_WORK = 5e6  # [1/s] chosen: bodies placed, pairs checked: about half a period
+_MAX_WORK = 10000.0  # chosen: bodies placed, pairs checked in a period: about 1 ms
 _EXACT = 10.0  # chosen: a distance counts as that many bounds
 _SOON = 3.0  # chosen: of the way to a check, what is due that soon after it joins it
 
@@ -58,7 +58,7 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     work, posture = measured.work, scratch.posture
     _bound_travel(collision, ddq_max, h, v, t)
-    limit = 0.5 * (work[0] + _MAX_WORK * h)  # the rest is for a slower one
+    limit = 0.5 * (work[0] + _MAX_WORK)  # the rest is for a slower one
     n_pending = _find_pending(collision, c)
     while n_pending > 0 and t < end:
         if work[0] > limit:

@@ -150,7 +150,7 @@ LAGS = [(0.02, 0.02), (0.02, 0.08), (0.08, 0.08)]
     ("name", "pattern"), [("piper", "rub"), ("papras_7dof_2arm", "clash")]
 )
 def test_the_robot_that_lags_behind_keeps_clear_too(name, pattern, lags):
-    soak_lagging(name, pattern, lags, seed=3, n=500, goes=0.6)
+    soak_lagging(name, pattern, lags, seed=3, n=500, goes=0.58)
 
 
 @pytest.mark.nightly
@@ -214,7 +214,7 @@ def test_what_a_period_looks_at_is_bounded():
         servo.step(gate.step(target, H, q_meas=servo.q).q_cmd)
         work.append(float(gate._parts.collision.measured.work[0]))
 
-    budget = stops._MAX_WORK * H
+    budget = stops._MAX_WORK
     assert np.percentile(work, 90) > 0.5 * budget, "there is much to look at"
     assert max(work) < 2.0 * budget
 
