@@ -32,6 +32,19 @@ def pose(wanted, low, high, rows, allowed):
     return Problem(wanted, low, high, rows, allowed, np.eye(len(wanted)))
 
 
+@pytest.mark.parametrize("sides", [[1.0], [1.0, -1.0]])
+def test_what_no_joint_can_open_moves_no_other(sides):
+    """A Tiago's other joints shook by A: rows held 1e-8 m/rad of them by rounding."""
+    wanted, edge = np.array([0.0, 0.01, -0.01]), np.full(3, 0.025)
+    rows = np.outer(sides, [0.02, -8e-8, 5e-8])
+    problem = pose(wanted, -edge, edge, rows, np.full(len(sides), -0.002))
+
+    v = solve_avoidance_qp(SOLVERS["daqp"], problem)
+
+    assert v[1:] == pytest.approx(wanted[1:], abs=1e-6)
+    assert v[0] == pytest.approx(0.025 * (sum(sides) > 0.0), abs=1e-4)
+
+
 FAILING = {
     "none": lambda *_: None,
     "nan": lambda wanted, *_: wanted * np.nan,
