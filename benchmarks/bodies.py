@@ -15,6 +15,8 @@ own: all links with two joints or more between that move one against the other, 
 those that touch in 95 % of the postures, which is how MoveIt's Setup Assistant tells
 what is always in collision, or in half of them and in the middle of all joints' ways,
 too: no robot is built so, and its URDF's shapes are too thick. These are printed.
+Links with one joint between, such as fingers and their palm, are not missed; where the
+gate keeps them apart and they do touch, the posture is not free.
 ``pairs`` are those of bodies, and ``period`` the median of a gate's step towards random
 goals, [µs]: compare figures of one machine and one hour only.
 """
@@ -58,7 +60,8 @@ class Truth:
 
     Attributes:
         names: Links of each geometry.
-        pairs: Pairs of geometries, as indices.
+        pairs: Pairs of geometries that move one against the other, as indices.
+        judged: Pairs of links with two joints or more between.
     """
 
     def __init__(self, urdf: Path) -> None:
@@ -71,11 +74,16 @@ class Truth:
         self.names = [self.model.frames[one.parentFrame].name for one in objects]
         self._mimics = read_mimics(urdf)
         joints = [one.parentJoint for one in objects]
-        self.pairs = [
-            (a, b)
+        n_between = {
+            (a, b): len(self._moved_between(joints[a], joints[b]))
             for a, b in itertools.combinations(range(len(objects)), 2)
-            if len(self._moved_between(joints[a], joints[b])) > 1
-        ]
+        }
+        self.pairs = [pair for pair, n in n_between.items() if n > 0]
+        self.judged = {
+            frozenset((self.names[a], self.names[b]))
+            for (a, b), n in n_between.items()
+            if n > 1
+        }
         for a, b in self.pairs:
             self.geometry.addCollisionPair(pin.CollisionPair(a, b))
         self._data = self.model.createData()
@@ -126,17 +134,13 @@ class Judged(NamedTuple):
     """What was found of one robot."""
 
     touching: int
+    n_free: int
     missed: int
     unseen: int
     blocked: int
     always: list[Pair]
     missed_pairs: Counter[Pair]
     blocking_pairs: Counter[Pair]
-
-    @property
-    def n_free(self) -> int:
-        """Postures in which nothing touches."""
-        return N_POSTURES - self.touching
 
 
 def judge(truth: Truth, robot: RobotModel) -> Judged:
@@ -149,28 +153,29 @@ def judge(truth: Truth, robot: RobotModel) -> Judged:
     names = robot.joint_names
     really = [truth.find_touching(dict(zip(names, q, strict=True))) for q in postures]
     seen = [{frozenset(pair) for pair in model.find_collisions(q)} for q in postures]
-    counts = Counter(pair for pairs in really for pair in pairs)
+    counts = Counter(pair for pairs in really for pair in pairs & truth.judged)
     middle = truth.find_touching(dict(zip(names, 0.5 * (low + high), strict=True)))
     always = [
         pair
         for pair, n in counts.items()
         if n >= (MOSTLY if pair in middle else ALWAYS) * N_POSTURES
     ]
-    touching = missed = unseen = blocked = 0
+    touching = n_free = missed = unseen = blocked = 0
     missed_pairs: Counter[Pair] = Counter()
     blocking_pairs: Counter[Pair] = Counter()
-    for true_pairs, found in zip(really, seen, strict=True):
-        true_pairs.difference_update(always)
+    for touched, found in zip(really, seen, strict=True):
+        true_pairs = (touched & truth.judged).difference(always)
         if true_pairs:
             touching += 1
             missed += bool(true_pairs - found)
             unseen += not found
             missed_pairs.update(true_pairs - found)
-        else:
+        elif not touched & found:
+            n_free += 1
             blocked += bool(found)
             blocking_pairs.update(found)
     return Judged(
-        touching, missed, unseen, blocked, always, missed_pairs, blocking_pairs
+        touching, n_free, missed, unseen, blocked, always, missed_pairs, blocking_pairs
     )
 
 
