@@ -1,10 +1,11 @@
 """Choose the cut of a link that gives its robot the most room.
 
 Room is lost in postures in which the bodies of two links touch and their meshes do not.
-A cut is judged by how deep bodies are in one another there, over all such postures: one
-that frees none of them may still be the first of two that do. The bodies of both halves
-are chosen by the same sum, not by their volume: what counts is the side on which the
-other link comes near.
+A cut is judged by how deep bodies are in one another there, over postures of all pairs
+that its link is in: one that frees none of them may still be the first of two that do.
+The bodies of both halves are chosen by the same sum, not by their volume: what counts
+is the side on which other links come near. For the same reason a piece that stays whole
+may get another body.
 """
 
 from __future__ import annotations
@@ -31,51 +32,51 @@ _GAIN = 0.02  # chosen: a cut that gives back less is not worth a body
 
 Geometry = tuple[coal.CollisionGeometry, pin.SE3]
 PiecePair = tuple[Piece, Piece]
+Posture = tuple[int, int]  # which pair of links, and which posture of theirs
+Lost = Mapping[PiecePair, Collection[Posture]]
 
 
 class Cut(NamedTuple):
-    """A cut of one piece.
+    """A cut of one piece, or another body for it.
 
     Attributes:
-        side: Whether the piece is of the first link or the second, 0 or 1.
         piece: What is cut.
-        halves: What takes its place.
+        halves: What takes its place: two, or one in its new body.
     """
 
-    side: int
     piece: Piece
     halves: tuple[Piece, ...]
 
 
 def find_cut(
-    lost: Mapping[PiecePair, Collection[int]],
-    places: Mapping[int, pin.SE3],
-    is_cuttable: tuple[bool, bool],
+    lost: Lost, places: Mapping[Posture, pin.SE3], *, may_grow: bool
 ) -> Cut | None:
     """Return the cut that gives back the most room; None where none gives much.
 
     Args:
-        lost: The postures that each two pieces of two links take for nothing.
-        places: The second link in the first, by posture.
-        is_cuttable: Which of the two links may be cut.
+        lost: The postures that a link's pieces and those of others take for nothing.
+        places: The other link in the one to cut, by posture.
+        may_grow: A piece may be cut; else it may get another body at most.
     """
     postures = sorted(set().union(*lost.values()))
     some = np.unique(np.linspace(0, len(postures) - 1, _N_POSTURES).astype(int))
-    at = [places[postures[k]] for k in some]
-    depths = {
-        pair: _measure(_place_body(pair[0].body), _place_body(pair[1].body), at)
-        for pair in lost
-    }
-    losses = [
-        _Loss(side, piece, depths, at)
-        for side in (0, 1)
-        if is_cuttable[side]
-        for piece in _list_worst(side, depths)
-    ]
+    chosen = [postures[k] for k in some]
+    at = [places[posture] for posture in chosen]
+    depths: dict[PiecePair, Vec] = {}
+    for pair, taken in lost.items():
+        rows = [k for k, posture in enumerate(chosen) if posture in taken]
+        depths[pair] = np.zeros(len(at))
+        depths[pair][rows] = measure_depths(
+            place_body(pair[0].body),
+            place_body(pair[1].body),
+            [at[k] for k in rows],
+        )
+    losses = [_Loss(piece, depths, at) for piece in _list_worst(depths)]
     guesses = [
         (loss.guess(trial), loss, trial)
         for loss in losses
         for trial in loss.piece.trials
+        if may_grow or not trial.is_cut
     ]
     guesses.sort(key=lambda guess: guess[0])
     before = float(np.max(list(depths.values()), axis=0).sum())
@@ -87,7 +88,7 @@ def find_cut(
     if best is None:
         return None
     loss, trial, bodies = best
-    return Cut(loss.side, loss.piece, loss.piece.cut(trial.plane, bodies))
+    return Cut(loss.piece, loss.piece.cut(trial.plane, bodies))
 
 
 class _Loss:
@@ -95,19 +96,18 @@ class _Loss:
 
     def __init__(
         self,
-        side: int,
         piece: Piece,
         depths: Mapping[PiecePair, Vec],
         at: Sequence[pin.SE3],
     ) -> None:
-        self.side, self.piece = side, piece
+        self.piece = piece
         self._at = at
-        others = [d for pair, d in depths.items() if pair[side] is not piece]
+        others = [d for pair, d in depths.items() if pair[0] is not piece]
         self._rest = np.max([np.zeros(len(at)), *others], axis=0)
         self._against = [
-            (_place_body(pair[1 - side].body), d > 0.0)
+            (place_body(pair[1].body), d > 0.0)
             for pair, d in depths.items()
-            if pair[side] is piece
+            if pair[0] is piece
         ]
 
     def guess(self, trial: Trial) -> float:
@@ -130,31 +130,31 @@ class _Loss:
         return float(deep.sum()), bodies
 
     def _measure(self, body: Enclosure) -> Vec:
-        one, deep = _place_body(body), np.zeros(len(self._at))
+        one, deep = place_body(body), np.zeros(len(self._at))
         for other, is_near in self._against:
-            pair = (one, other) if self.side == 0 else (other, one)
             near = np.flatnonzero(is_near)
-            found = _measure(*pair, [self._at[k] for k in near.tolist()])
+            found = measure_depths(one, other, [self._at[k] for k in near.tolist()])
             deep[near] = np.maximum(deep[near], found)
         return deep
 
 
-def _list_worst(side: int, depths: Mapping[PiecePair, Vec]) -> list[Piece]:
-    """Return the pieces of one link that cost the most."""
+def _list_worst(depths: Mapping[PiecePair, Vec]) -> list[Piece]:
+    """Return the pieces of the link that cost the most."""
     cost: dict[Piece, float] = {}
     for pair, deep in depths.items():
-        cost[pair[side]] = cost.get(pair[side], 0.0) + float(deep.sum())
+        cost[pair[0]] = cost.get(pair[0], 0.0) + float(deep.sum())
     return sorted(cost, key=lambda piece: -cost[piece])[:_N_PIECES]
 
 
-def _place_body(body: Enclosure) -> Geometry:
+def place_body(body: Enclosure) -> Geometry:
+    """Return a body for coal, and its place in the axes of what it encloses."""
     primitive = Primitive(
         link="", T_link_body=body.T_mesh_body, shape=body.shape, size=body.size
     )
     return make_shape(primitive), body.T_mesh_body
 
 
-def _measure(a: Geometry, b: Geometry, at: Sequence[pin.SE3]) -> Vec:
+def measure_depths(a: Geometry, b: Geometry, at: Sequence[pin.SE3]) -> Vec:
     """Return what two bodies cost in each posture, [m]; zero where they are apart."""
     request = coal.CollisionRequest()
     request.enable_contact = True

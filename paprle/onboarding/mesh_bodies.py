@@ -19,7 +19,8 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import Vec
-from paprle.onboarding.fit import fit_bodies, make_primitive
+from paprle.onboarding.fit import fit_bodies
+from paprle.onboarding.link_pairs import make_primitive
 from paprle.robot.round_ends import list_ends
 from paprle.robot.tree import Primitive, Urdf
 
@@ -35,7 +36,7 @@ class ExemptPairs(NamedTuple):
 
     Attributes:
         never: Pieces, by the names of their bodies, whose meshes touch in no posture.
-        always: Links whose meshes touch nearly always.
+        always: Links whose meshes touch nearly always, or about one joint nearly do.
     """
 
     never: tuple[tuple[str, str], ...] = ()
@@ -118,7 +119,7 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
             never=tuple(
                 (f"{a}_body_{i}", f"{b}_body_{k}") for (a, i), (b, k) in fitted.never
             ),
-            always=tuple(pair for pair in fitted.always if whole.issuperset(pair)),
+            always=tuple(pair for pair in fitted.always if not whole.isdisjoint(pair)),
         ),
         fitted.blocked,
     )

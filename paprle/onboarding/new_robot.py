@@ -321,7 +321,7 @@ def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
             "what they keep apart"
         )
     doubts += [
-        f"{a} and {b} overlap nearly always as they are drawn: ignored"
+        f"{a} and {b} nearly always overlap or lie close, as they are drawn: ignored"
         for a, b in covered.exempt.always
     ]
     doubts += [

@@ -59,9 +59,14 @@ class Trial:
         halves = split(triangles, *plane)
         self._halves = [find_extremes(h.reshape(-1, 3)) for h in halves if len(h)]
 
+    @property
+    def is_cut(self) -> bool:
+        """Whether something is on both sides; else the piece gets another body."""
+        return len(self._halves) == 2
+
     @cached_property
     def boxes(self) -> list[Enclosure]:
-        """For each half a box that is flush with the plane; fewer where one is none."""
+        """For each half a box that is flush with the plane."""
         return [guess_box(half, self.plane.normal) for half in self._halves]
 
     @cached_property
@@ -121,9 +126,12 @@ class Piece:
 
     @cached_property
     def trials(self) -> list[Trial]:
-        """All cuts of it that may be made."""
-        found = [Trial(self._few, plane) for plane in self._list_planes()]
-        return [trial for trial in found if len(trial.boxes) == 2]
+        """All cuts of it that may be made, and planes that it is wholly above."""
+        few = self._few
+        found = [Trial(few, plane) for plane in self._list_planes()]
+        found = [trial for trial in found if trial.is_cut]
+        normals = _list_normals(find_extremes(few.reshape(-1, 3)))
+        return found + [Trial(few, Plane(normal, -np.inf)) for normal in normals]
 
     @property
     def _few(self) -> Vec:
@@ -133,7 +141,7 @@ class Piece:
     def _list_planes(self) -> Iterator[Plane]:
         """Yield planes across the piece, along its own axes and those of its mesh."""
         points = find_extremes(self.triangles.reshape(-1, 3))
-        for normal in np.vstack([np.eye(3), find_axes(points).T]):
+        for normal in _list_normals(points):
             along = points @ normal
             low, high = float(along.min()), float(along.max())
             if high - low > _THIN:
@@ -141,8 +149,8 @@ class Piece:
                     yield Plane(normal, low + share * (high - low))
 
     def cut(self, plane: Plane, bodies: Sequence[Enclosure]) -> tuple[Piece, ...]:
-        """Return both sides of a plane, in bodies like those given."""
-        halves = split(self.triangles, *plane)
+        """Return what is on each side of a plane, in bodies like those given."""
+        halves = [half for half in split(self.triangles, *plane) if len(half)]
         return tuple(
             Piece(half, self, like) for half, like in zip(halves, bodies, strict=True)
         )
@@ -186,6 +194,12 @@ class Given(Piece):
     def surface(self) -> tuple[coal.CollisionGeometry, pin.SE3]:
         """The body, for coal."""
         return make_shape(self._given), self._given.T_link_body
+
+
+def _list_normals(points: Vec) -> Vec:
+    """Return directions along a mesh's axes and the points' own, shape (6, 3)."""
+    normals: Vec = np.vstack([np.eye(3), find_axes(points).T])
+    return normals
 
 
 def split(triangles: Vec, normal: Vec, offset: float) -> tuple[Vec, Vec]:

@@ -15,9 +15,9 @@ from paprle.robot.joint_tree import JointTree
 from paprle.robot.tree import Urdf, UrdfJoint, flat_mimics
 
 _TURN = 2.0 * math.pi
-_N_ROUGH, _N_FINE = 36, 72  # chosen: 10° and 5° apart over a full turn
+_N_FINE = 72  # chosen: 5° apart over a full turn
 _N_SLIDES = 5  # chosen: a finger's way, over some cm
-_N_RANDOM = 1000  # chosen: a share of two in a thousand is seen
+N_POSTURES = 3000  # chosen: a share of one in a thousand is seen
 _WHOLE = 2  # chosen: joints between, all of whose postures can be tried
 _SEED = 0  # chosen: the same bodies each time
 MIDDLE = -1
@@ -40,10 +40,10 @@ class Way:
 
     Attributes:
         links: Their names.
-        is_whole: All postures of the joints between are tried, not random ones.
-        n: How many postures are tried: 10° apart, or random ones.
+        is_whole: All postures of the joints between can be tried.
         places: The second link in the first, by posture, where their balls meet, and
-            in any case in the middle of all joints' ways, as ``MIDDLE``.
+            in any case in the middle of all joints' ways, as ``MIDDLE``. The same
+            random postures for all links.
     """
 
     def __init__(
@@ -52,25 +52,18 @@ class Way:
         """Find the postures; ``columns`` are the joints between."""
         self.links = links
         self._robot, self._columns = robot, columns
-        self.is_whole = len(columns) <= _WHOLE
-        Rs, ps = robot.random
-        if self.is_whole:
-            Rs, ps = robot.place_all(self._list_grid(_N_ROUGH))
-        self.n = len(ps)
-        self.places = robot.relate(links, Rs, ps)
+        self.n_joints = len(columns)
+        self.is_whole = self.n_joints <= _WHOLE
+        self.places = robot.relate(links, *robot.random)
         self.places[MIDDLE] = robot.relate_one(links, robot.middle)
 
     def list_fine(self) -> Iterator[pin.SE3]:
         """Yield the second link in the first in all postures 5° apart."""
-        for q in self._list_grid(_N_FINE):
-            yield self._robot.relate_one(self.links, q)
-
-    def _list_grid(self, n_turn: int) -> Iterator[Vec]:
         joints = [self._robot.actuated[column] for column in self._columns]
-        for row in itertools.product(*(_list_steps(joint, n_turn) for joint in joints)):
+        for row in itertools.product(*(_list_steps(joint) for joint in joints)):
             q = self._robot.middle.copy()
             q[self._columns] = row
-            yield q
+            yield self._robot.relate_one(self.links, q)
 
 
 class _Robot:
@@ -91,7 +84,7 @@ class _Robot:
         ends = np.array([_find_range(joint) for joint in self.actuated]).reshape(-1, 2)
         self.middle = ends.mean(axis=1)
         rng = np.random.default_rng(_SEED)
-        rows = rng.uniform(ends[:, 0], ends[:, 1], (_N_RANDOM, len(ends)))
+        rows = rng.uniform(ends[:, 0], ends[:, 1], (N_POSTURES, len(ends)))
         self.random = self.place_all(rows)
 
     def place_all(self, rows: Iterable[Vec]) -> tuple[Vec, Vec]:
@@ -151,8 +144,8 @@ def _find_range(joint: UrdfJoint) -> tuple[float, float]:
     return low, high
 
 
-def _list_steps(joint: UrdfJoint, n_turn: int) -> Sequence[float]:
+def _list_steps(joint: UrdfJoint) -> Sequence[float]:
     low, high = _find_range(joint)
     is_sliding = joint.kind == "prismatic"
-    n = _N_SLIDES if is_sliding else 1 + math.ceil(n_turn * (high - low) / _TURN)
+    n = _N_SLIDES if is_sliding else 1 + math.ceil(_N_FINE * (high - low) / _TURN)
     return [float(q) for q in np.linspace(low, high, n)]

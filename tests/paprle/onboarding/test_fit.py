@@ -11,7 +11,8 @@ import pinocchio as pin
 import pytest
 
 from paprle.contracts.types import Vec
-from paprle.onboarding.fit import fit_bodies, make_primitive
+from paprle.onboarding.fit import fit_bodies
+from paprle.onboarding.link_pairs import make_primitive
 from paprle.robot.collision import make_shape
 from paprle.robot.tree import Urdf
 from paprle.robot.urdf import read_urdf
@@ -99,6 +100,44 @@ def test_links_are_cut_where_their_bodies_take_room(tree: Urdf) -> None:
     assert len(found.pieces["l0"]) > 1
     assert not found.blocked
     assert not found.always
+
+
+@pytest.mark.long
+def test_room_that_is_lost_in_a_narrow_band_is_seen(tmp_path: Path) -> None:
+    # 6 % of a lift's way, at no whole share of it
+    text = "".join(f'<link name="l{i}"/>' for i in range(3)) + "".join(
+        JOINT.format(i=i, j=i + 1, kind=kind, axis="0 0 1").replace("3.2", way)
+        for i, (kind, way) in enumerate((("prismatic", "1"), ("revolute", "1")))
+    )
+    path = tmp_path / "lift.urdf"
+    path.write_text(f'<robot name="lift">{text}</robot>')
+    post = box((0.08, 0.08, 0.3), (0.1, 0.1, 0.38))
+
+    found = fit_bodies(read_urdf(path), {"l0": corner(0.3), "l2": post})
+
+    assert len(found.pieces["l0"]) > 1
+    assert not found.blocked
+
+
+def test_what_one_joint_never_takes_apart_is_told(tmp_path: Path) -> None:
+    # a knob on the last link, a millimetre above a plate, and within it now and then
+    text = "".join(f'<link name="l{i}"/>' for i in range(3)) + "".join(
+        JOINT.format(i=i, j=i + 1, kind=kind, axis="0 0 1")
+        for i, kind in enumerate(("revolute", "fixed"))
+    )
+    path = tmp_path / "bearing.urdf"
+    path.write_text(f'<robot name="bearing">{text}</robot>')
+    plate = np.concatenate(
+        [
+            box((-0.1, -0.1, 0.0), (0.1, 0.1, 0.02)),
+            box((-0.1, -0.1, 0.0), (-0.05, 0.1, 0.03)),
+        ]
+    )
+    knob = box((0.06, -0.01, 0.021), (0.08, 0.01, 0.04))
+
+    found = fit_bodies(read_urdf(path), {"l0": plate, "l2": knob})
+
+    assert found.always == (("l0", "l2"),)
 
 
 def test_what_touches_in_every_posture_is_told(tree: Urdf) -> None:
