@@ -86,10 +86,10 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec]) -> Fitted:
     for pair in sorted(pairs, key=lambda pair: -len(pair.find_hits())):
         pair.add_touching()  # what is found early need not be looked at again
     _separate(pairs)
-    _refine(pairs)
     for pair in pairs:
         if pair.measure_lost() >= MOSTLY:
             pair.leave_out_if_apart()
+    _refine(pairs)
     names = {
         id(piece): (name, k)
         for name, link in links.items()
