@@ -8,7 +8,9 @@ collides with, triangles and all:
 * ``missed``: of the postures in which two links touch, those in which some pair that
   touches is apart for the gate, or is not kept apart at all;
 * ``unseen``: those in which the gate sees no contact whatever, nearer to what is felt;
-* ``blocked``: of the postures in which nothing touches, those in which bodies do.
+* ``blocked``: of the postures in which nothing touches, those in which bodies do;
+* ``far``: those of them in which the meshes are as far apart as the gate's clearance
+  between links or farther: the others would be blocked by bodies of any shape.
 
 The judge has pinocchio read the URDF and coal measure the meshes; its pairs are its
 own: all links with two joints or more between that move one against the other, except
@@ -34,12 +36,14 @@ from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
+import coal
 import numpy as np
 import pinocchio as pin
 
 from benchmarks.onboarding import find_robots
 from paprle import Gate
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import GateSettings
 from paprle.onboarding.new_robot import write_new_robot
 from paprle.robot import RobotModel
 
@@ -109,6 +113,23 @@ class Truth:
             if found[k].isCollision()
         }
 
+    def measure_gap(self, q: dict[str, float], pairs: set[Pair]) -> float:
+        """Return how near the links of some pairs come, at positions by joint, [m]."""
+        self.find_touching(q)
+        gaps = []
+        for a, b in self.pairs:
+            if frozenset((self.names[a], self.names[b])) in pairs:
+                shapes = [self.geometry.geometryObjects[k].geometry for k in (a, b)]
+                at = [self._results.oMg[k] for k in (a, b)]
+                places = [coal.Transform3s(T.rotation, T.translation) for T in at]
+                request, result = coal.DistanceRequest(), coal.DistanceResult()
+                gaps.append(
+                    coal.distance(
+                        shapes[0], places[0], shapes[1], places[1], request, result
+                    )
+                )
+        return min(gaps, default=math.inf)
+
     def _moved_between(self, a: int, b: int) -> set[str]:
         """Return the joints that move one geometry against the other."""
         ways = [set(self.model.supports[joint]) for joint in (a, b)]
@@ -138,6 +159,7 @@ class Judged(NamedTuple):
     missed: int
     unseen: int
     blocked: int
+    far: int
     always: list[Pair]
     missed_pairs: Counter[Pair]
     blocking_pairs: Counter[Pair]
@@ -160,10 +182,11 @@ def judge(truth: Truth, robot: RobotModel) -> Judged:
         for pair, n in counts.items()
         if n >= (MOSTLY if pair in middle else ALWAYS) * N_POSTURES
     ]
-    touching = n_free = missed = unseen = blocked = 0
+    touching = n_free = missed = unseen = blocked = far = 0
     missed_pairs: Counter[Pair] = Counter()
     blocking_pairs: Counter[Pair] = Counter()
-    for touched, found in zip(really, seen, strict=True):
+    clearance = GateSettings().clearance_self
+    for q, touched, found in zip(postures, really, seen, strict=True):
         true_pairs = (touched & truth.judged).difference(always)
         if true_pairs:
             touching += 1
@@ -173,10 +196,12 @@ def judge(truth: Truth, robot: RobotModel) -> Judged:
         elif not touched & found:
             n_free += 1
             blocked += bool(found)
+            if found:
+                gap = truth.measure_gap(dict(zip(names, q, strict=True)), found)
+                far += gap >= clearance
             blocking_pairs.update(found)
-    return Judged(
-        touching, n_free, missed, unseen, blocked, always, missed_pairs, blocking_pairs
-    )
+    counted = touching, n_free, missed, unseen, blocked, far
+    return Judged(*counted, always, missed_pairs, blocking_pairs)
 
 
 def time_gate(robot: RobotModel) -> float:
@@ -221,6 +246,7 @@ def try_robot(urdf: Path) -> bool:
         f"missed {share(found.missed, found.touching)}  "
         f"unseen {share(found.unseen, found.touching)}  "
         f"blocked {share(found.blocked, found.n_free)}  "
+        f"far {share(found.far, found.n_free)}  "
         f"bodies {n_bodies:3}  pairs {report.collision_pairs:5}  "
         f"period {period:6.1f} µs  new-robot {took:5.1f} s",
         flush=True,
