@@ -224,8 +224,11 @@ class LinkPair:
         keys, R, p = self._places
         there = p + R @ other.body.T_mesh_body.translation
         here = (one.body.T_mesh_body.translation - p)[:, None] @ R
-        near = _is_near(one, there, _find_ball(other).radius)
-        near &= _is_near(other, here[:, 0], _find_ball(one).radius)
+        ways = (
+            _find_way(one, there) - _find_ball(other).radius,
+            _find_way(other, here[:, 0]) - _find_ball(one).radius,
+        )
+        near = np.flatnonzero(np.maximum(*ways) <= 0.0)
         a, b = place_body(one.body), place_body(other.body)
         return {int(k) for k in keys[near] if collide(a, b, self.way.places[int(k)])}
 
@@ -289,8 +292,8 @@ def _find_ball(piece: Piece) -> Ball:
     return Ball(body.T_mesh_body.translation, radius)
 
 
-def _is_near(piece: Piece, centres: Vec, radius: float) -> Vec:
-    """Return which balls, centres of shape (n, 3), [m], reach a box about a body."""
+def _find_way(piece: Piece, points: Vec) -> Vec:
+    """Return how far points, shape (n, 3), are from a box about a body, (n,), [m]."""
     body = piece.body
     if body.shape == "box":
         sides = np.array(body.size)
@@ -299,9 +302,9 @@ def _is_near(piece: Piece, centres: Vec, radius: float) -> Vec:
         is_flat = body.shape == "cylinder"
         sides = np.array([wide, wide, high if is_flat else high + wide])
     T = body.T_mesh_body
-    beyond = np.abs((centres - T.translation) @ T.rotation) - 0.5 * sides
-    near: Vec = np.linalg.norm(np.maximum(beyond, 0.0), axis=1) <= radius
-    return near
+    beyond = np.abs((points - T.translation) @ T.rotation) - 0.5 * sides
+    way: Vec = np.linalg.norm(np.maximum(beyond, 0.0), axis=1)
+    return way
 
 
 def _place(T: pin.SE3) -> coal.Transform3s:
