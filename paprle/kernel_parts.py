@@ -36,11 +36,8 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
     def add_llvm_module(self, ll_module: Any) -> None:
         self._final_module.link_in(ll_module)
 
-    def _optimize_final_module(self) -> None:
-        pass
-
-    def _finalize_final_module(self) -> None:
-        self._finalize_dynamic_globals()
+    def finalize(self) -> None:
+        """Leave it as it is; what it calls is linked with it into the whole."""
         self._finalized = True
 
     @property
@@ -57,9 +54,27 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
 class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel and its parts, optimised once."""
 
+    def finalize(self) -> None:
+        """Link all parts, those of parts as well, and optimise them."""
+        self._linking_libraries = _find_all(self._linking_libraries)
+        super().finalize()
+
     def _optimize_final_module(self) -> None:
         passes, builder = self._codegen._module_pass_manager()  # noqa: SLF001
         passes.run(self._final_module, builder)
+
+
+def _find_all(libraries: list[Any]) -> list[Any]:
+    """Return libraries, and all that the parts among them call."""
+    found: dict[Any, None] = {}
+    waiting = list(libraries)
+    while waiting:
+        library = waiting.pop()
+        if library not in found:
+            found[library] = None
+            if isinstance(library, _PartLibrary):
+                waiting += library._linking_libraries  # noqa: SLF001
+    return list(found)
 
 
 class _NoEnvironment:

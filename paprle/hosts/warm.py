@@ -10,6 +10,7 @@ off goes on from there the next time.
 from __future__ import annotations
 
 import contextlib
+import gc
 import io
 import os
 import shutil
@@ -234,6 +235,7 @@ def main(words: list[str]) -> int:
         The exit code.
     """
     if words:
+        gc.disable()  # measured: a tenth of the time; the process ends soon
         PARTS[words[0]]()
         return 0
     try:
