@@ -56,7 +56,7 @@ class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     def finalize(self) -> None:
         """Link all parts, those of parts as well, and optimise them."""
-        self._linking_libraries = _find_all(self._linking_libraries)
+        self._linking_libraries: list[Any] = _find_all(self._linking_libraries)
         super().finalize()
 
     def _optimize_final_module(self) -> None:
