@@ -7,7 +7,7 @@ is: it is linked with all its parts and optimised once, as a whole.
 
 Nor does a kernel count references of arrays where it makes none. Its arrays are its
 caller's, who holds them until it returns; counting them takes a third of the time to
-compile. Whoever makes an array, or gets one from a kernel that does, counts.
+compile. Whoever makes or returns an array, or gets one from a kernel, counts.
 
 This reaches into Numba (0.68), whose version pyproject.toml therefore fixes.
 """
@@ -25,7 +25,7 @@ from numba.core.compiler_machinery import FunctionPass, PassManager, register_pa
 from numba.core.typed_passes import NoPythonSupportedFeatureValidation
 
 _MAKERS: set[tuple[Callable[..., object], tuple[types.Type, ...]]] = set()
-"""Kernels that count references and return arrays, with the types they take."""
+"""Kernels that return arrays, with the types they take."""
 _MAKING = ("binop", "inplace_binop", "unary", "arrayexpr")
 """Expressions whose array is a new one."""
 
@@ -101,12 +101,12 @@ class _CountWhereMade(FunctionPass):  # type: ignore[misc]
         Returns:
             Whether its code was changed.
         """
+        # whoever gets an array, even a view of its own, lets go of it as of a new one
         returns_arrays = _is_counted(state, state.return_type)
-        # Python would get the whole array where a view is returned uncounted
-        counts = _makes_arrays(state) or (returns_arrays and not self._is_part)
-        if counts and returns_arrays:
+        returns_arrays &= not (self._is_part and _is_borrower(state.func_id.func))
+        if returns_arrays:
             _MAKERS.add((state.func_id.func, tuple(state.args)))
-
+        counts = returns_arrays or _makes_arrays(state)
         state.flags.nrt = counts
         state.targetctx = state.targetctx.subtarget(enable_nrt=counts)
         library = _PartLibrary if self._is_part else _WholeLibrary
@@ -157,11 +157,16 @@ def _calls_maker(state: Any, call: Any) -> bool:
 
 
 def _borrows(called: Any) -> bool:
-    """Tell whether a function is one that only lays arrays over memory (memory.py)."""
+    """Tell whether what is called is a borrower."""
     owners = [
         getattr(t, "_overload_func", None) for t in getattr(called, "templates", ())
     ]
-    return any(o is not None and o.__module__ == "paprle.gate.memory" for o in owners)
+    return any(owner is not None and _is_borrower(owner) for owner in owners)
+
+
+def _is_borrower(function: Callable[..., object]) -> bool:
+    """Tell whether a function only lays arrays over memory: they have no references."""
+    return function.__module__ == "paprle.gate.memory"
 
 
 def _is_counted(state: Any, kind: types.Type) -> bool:

@@ -78,17 +78,31 @@ def test_a_view_that_is_returned_is_a_view():
     assert (x[1], first) == (7.0, 0.0)
 
 
+def test_a_part_that_returns_a_view_of_an_array_leaves_it_to_its_maker():
+    part = compiled(lambda x: x[1:])
+
+    def add_up(n):
+        made = np.ones(n)
+        first = part(made)[0]
+        other = np.zeros(n)  # takes the memory of what was let go of
+        return made[n - 1] + first + other[0]
+
+    assert compiled(add_up)(5) == 2.0
+
+
 LEAKS = f"""
 import numpy as np
 from numba.core.runtime import rtsys, _nrt_python
 from paprle.compiled import compiled, inlined
 _nrt_python.memsys_enable_stats()
 copy_of = DECORATED(lambda x: x.copy())
+tail_of = DECORATED(lambda x: x[1:])
 kernels = [
     compiled(lambda x: copy_of(x)[0]),
     compiled(lambda x: copy_of(x)),
     compiled(lambda x: x[np.array([0, 1])][1] + (x + x)[0]),
     compiled(lambda x: (x, copy_of(copy_of(x)))[1][1]),
+    compiled(lambda x: tail_of(copy_of(x))[0] + tail_of(x)[0]),
 ]
 x = np.arange(3.0)
 for kernel in kernels:

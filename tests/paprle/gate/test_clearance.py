@@ -147,10 +147,15 @@ LAGS = [(0.02, 0.02), (0.02, 0.08), (0.08, 0.08)]
 
 @pytest.mark.parametrize("lags", LAGS, ids=str)
 @pytest.mark.parametrize(
-    ("name", "pattern"), [("piper", "rub"), ("papras_7dof_2arm", "clash")]
+    ("name", "pattern", "least"),
+    [("piper", "rub", 8.9), ("papras_7dof_2arm", "clash", 23.0)],
 )
-def test_the_robot_that_lags_behind_keeps_clear_too(name, pattern, lags):
-    soak_lagging(name, pattern, lags, seed=3, n=500, goes=0.58)
+def test_the_robot_that_lags_behind_keeps_clear_too(name, pattern, least, lags):
+    commands = soak_lagging(name, pattern, lags, seed=3, n=500)[0]
+
+    assert (
+        measure_way(commands) > least
+    )  # [rad] chosen: some 0.6 of the way without lag
 
 
 @pytest.mark.nightly
@@ -159,7 +164,8 @@ def test_the_robot_that_lags_behind_keeps_clear_too(name, pattern, lags):
 def test_joints_whose_lags_differ_fourfold_keep_clear(pattern):
     """What closes arrives before what opens, which it has to wait for."""
     for seed in range(8):
-        soak_lagging("piper", pattern, (0.02, 0.08), seed, n=4000)
+        commands, ideal = soak_lagging("piper", pattern, (0.02, 0.08), seed, n=4000)
+        assert measure_way(commands) > 0.78 * measure_way(ideal)
 
 
 @pytest.mark.nightly
@@ -168,13 +174,14 @@ def test_joints_whose_lags_differ_fourfold_keep_clear(pattern):
 @pytest.mark.parametrize("name", ["piper", "papras_7dof_2arm", "table2"])
 def test_the_robot_that_lags_behind_keeps_clear_for_long(name, lags):
     for seed, pattern in enumerate(("clash", "rub", "cross")):
-        soak_lagging(name, pattern, lags, seed, n=4000)
+        commands, ideal = soak_lagging(name, pattern, lags, seed, n=4000)
+        assert measure_way(commands) > 0.78 * measure_way(ideal)
 
 
-def soak_lagging(name, pattern, lags, seed, n, goes=0.78):
+def soak_lagging(name, pattern, lags, seed, n):
     """Judge where the robot is, and all the way from there to its command.
 
-    It goes at least that share of the way of a robot that does not lag.
+    Returns its commands, and those of a robot that does not lag.
     """
     robot = load(name)
     judge, commands, postures, ideal = drive_lagging(robot, pattern, lags, seed, n)
@@ -183,7 +190,7 @@ def soak_lagging(name, pattern, lags, seed, n, goes=0.78):
     assert judge.find_bad(commands) == []
     for share in (0.0, 0.3, 0.6):
         assert judge.find_bad(postures + share * (commands - postures)) == []
-    assert measure_way(commands) > goes * measure_way(ideal)
+    return commands, ideal
 
 
 def measure_way(commands):
