@@ -29,7 +29,7 @@ def leader(headset, request):
     made.close()
 
 
-@pytest.mark.long  # 3 s of a person's time, or more where the machine is busy
+@pytest.mark.timed  # 3 s of a person's time: a pinch unseen for 0.2 s begins anew
 def test_pinches_of_all_hands_for_three_seconds_end_the_episode(leader, headset):
     began, headset.pinch = time.monotonic(), 0.01
     wait_until(lambda: leader.latest().end, 10.0)
