@@ -16,7 +16,7 @@ import os
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, cast
+from typing import Any, TypeVar, cast
 
 import numba
 
@@ -78,6 +78,12 @@ def _compile(function: _Kernel, **options: bool) -> _Kernel:
     jit = partial(numba.njit, error_model="numpy", **options)
     kernel = jit(cache=True, pipeline_class=Whole)(function)
     part = jit(no_cpython_wrapper=True, pipeline_class=Part)(function)
-    kernel.get_call_template = part.get_call_template
+
+    def find_template(args: Any, kws: dict[str, Any]) -> Any:
+        # else it is compiled once more for each number that is written out
+        any_number = map(numba.types.unliteral, args)
+        return part.get_call_template(tuple(any_number), kws)
+
+    kernel.get_call_template = find_template
     kernel.get_overload = part.get_overload
     return cast(_Kernel, kernel)

@@ -103,7 +103,6 @@ class _CountWhereMade(FunctionPass):  # type: ignore[misc]
         """
         # whoever gets an array, even a view of its own, lets go of it as of a new one
         returns_arrays = _is_counted(state, state.return_type)
-        returns_arrays &= not (self._is_part and _is_borrower(state.func_id.func))
         if returns_arrays:
             _MAKERS.add((state.func_id.func, tuple(state.args)))
         counts = returns_arrays or _makes_arrays(state)
@@ -150,23 +149,10 @@ def _makes_arrays(state: Any) -> bool:
 def _calls_maker(state: Any, call: Any) -> bool:
     """Tell whether what is called may return a new array."""
     called = state.typemap[call.func.name]
-    if isinstance(called, types.Dispatcher):
-        taken = tuple(state.calltypes[call].args)
-        return (called.dispatcher.py_func, taken) in _MAKERS
-    return not _borrows(called)
-
-
-def _borrows(called: Any) -> bool:
-    """Tell whether what is called is a borrower."""
-    owners = [
-        getattr(t, "_overload_func", None) for t in getattr(called, "templates", ())
-    ]
-    return any(owner is not None and _is_borrower(owner) for owner in owners)
-
-
-def _is_borrower(function: Callable[..., object]) -> bool:
-    """Tell whether a function only lays arrays over memory: they have no references."""
-    return function.__module__ == "paprle.gate.memory"
+    if not isinstance(called, types.Dispatcher):
+        return True
+    taken = tuple(state.calltypes[call].args)
+    return (called.dispatcher.py_func, taken) in _MAKERS
 
 
 def _is_counted(state: Any, kind: types.Type) -> bool:

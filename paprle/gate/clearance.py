@@ -76,19 +76,22 @@ def _find_near(collision: Collision, travel: Vec, travel_more: Vec) -> int:
     """Note the pairs that matter, of the blocks that do; return the nearest of them."""
     scene, blocks, measured = collision.scene, collision.blocks, collision.measured
     bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
+    one, two, keep = pairs.a, pairs.b, pairs.keep
+    starts, is_seen = blocks.starts, blocks.is_seen
+    max_change = measured.max_change
     R, p, lag = placed.R_body, placed.p_body, collision.scratch.q_lag_max
     distance, nearest, least, n_near = measured.distance, -1, math.inf, 0
     for g in range(len(blocks.one)):
         far = _AIM + _bound_use(blocks.reach, g, travel_more, lag)
-        blocks.is_seen[g] = bound_block(blocks, g) < blocks.keep[g] + far
-        if not blocks.is_seen[g]:
+        is_seen[g] = bound_block(blocks, g) < blocks.keep[g] + far
+        if not is_seen[g]:
             continue
-        for k in range(blocks.starts[g], blocks.starts[g + 1]):
-            distance[k] = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p)
-            measured.max_change[k] = 0.0
+        for k in range(starts[g], starts[g + 1]):
+            distance[k] = bound_pair(bodies, one[k], two[k], R, p)
+            max_change[k] = 0.0
             if distance[k] < least:
                 nearest, least = k, distance[k]
-            if distance[k] < pairs.keep[k] + far:
+            if distance[k] < keep[k] + far:
                 measured.near[n_near] = k
                 n_near += 1
                 measured.max_change[k] = bound_change(pairs.reach, k, travel)
@@ -110,15 +113,17 @@ def _measure_seen(collision: Collision, nearest: int) -> float:
     """Measure exactly what matters, and whatever may be the nearest of all pairs."""
     blocks, measured, least = collision.blocks, collision.measured, math.inf
     pairs, distance = collision.scene.pairs, measured.distance
+    is_seen, starts, keep = blocks.is_seen, blocks.starts, pairs.keep
+    max_change = measured.max_change
     if nearest >= 0:
         least = _measure_now(collision, nearest)
     for g in range(len(blocks.one)):
-        if not blocks.is_seen[g] and bound_block(blocks, g) >= least:
+        if not is_seen[g] and bound_block(blocks, g) >= least:
             continue
-        for k in range(blocks.starts[g], blocks.starts[g + 1]):
-            if not blocks.is_seen[g]:
-                distance[k], measured.max_change[k] = -math.inf, 0.0
-            far = max(least, pairs.keep[k] + _AIM + measured.max_change[k])
+        for k in range(starts[g], starts[g + 1]):
+            if not is_seen[g]:
+                distance[k], max_change[k] = -math.inf, 0.0
+            far = max(least, keep[k] + _AIM + max_change[k])
             if distance[k] < far and k != nearest:
                 least = min(least, _find_distance(collision, k, far))
     return least

@@ -10,7 +10,6 @@ without sharing a line.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -28,11 +27,11 @@ from paprle.gate.blocks import (
     reorder,
 )
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
-from paprle.gate.memory import Parts, Sizes, allocate, build_parts
+from paprle.gate.memory import Parts, Sizes, allocate, fill, lay_out
 from paprle.gate.reasons import Reason
 from paprle.gate.sliding import Sliding
 from paprle.gate.smoothing import compute_straying, count_periods, start
-from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, brake, finish
+from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, finish
 from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools, fill_weights
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
@@ -153,19 +152,19 @@ class Gate:
             sizes = Sizes(n, n_groups, *counts, n_tools, m + 1, 2 * counts[-1], *more)
             sizes = sizes._replace(block_reach=len(blocks.reach.rate))
         memory = allocate(sizes)
-        parts: Parts = build_parts(*memory)
+        parts = lay_out(*memory)
         solver = SOLVERS[self.settings.solver]
         self._sliding = Sliding(parts, np.split(members, starts[1:-1]), solver)
         E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
         limits = (self.q_min, self.q_max, self.dq_max, self.ddq_max, E, members, starts)
-        _fill(parts.limits, limits)
+        fill(parts.limits, limits)
         parts.collision.measured.speed[:] = np.inf  # without pairs it stays so
         if isinstance(robot, RobotModel) and blocks is not None:
             scene = parts.collision.scene
-            _fill(scene.tree, robot.tree)
-            _fill(scene.bodies, bodies)
-            _fill(scene.pairs, pairs)
-            _fill(parts.collision.blocks, blocks)
+            fill(scene.tree, robot.tree)
+            fill(scene.bodies, bodies)
+            fill(scene.pairs, pairs)
+            fill(parts.collision.blocks, blocks)
             parts.collision.measured.normal[:, 2] = 1.0
             fill_tools(parts.tools, robot)
             fill_weights(parts.tools, pairs.reach)
@@ -210,7 +209,6 @@ class Gate:
         """Run every kernel once, so that none is compiled after this."""
         advance(*self._memory, 1.0, 1.0, False, False)
         finish(*self._memory, 1.0, self._parts.box.brake)
-        brake(*self._memory, 1.0)
         n, box = len(self.q_cmd), self._parts.box
         row = np.zeros((1, n)), np.zeros(1), np.eye(n)
         solve_avoidance_qp(
@@ -286,7 +284,8 @@ class Gate:
         self._is_stepping = True
         _put(motion.q_meas, q_meas)
         if q_des is None or not (is_fresh and is_due):
-            clearance = brake(*self._memory, self._h)
+            _put(motion.target, None)  # what has no target brakes
+            _, _, clearance = advance(*self._memory, self._h, 1.0, False, False)
         else:
             _put(motion.target, q_des)
             if dq_des is not None:
@@ -351,15 +350,6 @@ def _check_turning(info: RobotInfo) -> None:
             f"joint's acceleration around within {LONGEST_TURNING:g} s, got "
             f"{info.dddq_max.min():g}; raise it, or lower ddq_max"
         )
-
-
-def _fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
-    """Write values into arrays of the memory, one by one."""
-    for part, value in zip(parts, values, strict=True):
-        if isinstance(part, tuple):
-            _fill(part, value)
-        else:
-            part[...] = value
 
 
 def compute_command_limits(info: RobotInfo, settings: GateSettings) -> tuple[Vec, Vec]:

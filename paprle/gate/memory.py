@@ -1,32 +1,28 @@
 """All a gate computes with, in two blocks of memory.
 
 A compiled function takes 0.05 to 0.2 µs for every array that it is handed from Python,
-and the gate has ninety. So it is handed two blocks, and lays the arrays over them
-itself. The tables below are that layout; sizes, starts, and the arrays of Python and of
-kernels are all made from them.
+and the gate has ninety. So it is handed two blocks, and lays over them the arrays that
+it uses (``paprle.gate.laid``). The tables below are that layout; sizes, starts, and the
+arrays of Python and of kernels are all made from them.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable
 from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic, overload
-from numba.np.arrayobj import make_array, populate_array
+from numba.extending import overload
 
-from paprle.compiled import inlined
 from paprle.contracts.types import Vec
+from paprle.gate.laid import ITEMS, Laid, count_words, make_intrinsic
 from paprle.gate.limits import Box, Limits, Motion
 from paprle.gate.scene import Collision
 from paprle.gate.smoothing import Smoothing
 from paprle.gate.tools import Tools
 from paprle.robot.arrays import Ints
-
-_ITEM = 8  # [B] of both blocks
 
 
 class Sizes(NamedTuple):
@@ -144,7 +140,7 @@ _INTEGERS: Table = (
     ("tools", "is_member", (_T, _N)),
     ("smoothing", "n_given", (1,)),
 )
-"""The second block, behind its head: the sizes, then the starts of all arrays."""
+"""The second block, behind its head: the sizes, then start and shape of each array."""
 
 
 class Field(NamedTuple):
@@ -152,25 +148,23 @@ class Field(NamedTuple):
 
     Attributes:
         block: 0 or 1.
-        at: Place in the second block that holds where the array starts in its own.
         shape: Its shape.
     """
 
     block: int
-    at: int
     shape: tuple[Dim, ...]
 
 
 def _find_fields(tables: tuple[Table, Table]) -> dict[str, Field]:
     """Return all arrays by ``part.name``, in the order of the tables."""
-    fields: dict[str, Field] = {}
-    for block, table in enumerate(tables):
-        for part, names, shape in table:
-            dims = tuple((-1, dim) if isinstance(dim, int) else dim for dim in shape)
-            for name in names.split():
-                at = len(Sizes._fields) + len(fields)
-                fields[f"{part}.{name}"] = Field(block, at, dims)
-    return fields
+    return {
+        f"{part}.{name}": Field(
+            block, tuple((-1, dim) if isinstance(dim, int) else dim for dim in shape)
+        )
+        for block, table in enumerate(tables)
+        for part, names, shape in table
+        for name in names.split()
+    }
 
 
 def _find_classes(kind: Any, path: str) -> dict[str, tuple[Any, tuple[str, ...]]]:
@@ -184,120 +178,82 @@ def _find_classes(kind: Any, path: str) -> dict[str, tuple[Any, tuple[str, ...]]
     return classes
 
 
+def _find_type(path: str) -> Any:
+    """Return the type of an array, or of a tuple of them, in kernels."""
+    if path in _FIELDS:
+        field = _FIELDS[path]
+        return types.Array(ITEMS[field.block], len(field.shape), "C")
+    kind, paths = _CLASSES[path]
+    return Laid(kind, map(_find_type, paths))
+
+
+def _find_places(path: str, at: int) -> dict[str, int]:
+    """Return where the head describes an array, or a tuple and all of its parts."""
+    places = {path: at}
+    for part in () if path in _FIELDS else _CLASSES[path][1]:
+        places |= _find_places(part, at)
+        at += count_words(_find_type(part))
+    return places
+
+
 _FIELDS = _find_fields((_FLOATS, _INTEGERS))
 _CLASSES = _find_classes(Parts, "")
-N_HEAD = len(Sizes._fields) + len(_FIELDS)
+_PLACES = _find_places("", len(Sizes._fields))
+N_HEAD = len(Sizes._fields) + count_words(_find_type(""))
 
 
 def allocate(sizes: Sizes) -> tuple[Vec, Ints]:
     """Return the two blocks, empty but for the head of the second."""
-    ends, starts = [0, N_HEAD], []
-    for field in _FIELDS.values():
-        starts.append(ends[field.block])
-        ends[field.block] += math.prod(_find_shape(sizes, field))
+    ends, head = [0, N_HEAD], np.zeros(N_HEAD, dtype=np.int64)
+    head[: len(sizes)] = sizes
+    for path, field in _FIELDS.items():
+        shape = [more if i < 0 else sizes[i] + more for i, more in field.shape]
+        at = _PLACES[path]
+        head[at : at + 1 + len(shape)] = ends[field.block], *shape
+        ends[field.block] += math.prod(shape)
     integers = np.zeros(ends[1], dtype=np.int64)
-    integers[:N_HEAD] = *sizes, *starts
+    integers[:N_HEAD] = head
     return np.zeros(ends[0]), integers
 
 
-def _find_shape(head: Sequence[int], field: Field) -> tuple[int, ...]:
-    """Return the shape of an array by the sizes that head the second block."""
-    return tuple([more if i < 0 else head[i] + more for i, more in field.shape])
+def fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
+    """Write values into arrays of the memory, one by one."""
+    for part, value in zip(parts, values, strict=True):
+        if isinstance(part, tuple):
+            fill(part, value)
+        else:
+            part[...] = value
 
 
-def _assemble(
-    path: str, make_array: Callable[[Field], Any], make_tuple: Callable[..., Any]
-) -> Any:
-    """Return a part of the memory, each array and each tuple of them made by others."""
-    if path in _FIELDS:
-        return make_array(_FIELDS[path])
-    kind, paths = _CLASSES[path]
-    return make_tuple(kind, [_assemble(part, make_array, make_tuple) for part in paths])
-
-
-def build_parts(floats: Vec, integers: Ints) -> Any:
-    """Return all arrays; in kernels they are not counted as references.
-
-    Numba counts references of every array that it passes on, atomically and at 5 ns
-    each: a third of a period's time would go there. The gate holds the blocks for as
-    long as a kernel runs.
-    """
-    blocks, head = (floats, integers), integers[:N_HEAD].tolist()
-
-    def borrow(field: Field) -> Any:
-        start, shape = head[field.at], _find_shape(head, field)
-        return blocks[field.block][start : start + math.prod(shape)].reshape(shape)
-
-    return _assemble("", borrow, lambda kind, parts: kind(*parts))
-
-
-@intrinsic  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
-def _build_parts(typing_context: Any, floats: Any, integers: Any) -> Any:  # noqa: ARG001
-    """Compile ``build_parts``."""
-    kinds = types.float64, types.int64
-
-    def find_type(field: Field) -> Any:
-        return types.Array(kinds[field.block], len(field.shape), "C")
-
-    def join(kind: Any, parts: list[Any]) -> Any:
-        return types.BaseTuple.from_types(parts, kind)
-
-    def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        blocks = [
-            make_array(kind)(context, builder, block).data
-            for kind, block in zip(signature.args, args, strict=True)
-        ]
-
-        def read(at: int) -> Any:
-            return builder.load(builder.gep(blocks[1], [cgutils.intp_t(at)]))
-
-        def borrow(field: Field) -> tuple[Any, Any]:
-            kind = find_type(field)
-            shape = [
-                cgutils.intp_t(more)
-                if i < 0
-                else builder.add(read(i), cgutils.intp_t(more))
-                for i, more in field.shape
-            ]
-            strides = [cgutils.intp_t(_ITEM)]
-            for size in reversed(shape[1:]):
-                strides.insert(0, builder.mul(strides[0], size))
-            array = make_array(kind)(context, builder)
-            populate_array(
-                array,
-                data=builder.gep(blocks[field.block], [read(field.at)]),
-                shape=shape,
-                strides=strides,
-                itemsize=cgutils.intp_t(_ITEM),
-                meminfo=None,
-            )
-            return kind, array._getvalue()  # noqa: SLF001 - as Numba's own arrays
-
-        def tie(kind: Any, parts: list[tuple[Any, Any]]) -> tuple[Any, Any]:
-            tied = join(kind, [part for part, _ in parts])
-            values = [value for _, value in parts]
-            return tied, context.make_tuple(builder, tied, values)
-
-        return _assemble("", borrow, tie)[1]
-
-    return _assemble("", find_type, join)(floats, integers), generate
-
-
-@overload(build_parts)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
-def _build_in_kernel(floats: Any, integers: Any) -> Any:  # noqa: ARG001
-    """Let kernels call what compiles it."""
-
-    def build(floats: Any, integers: Any) -> Any:
-        return _build_parts(floats, integers)
-
-    return build
-
-
-@inlined
 def lay_out(floats: Vec, integers: Ints) -> Parts:
     """Return all arrays; they share the memory of the blocks.
 
-    Inlined, it costs a kernel nothing but the arrays that it uses. A kernel that hands
-    all of them on to another pays a microsecond: it hands on the blocks.
+    In kernels an array costs nothing until it is used, and is not counted as a
+    reference, atomically and at 5 ns each: the gate holds the blocks for as long as a
+    kernel runs.
     """
-    return build_parts(floats, integers)  # type: ignore[no-any-return]
+    return _lay_out("", (floats, integers))  # type: ignore[no-any-return]
+
+
+def _lay_out(path: str, blocks: tuple[Vec, Ints]) -> Any:
+    if path in _FIELDS:
+        block, dims = _FIELDS[path]
+        at = _PLACES[path]
+        start, *shape = blocks[1][at : at + 1 + len(dims)].tolist()
+        return blocks[block][start : start + math.prod(shape)].reshape(shape)
+    kind, paths = _CLASSES[path]
+    return kind(*(_lay_out(part, blocks) for part in paths))
+
+
+_PARTS = _CLASSES[""][1]
+_lay = make_intrinsic(Parts, map(_PLACES.get, _PARTS), map(_find_type, _PARTS))
+
+
+@overload(lay_out)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
+def _lay_out_in_kernel(floats: Any, integers: Any) -> Any:  # noqa: ARG001
+    """Let kernels call what compiles it."""
+
+    def lay(floats: Any, integers: Any) -> Any:
+        return _lay(floats, integers)
+
+    return lay

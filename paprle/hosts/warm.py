@@ -24,6 +24,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numba
+import numpy as np
 
 from paprle import compiled
 from paprle.config import resolve
@@ -32,8 +33,12 @@ from paprle.hosts.plan import make_plan, make_robot
 from paprle.hosts.status import print_line
 from paprle.hosts.virtual import VirtualSession
 from paprle.ipc.process import WORKSPACE
+from paprle.ipc.records import pose_to_row
 from paprle.kinematics import IkSolver
+from paprle.kinematics.branches import follow_path, list_branches
+from paprle.kinematics.robot_solver import LimbSolver
 from paprle.session.motion import Motion
+from paprle.session.ways import Ways
 
 _SAMPLE = (
     "leader=autopilot",
@@ -45,6 +50,8 @@ _SAMPLE = (
     "session.episodes=1",
 )
 _MODULE = "paprle.hosts.warm"  # whose name is another when it is run
+# measured: a twentieth of the time goes into colours of messages that nobody sees
+_UNCOLOURED = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
 _POLL = 0.1  # [s] chosen: a bar that moves is seen to move
 _LINE_EVERY = 10.0  # [s] chosen: for logs, where a line stays
 _BAR = 30  # chosen: characters
@@ -53,30 +60,42 @@ _PART = "part-"  # chosen: folders of the parts begin so, those of Numba do not
 
 def _compile_gate() -> None:
     resolved = resolve(_SAMPLE)
-    Gate(make_robot(resolved), resolved.gate, h=0.005)
+    robot = make_robot(resolved)
+    home = robot.home.copy()  # may be written to, as what a session has
+    Gate(robot, resolved.gate, h=0.005)
+    ways = Ways(robot, resolved.gate)
+    ways.find_contact(home, home)
+    ways.measure(home)
 
 
-def _compile_motion() -> None:
+def _compile_kinematics() -> None:
     resolved = resolve(_SAMPLE)
-    plan = make_plan(resolved)
-    Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
-    IkSolver(next(iter(plan.robot.limbs.values())))
+    robot = make_robot(resolved)
+    (limb,) = robot.limbs.values()
+    home, T = robot.home.copy(), limb.fk(limb.home)
+    solver = IkSolver(limb)
+    list_branches(solver, T, limb.home)
+    path = np.array([[t, *pose_to_row(T)] for t in range(2)])
+    follow_path(solver, path, limb.home, robot.ddq_max[limb.indices], (1.0, 1.0), 1)
+    of_all = LimbSolver(robot, resolved.ik, resolved.gate.position_margin)
+    of_all.solve(np.eye(4).reshape(1, 4, 4), np.array([True]), home, home, home)
 
 
 def _run_briefly() -> None:
+    """Run a session, after what the leaders of others need to warm up."""
+    resolved = resolve(_SAMPLE)
+    plan = make_plan(resolved)
+    Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
     with contextlib.redirect_stdout(io.StringIO()):
-        VirtualSession(resolve(_SAMPLE)).run()
+        VirtualSession(resolved).run()
 
 
 PARTS: dict[str, Callable[[], None]] = {
     "gate": _compile_gate,
-    "motion": _compile_motion,
-    "session": _run_briefly,
+    "kinematics": _compile_kinematics,
 }
-"""What a process of its own compiles, by name."""
-_BESIDE = ("gate", "motion")  # measured: they take equally long
-_AFTER = ("session",)  # what calls those
-N_KERNELS = 22  # what Python calls in a session; the rest is compiled as parts of it
+"""What a process of its own compiles, by name; measured: they take equally long."""
+N_KERNELS = 21  # what Python calls in a session; the rest is compiled as parts of it
 
 
 def compile_once() -> None:
@@ -96,11 +115,10 @@ def compile_once() -> None:
     begin = time.monotonic()
     progress = _Progress(N_KERNELS)
     try:
-        for parts in (_BESIDE, _AFTER):
-            _compile_beside(list(parts), cache, progress)
+        _compile_beside(list(PARTS), cache, progress)
     finally:
         progress.close()
-    _run_briefly()  # it shows what a process failed of, if one did
+    _run_briefly()  # the little that is left; it shows what a process failed of
     done.touch()
     print_line(f"compiled what a session runs in {time.monotonic() - begin:.0f} s")
 
@@ -153,7 +171,7 @@ def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
     process = subprocess.Popen(
         [sys.executable, "-m", _MODULE, part],
         cwd=WORKSPACE,
-        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)},
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)} | _UNCOLOURED,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,

@@ -9,13 +9,14 @@ import math
 
 import numpy as np
 
-from paprle.compiled import compiled, compiled_aside
+from paprle.compiled import compiled_aside
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import Vec
 from paprle.gate.clearance import measure
-from paprle.gate.scene import Placed, Scene, place_bodies_at
+from paprle.gate.memory import Sizes, allocate, fill, lay_out
+from paprle.gate.scene import Scene, place_bodies_at
 from paprle.robot import RobotModel
-from paprle.robot.arrays import Pairs, make_reach
+from paprle.robot.arrays import Ints, Pairs, make_reach
 from paprle.robot.bodies import to_arrays
 from paprle.robot.distance import bound_pair
 from paprle.session.slow_move import sample_path
@@ -31,14 +32,14 @@ class Ways:
 
     def __init__(self, robot: RobotModel, gate: GateSettings) -> None:
         model = robot.make_collision_model(gate.scene)
-        a, b = (
-            np.array([pair[side] for pair in model.body_pairs], dtype=np.int64)
-            for side in range(2)
-        )
+        a, b = np.array(model.body_pairs, dtype=np.int64).reshape(-1, 2).T
         keep = model.find_kept(gate.clearance_self, gate.clearance_scene)
         bodies = to_arrays(model.bodies, robot.link_places)
         nothing = make_reach(np.zeros((0, len(a))))
-        self._scene = Scene(robot.tree, bodies, Pairs(a, b, keep, nothing))
+        n, m = len(robot.joint_names), len(robot.tree.parent)
+        self._memory = allocate(Sizes(n, 0, m, len(bodies.joint), len(a), 0, 1, 0))
+        scene = Scene(robot.tree, bodies, Pairs(a, b, keep, nothing))
+        fill(lay_out(*self._memory).collision.scene, scene)
         self._names = tuple(model.pairs)
 
     def find_contact(self, q_start: Vec, q_goal: Vec) -> str:
@@ -51,35 +52,34 @@ class Ways:
         Returns:
             The two links.
         """
-        pair = find_near_pair(self._scene, sample_path(q_start, q_goal), _KEPT)
+        pair = find_near_pair(*self._memory, sample_path(q_start, q_goal), _KEPT)
         if pair < 0:
             return ""
         return f"'{self._names[pair][0]}' would touch '{self._names[pair][1]}'"
 
     def measure(self, q: Vec) -> float:
         """Return the least distance at q, shape (n,), [m]; +inf without pairs."""
-        return float(find_clearance(self._scene, q))
-
-
-@compiled
-def _make_placed(scene: Scene) -> Placed:
-    m, b = len(scene.tree.parent), len(scene.bodies.joint)
-    return Placed(
-        np.empty((m, 3, 3)), np.empty((m, 3)), np.empty((b, 3, 3)), np.empty((b, 3))
-    )
+        return float(find_clearance(*self._memory, q))
 
 
 @compiled_aside
-def find_near_pair(scene: Scene, path: Vec, share: float) -> int:
+def find_near_pair(floats: Vec, integers: Ints, path: Vec, share: float) -> int:
     """Return the first pair that comes nearer than a share of what it keeps, or -1.
 
     Args:
-        scene: What may collide.
+        floats: The memory.
+        integers: The memory.
         path: Postures, shape (m, n), [rad].
         share: Of ``Pairs.keep``.
     """
-    placed, work, witness = _make_placed(scene), np.zeros(1), np.empty(9)
-    bodies, pairs, R, p = scene.bodies, scene.pairs, placed.R_body, placed.p_body
+    collision = lay_out(floats, integers).collision
+    scene, placed, work = (
+        collision.scene,
+        collision.scratch.placed,
+        collision.measured.work,
+    )
+    witness, R, p = collision.scratch.witness, placed.R_body, placed.p_body
+    bodies, pairs = scene.bodies, scene.pairs
     for row in range(len(path)):
         place_bodies_at(scene, path[row], placed, work)
         for k in range(len(pairs.a)):
@@ -92,10 +92,16 @@ def find_near_pair(scene: Scene, path: Vec, share: float) -> int:
 
 
 @compiled_aside
-def find_clearance(scene: Scene, q: Vec) -> float:
+def find_clearance(floats: Vec, integers: Ints, q: Vec) -> float:
     """Return the smallest distance of any pair at q, shape (n,), [m]."""
-    placed, work, witness = _make_placed(scene), np.zeros(1), np.empty(9)
-    bodies, pairs, R, p = scene.bodies, scene.pairs, placed.R_body, placed.p_body
+    collision = lay_out(floats, integers).collision
+    scene, placed, work = (
+        collision.scene,
+        collision.scratch.placed,
+        collision.measured.work,
+    )
+    witness, R, p = collision.scratch.witness, placed.R_body, placed.p_body
+    bodies, pairs = scene.bodies, scene.pairs
     place_bodies_at(scene, q, placed, work)
     least = math.inf
     for k in range(len(pairs.a)):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import itertools
+from typing import get_type_hints
 
+import numba
 import numpy as np
 import pytest
 from adversary import H, drive, load
 
 from benchmarks.gate_soak import KEPT, Memory, run_memory
+from paprle.compiled import compiled
 from paprle.gate import memory
 from paprle.gate.gate import Gate
-from paprle.gate.memory import Sizes, allocate, build_parts, lay_out
+from paprle.gate.memory import Parts, Sizes, allocate, lay_out
 
 
 def find_arrays(parts):
@@ -32,7 +35,7 @@ SIZES = [
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_arrays_fill_the_memory_and_never_overlap(sizes):
     blocks = allocate(sizes)
-    parts = build_parts(*blocks)
+    parts = lay_out(*blocks)
 
     for block, first in zip(blocks, (0, memory.N_HEAD), strict=True):
         taken = np.zeros(len(block), dtype=int)
@@ -47,18 +50,51 @@ def test_arrays_fill_the_memory_and_never_overlap(sizes):
         assert (taken[first:] == 1).all()
 
 
-@pytest.mark.parametrize("sizes", SIZES, ids=str)
-def test_kernels_lay_it_out_as_python_does(sizes):
-    blocks = allocate(sizes)
-    python = find_arrays(build_parts(*blocks))
-    kernels = find_arrays(lay_out(*blocks))
+def find_paths(kind, path):
+    """Return the paths of all arrays of nested tuples, in their order."""
+    hints = getattr(kind, "_fields", None) and get_type_hints(kind)
+    if not hints:
+        return [path]
+    found = [find_paths(hint, f"{path}.{name}") for name, hint in hints.items()]
+    return list(itertools.chain.from_iterable(found))
 
-    assert len(python) == len(kernels)
-    for one, two in zip(python, kernels, strict=True):
-        assert one.shape == two.shape
-        assert one.dtype == two.dtype
-        if one.size:
-            assert one.ctypes.data == two.ctypes.data
+
+@compiled
+def number(array, k, shapes):
+    for axis in range(array.ndim):
+        shapes[k, axis] = array.shape[axis]
+    for i in range(array.size):
+        array.flat[i] = k + 1
+
+
+@pytest.fixture(scope="module")
+def number_all():
+    """Fills each array of a memory with its number, and tells its shape."""
+    paths = find_paths(Parts, "lay_out(floats, integers)")
+    calls = [f"    number({path}, {k}, shapes)" for k, path in enumerate(paths)]
+    made = {"lay_out": lay_out, "number": number}
+    # a kernel can name no field by a variable
+    exec("\n".join(["def number_all(floats, integers, shapes):", *calls]), made)
+    return (
+        made["number_all"]
+        if numba.config.DISABLE_JIT
+        else numba.njit(made["number_all"])
+    )
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("sizes", SIZES, ids=str)
+def test_kernels_lay_it_out_as_python_does(sizes, number_all):
+    blocks = allocate(sizes)
+    arrays = find_arrays(lay_out(*blocks))
+    shapes = np.full((len(arrays), 3), -1)
+
+    number_all(*blocks, shapes)
+
+    for k, array in enumerate(arrays):
+        assert tuple(shapes[k, : array.ndim]) == array.shape
+        assert (shapes[k, array.ndim :] == -1).all()
+        assert (array == k + 1).all()
 
 
 def test_sizes_head_the_integers():

@@ -102,6 +102,7 @@ def test_what_a_session_runs_is_as_much_as_the_bar_says(tmp_path):
     subprocess.run([sys.executable, "-m", "paprle.hosts.warm"], env=cache, check=True)
 
     assert _count_compiled([tmp_path]) == warm.N_KERNELS
+    assert len(list(tmp_path.rglob("*.nbc"))) == warm.N_KERNELS, "one is compiled twice"
 
 
 @pytest.mark.process
