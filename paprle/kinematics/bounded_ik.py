@@ -65,7 +65,7 @@ from paprle.robot.braking import compute_braking_velocity, compute_stopping_spee
 DQ_MAX, DDQ_MAX, DQ, MET = range(4)
 """Rows of ``rates``: V, A, the velocity of the last period, and where the target was
 last met, [rad]."""
-_LOW, _HIGH, _WISH, _DX = range(4)
+LOW, HIGH, WISH, _DX = range(4)
 """Rows of ``bounds_and_bias``: box, y_wish, and the motion of this period, [rad]."""
 _DAMPING = 1e-6  # [1] chosen: λ² on the target: too little to be seen in the answer
 _CURVATURE = 1.0  # [1/m] measured: λ² by the residual; 0.3 to 3 are nearly as good
@@ -151,7 +151,7 @@ def follow(
     bounds_and_bias = np.zeros((4, len(q)))
     _fill_bounds_and_bias(task, q, rates, residual, dt, bounds_and_bias)
     residual_before = residual.copy()
-    n, err_pos, err_rot = _converge(
+    n, err_pos, err_rot = converge(
         task, work, bounds_and_bias, rates, residual, dt, 1.0
     )
     if _is_torn(task, residual, err_rot):
@@ -162,7 +162,7 @@ def follow(
         find_error(task.tree, terms.free_axis, work, q)
         pull = max(terms.rotation_weight * err_rot, _TINY)
         yielding = _YIELDING * min(1.0, _MOST_PULL / pull)
-        more, err_pos, err_rot = _converge(
+        more, err_pos, err_rot = converge(
             task, work, bounds_and_bias, rates, residual, dt, yielding
         )
         n += more
@@ -187,13 +187,13 @@ def _fill_bounds_and_bias(
         mobility = joints[MOBILITY, j]
         if mobility > 0.0:
             low, high = _bound(task, q[j], j, rates, dt)
-            bounds_and_bias[_LOW, j], bounds_and_bias[_HIGH, j] = (
+            bounds_and_bias[LOW, j], bounds_and_bias[HIGH, j] = (
                 low * dt / mobility,
                 high * dt / mobility,
             )
-            bounds_and_bias[_WISH, j] = rates[DQ, j] * dt / mobility
+            bounds_and_bias[WISH, j] = rates[DQ, j] * dt / mobility
             n_moving += 1
-            speed2 += bounds_and_bias[_WISH, j] ** 2
+            speed2 += bounds_and_bias[WISH, j] ** 2
     has_spare = n_moving > len(task.rows)
     for j in range(len(q)):
         bounds_and_bias[_DX, j] = joints[MOBILITY, j] * find_posture_bias(
@@ -208,10 +208,10 @@ def _fill_bounds_and_bias(
     bias = min(bias, _POSTURE_RATE * dt)
     for j in range(len(q)):
         wish = (
-            keep * bounds_and_bias[_WISH, j]
+            keep * bounds_and_bias[WISH, j]
             + (1.0 - keep) * bias * bounds_and_bias[_DX, j]
         )
-        bounds_and_bias[_WISH, j], bounds_and_bias[_DX, j] = wish, 0.0
+        bounds_and_bias[WISH, j], bounds_and_bias[_DX, j] = wish, 0.0
 
 
 @inlined
@@ -227,7 +227,7 @@ def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, 
 
 
 @compiled
-def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
+def converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     task: Task,
     work: Workspace,
     bounds_and_bias: Vec,
@@ -268,8 +268,8 @@ def _converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
             part = returning if has_spare else share * returning
             _add_return(work.joints, rates[MET], part, form.g)
         for j in range(n):
-            bounds[0, j] = bounds_and_bias[_LOW, j] - bounds_and_bias[_DX, j]
-            bounds[1, j] = bounds_and_bias[_HIGH, j] - bounds_and_bias[_DX, j]
+            bounds[0, j] = bounds_and_bias[LOW, j] - bounds_and_bias[_DX, j]
+            bounds[1, j] = bounds_and_bias[HIGH, j] - bounds_and_bias[_DX, j]
         solve_box(form.H, form.g, bounds[0], bounds[1], x)
         step = _go(task, work, bounds_and_bias, x)
         pos, rot = find_error(task.tree, terms.free_axis, work, work.joints[Q])
@@ -355,7 +355,7 @@ def _fill_slope(
 ) -> None:
     """Write Aᵀ (b − rest) + λ² (y_wish − y)."""
     for j in range(len(g)):
-        g[j] = damping * (bounds_and_bias[_WISH, j] - bounds_and_bias[_DX, j])
+        g[j] = damping * (bounds_and_bias[WISH, j] - bounds_and_bias[_DX, j])
         for i in range(len(rest)):
             g[j] += work.A[i, j] * (work.b[i] - rest[i])
 

@@ -37,8 +37,14 @@ _TINY = 1e-24  # [rad] chosen: no way at all, as a positive number
 
 
 @compiled
-def find_step(
-    terms: Terms, A: Vec, b: Vec, joints: Vec, radius: float, is_first: bool
+def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
+    terms: Terms,
+    A: Vec,
+    b: Vec,
+    joints: Vec,
+    radius: float,
+    most_aside: float,
+    is_first: bool,
 ) -> float:
     """Write the step from where a limb stands, within limits and radius.
 
@@ -48,6 +54,7 @@ def find_step(
         b: Weighted error, shape (k,); used up.
         joints: See ``Workspace.joints``; takes the step.
         radius: Largest change of any joint, [rad].
+        most_aside: Largest part of the second task, [rad].
         is_first: Lean in what the task leaves free (``posture``).
 
     Returns:
@@ -62,7 +69,7 @@ def find_step(
     for j in range(joints.shape[1]):
         bias = find_posture_bias(joints, j, joints[Q, j], n_free > len(b))
         joints[WAY, j] = joints[MOBILITY, j] * bias
-    aside = _solve_free(terms, A, b, joints, n_free, is_first)
+    aside = _solve_free(terms, A, b, joints, n_free, most_aside, is_first)
     largest = 0.0
     for j in range(joints.shape[1]):
         largest = max(largest, abs(joints[STEP, j]))
@@ -74,7 +81,7 @@ def find_step(
     for rest in range(n_free - 1, -1, -1):
         if not _fix_worst(A, b, joints):
             break
-        aside = _solve_free(terms, A, b, joints, rest, is_first)
+        aside = _solve_free(terms, A, b, joints, rest, most_aside, is_first)
     return aside
 
 
@@ -99,8 +106,14 @@ def _fix_worst(A: Vec, b: Vec, joints: Vec) -> bool:
 
 
 @compiled
-def _solve_free(
-    terms: Terms, A: Vec, b: Vec, joints: Vec, n_free: int, is_first: bool
+def _solve_free(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
+    terms: Terms,
+    A: Vec,
+    b: Vec,
+    joints: Vec,
+    n_free: int,
+    most_aside: float,
+    is_first: bool,
 ) -> float:
     """Write the step of the free joints; returns the size of the second task's part."""
     k, aside, y = terms.n_first, 0.0, joints[Y]
@@ -110,7 +123,7 @@ def _solve_free(
         G = np.empty((k, k))
         weakness = _solve(terms, A[:k], b[:k], min(k, n_free), G, y)
         if n_free > k and len(b) > k:
-            aside = _add_second_task(terms, A, b, G, joints, weakness)
+            aside = _add_second_task(terms, A, b, G, joints, weakness, most_aside)
         elif is_first and (n_free > k or weakness > 0.0):
             _add_posture(A[:k], G, joints[WAY], y)
     for j in range(len(y)):
@@ -166,8 +179,14 @@ def _take_from(A: Vec, G: Vec, x: Vec) -> None:
 
 
 @compiled
-def _add_second_task(
-    terms: Terms, A: Vec, b: Vec, G: Vec, joints: Vec, weakness: float
+def _add_second_task(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
+    terms: Terms,
+    A: Vec,
+    b: Vec,
+    G: Vec,
+    joints: Vec,
+    weakness: float,
+    most_aside: float,
 ) -> float:
     """Add to y what turns the eef and leaves it in place.
 
@@ -192,9 +211,12 @@ def _add_second_task(
     _solve(terms, A_rest, b_rest, min(len(b_rest), rank), H, z)
     size = 0.0
     for j in range(len(y)):
-        y[j] += (1.0 - weakness) * z[j]
         size += z[j] * z[j]
-    return (1.0 - weakness) * math.sqrt(size)
+    size = math.sqrt(size)
+    share = min(1.0 - weakness, most_aside / max(size, _TINY))
+    for j in range(len(y)):
+        y[j] += share * z[j]
+    return share * size
 
 
 @compiled

@@ -33,6 +33,7 @@ from paprle.kinematics.task import (
 _LARGEST_ITERATION = 0.5  # [rad] chosen: farther, the linearisation means little
 _CURVATURE = 1.0  # [m/rad²] chosen: reach of an arm; what a step aside may cost
 _LEAST_ASIDE = 1e-3  # [rad] chosen: the rest waits for the next solve
+_SHORTER = 0.5  # [1] chosen: next to a step aside that went too far
 _LEAST_PROGRESS = 0.98  # [1] chosen: of the squared error; slower is as good as arrived
 LEAST_STEP = 1e-11  # [rad] chosen: far below any encoder
 _N_BACKTRACKS = 3  # chosen: 1/64 of the step; if that is no better, nothing is
@@ -118,14 +119,16 @@ def iterate(task: Task, work: Workspace) -> Found:
     n, is_moved, farthest = 0, False, 0.0
     for j in range(joints.shape[1]):
         farthest = max(farthest, joints[REACH, j])
-    radius = min(farthest, _LARGEST_ITERATION)
+    radius, most_aside = min(farthest, _LARGEST_ITERATION), math.inf
     while n < terms.max_iterations and not is_met(terms, err_pos, err_rot):
         linearise(task, work)
-        aside = find_step(terms, work.A, work.b, joints, radius, n == 0)
+        aside = find_step(terms, work.A, work.b, joints, radius, most_aside, n == 0)
         n += 1
         cost = _weigh(terms, err_pos, err_rot)
         share, pos, rot = _advance(task, work, cost, aside)
         if share > 0.0:
+            if n > 1 and (pos >= max(err_pos, terms.tol_pos) or rot >= err_rot):
+                most_aside = _SHORTER * share * aside
             err_pos, err_rot, is_moved = pos, rot, True
         is_slow = _weigh(terms, err_pos, err_rot) > _LEAST_PROGRESS * cost
         is_there = aside > 0.0 and err_pos <= terms.tol_pos

@@ -68,7 +68,8 @@ class IkSolver:
     task. What that leaves free follows the posture bias (``posture``), in proportion to
     the main motion: the null space, and a singular direction as far as it is damped.
     With fewer joints position comes first and rotation gets what that leaves. With
-    joints to spare an arm that is stuck goes to another posture (``second_start``).
+    joints to spare an arm that is stuck goes to another posture, with the hand in its
+    place if it can (``second_start``).
 
     Attributes:
         limb: The limb.
@@ -119,7 +120,8 @@ class IkSolver:
             q_start: Where to start, shape (n_l,), [rad]; outside of its limits a joint
                 moves inwards or not at all.
             max_step: Largest change of any joint, [rad]; the settings' when absent. A
-                longer way is cut off there, its direction kept.
+                longer way is cut off there, its direction kept, or, with joints to
+                spare, the hand in its place while it turns.
             dt: Time since the last call, [s]: no joint goes farther than its V allows
                 in it, and together they go where that leads nearest. Without it time is
                 nobody's business.

@@ -25,6 +25,7 @@ from benchmarks.redundancy import (
     make_timed,
 )
 from paprle.contracts.errors import CommandError
+from paprle.contracts.settings import IkSettings
 from paprle.kinematics import IkSolver
 from paprle.kinematics.posture import find_posture_bias
 
@@ -96,6 +97,25 @@ def test_a_hand_that_is_held_beyond_a_limit_comes_to_rest():
 
     ddq = np.diff(q[-200:], n=2, axis=0) / DT**2
     assert np.abs(ddq).max() < 0.02 * arm.ddq_max.min()
+
+
+@pytest.mark.parametrize("which", [8, 10])
+def test_an_arm_that_goes_to_another_posture_keeps_its_hand_in_place(which):
+    """Two motions of ``benchmarks.redundancy slow`` in which iiwa comes to a limit."""
+    arm, rng = Arm(load("iiwa", None)), np.random.default_rng(1)
+    motion = [make_motion(arm, "slow", rng) for _ in range(which + 1)][-1]
+    path = [arm.limb.fk(q) for q in motion]
+
+    q = follow(make_library(arm), motion[0], path)
+
+    pos, rot = find_reached(arm.limb, q, path)
+    assert rot.max() > math.radians(30.0)
+    assert pos.max() < ON_POS
+    assert (rot < ON_ROT).mean() > 0.98
+    step = IkSettings().max_step
+    assert np.abs(np.diff(q, axis=0)).max() <= step + ROUNDING
+    assert (q >= arm.q_min + MARGIN - ROUNDING).all()
+    assert (q <= arm.q_max - MARGIN + ROUNDING).all()
 
 
 @pytest.mark.long

@@ -123,6 +123,22 @@ def test_few_joints_reach_the_position_and_turn_as_near_as_they_can(seed, n):
     assert found.err_rot <= np.linalg.norm(pin.log3(T.rotation.T @ target.rotation))
 
 
+@pytest.mark.parametrize("seed", [640, 1483, 2792, 3453])
+def test_what_few_joints_turn_does_not_hold_them_off_their_place(seed):
+    rng = np.random.default_rng(seed)
+    limb = make_arm(5, seed)
+    q = draw_q(limb, rng, 0.3)
+    solver, T = IkSolver(limb), limb.fk(q)
+    target = pin.SE3(T.rotation @ pin.exp3(rng.normal(size=3) * 0.05), T.translation)
+
+    found = solver.solve(target, q)
+
+    assert found.err_pos <= 1e-6
+    assert found.err_rot < 0.9 * np.linalg.norm(
+        pin.log3(T.rotation.T @ target.rotation)
+    )
+
+
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_arms_of_very_few_joints_come_as_near_as_they_can(n):
     rng = np.random.default_rng(n)
