@@ -14,6 +14,7 @@ from paprle.contracts.errors import PaprleError
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.evaluation.clearance import judge_clearance
 from paprle.evaluation.far import FarErrors
+from paprle.evaluation.kept import find_kept
 from paprle.evaluation.latency import (
     LAG_MAX,
     LAG_MIN,
@@ -372,7 +373,7 @@ def _measure_gate(
 
 def _add_clearance(figures: Json, episode: Recording, notes: list[str]) -> None:
     """Add how near bodies came, as C1 of the verdict."""
-    figures |= {"min_clearance_mm": None, "nearest_pair": None}
+    figures |= {"min_clearance_mm": None, "nearest_pair": None, "kept": []}
     try:
         found = judge_clearance(episode)
     except PaprleError as err:
@@ -381,7 +382,7 @@ def _add_clearance(figures: Json, episode: Recording, notes: list[str]) -> None:
     if found is None or figures["violations"] is None:
         return
     figures["min_clearance_mm"] = found.nearest * MS
-    figures["nearest_pair"] = list(found.pair)
+    figures["nearest_pair"], figures["kept"] = list(found.pair), find_kept(episode)
     figures["violations"] += found.n_violations
     figures["violations_by_invariant"]["C1"] = found.n_violations
     figures["oracle"] += f"\nclearance C1 {describe_clearance(figures)}"

@@ -162,11 +162,10 @@ def _advise_on_reach(entry: Json) -> Iterator[str]:
             "maker allows more."
         )
     if "clearance" in causes or "unverified" in causes:
-        pair = entry["gate"].get("nearest_pair")
-        who = f" {' and '.join(pair)} came nearest." if pair else ""
+        kept = "; ".join(entry["gate"].get("kept") or ["bodies are kept apart"])
         yield (
-            f"The gate kept bodies apart.{who} Keep away from there, or look at them "
-            "with `paprle collision`."
+            f"The gate acted: {kept}. Keep away from there, or look at them with "
+            "`paprle collision`."
         )
     if "blocked" in causes or "not_followed" in causes:
         yield (

@@ -114,7 +114,8 @@ def describe_clearance(gate: Json) -> str:
     nearest = format_number(gate["min_clearance_mm"], "mm")
     n_near = gate["violations_by_invariant"]["C1"]
     verdict = f"NEARER THAN KEPT {n_near}×" if n_near else "kept"
-    return f"{verdict}: at least {nearest}, {' – '.join(gate['nearest_pair'])}"
+    told = [f"{verdict}: at least {nearest}, {' – '.join(gate['nearest_pair'])}"]
+    return "; ".join(told + gate["kept"])
 
 
 def describe_smoothness(joints: Json) -> str:

@@ -69,12 +69,20 @@ def name_reasons(latched: int, told: str = "") -> str:
     )
 
 
-def list_words(reasons: int) -> tuple[str, ...]:
-    """Return what each reason of a word of bits means, for whoever watches."""
-    return tuple(
-        _WORDS[reason][0] if reason in _WORDS else _LIMITED[reason]
-        for reason in from_bits(reasons)
-    )
+def list_words(reasons: int, kept: str = "") -> tuple[str, ...]:
+    """Return what each reason of a word of bits means, for whoever watches.
+
+    Args:
+        reasons: The bits.
+        kept: What is kept clear of what, in words, where that is known.
+    """
+    found = from_bits(reasons)
+    words = [_WORDS[one][0] if one in _WORDS else _LIMITED[one] for one in found]
+    if kept and Reason.CLEARANCE in found:
+        words[found.index(Reason.CLEARANCE)] = kept
+    elif kept and Reason.UNVERIFIED in found:
+        words[found.index(Reason.UNVERIFIED)] += f": {kept}"
+    return tuple(words)
 
 
 def describe_reasons(latched: int, told: str = "") -> str:

@@ -43,6 +43,7 @@ _AWAY = 5e-3  # [m] chosen: whoever is farther off for most of the time did not 
 _MOST = 0.5  # chosen: share of the time
 _LONG = 1.0  # [s] chosen: a shorter drive says nothing of it
 _FAR = "the hand is farther than retarget.max_travel from where it engaged"
+_KEEPING = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
 _MEASURED = "q_cmd", "q_meas", "dq_cmd"
 # what follows from the bounds that the IK respects already, or is no limit
 _NOT_TOLD = to_bits(
@@ -193,6 +194,9 @@ class Shortfalls:
     def __init__(self, robot: RobotModel, gate: GateSettings) -> None:
         low, high = compute_command_limits(robot.info, gate)
         self._arms = {name: _Arm(robot, name, low, high) for name in robot.limbs}
+        self._bodies = robot.make_collision_model(gate.scene)
+        kept = gate.clearance_self, gate.clearance_scene
+        self._kept = self._bodies.find_kept(*kept)
         self.newest: tuple[Shortfall, ...] = ()
         self._session, self._episode = _Tally(), _Tally()
         self._begin_ns: int | None = None
@@ -287,4 +291,15 @@ class Shortfalls:
                 told = f"{name}: {cause}" if several else cause
                 yield Shortfall(told, pos, rot, name if is_stuck else "")
         if acting:
-            yield Shortfall(", ".join(list_words(acting)), float("nan"), float("nan"))
+            kept = (
+                self._name_kept(motion.status["q_cmd"], q_des)
+                if acting & _KEEPING
+                else ""
+            )
+            words = ", ".join(list_words(acting, kept))
+            yield Shortfall(words, float("nan"), float("nan"))
+
+    def _name_kept(self, q_cmd: Vec, q_des: Vec) -> str:
+        """Say what is kept clear of what between a command and what is asked, (n,)."""
+        tightest = self._bodies.find_tightest(q_cmd, q_des, self._kept)
+        return "" if tightest < 0 else self._bodies.describe_pair(tightest)

@@ -16,6 +16,7 @@ import logging
 import math
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 import coal
 import numpy as np
@@ -29,8 +30,17 @@ _log = logging.getLogger(__name__)
 
 _N_SAMPLES = 64  # chosen: postures in which an overlap must persist to be ignored
 _HOME_SHARE = 0.9  # chosen: leaves room to stop before home's own clearance
+_UNMOVED = 1e-5  # [m] chosen: ten times what coal rounds to
+_NEAR = 0.2  # [m] chosen: any arm stops within it
 _SEED = 0  # chosen: the same pairs in every run
 OVERLAP_AT_A_JOINT = "touch at home, one joint between"
+
+
+class _Ball(NamedTuple):
+    """What holds a body, in its own axes: centre, shape (3,), and radius, [m]."""
+
+    centre: Vec
+    radius: float
 
 
 class CollisionModel:
@@ -52,7 +62,7 @@ class CollisionModel:
         ignored: tuple[tuple[str, str], ...] = (),
         scene: tuple[Primitive, ...] = (),
     ) -> None:
-        self._info = info
+        self._info, self._urdf = info, urdf
         grippers = {limb.gripper.joint for limb in info.limbs if limb.gripper}
         self._tree = JointTree(urdf, info.joint_names, info.mimics, grippers)
         self._data = self._tree.model.createData()
@@ -60,6 +70,7 @@ class CollisionModel:
         self.bodies = (*urdf.primitives, *scene)
         self.n_robot_bodies = len(urdf.primitives)
         self._links = [body.link for body in self.bodies]
+        self._balls = [_find_ball(body) for body in self.bodies]
         for number, body in enumerate(self.bodies):
             joint_id, T_joint_link = self._tree.find_place(body.link)
             self._geometry.addGeometryObject(
@@ -103,6 +114,65 @@ class CollisionModel:
                 self._tree.expand(q),
             )
         return np.array([result.min_distance for result in results.distanceResults])
+
+    def find_tightest(self, q: Vec, q_asked: Vec, kept: Vec) -> int:
+        """Return the pair with the least beyond what it keeps; −1: nothing is near.
+
+        Of those that come nearer on the way to what is asked for, if there are any:
+        what a limb that holds still has near it keeps nothing.
+
+        Args:
+            q: Where the robot is, shape (n,).
+            q_asked: Where it was asked to be, shape (n,).
+            kept: What each of ``pairs`` keeps, shape (k,), [m].
+        """
+        if not self.pairs:
+            return -1
+        a, b = self._sides
+        self._place(q_asked, self._asked)
+        balls = zip(self._place(q, self._results), self._balls, strict=True)
+        centres = np.array([T.act(ball.centre) for T, ball in balls])
+        radii = np.array([ball.radius for ball in self._balls])
+        apart = np.linalg.norm(centres[a] - centres[b], axis=1)
+        at_least = apart - radii[a] - radii[b] - kept
+        found, limit = [], _NEAR
+        for k in map(int, np.argsort(at_least)):  # few pairs have to be measured
+            if at_least[k] > limit:
+                break
+            distance, asked = (
+                pin.computeDistance(self._geometry, placed, k).min_distance
+                for placed in (self._results, self._asked)
+            )
+            is_closing, spare = asked < distance - _UNMOVED, distance - kept[k]
+            found.append((not is_closing, spare, k))
+            limit = min(limit, spare) if is_closing else limit
+        return min(found)[2] if found else -1
+
+    def _place(self, q: Vec, results: pin.GeometryData) -> list[pin.SE3]:
+        """Return the poses of all bodies at q, shape (n,)."""
+        model, data, full = self._tree.model, self._data, self._tree.expand(q)
+        pin.updateGeometryPlacements(model, data, self._geometry, results, full)
+        return list(results.oMg)
+
+    def describe_pair(self, k: int) -> str:
+        """Say which bodies one of ``pairs`` are, and whose."""
+        links = self.pairs[k]
+        own = [body < self.n_robot_bodies for body in self.body_pairs[k]]
+        a, b = (
+            f"'{link}'{self._name_owner(link) if is_own else ' of the scene'}"
+            for link, is_own in zip(links, own, strict=True)
+        )
+        return f"{a} is kept clear of {b}"
+
+    def _name_owner(self, link: str) -> str:
+        """Return which limb moves a link, in words; nothing where none does."""
+        columns = self._tree.find_columns(self._urdf.root, link)
+        movers = {self._info.joint_names[column] for column in columns}
+        for limb in self._info.limbs:
+            fingers = (limb.gripper.joint,) if limb.gripper else ()
+            if movers.intersection((*limb.joint_names, *fingers)):
+                return f" of {limb.name}"
+        return ""
 
     def find_nearest_points(self, k: int) -> Vec:
         """Return where two bodies of ``pairs`` are nearest, shape (2, 3), [m].
@@ -161,11 +231,13 @@ class CollisionModel:
         for a, b in pairs:
             self._geometry.addCollisionPair(pin.CollisionPair(a, b))
         self._results = pin.GeometryData(self._geometry)
+        self._asked = pin.GeometryData(self._geometry)
         for request in self._results.collisionRequests:
             # Without contacts coal takes some overlapping cylinders to be apart.
             request.enable_contact = True  # measured: 9 of 40,000 pairs on Baxter
         self.body_pairs = pairs
         self.pairs = [(self._links[a], self._links[b]) for a, b in pairs]
+        self._sides = np.array(pairs, dtype=np.int64).reshape(-1, 2).T
 
     def _candidates(
         self, urdf: Urdf, ignored: tuple[tuple[str, str], ...]
@@ -239,6 +311,15 @@ def make_shape(body: Primitive) -> coal.CollisionGeometry:
         "capsule": coal.Capsule,
     }
     return shapes[body.shape](*body.size)
+
+
+def _find_ball(body: Primitive) -> _Ball:
+    """Return a ball that holds a body; what has no end has one without end."""
+    if body.shape == "ground":
+        return _Ball(np.zeros(3), math.inf)
+    shape = make_shape(body)
+    shape.computeLocalAABB()
+    return _Ball(np.array(shape.aabb_center), float(shape.aabb_radius))
 
 
 def _postures(info: RobotInfo) -> list[Vec]:

@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 from lock_step import PIPER
 
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings import GateSettings, SceneBodySettings
 from paprle.hosts.shortfall import Shortfalls
 from paprle.recording.shortage import describe_distance
 
@@ -218,3 +218,28 @@ def test_a_robot_that_is_late_on_its_way_does_follow(lock_step):
     session = lock_step().engage()
     assert not follow_beside(session, [0.0, 0.0, 0.0]).is_most
     assert not follow_beside(session, [0.0, 0.0, 0.005]).is_most
+
+
+WALL = {"wall": {"shape": "box", "size": [0.1, 2.0, 2.0], "xyz": [0.45, 0.0, 0.0]}}
+
+
+def test_what_the_robot_is_kept_clear_of_is_named_with_its_limb(lock_step):
+    """It said "something": nobody knew which of hundreds of pairs it was."""
+    scene = {name: SceneBodySettings(**body) for name, body in WALL.items()}
+    session = lock_step(scene=scene).engage()
+    shortfalls = Shortfalls(session.robot, GateSettings(scene=scene))
+    for _ in range(400):
+        T = session.T_hand
+        session.T_hand = pin.SE3(T.rotation, T.translation + [1e-3, 0.0, 0.0])
+        session.step()
+    shortfalls.update(session.core)
+    session.step(40)
+    shortfalls.update(session.core)
+
+    (kept,) = {one.cause for one in shortfalls.newest if "kept clear" in one.cause}
+    link = kept.split("'")[1]
+    model = session.robot.make_collision_model(scene)
+    clearances = model.clearances(session.q_cmd)
+    assert f"'{link}' of arm is kept clear of 'wall' of the scene" in kept
+    assert model.pairs[int(clearances.argmin())] == (link, "wall")
+    assert f"{kept} 0." in shortfalls.summarise()

@@ -1,0 +1,37 @@
+"""Which bodies a gate kept apart while it acted for their sake."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from paprle.evaluation.clearance import make_collision_model
+from paprle.evaluation.store import cut
+from paprle.evaluation.tracks import Source
+from paprle.gate.reasons import Reason, to_bits
+
+_KEEPING = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
+_LOOK_NS = 200_000_000  # [ns] chosen: as often as a session looks
+_MOST = 2  # chosen: more pairs than this say less
+
+
+def find_kept(episode: Source) -> list[str]:
+    """Return what was kept clear of what, in words, the longest first.
+
+    Raises:
+        ConfigError: If the recorded URDF cannot be read.
+    """
+    gate = episode.config.get("gate") or {}
+    if not {"clearance_self", "clearance_scene"} <= set(gate):
+        return []
+    model = make_collision_model(episode)
+    kept = model.find_kept(gate["clearance_self"], gate["clearance_scene"])
+    counts: Counter[int] = Counter()
+    last_ns = -_LOOK_NS
+    for where in cut(len(episode.gate)):
+        rows = episode.gate[where]
+        for row in rows[rows["reasons"] & _KEEPING != 0]:
+            if row["stamp_ns"] - last_ns >= _LOOK_NS:
+                last_ns = int(row["stamp_ns"])
+                counts[model.find_tightest(row["q_cmd"], row["q_des"], kept)] += 1
+    del counts[-1]
+    return [model.describe_pair(k) for k, _ in counts.most_common(_MOST)]
