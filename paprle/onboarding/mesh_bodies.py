@@ -21,6 +21,7 @@ import pinocchio as pin
 from paprle.contracts.types import Vec
 from paprle.onboarding.fit import fit_bodies
 from paprle.onboarding.link_pairs import make_primitive
+from paprle.onboarding.mesh_sizes import check_sizes
 from paprle.robot.round_ends import list_ends
 from paprle.robot.tree import Primitive, Urdf
 
@@ -73,6 +74,9 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
 
     Returns:
         What became of the meshes.
+
+    Raises:
+        ConfigError: If meshes are far larger than the robot.
     """
     root = ET.fromstring(tree.path.read_bytes())
     doubts = []
@@ -98,6 +102,7 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
             kept.append(original)
     if not meshes:
         return Covered(None, 0, 0, tuple(doubts))
+    doubts += check_sizes(tree, meshes)
     fitted = fit_bodies(tree, {k: np.concatenate(v) for k, v in meshes.items()})
     for link in root.findall("link"):
         name = link.get("name", "")

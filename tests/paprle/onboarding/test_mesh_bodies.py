@@ -141,3 +141,25 @@ def test_meshes_to_look_at_are_found_from_the_copy(folder: Path) -> None:
         names = {mesh.get("filename") for mesh in root.iterfind(place)}
         assert names == {f"file://{folder / 'part.stl'}"}
     assert not root.findall("link/collision/geometry/mesh")
+
+
+def test_a_mesh_in_millimetres_is_refused_with_what_mends_it(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Bodies of 300 m around an arm of 0.9 m were written without a word."""
+    write_stl(folder / "part.stl", (60.0, 80.0, 300.0))
+
+    with pytest.raises(ConfigError, match='300 m; .*scale="0.001 0.001 0.001"') as told:
+        write_new_robot(write_arm(folder, "part.stl"), tmp_path / "out")
+
+    assert len(told.value.problems) == 4
+    assert not list((tmp_path / "out").iterdir())
+
+
+def test_a_mesh_far_too_small_is_doubted(folder: Path, tmp_path: Path) -> None:
+    write_stl(folder / "part.stl", (6e-5, 8e-5, 3e-4))
+
+    report = write_new_robot(write_arm(folder, "part.stl"), tmp_path / "out")
+
+    said = [doubt for doubt in report.doubts if "mesh is 0.3 mm large" in doubt]
+    assert len(said) == 4
