@@ -14,7 +14,7 @@ from paprle.contracts.settings import LimbSettings, RobotSettings
 from paprle.contracts.types import Vec
 from paprle.onboarding.draft import GENTLE, GENTLE_SLIDING, Draft, Pairs, list_lines
 from paprle.onboarding.held import find_held_overlaps
-from paprle.onboarding.home import count_reachable, jacobian_error
+from paprle.onboarding.home import Reach, Room, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
@@ -39,15 +39,13 @@ class LimbReport:
         name: Its name.
         chain: Where it begins and ends, and its joints, in words.
         jacobian_error: Largest difference from finite differences.
-        n_reachable: Of six targets around home, how many can be reached.
-        step: How far from home they are, [m].
+        reach: What of six targets around home can be reached, bodies apart.
     """
 
     name: str
     chain: str
     jacobian_error: float
-    n_reachable: int
-    step: float
+    reach: Reach
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,8 +73,8 @@ class NewRobotReport:
         found = [f"{len(self.joint_names)} actuated joints"]
         found += [
             f"limb {limb.name}: {limb.chain}; Jacobian within "
-            f"{limb.jacobian_error:.0e} of finite differences; {limb.n_reachable} of 6 "
-            f"targets {limb.step:.2f} m from home reachable"
+            f"{limb.jacobian_error:.0e} of finite differences; {limb.reach.n} of 6 "
+            f"targets {limb.reach.step:.2f} m from home reachable"
             for limb in self.limbs
         ]
         found.append(f"{self.collision_pairs} pairs of collision bodies")
@@ -335,13 +333,14 @@ def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
 def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
     """Load what was written as a session would, and try it."""
     robot = RobotModel.from_yaml(path)
-    limbs = tuple(_try_limb(limb) for limb in robot.limbs.values())
+    room = Room(robot)
+    limbs = tuple(_try_limb(limb, room) for limb in robot.limbs.values())
     doubts = list(draft.doubts)
     doubts += [
-        f"limbs.{limb.name}.home: only {limb.n_reachable} of 6 targets near it can be "
-        "reached"
+        f"limbs.{limb.name}.home: only {limb.reach.n} of 6 targets near it can be "
+        f"reached{_name_in_way(limb.reach)}"
         for limb in limbs
-        if limb.n_reachable < _FEW
+        if limb.reach.n < _FEW
     ]
     doubts += [f"{a} and {b} are ignored, as told" for a, b in draft.ignored]
     doubts += [
@@ -359,12 +358,16 @@ def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
     )
 
 
-def _try_limb(limb: Limb) -> LimbReport:
-    n_reachable, step = count_reachable(limb)
+def _try_limb(limb: Limb, room: Room) -> LimbReport:
     return LimbReport(
         name=limb.name,
         chain=f"{limb.base_link} → {limb.eef_link}, {len(limb.joint_names)} joints",
         jacobian_error=jacobian_error(limb),
-        n_reachable=n_reachable,
-        step=step,
+        reach=room.try_targets(limb),
+    )
+
+
+def _name_in_way(reach: Reach) -> str:
+    return f"; too near each other on the way: {', '.join(reach.in_way)}" * bool(
+        reach.in_way
     )

@@ -85,7 +85,7 @@ def test_an_arm_can_move_around_the_home_it_is_given(
 
     report = write_new_robot(urdf, tmp_path)
 
-    assert [limb.n_reachable for limb in report.limbs] == [6]
+    assert [limb.reach.n for limb in report.limbs] == [6]
 
 
 HUMANOIDS = [
