@@ -1,4 +1,4 @@
-"""Judge of clearance by meshes: where did a robot's own shapes touch?
+"""Judge of clearance by meshes: where did a robot's own shapes touch, or come near?
 
 Pairs and bodies that the gate keeps apart come from one model, and a pair that is
 wrongly left out of it is nobody's. This judge has neither: it measures what the bodies
@@ -6,6 +6,10 @@ were made from, as ``paprle new-robot`` leaves it in the URDF, and its pairs are
 links with two joints or more between, whatever ``ignore_collisions`` says. Only what
 touches in nearly all of many postures is left out, since it tells of no collision, and
 is named.
+
+What is nearer than the gate's clearance is told where the bodies of the two links are
+farther apart than their meshes: then they do not hold them. A mesh that sticks out of
+its bodies, since they were made too thin, is found so wherever that mattered.
 """
 
 from __future__ import annotations
@@ -22,8 +26,9 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.evaluation.clearance import STEP
+from paprle.evaluation.clearance import STEP, TOLERANCE
 from paprle.evaluation.store import Rows
 from paprle.evaluation.timing import list_runs
 from paprle.evaluation.tracks import Source, read_recorded_urdf
@@ -41,7 +46,7 @@ Pair = tuple[str, str]
 
 
 class Contact(NamedTuple):
-    """Two links that touched.
+    """Two links that touched, or came nearer than told.
 
     Attributes:
         n: In how many postures.
@@ -60,11 +65,14 @@ class Contacts(NamedTuple):
     Attributes:
         n_looks: Postures that were looked at.
         touching: How often and when two links touched, by pair; none is right.
+        nearer: Likewise, where two came nearer than the gate's clearance and than
+            their bodies tell, and did not touch.
         left_out: Pairs that touch in nearly every posture, as they are drawn.
     """
 
     n_looks: int
     touching: dict[Pair, Contact]
+    nearer: dict[Pair, Contact]
     left_out: tuple[Pair, ...]
 
 
@@ -81,14 +89,20 @@ def judge_contacts(episode: Source) -> Contacts | None:
         return None
     urdf = read_recorded_urdf(episode.robot_info, episode.urdf)
     model = MeshModel(urdf, episode.robot_info, episode.urdf)
+    gate = episode.config.get("gate") or {}
+    clearance = gate.get("clearance_self", GateSettings().clearance_self)
     touching: dict[Pair, Contact] = {}
+    nearer: dict[Pair, Contact] = {}
     n_looks = 0
     for t, q in _list_looks(episode):
         n_looks += 1
-        for pair in model.find_touching(q):
-            n, first, _ = touching.get(pair, (0, t, t))
-            touching[pair] = Contact(n + 1, first, t)
-    return Contacts(n_looks, touching, model.left_out)
+        now = model.find_touching(q)
+        near = model.find_nearer(q, clearance)
+        for found, pairs in ((touching, now), (nearer, near - now)):
+            for pair in pairs:
+                n, first, _ = found.get(pair, (0, t, t))
+                found[pair] = Contact(n + 1, first, t)
+    return Contacts(n_looks, touching, nearer, model.left_out)
 
 
 class MeshModel:
@@ -113,6 +127,11 @@ class MeshModel:
         self._data = self._joints.model.createData()
         self._geometry = pin.GeometryModel()
         self._links: list[str] = []
+        self._bodies: dict[str, list[tuple[coal.CollisionGeometry, int, pin.SE3]]] = {}
+        for body in urdf.primitives:
+            joint, T_joint_link = self._joints.find_place(body.link)
+            T = T_joint_link * body.T_link_body
+            self._bodies.setdefault(body.link, []).append((make_shape(body), joint, T))
         for link, shape, T_link_shape in _list_shapes(urdf, text):
             joint, T_joint_link = self._joints.find_place(link)
             T = T_joint_link * T_link_shape
@@ -149,6 +168,55 @@ class MeshModel:
             if found[k].isCollision()
         }
 
+    def find_nearer(self, q: Vec, clearance: float) -> set[Pair]:
+        """Return the pairs of links that are nearer than told at q, shape (n,).
+
+        Args:
+            q: Joints.
+            clearance: What the gate was asked to keep, [m].
+        """
+        self._set_margins(clearance)
+        near = self.find_touching(q)
+        self._set_margins(0.0)
+        return {
+            self._name(pair)
+            for pair in self._pairs
+            if self._name(pair) in near
+            and self._is_within(pair, min(clearance, self._measure_bodies(pair)))
+        }
+
+    def _is_within(self, pair: tuple[int, int], told: float) -> bool:
+        """Tell whether two shapes, placed as looked at last, are nearer than told."""
+        request, result = coal.CollisionRequest(), coal.CollisionResult()
+        request.security_margin = told - TOLERANCE
+        if request.security_margin <= 0.0:
+            return False
+        places = [_convert(self._results.oMg[k]) for k in pair]
+        shapes = [self._geometry.geometryObjects[k].geometry for k in pair]
+        coal.collide(shapes[0], places[0], shapes[1], places[1], request, result)
+        return bool(result.isCollision())
+
+    def _measure_bodies(self, pair: tuple[int, int]) -> float:
+        """Return how near the bodies of two shapes' links are, likewise, [m]."""
+        one, other = (
+            [
+                (shape, _convert(self._data.oMi[joint] * T))
+                for shape, joint, T in self._bodies.get(self._links[k], ())
+            ]
+            for k in pair
+        )
+        return min(
+            (
+                coal.distance(*a, *b, coal.DistanceRequest(), coal.DistanceResult())
+                for a, b in itertools.product(one, other)
+            ),
+            default=np.inf,
+        )
+
+    def _set_margins(self, margin: float) -> None:
+        for request in self._results.collisionRequests:
+            request.security_margin = margin
+
     def _set_pairs(self, pairs: list[tuple[int, int]]) -> None:
         self._pairs = pairs
         self._geometry.removeAllCollisionPairs()
@@ -172,6 +240,10 @@ class MeshModel:
             for pair, n in counts.items()
             if n >= (_MOSTLY if pair in middle else _ALWAYS) * _N_POSTURES
         )
+
+
+def _convert(T: pin.SE3) -> coal.Transform3s:
+    return coal.Transform3s(T.rotation, T.translation)
 
 
 def _list_shapes(

@@ -38,12 +38,18 @@ def judge_strictly(path: Path, entry: dict[str, Any]) -> tuple[list[str], bool]:
     lines.append(
         f"strict: meshes looked at in {found.n_looks} postures, "
         f"{'TOUCHING' if found.touching else 'none touched'}"
+        f"{', NEARER than told' if found.nearer else ''}"
     )
     lines += [
         f"  {a} – {b} in {one.n}, from {one.first:.2f} s to {one.last:.2f} s"
         for (a, b), one in found.touching.items()
     ]
     lines += [
+        f"  {a} – {b} nearer than their bodies and than what is kept in {one.n}, from "
+        f"{one.first:.2f} s to {one.last:.2f} s"
+        for (a, b), one in found.nearer.items()
+    ]
+    lines += [
         f"  {a} – {b} not judged: they overlap nearly always" for a, b in found.left_out
     ]
-    return lines, n_broken == 0 and not found.touching
+    return lines, n_broken == 0 and not found.touching and not found.nearer

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -101,3 +102,21 @@ def test_a_mesh_that_is_gone_is_an_error(urdf: Path) -> None:
 
     with pytest.raises(ConfigError, match="expected the mesh .*part.stl"):
         judge_contacts(record(urdf, 0.004, []))
+
+
+def test_bodies_too_thin_let_meshes_come_nearer_than_told(urdf: Path) -> None:
+    """Only touching was looked for: 4 mm where 10 were kept passed."""
+    text = urdf.read_text()
+    whole = judge_contacts(record(urdf, 0.004, []))
+    thin = re.sub(r'size="[^"]*"', 'size="0.03 0.03 0.03"', text)
+    assert thin != text
+    urdf.write_text(thin)
+
+    found = judge_contacts(record(urdf, 0.004, []))
+
+    assert (whole.nearer, found.touching) == ({}, {})
+    n, first, last = found.nearer["a_link", "b_link"]
+    assert 0 < n < found.n_looks
+    gap = 0.1 - 2.0 * np.interp(first, [0.1, 4.0], [0.0, 0.048])
+    assert 0.01 - 2.1 * STEP < gap < 0.01
+    assert last == pytest.approx(4.0)
