@@ -10,7 +10,8 @@ collides with, triangles and all:
 * ``unseen``: those in which the gate sees no contact whatever, nearer to what is felt;
 * ``blocked``: of the postures in which nothing touches, those in which bodies do;
 * ``far``: those of them in which the meshes are as far apart as the gate's clearance
-  between links or farther: the others would be blocked by bodies of any shape.
+  between links or farther: the others would be blocked by bodies of any shape, so this
+  is what the bodies are judged by.
 
 The judge has pinocchio read the URDF and coal measure the meshes; its pairs are its
 own: all links with two joints or more between that move one against the other, except
@@ -163,6 +164,7 @@ class Judged(NamedTuple):
     always: list[Pair]
     missed_pairs: Counter[Pair]
     blocking_pairs: Counter[Pair]
+    far_pairs: Counter[Pair]
 
 
 def judge(truth: Truth, robot: RobotModel) -> Judged:
@@ -185,6 +187,7 @@ def judge(truth: Truth, robot: RobotModel) -> Judged:
     touching = n_free = missed = unseen = blocked = far = 0
     missed_pairs: Counter[Pair] = Counter()
     blocking_pairs: Counter[Pair] = Counter()
+    far_pairs: Counter[Pair] = Counter()
     clearance = GateSettings().clearance_self
     for q, touched, found in zip(postures, really, seen, strict=True):
         true_pairs = (touched & truth.judged).difference(always)
@@ -199,9 +202,10 @@ def judge(truth: Truth, robot: RobotModel) -> Judged:
             if found:
                 gap = truth.measure_gap(dict(zip(names, q, strict=True)), found)
                 far += gap >= clearance
+                far_pairs.update(found if gap >= clearance else ())
             blocking_pairs.update(found)
     counted = touching, n_free, missed, unseen, blocked, far
-    return Judged(*counted, always, missed_pairs, blocking_pairs)
+    return Judged(*counted, always, missed_pairs, blocking_pairs, far_pairs)
 
 
 def time_gate(robot: RobotModel) -> float:
@@ -254,13 +258,12 @@ def try_robot(urdf: Path) -> bool:
     for what, pairs in (
         ("missed", found.missed_pairs),
         ("blocking", found.blocking_pairs),
+        ("blocking though far", found.far_pairs),
         ("always", Counter(found.always)),
     ):
         if pairs:
             print(f"    {what}: {name_pairs(pairs)}", flush=True)
-    return (
-        found.missed <= 0.01 * found.touching and found.blocked <= 0.05 * found.n_free
-    )
+    return found.missed <= 0.01 * found.touching and found.far <= 0.05 * found.n_free
 
 
 def main(words: list[str]) -> None:
@@ -271,7 +274,10 @@ def main(words: list[str]) -> None:
     asked = parser.parse_args(words).robots
     robots = [known[word] if word in known else Path(word) for word in asked]
     good = sum(try_robot(urdf) for urdf in robots)
-    print(f"{good} of {len(robots)} miss at most 1 % and block at most 5 % of the free")
+    print(
+        f"{good} of {len(robots)} miss at most 1 %, and block at most 5 % of the free "
+        "though meshes are as far apart as asked"
+    )
 
 
 if __name__ == "__main__":
