@@ -27,6 +27,7 @@ class Draft:
     ignored: Pairs
     exempt: ExemptPairs
     overlaps: Pairs
+    overdrawn: Pairs
     held: dict[str, float]
     slides: bool
     doubts: list[str]
@@ -71,6 +72,9 @@ def _ignored_lines(draft: Draft) -> list[str]:
         ),
         "CHECK: no limb moves one against the other, and their bodies overlap": (
             draft.overlaps
+        ),
+        "CHECK: drawn so thick that they are never clear of each other": (
+            draft.overdrawn
         ),
         "CHECK: told to be ignored by --ignore: nothing keeps them apart": (
             draft.ignored

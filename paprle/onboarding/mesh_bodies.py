@@ -55,6 +55,7 @@ class Covered(NamedTuple):
         exempt: Pairs that are not to be kept apart.
         blocked: Pairs of links whose bodies touch while their meshes do not, in which
             share of their postures, where that is much.
+        links: Those whose meshes were enclosed.
     """
 
     path: Path | None
@@ -63,6 +64,7 @@ class Covered(NamedTuple):
     doubts: tuple[str, ...]
     exempt: ExemptPairs = ExemptPairs()
     blocked: Mapping[tuple[str, str], float] = MappingProxyType({})
+    links: frozenset[str] = frozenset()
 
 
 def cover_meshes(tree: Urdf, out: Path) -> Covered:
@@ -127,6 +129,7 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
             always=tuple(pair for pair in fitted.always if not whole.isdisjoint(pair)),
         ),
         fitted.blocked,
+        frozenset(meshes),
     )
 
 

@@ -16,6 +16,7 @@ from paprle.onboarding.draft import GENTLE, GENTLE_SLIDING, Draft, Pairs, list_l
 from paprle.onboarding.held import find_held_overlaps
 from paprle.onboarding.home import Reach, Room, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
+from paprle.onboarding.overdrawn import find_overdrawn
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.robot.collision import OVERLAP_AT_A_JOINT
@@ -183,6 +184,11 @@ def _draft(
         ignore_collisions=covered.exempt.never + covered.exempt.always + ignored,
     )
     robot = RobotModel.from_settings(settings, name, DATA)
+    overdrawn = find_overdrawn(robot, _list_drawn(tree, covered))
+    if overdrawn:
+        known = settings.ignore_collisions
+        settings = replace(settings, ignore_collisions=known + overdrawn)
+        robot = RobotModel.from_settings(settings, name, DATA)
     home = robot.guess_home()
     homes = {limb.name: robot.limbs[limb.name].take(home) for limb in limbs}
     in_limbs = {j for limb in limbs for j in limb.joint_names}
@@ -207,10 +213,16 @@ def _draft(
         ignored=ignored,
         exempt=covered.exempt,
         overlaps=overlaps,
+        overdrawn=overdrawn,
         held=held,
         slides=slides,
         doubts=_list_doubts(limbs, dq_max, held, overlaps),
     )
+
+
+def _list_drawn(tree: Urdf, covered: Covered) -> set[str]:
+    """Return links whose bodies are the URDF's own."""
+    return {body.link for body in tree.primitives} - covered.links
 
 
 def _choose_limbs(found: list[FoundLimb], wanted: tuple[str, ...]) -> list[FoundLimb]:
@@ -341,6 +353,11 @@ def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
         f"reached{_name_in_way(limb.reach)}"
         for limb in limbs
         if limb.reach.n < _FEW
+    ]
+    doubts += [
+        f"bodies of {a} and {b} are drawn so thick that they are never as far apart as "
+        "the gate keeps them: ignored"
+        for a, b in draft.overdrawn
     ]
     doubts += [f"{a} and {b} are ignored, as told" for a, b in draft.ignored]
     doubts += [
