@@ -26,6 +26,8 @@ def find_overdrawn(
 ) -> tuple[tuple[str, str], ...]:
     """Return pairs that touch in most postures and are never clear of each other.
 
+    What touches in all of them leaves no home, and is a person's to decide.
+
     Args:
         robot: The robot.
         links: Those whose bodies its maker drew.
@@ -40,7 +42,7 @@ def find_overdrawn(
     found = {
         pair
         for pair, n in counts.items()
-        if n >= _MOSTLY * _N_POSTURES and set(pair) <= set(links)
+        if _MOSTLY * _N_POSTURES <= n < _N_POSTURES and set(pair) <= set(links)
     }
     bodies = robot.make_collision_model({})
     for q in postures if found else ():
