@@ -26,6 +26,7 @@ from paprle.gate.blocks import (
     make_blocks,
     reorder,
 )
+from paprle.gate.headway import IS_RESTING
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
 from paprle.gate.memory import Parts, Sizes, allocate, fill, lay_out
 from paprle.gate.reasons import Reason
@@ -202,7 +203,7 @@ class Gate:
         self._parts.smoothing.n_given[0] = self._n_given
         motion.dq_feedforward[:], motion.goal_prev[:] = 0.0, np.nan
         motion.is_synchronised[0] = self._is_synchronised
-        motion.is_sliding[0] = self._is_sliding
+        motion.is_sliding[0], motion.stalled_for[:] = self._is_sliding, 0.0
         measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
@@ -307,8 +308,9 @@ class Gate:
         flags, n_rows, clearance = advance(
             *self._memory, self._h, scale, is_told, bool(is_blocked)
         )
-        if n_rows > 0:
+        if n_rows > 0 or flags & IS_RESTING:
             events.append(Reason.CLEARANCE)
+        if n_rows > 0:
             flags |= finish(*self._memory, self._h, self._avoid(n_rows, events))
         if flags:
             events += [reason for flag, reason in _FLAGS.items() if flags & flag]

@@ -84,6 +84,12 @@ class Motion(NamedTuple):
         ddq_sync: Deceleration of joints that come to rest together, [rad/s²].
         is_synchronised: 1 if the verified stop brakes so, else 0, shape (1,).
         is_sliding: 1 if a row held the last period's velocity, else 0, shape (1,).
+        stalled_for: For how long each of g groups has made no headway, shape (g,),
+            [s].
+        stalled_goal: The goal when that began, [rad].
+        stalled_at: The command when that began, shape (g, n), [rad].
+        can_stall: 1 where a row speaks of a group, and none waits, shape (g,).
+        is_held_by: 1 where these rows speak of a joint of others, shape (g, n).
     """
 
     c: Vec
@@ -102,6 +108,11 @@ class Motion(NamedTuple):
     ddq_sync: Vec
     is_synchronised: Vec
     is_sliding: Vec
+    stalled_for: Vec
+    stalled_goal: Vec
+    stalled_at: Vec
+    can_stall: Vec
+    is_held_by: Vec
 
 
 def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:

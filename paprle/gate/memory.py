@@ -64,8 +64,8 @@ Dim = tuple[int, int]
 Table = tuple[tuple[str, str, tuple[Dim | int, ...]], ...]
 """Arrays of a block in their order: part, names, and the shape of each."""
 
-_N, _G_ENDS, _M, _B, _K, _T = (0, 0), (1, 1), (2, 0), (3, 0), (4, 0), (5, 0)
-_R, _C, _Z, _NC = (6, 0), (7, 0), (8, 0), (9, 0)
+_N, _G, _G_ENDS, _M, _B, _K = (0, 0), (1, 0), (1, 1), (2, 0), (3, 0), (4, 0)
+_T, _R, _C, _Z, _NC = (5, 0), (6, 0), (7, 0), (8, 0), (9, 0)
 _K_ENDS, _BLOCKS, _BLOCK_ENDS, _BZ = (4, 1), (10, 0), (10, 1), (11, 0)
 
 _FLOATS: Table = (
@@ -74,6 +74,9 @@ _FLOATS: Table = (
     ("motion", "c v dq_feedforward ddq target dq_des goal_prev q_meas goal", (_N,)),
     ("motion", "goal_error reaches_goal v_next q_next ddq_sync", (_N,)),
     ("motion", "is_synchronised is_sliding", (1,)),
+    ("motion", "stalled_for can_stall", (_G,)),
+    ("motion", "stalled_goal", (_N,)),
+    ("motion", "stalled_at is_held_by", (_G, _N)),
     ("collision.scene.tree", "R", (_M, 3, 3)),
     ("collision.scene.tree", "p axis", (_M, 3)),
     ("collision.scene.tree", "scale offset", (_M,)),

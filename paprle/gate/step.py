@@ -20,6 +20,7 @@ from paprle.gate.clearance import (
     measure_all,
     measure_to_measured,
 )
+from paprle.gate.headway import note_headway, note_holds, rest_limbs
 from paprle.gate.limits import (
     ROUNDING,
     Box,
@@ -92,6 +93,7 @@ def advance(
         smooth(smoothing, motion.q_next, motion.v_next)
         return flags, 0, clearance
     _brake_idle_limbs(limits, box)
+    note_holds(limits, collision, motion, n_rows)
     fill_metric(tools, collision, motion, box)
     return flags, n_rows, clearance
 
@@ -102,6 +104,7 @@ def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
     limits, box, motion, _, _, smoothing = lay_out(floats, integers)
     for i in range(len(v)):
         motion.v_next[i] = min(max(v[i], box.low[i]), box.high[i])
+    note_headway(limits, h, motion, box, motion.v_next)
     _fill_next(limits, motion, h)
     flags = _accept_or_scale_down(floats, integers, h, True)
     smooth(smoothing, motion.q_next, motion.v_next)
@@ -114,7 +117,7 @@ def brake(floats: Vec, integers: Ints, h: float) -> float:
     limits, box, motion, _, _, smoothing = lay_out(floats, integers)
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
-    motion.is_sliding[0] = 0.0
+    motion.is_sliding[0], motion.stalled_for[:] = 0.0, 0.0
     for i in range(len(motion.c)):
         motion.v_next[i] = box.brake[i]
         motion.dq_feedforward[i], motion.goal_prev[i] = 0.0, math.nan
@@ -168,6 +171,7 @@ def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
         motion.goal_prev[i] = motion.goal[i]
     flags = fill_wanted(limits, h, scale, motion, box)
     flags |= slow_tools(tools, collision, box, motion.c, motion.reaches_goal)
+    flags |= rest_limbs(limits, motion, box)
     flags |= limit_along(limits, box, motion.v_next, motion.reaches_goal)
     _fill_next(limits, motion, h)
     for i in range(len(motion.c)):
