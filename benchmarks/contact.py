@@ -1,13 +1,16 @@
 """How far a hand that presses is led aside, and whether what is blocked comes to rest.
 
-``python -m benchmarks.contact [press] [far] [N]``. Robots of this workspace, and arms
-of example-robot-data as ``new-robot`` describes them.
+``python -m benchmarks.contact [press] [far] [N [FIRST]] [ROBOT ...]``. Robots of this
+workspace, and arms of example-robot-data as ``new-robot`` describes them.
 
 press: the hand goes 5 cm beyond a wall ahead of it, then 20 cm along it, by the
 session's IK and the gate; told is how far it ends aside of where it was led.
-far: N goals anywhere within the limits from home, 8 s each. Of those that bodies block
-in the end, told is how many shake in the last second, by half of A and more, and how
-many still move.
+far: N goals anywhere within the limits from home, by seeds from FIRST on, four times as
+long as V needs, 8 s at least. Told are the goals reached, and of those that bodies
+block in the end, apart by whether a joint is more than 0.3 rad from its goal: how many
+are at rest within 0.5 s of contact, that is, from when no joint gains on its goal by a
+fifth of V any more until none is faster than 0.01 rad/s; which of them turn a joint
+around after contact, by half of A and more; and how many still move in the end.
 """
 
 from __future__ import annotations
@@ -15,13 +18,16 @@ from __future__ import annotations
 import sys
 import tempfile
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from benchmarks.ik import PUBLIC, STRANGERS
 from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import Vec
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
+from paprle.gate.tools import STRAIGHT
 from paprle.onboarding.new_robot import write_new_robot
 from paprle.robot import RobotModel
 
@@ -31,13 +37,39 @@ import adversary  # noqa: E402
 from test_sliding import make_wall, press_and_slide  # noqa: E402
 
 OWN = ("piper", "papras_7dof", "ur5e", "papras_7dof_2arm")
-OTHERS = ("panda", "xarm7", "ur5", "tiago")
-URDFS = STRANGERS | {"tiago": "tiago_description/robots/tiago_no_hand.urdf"}
-FAR_ONLY = ("ur5", "tiago")
+OTHERS = ("panda", "xarm7", "ur5", "ur3", "z1", "kinova", "tiago")
+URDFS = STRANGERS | {
+    "tiago": "tiago_description/robots/tiago_no_hand.urdf",
+    "ur3": "ur_description/urdf/ur3_robot.urdf",
+    "ur10": "ur_description/urdf/ur10_robot.urdf",
+    "z1": "z1_description/urdf/z1.urdf",
+}
+FAR_ONLY = ("ur5", "ur10", "tiago")  # their elbow is what is ahead
 H = 0.005  # [s]
-LASTING, TAIL = 1600, 200  # periods
-SHAKING = 0.5  # [1] chosen: of A
+SHORTEST, PATIENCE = 8.0, 4.0  # [s], of the time that V needs
+FIRST = 1000
+GAINING = 0.2  # [1] chosen: of V
+HARD = 0.5  # [1] chosen: of A
 MOVING = 0.01  # [rad/s] chosen
+SOON = 0.5  # [s] the bar
+
+
+class Contact(NamedTuple):
+    """How one goal ended that a body blocks.
+
+    Attributes:
+        seed: Which.
+        is_far: A joint is more than 0.3 rad away from it.
+        duration: From contact to rest, [s]; to the end where it moves then.
+        n_reversals: How often a joint turned around after contact.
+        is_moving: It still moves.
+    """
+
+    seed: int
+    is_far: bool
+    duration: float
+    n_reversals: int
+    is_moving: bool
 
 
 def load(name: str) -> RobotModel:
@@ -49,43 +81,84 @@ def load(name: str) -> RobotModel:
         return RobotModel.from_yaml(report.path)
 
 
-def find_shaking(robot: RobotModel, n: int) -> tuple[int, list[int], list[int]]:
-    """Return how many of n goals bodies block, and the seeds that shake, and move."""
-    gate, n_blocked = Gate(robot, h=H, allow_no_bodies=True), 0
-    shaking: list[int] = []
-    moving: list[int] = []
-    for seed in range(1000, 1000 + n):
+def drive_to(gate: Gate, goal: Vec) -> tuple[Vec, Vec, bool]:
+    """Go to a goal.
+
+    Returns:
+        Positions and velocities, shape (k, n), and whether a body holds it at last.
+    """
+    way = np.abs(np.clip(goal, gate.q_min, gate.q_max) - gate.q_limited)
+    lasting = max(SHORTEST, PATIENCE * float((way / gate.dq_max).max()))
+    q, dq, events = [], [], ()
+    for _ in range(round(lasting / H)):
+        events = gate.step(goal, H).events
+        q.append(gate.q_limited.copy())
+        dq.append(gate.dq_limited.copy())
+    return np.array(q), np.array(dq), Reason.CLEARANCE in events
+
+
+def judge(gate: Gate, seed: int, goal: Vec, q: Vec, dq: Vec) -> Contact:
+    """Return how a goal ended that a body blocks."""
+    error = np.clip(goal, gate.q_min, gate.q_max) - q
+    gaining = (dq * np.sign(error) > GAINING * gate.dq_max).any(axis=1)
+    begin = 1 + int(np.flatnonzero(gaining).max(initial=-1))
+    is_fast = (np.abs(dq) > MOVING).any(axis=1)
+    end = 1 + int(np.flatnonzero(is_fast).max(initial=-1))
+    ddq = np.diff(dq[begin:], axis=0) / H / gate.ddq_max
+    turns = (ddq[1:] * ddq[:-1] < 0) & (np.abs(ddq[1:]) > HARD)
+    turns &= np.abs(ddq[:-1]) > HARD
+    is_far = float(np.abs(error[-1]).max()) > STRAIGHT
+    duration = max(0.0, (end - begin) * H)
+    return Contact(seed, is_far, duration, int(turns.sum()), bool(is_fast[-1]))
+
+
+def measure_far(robot: RobotModel, seeds: range) -> tuple[int, list[Contact]]:
+    """Return how many goals are reached, and how those ended that bodies block."""
+    gate, n_reached = Gate(robot, h=H, allow_no_bodies=True), 0
+    contacts = []
+    for seed in seeds:
         rng = np.random.default_rng(seed)
         low, high = np.maximum(robot.q_min, -6.28), np.minimum(robot.q_max, 6.28)
         goal = rng.uniform(low, high)
         gate.reset(robot.home)
-        dq = []
-        for _ in range(LASTING):
-            result = gate.step(goal, H)
-            dq.append(gate.dq_limited.copy())
-        if Reason.CLEARANCE in result.events:
-            n_blocked += 1
-            ddq = np.abs(np.diff(dq[-TAIL:], axis=0)) / H / gate.ddq_max
-            shaking += [seed] if ddq.max() > SHAKING else []
-            moving += [seed] if np.abs(dq[-1]).max() > MOVING else []
-    return n_blocked, shaking, moving
+        q, dq, is_blocked = drive_to(gate, goal)
+        off = np.abs(q[-1] - np.clip(goal, gate.q_min, gate.q_max)).max()
+        n_reached += bool(off < 1e-6)
+        if is_blocked and off >= 1e-6:
+            contacts.append(judge(gate, seed, goal, q, dq))
+    return n_reached, contacts
+
+
+def describe(contacts: list[Contact]) -> str:
+    """Return what there is to say of some goals."""
+    soon = sum(one.duration <= SOON for one in contacts)
+    lasting = np.array([one.duration for one in contacts])
+    told = f"{soon} of {len(contacts)} at rest within {SOON:g} s"
+    if len(contacts):
+        told += f" (median {np.median(lasting):.2f}, most {lasting.max():.2f})"
+    turning = [one.seed for one in contacts if one.n_reversals]
+    told += f", {len(turning)} turn around {turning or ''}".rstrip()
+    return told + f", {sum(one.is_moving for one in contacts)} move"
 
 
 def main(words: list[str]) -> None:
     """Print a line for each robot."""
-    counts = [int(word) for word in words if word.isdigit()] or [40]
-    which = [word for word in words if not word.isdigit()] or ["press", "far"]
-    for name in (*OWN, *OTHERS):
+    numbers = [int(word) for word in words if word.isdigit()]
+    n, first = (*numbers, *(40, FIRST)[len(numbers) :])[:2]
+    names = [word for word in words if word in OWN or word in URDFS]
+    which = [word for word in words if word in {"press", "far"}] or ["press", "far"]
+    for name in names or (*OWN, *OTHERS):
         robot = load(name)
         if "press" in which and len(robot.limbs) == 1 and name not in FAR_ONLY:
             settings = GateSettings(scene=make_wall(robot))
             aside, _ = press_and_slide(robot, settings)
             print(f"{name:18} led aside by {1e3 * aside:.1f} mm", flush=True)
         if "far" in which:
-            n_blocked, shaking, moving = find_shaking(robot, counts[0])
-            told = f"{len(shaking)} of {n_blocked} blocked goals shake"
-            told += f", {len(moving)} move {shaking or ''}"
-            print(f"{name:18} {told}", flush=True)
+            n_reached, contacts = measure_far(robot, range(first, first + n))
+            print(f"{name:18} {n_reached} of {n} goals reached", flush=True)
+            for told, is_far in (("far", True), ("near", False)):
+                some = [one for one in contacts if one.is_far == is_far]
+                print(f"{'':18} {told}: {describe(some)}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from adversary import Judge, drive, judge_joints, load
 
@@ -18,11 +19,15 @@ PRESS, ALONG = 0.05, 0.2  # [m]
 def make_wall(robot, room=0.04):
     """Return a wall ahead of the first limb's tool, [m] away from all of the robot."""
     limb = next(iter(robot.limbs.values()))
-    x, y, z = limb.fk(limb.home).translation
+    p = limb.fk(limb.home).translation
+    joint, T_root_base = robot.link_places[limb.base_link]
+    assert joint < 0, "the limb stands on what does not move"
+    rpy = tuple(pin.rpy.matrixToRpy(T_root_base.rotation))
 
     def wall(distance):
-        xyz = (x + distance + 1.0, y, z)
-        return {"wall": SceneBodySettings(shape="box", size=(2.0, 2.0, 2.0), xyz=xyz)}
+        xyz = tuple(T_root_base.act(p + [distance + 1.0, 0.0, 0.0]))
+        box = SceneBodySettings(shape="box", size=(2.0, 2.0, 2.0), xyz=xyz, rpy=rpy)
+        return {"wall": box}
 
     near, far = -0.3, 0.6
     for _ in range(16):
