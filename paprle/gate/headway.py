@@ -24,15 +24,17 @@ _SPEEDING_UP = 0.5  # [s] chosen: who takes longer to V counts as that much slow
 _LONG = 0.15  # [s] chosen: to start by A takes 0.1
 _GOAL_MOVED = 1e-3  # [rad] chosen: a hand that moves by less is still
 _MOVED = 0.01  # [rad] chosen: as far as a row is remembered
+_ARRIVED = 0.05  # [rad] chosen: who creeps lags by less
 _HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
 
 
 @compiled
-def rest_limbs(limits: Limits, motion: Motion, box: Box) -> int:
+def rest_limbs(limits: Limits, collision: Collision, motion: Motion, box: Box) -> int:
     """Let limbs that make no headway want nothing, as long as nothing has changed.
 
     Args:
         limits: Gives the groups.
+        collision: Gives how far the robot lags.
         motion: Gives ``stalled_for``, changed; takes ``reaches_goal``.
         box: ``base`` and ``wanted`` of resting limbs are cleared.
 
@@ -46,7 +48,7 @@ def rest_limbs(limits: Limits, motion: Motion, box: Box) -> int:
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         is_resting = motion.stalled_for[g] >= _LONG
         is_held = is_resting or motion.is_sliding[0] > 0.0
-        if not is_held or _has_changed(motion, group, g):
+        if not is_held or _has_changed(collision, motion, group, g):
             motion.stalled_for[g] = 0.0
         elif is_resting:
             flags = IS_RESTING
@@ -56,20 +58,31 @@ def rest_limbs(limits: Limits, motion: Motion, box: Box) -> int:
 
 
 @inlined
-def _has_changed(motion: Motion, group: Ints, g: int) -> bool:
-    """Tell whether the goal of a limb has moved, or another joint that its rows hold.
+def _has_changed(collision: Collision, motion: Motion, group: Ints, g: int) -> bool:
+    """Tell whether a limb's goal has moved, or what its rows hold it by.
+
+    That is, another joint's command has, or the robot has arrived since.
 
     Returns:
         Whether it has since the limb began to stall.
     """
     for i in group:
-        if abs(motion.goal[i] - motion.stalled_goal[i]) > _GOAL_MOVED:
+        is_goal = abs(motion.goal[i] - motion.stalled_goal[i]) <= _GOAL_MOVED
+        if not is_goal or _has_arrived(collision, motion, g, i):
             return True
     for i in range(len(motion.c)):
-        way = abs(motion.c[i] - motion.stalled_at[g, i])
-        if motion.is_held_by[g, i] > 0.0 and way > _MOVED:
-            return True
+        if motion.is_held_by[g, i] > 0.0:
+            way = abs(motion.c[i] - motion.stalled_at[g, i])
+            if way > _MOVED or _has_arrived(collision, motion, g, i):
+                return True
     return False
+
+
+@inlined
+def _has_arrived(collision: Collision, motion: Motion, g: int, i: int) -> bool:
+    """Tell whether the robot has come to the command of a joint, or left it."""
+    lag = collision.measured.q_lag[i]
+    return bool(abs(lag - motion.stalled_lag[g, i]) > _ARRIVED)
 
 
 @compiled
@@ -84,7 +97,7 @@ def note_holds(
     Args:
         limits: Gives the groups.
         collision: Gives the rows.
-        motion: Takes ``is_held_by``, and ``stalled_for`` of limbs that are not held.
+        motion: Takes ``is_held_by`` and ``can_stall``.
         n_rows: How many rows there are.
     """
     rows, waits = collision.measured.rows, collision.measured.waits
@@ -116,11 +129,14 @@ def _speaks_of(row: Vec, group: Ints) -> bool:
 
 
 @compiled
-def note_headway(limits: Limits, h: float, motion: Motion, box: Box, v: Vec) -> None:
+def note_headway(
+    limits: Limits, collision: Collision, h: float, motion: Motion, box: Box, v: Vec
+) -> None:
     """Count for how long each limb has made no headway.
 
     Args:
         limits: Gives the groups, V and A.
+        collision: Gives how far the robot lags.
         h: Period, [s].
         motion: Takes ``stalled_for``, and where things are as it begins.
         box: Gives what is wanted.
@@ -138,6 +154,7 @@ def note_headway(limits: Limits, h: float, motion: Motion, box: Box, v: Vec) -> 
             for i in group:
                 motion.stalled_goal[i] = motion.goal[i]
             motion.stalled_at[g, :] = motion.c
+            motion.stalled_lag[g, :] = collision.measured.q_lag
         motion.stalled_for[g] += h
 
 

@@ -88,6 +88,7 @@ class Motion(NamedTuple):
             [s].
         stalled_goal: The goal when that began, [rad].
         stalled_at: The command when that began, shape (g, n), [rad].
+        stalled_lag: How far the robot was from it, shape (g, n), [rad].
         can_stall: 1 where a row speaks of a group, and none waits, shape (g,).
         is_held_by: 1 where these rows speak of a joint of others, shape (g, n).
     """
@@ -111,6 +112,7 @@ class Motion(NamedTuple):
     stalled_for: Vec
     stalled_goal: Vec
     stalled_at: Vec
+    stalled_lag: Vec
     can_stall: Vec
     is_held_by: Vec
 

@@ -76,7 +76,7 @@ _FLOATS: Table = (
     ("motion", "is_synchronised is_sliding", (1,)),
     ("motion", "stalled_for can_stall", (_G,)),
     ("motion", "stalled_goal", (_N,)),
-    ("motion", "stalled_at is_held_by", (_G, _N)),
+    ("motion", "stalled_at stalled_lag is_held_by", (_G, _N)),
     ("collision.scene.tree", "R", (_M, 3, 3)),
     ("collision.scene.tree", "p axis", (_M, 3)),
     ("collision.scene.tree", "scale offset", (_M,)),

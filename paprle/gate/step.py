@@ -101,10 +101,10 @@ def advance(
 @compiled
 def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
     """Replace the proposal of this period by v, shape (n,), as far as it is safe."""
-    limits, box, motion, _, _, smoothing = lay_out(floats, integers)
+    limits, box, motion, collision, _, smoothing = lay_out(floats, integers)
     for i in range(len(v)):
         motion.v_next[i] = min(max(v[i], box.low[i]), box.high[i])
-    note_headway(limits, h, motion, box, motion.v_next)
+    note_headway(limits, collision, h, motion, box, motion.v_next)
     _fill_next(limits, motion, h)
     flags = _accept_or_scale_down(floats, integers, h, True)
     smooth(smoothing, motion.q_next, motion.v_next)
@@ -171,7 +171,7 @@ def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
         motion.goal_prev[i] = motion.goal[i]
     flags = fill_wanted(limits, h, scale, motion, box)
     flags |= slow_tools(tools, collision, box, motion.c, motion.reaches_goal)
-    flags |= rest_limbs(limits, motion, box)
+    flags |= rest_limbs(limits, collision, motion, box)
     flags |= limit_along(limits, box, motion.v_next, motion.reaches_goal)
     _fill_next(limits, motion, h)
     for i in range(len(motion.c)):
