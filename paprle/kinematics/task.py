@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.compiled import inlined
+from paprle.compiled import compiled, inlined
 from paprle.contracts.settings import IkSettings
 from paprle.contracts.types import Vec
 from paprle.robot.arrays import Bools, Ints, Tree
@@ -149,7 +149,7 @@ def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask
     )
 
 
-@inlined
+@compiled
 def unpack(packed: PackedTask) -> Task:
     """Return views of a packed task."""
     x, ints = packed.floats, packed.ints
@@ -185,7 +185,7 @@ def unpack(packed: PackedTask) -> Task:
     )
 
 
-@inlined
+@compiled
 def make_workspace(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Workspace:
     """Return the workspace of a solve from q, shape (n,), to a target."""
     m, k, n = len(task.tree.parent), len(task.rows), len(q)
