@@ -32,7 +32,7 @@ from paprle.gate.memory import Parts, Sizes, allocate, fill, lay_out
 from paprle.gate.reasons import Reason
 from paprle.gate.sliding import Sliding
 from paprle.gate.smoothing import compute_straying, count_periods, start
-from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, advance, finish
+from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, step
 from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools, fill_weights
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
@@ -208,8 +208,7 @@ class Gate:
 
     def _warm_up(self) -> None:
         """Run every kernel once, so that none is compiled after this."""
-        advance(*self._memory, 1.0, 1.0, False, False)
-        finish(*self._memory, 1.0, self._parts.box.brake)
+        step(*self._memory, 1.0, 1.0, False, False, False)
         n, box = len(self.q_cmd), self._parts.box
         row = np.zeros((1, n)), np.zeros(1), np.eye(n)
         solve_avoidance_qp(
@@ -286,7 +285,7 @@ class Gate:
         _put(motion.q_meas, q_meas)
         if q_des is None or not (is_fresh and is_due):
             _put(motion.target, None)  # what has no target brakes
-            _, _, clearance = advance(*self._memory, self._h, 1.0, False, False)
+            _, _, clearance = step(*self._memory, self._h, 1.0, False, False, False)
         else:
             _put(motion.target, q_des)
             if dq_des is not None:
@@ -305,13 +304,15 @@ class Gate:
         self._parts.tools.speed[0] = self.tool_speed
         # no number is no share; other types would be compiled for anew
         scale = max(0.0, min(float(self.speed_scale), 1.0))
-        flags, n_rows, clearance = advance(
-            *self._memory, self._h, scale, is_told, bool(is_blocked)
+        flags, n_rows, clearance = step(
+            *self._memory, self._h, scale, is_told, bool(is_blocked), False
         )
         if n_rows > 0 or flags & IS_RESTING:
             events.append(Reason.CLEARANCE)
         if n_rows > 0:
-            flags |= finish(*self._memory, self._h, self._avoid(n_rows, events))
+            self._parts.motion.v_next[:] = self._avoid(n_rows, events)
+            more, _, _ = step(*self._memory, self._h, scale, False, False, True)
+            flags |= more
         if flags:
             events += [reason for flag, reason in _FLAGS.items() if flags & flag]
         return clearance

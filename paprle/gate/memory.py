@@ -249,7 +249,7 @@ def _lay_out(path: str, blocks: tuple[Vec, Ints]) -> Any:
 
 
 _PARTS = _CLASSES[""][1]
-_lay = make_intrinsic(Parts, map(_PLACES.get, _PARTS), map(_find_type, _PARTS))
+_lay = make_intrinsic(Parts, map(_PLACES.__getitem__, _PARTS), map(_find_type, _PARTS))
 
 
 @overload(lay_out)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own

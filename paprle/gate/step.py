@@ -55,10 +55,16 @@ _SHARES = (0.5, 0.5, 0.0)  # chosen: of what is left above braking, round by rou
 
 
 @compiled
-def advance(
-    floats: Vec, integers: Ints, h: float, scale: float, is_told: bool, is_blocked: bool
+def step(  # noqa: PLR0913, PLR0917 - a tuple costs a kernel more than its numbers
+    floats: Vec,
+    integers: Ints,
+    h: float,
+    scale: float,
+    is_told: bool,
+    is_blocked: bool,
+    is_chosen: bool,
 ) -> tuple[int, int, float]:
-    """Write the next command toward the target, its jerk within J.
+    """Write the next command toward the target, its jerk within J; without one, brake.
 
     Args:
         floats: The gate's memory.
@@ -67,14 +73,27 @@ def advance(
         scale: Share of V that is allowed.
         is_told: The velocity of the target is; else it is estimated.
         is_blocked: The robot is held up: the command stays within E of q_meas.
+        is_chosen: The period's second half: ``v_next`` is what avoids what is near. It
+            is no kernel of its own, since most of either is the same code.
 
     Returns:
         Flags; the number of rows where one of them is broken, so that the next command
         is a proposal only, else 0; and the smallest distance, [m].
     """
-    limits, box, motion, collision, tools, smoothing = lay_out(floats, integers)
+    if is_chosen:
+        return _finish(floats, integers, h), 0, math.inf
+    _, _, motion, _, _, _ = lay_out(floats, integers)
     if not are_finite(motion.target):
-        return IS_NOT_FINITE, 0, brake(floats, integers, h)
+        return IS_NOT_FINITE, 0, _brake(floats, integers, h)
+    return _advance(floats, integers, h, scale, is_told, is_blocked)
+
+
+@compiled
+def _advance(
+    floats: Vec, integers: Ints, h: float, scale: float, is_told: bool, is_blocked: bool
+) -> tuple[int, int, float]:
+    """Propose a velocity, and send it if that is safe."""
+    limits, box, motion, collision, tools, smoothing = lay_out(floats, integers)
     _begin(floats, integers, h, scale)
     clearance = _measure(floats, integers, h)
     is_known = are_finite(motion.q_meas)
@@ -99,11 +118,11 @@ def advance(
 
 
 @compiled
-def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
-    """Replace the proposal of this period by v, shape (n,), as far as it is safe."""
+def _finish(floats: Vec, integers: Ints, h: float) -> int:
+    """Send ``v_next``, as far as it is safe."""
     limits, box, motion, collision, _, smoothing = lay_out(floats, integers)
-    for i in range(len(v)):
-        motion.v_next[i] = min(max(v[i], box.low[i]), box.high[i])
+    for i in range(len(motion.c)):
+        motion.v_next[i] = min(max(motion.v_next[i], box.low[i]), box.high[i])
     note_headway(limits, collision, h, motion, box, motion.v_next)
     _fill_next(limits, motion, h)
     flags = _accept_or_scale_down(floats, integers, h, True)
@@ -112,7 +131,7 @@ def finish(floats: Vec, integers: Ints, h: float, v: Vec) -> int:
 
 
 @compiled
-def brake(floats: Vec, integers: Ints, h: float) -> float:
+def _brake(floats: Vec, integers: Ints, h: float) -> float:
     """Write full braking as the next command; return the smallest distance, [m]."""
     limits, box, motion, _, _, smoothing = lay_out(floats, integers)
     _begin(floats, integers, h, 0.0)
