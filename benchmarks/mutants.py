@@ -56,6 +56,7 @@ MODULES = {
         *sorted(ROOT.glob("paprle/gate/[a-z]*.py")),
         ROOT / "paprle/session/states.py",
     )
+    if path.stem != "laid"  # nothing but the compiler runs it
 }
 FAST_ONES = "not nightly and not long"
 MEMORY = 6 << 30  # [B] a mutant that takes more is broken
@@ -74,7 +75,7 @@ class Mutant(NamedTuple):
 
     @property
     def is_table(self) -> bool:
-        """Whether it changes what is made on import."""
+        """Whether it changes a table, which is made on import."""
         return self.kind >= IN_FUNCTIONS
 
 
@@ -112,14 +113,16 @@ class Store:
         return {k: t for file in self._reach.values() for k, t in file["times"].items()}
 
     def find_tests(self, mutant: Mutant) -> set[str]:
-        """Return the tests that reach a mutant; of a table, whole files of them."""
+        """Return the tests that reach a mutant; of what import runs, whole files."""
         tests: set[str] = set()
+        files: set[str] = set()
         for found in self._reach.values():
             lines = found["lines"].get(mutant.module, {})
-            if mutant.is_table and any(map(any, lines.values())):
-                tests.update(found["times"])
+            if any(map(any, lines.values())):
+                files.update(found["times"])
             tests.update(*(lines.get(str(line), []) for line in mutant.lines))
-        return tests - {""}
+        tests -= {""}
+        return tests | files if mutant.is_table or not tests else tests
 
     def recall(self, mutant: Mutant, enough: float) -> str | None:
         """Return what killed a mutant, "" if nothing did, None if it is to be run."""

@@ -207,3 +207,28 @@ def draw_near(make, judge, rng):
         q, v = rng.uniform(low, high, 2), rng.uniform(-1.0, 1.0, 2)
         if 0.0 < -judge.miss(q) < 0.1:
             yield q, v
+
+
+@cache
+def make_crane_and_slider():
+    """A ball on rails along x and y, another limb's 1 m along x, and one that stands.
+
+    That is 1 m along y.
+    """
+    ball = _body(f"<sphere radius='{BALL}'/>")
+    text = (
+        _link("base", _body(f"<sphere radius='{BALL}'/>", "0 1 0"))
+        + _link("rail")
+        + _link("hook", ball)
+        + _link("other", ball)
+        + _joint("x", "prismatic", "base", "rail", "0 0 0", "1 0 0")
+        + _joint("y", "prismatic", "rail", "hook", "0 0 0", "0 1 0")
+        + _joint("z", "prismatic", "base", "other", "1 0 0", "-1 0 0")
+    )
+    limbs = {
+        name: {"base_link": "base", "eef_link": eef, "joints": joints}
+        for name, eef, joints in (("arm", "hook", ["x", "y"]), ("two", "other", ["z"]))
+    }
+    for limb in limbs.values():
+        limb["home"] = [0.0] * len(limb["joints"])
+    return _load(text, limbs, ddq_max=5.0)
