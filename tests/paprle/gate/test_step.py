@@ -1,0 +1,31 @@
+"""What is sent of a velocity that has no verified stop."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from minimal_robots import make_sliders
+
+from paprle.gate.gate import Gate
+from paprle.gate.step import IS_UNVERIFIED, finish
+
+H, BOUND, BRAKE = 0.005, 0.3, 0.02  # [s], [m/s], [m/s]
+
+
+@pytest.mark.parametrize(
+    ("v", "share"),
+    [(BOUND, 1.0), (0.301, 0.5), (0.57, 0.5), (0.59, 0.25), (1.13, 0.25), (1.15, 0.0)],
+)
+@pytest.mark.parametrize("sign", [1.0, -1.0])
+def test_half_of_it_is_sent_or_a_quarter_before_braking(v, share, sign):
+    """Pairs are chosen for a bound: who is faster has no stop that is verified."""
+    gate = Gate(make_sliders(), h=H)
+    parts = gate._parts
+    parts.box.brake[:], parts.box.low[:], parts.box.high[:] = sign * BRAKE, -2.0, 2.0
+    parts.collision.measured.speed[:], parts.tools.speed[0] = BOUND, np.inf
+
+    flags = finish(*gate._memory, H, np.full(2, sign * v))
+
+    sent = sign * (BRAKE + share * (v - BRAKE))
+    assert parts.motion.v_next == pytest.approx(np.full(2, sent), abs=1e-12)
+    assert bool(flags & IS_UNVERIFIED) == (share < 1.0)
