@@ -1,4 +1,4 @@
-"""What is sent of a velocity that has no verified stop."""
+"""What a period tells, and what it sends of a velocity without a verified stop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ import pytest
 from minimal_robots import make_sliders
 
 from paprle.gate.gate import Gate
-from paprle.gate.step import IS_UNVERIFIED, finish
+from paprle.gate.limits import IS_FAST
+from paprle.gate.step import IS_UNVERIFIED, advance, finish
+from paprle.gate.tools import IS_TOOL_FAST
 
 H, BOUND, BRAKE = 0.005, 0.3, 0.02  # [s], [m/s], [m/s]
 
@@ -29,3 +31,15 @@ def test_half_of_it_is_sent_or_a_quarter_before_braking(v, share, sign):
     sent = sign * (BRAKE + share * (v - BRAKE))
     assert parts.motion.v_next == pytest.approx(np.full(2, sent), abs=1e-12)
     assert bool(flags & IS_UNVERIFIED) == (share < 1.0)
+
+
+@pytest.mark.parametrize("tool_speed", [0.1, np.inf])
+def test_a_period_tells_all_that_slows_it(tool_speed):
+    gate = Gate(make_sliders(), h=H)
+    parts = gate._parts
+    parts.tools.speed[0], parts.motion.target[:] = tool_speed, [-1.5, 0.0]
+
+    flags, _, _ = advance(*gate._memory, H, 1.0, False, False)
+
+    assert flags & IS_FAST
+    assert bool(flags & IS_TOOL_FAST) == (tool_speed < np.inf)
