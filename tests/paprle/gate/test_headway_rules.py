@@ -11,7 +11,7 @@ from minimal_robots import BALL, make_crane_and_slider
 
 from paprle.gate.gate import Gate
 from paprle.gate.headway import IS_RESTING
-from paprle.gate.step import advance, finish
+from paprle.gate.step import step
 from paprle.gate.tools import STRAIGHT
 
 H = 0.005  # [s]
@@ -44,12 +44,13 @@ class Limb:
     def stalls(self, *v):
         """Return for how long the arm has stalled after a period with this velocity."""
         self.box.low[:], self.box.high[:] = -9.0, 9.0
-        finish(*self.gate._memory, H, np.array(v))
+        self.motion.v_next[:] = v
+        step(*self.gate._memory, H, 1.0, False, False, True)
         return self.motion.stalled_for[0]
 
     def begin(self):
         """Begin a period; return whether the arm rests, as it is told."""
-        flags, _, _ = advance(*self.gate._memory, H, 1.0, True, False)
+        flags, _, _ = step(*self.gate._memory, H, 1.0, True, False, False)
         return bool(flags & IS_RESTING)
 
 
@@ -156,7 +157,7 @@ def test_who_is_where_it_should_be_is_told_nothing():
     limb = Limb()
     limb.motion.is_sliding[0] = 0.0
 
-    flags, n_rows, _ = advance(*limb.gate._memory, H, 1.0, True, False)
+    flags, n_rows, _ = step(*limb.gate._memory, H, 1.0, True, False, False)
 
     assert (flags, n_rows) == (0, 0)
 

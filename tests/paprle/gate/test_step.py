@@ -8,7 +8,7 @@ from minimal_robots import make_sliders
 
 from paprle.gate.gate import Gate
 from paprle.gate.limits import IS_FAST
-from paprle.gate.step import IS_UNVERIFIED, advance, finish
+from paprle.gate.step import IS_UNVERIFIED, step
 from paprle.gate.tools import IS_TOOL_FAST
 
 H, BOUND, BRAKE = 0.005, 0.3, 0.02  # [s], [m/s], [m/s]
@@ -26,7 +26,8 @@ def test_half_of_it_is_sent_or_a_quarter_before_braking(v, share, sign):
     parts.box.brake[:], parts.box.low[:], parts.box.high[:] = sign * BRAKE, -2.0, 2.0
     parts.collision.measured.speed[:], parts.tools.speed[0] = BOUND, np.inf
 
-    flags = finish(*gate._memory, H, np.full(2, sign * v))
+    parts.motion.v_next[:] = sign * v
+    flags, _, _ = step(*gate._memory, H, 1.0, False, False, True)
 
     sent = sign * (BRAKE + share * (v - BRAKE))
     assert parts.motion.v_next == pytest.approx(np.full(2, sent), abs=1e-12)
@@ -39,7 +40,7 @@ def test_a_period_tells_all_that_slows_it(tool_speed):
     parts = gate._parts
     parts.tools.speed[0], parts.motion.target[:] = tool_speed, [-1.5, 0.0]
 
-    flags, _, _ = advance(*gate._memory, H, 1.0, False, False)
+    flags, _, _ = step(*gate._memory, H, 1.0, False, False, False)
 
     assert flags & IS_FAST
     assert bool(flags & IS_TOOL_FAST) == (tool_speed < np.inf)
