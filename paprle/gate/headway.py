@@ -182,8 +182,9 @@ def _makes_headway(
         return True
     for i in group:
         speed = min(share * limits.dq_max[i], _SPEEDING_UP * limits.ddq_max[i])
-        sign = 1.0 if motion.goal_error[i] > 0.0 else -1.0
-        if sign * v[i] >= _SLOW * speed:
+        error = motion.goal_error[i]
+        gain = v[i] if error > 0.0 else -v[i] if error < 0.0 else 0.0
+        if gain >= _SLOW * speed:
             return True
         moved = abs(motion.c[i] - motion.stalled_at[g, i])
         has_begun = motion.stalled_for[g] > 0.0
