@@ -32,6 +32,9 @@ _N_SAMPLES = 64  # chosen: postures in which an overlap must persist to be ignor
 _HOME_SHARE = 0.9  # chosen: leaves room to stop before home's own clearance
 _UNMOVED = 1e-5  # [m] chosen: ten times what coal rounds to
 _NEAR = 0.2  # [m] chosen: any arm stops within it
+_AT_ONCE = 4000  # chosen: pairs; 0.5 ms for which a tick beside may have to wait
+# measured: 20 ms with 76,000 pairs; none of 320 answers stood behind the 1530th
+_MOST_LOOKED_AT = 2000
 _SEED = 0  # chosen: the same pairs in every run
 OVERLAP_AT_A_JOINT = "touch at home, one joint between"
 
@@ -133,20 +136,31 @@ class CollisionModel:
         balls = zip(self._place(q, self._results), self._balls, strict=True)
         centres = np.array([T.act(ball.centre) for T, ball in balls])
         radii = np.array([ball.radius for ball in self._balls])
-        apart = np.linalg.norm(centres[a] - centres[b], axis=1)
-        at_least = apart - radii[a] - radii[b] - kept
+        bounds = []
+        for first in range(0, len(a), _AT_ONCE):
+            some = slice(first, first + _AT_ONCE)
+            apart = np.linalg.norm(centres[a[some]] - centres[b[some]], axis=1)
+            bounds.append(apart - radii[a[some]] - radii[b[some]] - kept[some])
+        at_least = np.concatenate(bounds)
+        near = np.flatnonzero(at_least <= _NEAR)
+        nearest = near[np.argsort(at_least[near])][:_MOST_LOOKED_AT]
         found, limit = [], _NEAR
-        for k in map(int, np.argsort(at_least)):  # few pairs have to be measured
+        for k in map(int, nearest):
             if at_least[k] > limit:
-                break
-            distance, asked = (
-                pin.computeDistance(self._geometry, placed, k).min_distance
-                for placed in (self._results, self._asked)
-            )
-            is_closing, spare = asked < distance - _UNMOVED, distance - kept[k]
+                break  # few pairs have to be measured
+            distance = self._measure(self._results, k)
+            spare = distance - kept[k]
+            if spare > limit:
+                continue
+            is_closing = self._measure(self._asked, k) < distance - _UNMOVED
             found.append((not is_closing, spare, k))
-            limit = min(limit, spare) if is_closing else limit
+            limit = spare if is_closing else limit
         return min(found)[2] if found else -1
+
+    def _measure(self, placed: pin.GeometryData, k: int) -> float:
+        """Return the distance of one of ``pairs``, [m]."""
+        result = pin.computeDistance(self._geometry, placed, k)
+        return float(result.min_distance)
 
     def _place(self, q: Vec, results: pin.GeometryData) -> list[pin.SE3]:
         """Return the poses of all bodies at q, shape (n,)."""

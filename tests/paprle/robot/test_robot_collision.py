@@ -4,6 +4,7 @@ import math
 from pathlib import Path
 
 import numpy as np
+import pinocchio as pin
 import pytest
 from public_robots import PUBLIC
 
@@ -226,3 +227,28 @@ def test_touch_and_clearance_agree_on_a_public_robot() -> None:
         clearance = robot.min_clearance(q)
         if abs(clearance) > 1e-6:
             assert (robot.find_collision(q) is not None) == (clearance < 0.0)
+
+
+def test_the_tightest_of_many_pairs_is_looked_for_briefly(tmp_path, monkeypatch):
+    """It is looked for beside a tick: humanoids with hands took 0.1 s each time."""
+    places = [f"0 {0.02 * i} {0.02 * k}" for i in range(8) for k in range(9)]
+    names = [f"b{k}" for k in range(len(places))]
+    balls = [link(name, '<sphere radius="0.005"/>') for name in names]
+    joints = [
+        joint(f"j{name}", "tip", name, at).replace('"revolute"', '"prismatic"')
+        for name, at in zip(names, places, strict=True)
+    ]
+    robot = make(tmp_path, CHAIN + "".join(balls + joints))
+    model = robot.make_collision_model({})
+    n_measured, measure = [], pin.computeDistance
+    monkeypatch.setattr(
+        pin, "computeDistance", lambda *args: n_measured.append(1) or measure(*args)
+    )
+    kept = model.find_kept(0.01, 0.02)
+
+    tightest = model.find_tightest(robot.home, robot.home, kept)
+
+    spare = model.clearances(robot.home) - kept
+    assert spare[tightest] == pytest.approx(spare.min())
+    assert len(model.pairs) > 2500
+    assert len(n_measured) <= 4000
