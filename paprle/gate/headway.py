@@ -22,7 +22,10 @@ _SLOW = 0.2  # measured: of V, as far as it is asked for; who is slower creeps
 _STANDING = 0.01
 _SPEEDING_UP = 0.5  # [s] chosen: who takes longer to V counts as that much slower
 _LONG = 0.15  # [s] chosen: to start by A takes 0.1
-_GOAL_MOVED = 1e-3  # [rad] chosen: a hand that moves by less is still
+_STILL = 1e-3  # [rad] chosen: a goal that moves by less does not move
+# [rad] chosen: a hand that leans on a body wakes nobody by trembling, or drifting for
+# seconds; each waking goes on for a moment with the way that was left
+_WOKEN = 0.02
 _MOVED = 0.01  # [rad] chosen: as far as a row is remembered
 _ARRIVED = 0.05  # [rad] chosen: who creeps lags by less
 _HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
@@ -48,7 +51,8 @@ def rest_limbs(limits: Limits, collision: Collision, motion: Motion, box: Box) -
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         is_resting = motion.stalled_for[g] >= _LONG
         is_held = is_resting or motion.is_sliding[0] > 0.0
-        if not is_held or _has_changed(collision, motion, group, g):
+        bound = _WOKEN if is_resting else _STILL
+        if not is_held or _has_changed(collision, motion, group, g, bound):
             motion.stalled_for[g] = 0.0
         elif is_resting:
             flags = IS_RESTING
@@ -58,8 +62,10 @@ def rest_limbs(limits: Limits, collision: Collision, motion: Motion, box: Box) -
 
 
 @inlined
-def _has_changed(collision: Collision, motion: Motion, group: Ints, g: int) -> bool:
-    """Tell whether a limb's goal has moved, or what its rows hold it by.
+def _has_changed(
+    collision: Collision, motion: Motion, group: Ints, g: int, bound: float
+) -> bool:
+    """Tell whether a limb's goal has moved by more, or what its rows hold it by.
 
     That is, another joint's command has, or the robot has arrived since.
 
@@ -67,7 +73,7 @@ def _has_changed(collision: Collision, motion: Motion, group: Ints, g: int) -> b
         Whether it has since the limb began to stall.
     """
     for i in group:
-        is_goal = abs(motion.goal[i] - motion.stalled_goal[i]) <= _GOAL_MOVED
+        is_goal = abs(motion.goal[i] - motion.stalled_goal[i]) <= bound
         if not is_goal or _has_arrived(collision, motion, g, i):
             return True
     for i in range(len(motion.c)):

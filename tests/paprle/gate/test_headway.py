@@ -82,7 +82,7 @@ def test_a_goal_that_trembles_wakes_nobody():
     gate = Gate(make_sliders(), h=H)
     rests = press_sliders(gate)
 
-    commands, events, _ = drive(gate, [BEYOND + 5e-4, BEYOND - 4e-4] * 100, H)
+    commands, events, _ = drive(gate, [BEYOND + 0.009, BEYOND - 0.009] * 100, H)
 
     assert commands[:, 0].tolist() == [rests[0]] * 200
     assert all(Reason.CLEARANCE in told for told in events)

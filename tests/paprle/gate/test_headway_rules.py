@@ -232,16 +232,16 @@ def test_who_rests_keeps_no_speed_of_its_goal():
     assert limb.box.base[OTHER] > 0.0
 
 
-@pytest.mark.parametrize("begun", [LONG - 1e-6, 2 * LONG])
+@pytest.mark.parametrize(("begun", "bound"), [(LONG - 1e-6, 1e-3), (2 * LONG, 0.02)])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 @pytest.mark.parametrize(
-    ("joint", "moved", "wakes"),
-    [(0, 9e-4, 0), (0, 1.1e-3, 1), (1, 9e-4, 0), (1, 1.1e-3, 1), (2, 0.5, 0)],
+    ("joint", "share", "wakes"),
+    [(0, 0.95, 0), (0, 1.05, 1), (1, 0.95, 0), (1, 1.05, 1), (2, 9.0, 0)],
 )
-def test_another_goal_wakes_who_rests(joint, moved, wakes, sign, begun):
+def test_another_goal_wakes_who_rests(joint, share, wakes, sign, begun, bound):
     limb = Limb(begun)
     limb.motion.target[:] = limb.motion.stalled_goal[:] = 0.5
-    limb.motion.target[joint] += sign * moved
+    limb.motion.target[joint] += sign * share * bound
 
     assert limb.begin() == (not wakes and begun > LONG)
     assert limb.motion.stalled_for[0] == (0.0 if wakes else begun)
