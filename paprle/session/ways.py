@@ -1,6 +1,6 @@
 """How near the gate's bodies are to each other, in a posture and on a way, compiled.
 
-For slow moves, in a thread beside the tick: it shares nothing that the tick writes to.
+For slow moves, in a thread beside the tick: no two calls share what they write to.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import math
 
 import numpy as np
 
-from paprle.compiled import compiled_aside
+from paprle.compiled import compiled_aside, inlined
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import Vec
 from paprle.gate.clearance import measure
 from paprle.gate.memory import Sizes, allocate, fill, lay_out
-from paprle.gate.scene import Scene, place_bodies_at
+from paprle.gate.scene import Collision, Scene, place_bodies_at
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints, Pairs, make_reach
 from paprle.robot.bodies import to_arrays
@@ -52,14 +52,19 @@ class Ways:
         Returns:
             The two links.
         """
-        pair = find_near_pair(*self._memory, sample_path(q_start, q_goal), _KEPT)
+        pair = find_near_pair(*self._copy(), sample_path(q_start, q_goal), _KEPT)
         if pair < 0:
             return ""
         return f"'{self._names[pair][0]}' would touch '{self._names[pair][1]}'"
 
     def measure(self, q: Vec) -> float:
         """Return the least distance at q, shape (n,), [m]; +inf without pairs."""
-        return float(find_clearance(*self._memory, q))
+        return float(find_clearance(*self._copy(), q))
+
+    def _copy(self) -> tuple[Vec, Ints]:
+        """Return the memory with scratch of its own: any thread may ask."""
+        floats, integers = self._memory
+        return floats.copy(), integers
 
 
 @compiled_aside
@@ -67,44 +72,51 @@ def find_near_pair(floats: Vec, integers: Ints, path: Vec, share: float) -> int:
     """Return the first pair that comes nearer than a share of what it keeps, or -1.
 
     Args:
-        floats: The memory.
+        floats: The memory; used as scratch.
         integers: The memory.
         path: Postures, shape (m, n), [rad].
         share: Of ``Pairs.keep``.
     """
     collision = lay_out(floats, integers).collision
-    scene, placed, work = (
-        collision.scene,
-        collision.scratch.placed,
-        collision.measured.work,
-    )
-    witness, R, p = collision.scratch.witness, placed.R_body, placed.p_body
-    bodies, pairs = scene.bodies, scene.pairs
+    pairs = collision.scene.pairs
     for row in range(len(path)):
-        place_bodies_at(scene, path[row], placed, work)
+        _place(collision, path[row])
         for k in range(len(pairs.a)):
             least = share * pairs.keep[k]
-            if bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) >= least:
-                continue
-            if measure(bodies, pairs.a[k], pairs.b[k], R, p, witness) < least:
+            if _find_distance(collision, k, least) < least:
                 return k
     return -1
 
 
 @compiled_aside
 def find_clearance(floats: Vec, integers: Ints, q: Vec) -> float:
-    """Return the smallest distance of any pair at q, shape (n,), [m]."""
-    collision = lay_out(floats, integers).collision
-    scene, placed, work = (
-        collision.scene,
-        collision.scratch.placed,
-        collision.measured.work,
-    )
-    witness, R, p = collision.scratch.witness, placed.R_body, placed.p_body
-    bodies, pairs = scene.bodies, scene.pairs
-    place_bodies_at(scene, q, placed, work)
-    least = math.inf
-    for k in range(len(pairs.a)):
-        if bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) < least:
-            least = min(least, measure(bodies, pairs.a[k], pairs.b[k], R, p, witness))
+    """Return the smallest distance of any pair at q, shape (n,), [m].
+
+    Args:
+        floats: The memory; used as scratch.
+        integers: The memory.
+        q: See above.
+    """
+    collision, least = lay_out(floats, integers).collision, math.inf
+    _place(collision, q)
+    for k in range(len(collision.scene.pairs.a)):
+        least = min(least, _find_distance(collision, k, least))
     return least
+
+
+@inlined
+def _place(collision: Collision, q: Vec) -> None:
+    placed, work = collision.scratch.placed, collision.measured.work
+    place_bodies_at(collision.scene, q, placed, work)
+
+
+@inlined
+def _find_distance(collision: Collision, k: int, least: float) -> float:
+    """Return the distance of a pair that is placed, or a bound that is not below."""
+    scene, scratch = collision.scene, collision.scratch
+    bodies, a, b = scene.bodies, scene.pairs.a[k], scene.pairs.b[k]
+    R, p = scratch.placed.R_body, scratch.placed.p_body
+    bound = bound_pair(bodies, a, b, R, p)
+    if bound >= least:
+        return bound
+    return measure(bodies, a, b, R, p, scratch.witness)
