@@ -133,13 +133,14 @@ class Plan:
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
         others = self.list_others().items()
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
+        doubts = "".join(f"CHECK: {text}\n" for text in self.retargeting.pairing.doubts)
         slow = Reconstruction(self.layout, r.retarget.samples).delays
         told += [f"\n{describe_delay(one)}" for one in slow]
         return (
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
             f"{self.retargeting.describe()}\n"
-            f"recording: {record}{''.join(told)}"
+            f"{doubts}recording: {record}{''.join(told)}"
         )
 
 

@@ -8,7 +8,7 @@ built alike or the joints' names tell that they are the same.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from paprle.contracts.errors import ConfigError
@@ -22,9 +22,14 @@ from paprle.retargeting.joint_sources import (
     listed,
 )
 from paprle.retargeting.leader_arms import find_difference
+from paprle.retargeting.namesakes import (
+    Namesakes,
+    match_first,
+    match_names,
+    tell_unused,
+)
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
-from paprle.robot.limbs import is_leg
 
 LED_BY_SIGHT = ("look_at", "follow")
 """Rules whose motion is not the leader's: it says when."""
@@ -71,10 +76,12 @@ class Pairing:
     Attributes:
         limbs: How each driven limb of the robot is driven, in the robot's order.
         arms: The arms whose poses drive, by leader limb.
+        doubts: Guesses that the operator should look at, a sentence each.
     """
 
     limbs: Mapping[str, LimbPairing]
     arms: Mapping[str, Limb]
+    doubts: tuple[str, ...] = ()
 
     @property
     def rules(self) -> frozenset[str]:
@@ -148,7 +155,9 @@ def make_pairing(
         if source.rule not in {"joints", "axes", *LED_BY_SIGHT}
     }
     return Pairing(
-        limbs=limbs, arms={name: arm for name, arm in arms.items() if name in posed}
+        limbs=limbs,
+        arms={name: arm for name, arm in arms.items() if name in posed},
+        doubts=tuple(maker.doubts),
     )
 
 
@@ -157,6 +166,7 @@ class _PairingMaker:
 
     Attributes:
         problems: What is wrong.
+        doubts: What the operator should look at.
     """
 
     def __init__(
@@ -167,6 +177,7 @@ class _PairingMaker:
         arms: Mapping[str, Limb],
     ) -> None:
         self.problems: list[str] = []
+        self.doubts: list[str] = []
         self._robot, self._leader = robot, leader
         self._settings, self._arms = settings, arms
         self._finder = JointFinder(robot, leader, settings, arms, self.problems)
@@ -208,15 +219,28 @@ class _PairingMaker:
             )
         if settings.limbs:
             return self._read_rules(settings.limbs)
-        chosen = self._read_limb_map() or self._match_names()
+        chosen = self._read_limb_map()
+        if not chosen:
+            matched = self._match_names()
+            self.problems += matched.problems
+            self._note_doubts(matched, matched.limbs)
+            unused = tell_unused(self._leader, matched.limbs.values())
+            self.doubts += [unused] if unused else []
+            chosen = {name: [own] for name, own in matched.limbs.items()}
         return {name: (settings.mode, limbs) for name, limbs in chosen.items()}
+
+    def _note_doubts(self, matched: Namesakes, names: Iterable[str]) -> None:
+        """Keep what is doubtful in a match that is used."""
+        self.doubts += [
+            matched.doubts[name] for name in names if name in matched.doubts
+        ]
 
     def _read_rules(
         self, rules: Mapping[str, LimbRuleSettings]
     ) -> dict[str, tuple[str, list[str]]]:
         """Read ``retarget.limbs``."""
         wishes: dict[str, tuple[str, list[str]]] = {}
-        matched = self._match_names(is_quiet=True)
+        matched = self._match_names()
         for name, rule in rules.items():
             where = f"retarget.limbs.{name}"
             if name not in self._robot.limbs:
@@ -233,7 +257,9 @@ class _PairingMaker:
             from_ = rule.from_ or rules[name_of].from_
             given = [from_] if isinstance(from_, str) else list(from_)
             limbs = [self._find_limb(f"{where}.from", text) for text in given]
-            limbs = limbs or [*matched.get(name_of, [])]
+            if not given and name_of in matched.limbs:
+                limbs = [matched.limbs[name_of]]
+                self._note_doubts(matched, [name_of])
             if not limbs:
                 self.problems.append(
                     f"{where}.from: expected a leader limb, got none, and none is "
@@ -286,42 +312,42 @@ class _PairingMaker:
             chosen[name] = [limb] if limb else []
         return chosen
 
-    def _match_names(self, *, is_quiet: bool = False) -> dict[str, list[str]]:
+    def _match_names(self) -> Namesakes:
         """Return the leader limb of each limb of the robot, by their names."""
         robot, leader = self._robot, self._leader
-        found = {
-            name: [limb]
-            for name in robot.limbs
-            if (limb := _find_namesake(name, leader)) is not None
-        }
-        named = self._match_joints()
-        if found or named:
-            return named | found
-        free = [limb.name for limb in robot.info.limbs if not is_leg(limb)]
-        free = free or list(robot.limbs)
+        found = match_names(robot.info.limbs, leader, self._match_joints())
+        if found.limbs or found.problems:
+            return found
         is_posed = not leader.emits_joints(leader.limbs[0]) or bool(self._arms)
         if len(leader.limbs) == 1 and (is_posed or self._settings.mode != "auto"):
-            return {free[0]: [leader.limbs[0]]}
-        if not is_quiet and any(not leader.emits_joints(own) for own in leader.limbs):
-            self.problems.append(
+            return match_first(robot.info.limbs, leader)
+        if any(not leader.emits_joints(own) for own in leader.limbs):
+            found.problems.append(
                 "retarget.limb_map: expected follower limbs "
                 f"({listed(robot.limbs)}) named as the leader's "
                 f"({listed(leader.limbs)}), got none; map them in retarget.limb_map"
             )
-        return {}
+        return found
 
-    def _match_joints(self) -> dict[str, list[str]]:
+    def _match_joints(self) -> dict[str, str]:
         """Return the leader limb with joints named as a limb's, for limbs without one.
 
         Arms are left out: they are compared by how they are built.
         """
-        found: dict[str, list[str]] = {}
+        is_mapped = bool(self._settings.joint_map)
+        limbs = [
+            own for own in self._leader.limbs if is_mapped or own not in self._arms
+        ]
+        found: dict[str, str] = {}
         for name, limb in self._robot.limbs.items():
-            for own in self._leader.limbs:
-                if own in self._arms and not self._settings.joint_map:
-                    continue
-                if any(self._finder.find(own, limb.joint_names)):
-                    found.setdefault(name, [own])
+            joints = [
+                source.leader_limb
+                for own in limbs
+                for source in self._finder.find(own, limb.joint_names)
+                if source is not None
+            ]
+            if joints:
+                found[name] = max(limbs, key=joints.count)
         return found
 
     def _pair(self, name: str, mode: str, limbs: list[str]) -> LimbPairing | None:
@@ -381,15 +407,3 @@ def _strip_source(source: LimbSource, prefix: str) -> LimbSource:
     return replace(
         source, leader_limb=source.leader_limb.removeprefix(prefix), joints=joints
     )
-
-
-def _find_namesake(name: str, leader: LeaderInfo) -> str | None:
-    """Return the leader limb of a limb's name: its own, its leader's, or both."""
-    if name in leader.limbs:
-        return name
-    of_leader = [own for own in leader.limbs if own.partition(".")[0] == name]
-    of_limb = [own for own in leader.limbs if own.rpartition(".")[2] == name]
-    for found in (of_leader, of_limb) if leader.parts else ():
-        if len(found) == 1:
-            return found[0]
-    return None

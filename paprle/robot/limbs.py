@@ -18,12 +18,11 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.settings import GripperSettings, LimbSettings
-from paprle.contracts.types import LimbInfo
 from paprle.robot.grippers import find_fingers, guess_gripper
+from paprle.robot.limb_names import HEAD, LEG, find_place, split_words
 from paprle.robot.tree import Urdf
 
 _WHEEL = re.compile(r"wheel|caster|rotor|propeller", re.IGNORECASE)
-_HEAD = re.compile(r"head|neck|eye|camera|laser|lidar|velodyne|sensor", re.IGNORECASE)
 _NO_TOOL = re.compile(
     r"camera|optical|imu|inertia|sensor|accelerometer|led|range|laser|visual|collision"
     r"|plugin|(^|_)ft(_|$)|transmission|marker",
@@ -38,13 +37,6 @@ _TOOLS = tuple(
         r"hand|gripper|tool|flange|tip$",
     )
 )
-_CORNERS = ("fl", "fr", "hl", "hr", "rl", "rr", "lf", "rf", "lh", "rh")
-_SIDES = {"l": "left", "r": "right"}
-_SIDES |= {side: side for side in ("left", "right")}
-_SIDES |= {"larm": "left", "rarm": "right", "lleg": "left", "rleg": "right"}
-_SIDES |= dict(zip(_CORNERS, _CORNERS, strict=True))
-_LEG = {"leg", "hip", "knee", "ankle", "thigh", "calf", "shank"}
-_LEG |= {"lleg", "rleg", "haa", "hfe", "kfe"}
 _LONG = 4  # chosen: joints of a chain beside which chains of one or two are no limbs
 
 
@@ -101,7 +93,7 @@ class JointTree:
 
     def _goes_on(self, above: str, joint: str) -> bool:
         others = [name for name in self.below(above) if name != joint]
-        are_heads = all(_HEAD.search(name) for name in others)
+        are_heads = all(HEAD.search(name) for name in others)
         return not others or (are_heads and _stem(above) == _stem(joint))
 
 
@@ -154,7 +146,7 @@ def _without_heads(chains: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
     limbs = [
         chain
         for chain in chains
-        if not any(_HEAD.search(name) for name in chain)
+        if not any(HEAD.search(name) for name in chain)
         and not (len(chain) <= 2 and longest >= _LONG)
     ]
     return limbs or chains
@@ -255,22 +247,13 @@ def name_limbs(chains: list[tuple[str, ...]]) -> list[str]:
 
 
 def _name(chain: tuple[str, ...], meaningless: set[str]) -> str:
-    words = [set(_words(name)) - meaningless for name in chain]
-    sides = Counter(_SIDES[word] for name in words for word in name if word in _SIDES)
+    words = [set(split_words(name)) - meaningless for name in chain]
+    sides = Counter(
+        place for name in words for word in name if (place := find_place(word))
+    )
     side, count = sides.most_common(1)[0] if sides else ("", 0)
-    kind = "leg" if any(_LEG & name for name in words) else "arm"
+    kind = "leg" if any(LEG & name for name in words) else "arm"
     return f"{side}_{kind}" if 2 * count >= len(chain) else kind
-
-
-def is_leg(limb: LimbInfo) -> bool:
-    """Return whether a limb carries the robot, as its name or its joints tell."""
-    return any(_LEG & set(_words(name)) for name in (limb.name, *limb.joint_names))
-
-
-def _words(name: str) -> list[str]:
-    """Return the words of ``left_hip``, ``LHip``, ``LF_HFE``, in small letters."""
-    parts = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
-    return [part.lower() for part in parts]
 
 
 def _stem(name: str) -> str:

@@ -1,0 +1,76 @@
+"""Side and kind of a limb, read from names as people write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+from paprle.contracts.types import LimbInfo
+
+HEAD = re.compile(r"head|neck|eye|camera|laser|lidar|velodyne|sensor", re.IGNORECASE)
+LEG = {"leg", "hip", "knee", "ankle", "thigh", "calf", "shank"}
+LEG |= {"lleg", "rleg", "haa", "hfe", "kfe"}
+_CORNERS = ("fl", "fr", "hl", "hr", "rl", "rr", "lf", "rf", "lh", "rh")
+_PARTS = "arm|hand|leg|foot|wrist|gripper|limb|finger"
+_SIDED = re.compile(
+    rf"(?P<before>left|right|l|r)(?:{_PARTS})?|(?:{_PARTS})(?P<after>left|right)"
+)
+_LATERAL = {name: "left" if "l" in name[:2] else "right" for name in _CORNERS}
+
+
+def split_words(name: str) -> list[str]:
+    """Return the words of ``left_hip``, ``LHip``, ``LF_HFE``, in small letters."""
+    parts = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
+    return [part.lower() for part in parts]
+
+
+def find_place(word: str) -> str:
+    """Return ``left``, ``right``, a corner of a robot with four legs, or nothing."""
+    if word in _CORNERS:
+        return word
+    sided = _SIDED.fullmatch(word)
+    letter = (sided["before"] or sided["after"])[0] if sided else ""
+    return {"l": "left", "r": "right"}.get(letter, "")
+
+
+def find_side(name: str) -> str:
+    """Return ``left`` or ``right``; empty where a name tells neither, or both.
+
+    Single letters count between separators (``l_arm``, ``arm_R``, ``LArm``), not
+    before a number: ``r2`` is a model.
+    """
+    spaced = re.sub(r"(?<![a-zA-Z])[lrLR](?=_?\d)", " ", name)
+    places = {find_place(word) for word in split_words(spaced)} - {""}
+    sides = {_LATERAL.get(place, place) for place in places}
+    return sides.pop() if len(sides) == 1 else ""
+
+
+def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
+    """Return the side of each of a device's limbs, by name; empty where none is told.
+
+    Args:
+        limbs: Joint names by limb. They count where a limb's own name tells no side,
+            every joint names the same one, and other limbs have another: ``r_joint``
+            alone may mean revolute.
+    """
+    sides = {name: find_side(name) for name in limbs}
+    by_joints = {
+        name: told.pop()
+        for name, joints in limbs.items()
+        if len(told := {find_side(joint) for joint in joints}) == 1
+    }
+    if len(set(by_joints.values())) > 1:
+        sides = {name: side or by_joints.get(name, "") for name, side in sides.items()}
+    return sides
+
+
+def find_kind(name: str, joints: Iterable[str] = ()) -> str:
+    """Return ``leg``, ``head`` (or what carries a sensor) or ``arm``, by names."""
+    if any(LEG & set(split_words(text)) for text in (name, *joints)):
+        return "leg"
+    return "head" if HEAD.search(name) else "arm"
+
+
+def is_leg(limb: LimbInfo) -> bool:
+    """Return whether a limb carries the robot, as its name or its joints tell."""
+    return find_kind(limb.name, limb.joint_names) == "leg"

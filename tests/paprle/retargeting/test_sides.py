@@ -1,0 +1,195 @@
+"""A hand drives the arm of its own side, whatever the two are called."""
+
+from __future__ import annotations
+
+import pytest
+from public_robots import PUBLIC
+from retargeting import load_robot
+
+from paprle.config import resolve
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.leader_group import merge_leaders
+from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.types import LeaderInfo, LimbInfo
+from paprle.hosts.plan import make_plan
+from paprle.hosts.preflight import rehearse
+from paprle.retargeting.namesakes import match_first, match_names
+from paprle.retargeting.pairing import make_pairing
+from paprle.robot.limb_names import find_side, find_sides
+from paprle.robot.limbs import find_limbs
+from paprle.robot.urdf import read_urdf
+
+LEADERS = {
+    "headset": ("left", "right"),
+    "headset, right hand first": ("right", "left"),
+    "copies of two arms": ("left_arm", "right_arm"),
+    "copy of a humanoid": ("left_arm", "right_arm", "left_leg", "right_leg"),
+    "topics": ("/l_arm", "/r_arm"),
+    "capitals": ("L", "R"),
+    "side last": ("arm_left", "arm_right"),
+    "letter last": ("hand_l", "hand_r"),
+    "one word": ("leftArm", "rightArm"),
+    "no gap": ("larm", "rarm"),
+}
+ROBOTS = ("g1", "g1_upper", "papras_7dof_2arm", "piper_2arm")
+BARE = {
+    "baxter": "baxter_description/urdf/baxter.urdf",
+    "pr2": "pr2_description/urdf/pr2.urdf",
+}
+NAMED = {
+    "sides": ("left", "right"),
+    "letters": ("r_arm", "l_arm"),
+    "capitals": ("R", "L"),
+    "side last": ("arm_right", "arm_left"),
+    "camel": ("rightArm", "leftArm"),
+    "with a head": ("head", "arm_left", "arm_right"),
+}
+
+
+def make_limbs(names) -> list[LimbInfo]:
+    return [
+        LimbInfo(name=name, base_link="base", eef_link=f"{name}_tool", joint_names=())
+        for name in names
+    ]
+
+
+def list_limbs(robot: str) -> list[LimbInfo]:
+    if robot in NAMED:
+        return make_limbs(NAMED[robot])
+    if robot in ROBOTS:
+        return list(load_robot(robot).info.limbs)
+    urdf = PUBLIC / BARE[robot]
+    if not urdf.is_file():
+        pytest.skip(f"{urdf} is not here")
+    return [
+        LimbInfo(
+            name=limb.name,
+            base_link=limb.base_link,
+            eef_link=limb.eef_link,
+            joint_names=limb.joint_names,
+        )
+        for limb in find_limbs(read_urdf(urdf))
+    ]
+
+
+def pair(robot: str, leader: LeaderInfo, **settings):
+    return make_pairing(load_robot(robot), leader, RetargetSettings(**settings), {})
+
+
+def name_side(limb: str) -> str:
+    """Tell a side by the first letter that is an l or an r at a word's end or begin."""
+    text = limb.lower().strip("/")
+    for side in ("left", "right"):
+        bare = text.replace("arm", "").replace("hand", "").replace("leg", "")
+        if side in text or bare.strip("_") == side[0]:
+            return side
+    return ""
+
+
+@pytest.mark.parametrize("robot", [*ROBOTS, *BARE, *NAMED])
+@pytest.mark.parametrize("leader", LEADERS)
+def test_each_hand_drives_the_arm_of_its_side(leader, robot):
+    limbs = list_limbs(robot)
+
+    found = match_names(limbs, LeaderInfo(limbs=LEADERS[leader]), {})
+
+    arms = {name for name in found.limbs if "leg" not in name}
+    sides = {name_side(name) for name in arms}
+    assert sides == {"left", "right"}, found
+    assert len(arms) == 2
+    for name, own in found.limbs.items():
+        assert name_side(name) == name_side(own)
+    assert not found.problems
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("hand", ["left", "right"])
+def test_one_hand_of_a_headset_drives_its_own_side(hand, robot):
+    words = ("leader=webxr", f"leader.hands=[{hand}]", f"follower={robot}")
+
+    told = rehearse(make_plan(resolve([*words, "env=kinematic"]))).told
+
+    other = {"left": "right", "right": "left"}[hand]
+    assert f"{hand} drives {hand}" in told
+    assert f"drives {other}" not in told
+    assert "CHECK" not in told
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+def test_a_limb_that_is_taken_for_its_place_alone_is_a_line_to_check(robot):
+    plan = make_plan(
+        resolve(["leader=autopilot", f"follower={robot}", "env=kinematic"])
+    )
+
+    first = plan.robot.info.limbs[0].name
+
+    assert f"CHECK: 'hand' drives '{first}' because it is the first" in plan.describe()
+    assert f"retarget.limb_map.{first}=hand" in plan.describe()
+
+
+@pytest.mark.parametrize(
+    ("limb", "robot"), [("right", "left_arm"), ("l_hand", "arm_right"), ("L", "R")]
+)
+def test_a_hand_of_the_other_side_is_refused(limb, robot):
+    found = match_first(make_limbs([robot]), LeaderInfo(limbs=(limb,)))
+
+    assert found.limbs == {}
+    assert f"retarget.limb_map.{robot}={limb}" in found.problems[0]
+    assert find_side(limb) in found.problems[0]
+
+
+def test_joints_of_the_other_side_are_refused_unless_a_map_says_so():
+    names = load_robot("g1_upper").limbs["left_arm"].joint_names
+    leader = LeaderInfo(limbs=("right",), emits="joints", joint_names={"right": names})
+
+    with pytest.raises(ConfigError, match=r"'right' is a right one .* 'left_arm'"):
+        pair("g1_upper", leader)
+
+    crossed = pair("g1_upper", leader, limb_map={"left_arm": "right"})
+    assert list(crossed.limbs) == ["left_arm"]
+
+
+def test_a_limb_is_driven_by_the_leader_limb_that_has_its_joints():
+    robot = load_robot("g1_upper")
+    names = {limb: robot.limbs[f"{limb}_arm"].joint_names for limb in ("left", "right")}
+    leader = LeaderInfo(limbs=("a", "b"), emits="joints", joint_names={
+        "a": names["left"], "b": names["right"]})  # fmt: skip
+
+    made = pair("g1_upper", leader)
+
+    drivers = {name: own.sources[0].leader_limb for name, own in made.limbs.items()}
+    assert drivers == {"left_arm": "a", "right_arm": "b"}
+
+
+def test_a_hand_without_an_arm_of_its_side_is_told():
+    made = pair("g1_upper", LeaderInfo(limbs=("left", "right", "third")))
+
+    assert made.doubts == ("leader limb 'third' drives nothing",)
+
+
+def test_leaders_of_a_group_drive_the_side_that_they_are_named_for():
+    hand = LeaderInfo(limbs=("hand",))
+    group = merge_leaders({"r": hand, "left": hand})
+
+    found = match_names(make_limbs(["left_arm", "right_arm"]), group, {})
+
+    assert found.limbs == {"left_arm": "left.hand", "right_arm": "r.hand"}
+
+
+@pytest.mark.parametrize(
+    ("name", "side"),
+    [
+        ("left_arm", "left"), ("l_wrist", "left"), ("armL", "left"), ("R", "right"),
+        ("rightHand", "right"), ("gripper_r", "right"), ("fl_leg", "left"),
+        ("r2_arm", ""), ("leader", ""), ("arm", ""), ("left_right", ""), ("lift", ""),
+    ],
+)  # fmt: skip
+def test_a_side_is_read_from_words_and_letters(name, side):
+    assert find_side(name) == side
+
+
+def test_joints_tell_the_side_where_limbs_do_not_and_differ():
+    both = find_sides({"a": ("l_elbow", "l_wrist"), "b": ("r_elbow", "r_wrist")})
+
+    assert both == {"a": "left", "b": "right"}
+    assert find_sides({"arm": ("r_1", "r_2")}) == {"arm": ""}
