@@ -1,16 +1,15 @@
-"""Datagrams over UDP: two ports a domain, and the peer's address alone is heard.
+"""Datagrams over UDP: two ports a domain, and the peer's host alone is heard.
 
-What they hold is sealed above, so that an address that somebody forged costs a look at
-a seal. Behind a router that changes ports the peer is answered where it spoke from; as
-long as it is heard from there nobody else is, whatever address he forges.
+A router may change the peer's port, so each datagram comes with its address, and the
+ends of the link say where their answers go: to the address of a datagram whose seal
+was right. Nothing that arrives here changes where an answer goes.
 """
 
 from __future__ import annotations
 
 import socket
-import time
-from typing import Any
 
+from paprle.contracts.datagram import Address, Datagram, get_address
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Link
 from paprle.contracts.settings import LinkSettings
@@ -18,10 +17,7 @@ from paprle.contracts.settings import LinkSettings
 _FIRST_PORT = 47100  # chosen: registered by nobody (IANA), below ephemeral ports
 _LARGEST = 65535  # spec: RFC 768
 _MOST = 256  # chosen: datagrams a look; the next look finds the others
-_SILENT = 1.0  # [s] chosen: after that a router may have changed ports
 _BUFFER = 1 << 18  # [bytes] chosen: a second of a narrow link, no more
-
-Address = tuple[Any, ...]
 
 
 class UdpLink(Link):
@@ -33,7 +29,6 @@ class UdpLink(Link):
         super().__init__(config, name, is_leader=is_leader)
         self._socket: socket.socket | None = None
         self._peer: Address | None = None
-        self._heard = -_SILENT
 
     def open(self) -> None:
         """Bind the port of this end.
@@ -63,10 +58,11 @@ class UdpLink(Link):
 
     def send(self, data: bytes) -> bool:
         """Send a datagram; see ``Link``."""
-        if self._socket is None or self._peer is None:
+        address = get_address(data) or self._peer
+        if self._socket is None or address is None:
             return False
         try:
-            return self._socket.sendto(data, self._peer) == len(data)
+            return self._socket.sendto(data, address) == len(data)
         except OSError:  # no room, or nobody listens there yet
             return False
 
@@ -83,15 +79,8 @@ class UdpLink(Link):
             except OSError:  # word of an earlier one that found nobody
                 continue
             if self._peer is None or sender[0] == self._peer[0]:
-                self._note(sender)
-                arrived.append(data)
+                arrived.append(Datagram.make(data, sender))
         return arrived
-
-    def _note(self, sender: Address) -> None:
-        """Answer a sender from now on, unless another port is heard."""
-        now = time.monotonic()
-        if sender == self._peer or now - self._heard >= _SILENT:
-            self._peer, self._heard = sender, now
 
     def close(self) -> None:
         """Give the port back; may be called twice."""

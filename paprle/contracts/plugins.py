@@ -209,11 +209,20 @@ class Link(Device):
 
     @abstractmethod
     def send(self, data: bytes) -> bool:
-        """Send a datagram without waiting; False when there is no room for it."""
+        """Send a datagram without waiting; False when there is no room for it.
+
+        Args:
+            data: It; a ``Datagram`` with an address goes there, any other to the peer.
+        """
 
     @abstractmethod
     def receive(self) -> list[bytes]:
-        """Return what has arrived since the last call; never blocks."""
+        """Return what has arrived since the last call; never blocks.
+
+        A carrier on which anybody may send returns each as a ``Datagram`` with the
+        sender's address. It learns nothing from it: seals are opened above, and
+        answers say themselves where they go.
+        """
 
     @abstractmethod
     def close(self) -> None:

@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from paprle.contracts.datagram import Address, Datagram, get_address
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
 from paprle.link.flow import Sending
@@ -89,6 +90,7 @@ class FollowerEnd:
         """Forget the session; what was said in it is worth nothing from now on."""
         self.is_open = self.is_recorded = False
         self.heard_ns = 0
+        self._peer: Address | None = None
         self._nonce, self._welcomed = self._make_nonce(), b""
         self._past, self._sealer = self._sealer, None
         if self._past is not None:
@@ -120,7 +122,7 @@ class FollowerEnd:
                 continue
             packet = self._sealer.open(one)
             if packet is not None:
-                self.heard_ns = now_ns
+                self.heard_ns, self._peer = now_ns, get_address(one)
                 self.clock.take(packet, now_ns)
                 self._leftover.see(self.clock.waited_ns, now_ns)
                 self._obey(packet, now_ns, newest)
@@ -177,7 +179,8 @@ class FollowerEnd:
     def _send(self, kind: Kind, payload: bytes, now_ns: int) -> None:
         if self._sealer is not None:
             echo = self.clock.make_echo(now_ns)
-            self.outbox.append(self._sealer.seal(kind, payload, now_ns, echo))
+            data = self._sealer.seal(kind, payload, now_ns, echo)
+            self.outbox.append(Datagram.make(data, self._peer))
 
     def _answer(self, data: bytes, now_ns: int) -> None:
         """Answer somebody who knows the key and asks for the robot.
@@ -205,7 +208,8 @@ class FollowerEnd:
             self.refused["session"] += 1
         kind = Kind.REFUSAL if why else Kind.WELCOME
         payload = nonce + (why.encode() if why else self._nonce)
-        self.outbox.append(sealer.seal(kind, payload, now_ns))
+        answer = sealer.seal(kind, payload, now_ns)
+        self.outbox.append(Datagram.make(answer, get_address(data)))
 
     def _may_answer(self, nonce: bytes, now_ns: int) -> bool:
         """Whether a caller is answered: words that are played again are not."""
@@ -231,6 +235,7 @@ class FollowerEnd:
         if packet is None or packet.kind is not Kind.OPEN or self.locked:
             return
         self._sealer, self.is_open, self.heard_ns = sealer, True, now_ns
+        self._peer = get_address(data)
         self._welcomed = nonce
         self.is_recorded = packet.payload[-1:] == b"\x01"
         self.clock.take(packet, now_ns)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from paprle.contracts.datagram import Address, Datagram, get_address
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
 from paprle.link.flow import Receiving
@@ -69,6 +70,7 @@ class LeaderEnd:
         self._terms = pack_terms(terms)
         self._greeter = Sealer(key, Side.LEADER, self.refused)
         self._sealer: Sealer | None = None
+        self._peer: Address | None = None
         self._welcome = b""
         self._has_answer = False
         self._n_last = self._left_ns = self._recorded_ns = 0
@@ -132,6 +134,7 @@ class LeaderEnd:
             packet = None if self._sealer is None else self._sealer.open(one)
             if packet is not None:
                 self.heard_ns = self.answered_ns = now_ns
+                self._peer = get_address(one)
                 self.clock.take(packet, now_ns)
                 self._obey(packet, now_ns, newest)
         if self._recorded_ns != before:
@@ -148,6 +151,7 @@ class LeaderEnd:
         elif not self.heard_ns and rest != self._welcome:
             key = derive_key(self._key, self._nonce, rest)
             self._sealer = Sealer(key, Side.LEADER, self.refused)
+            self._peer = get_address(data)
             self._welcome, self._welcomed_ns, self._said_ns = rest, now_ns, 0
 
     def _obey(self, packet: Packet, now_ns: int, newest: dict[str, Record]) -> None:
@@ -212,4 +216,5 @@ class LeaderEnd:
         if self._sealer is not None:
             self._said_ns = now_ns
             echo = self.clock.make_echo(now_ns)
-            self.outbox.append(self._sealer.seal(kind, payload, now_ns, echo))
+            data = self._sealer.seal(kind, payload, now_ns, echo)
+            self.outbox.append(Datagram.make(data, self._peer))
