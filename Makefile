@@ -47,8 +47,8 @@ demo-puppeteer: $(call needs,mujoco+report+puppeteer)  ## emulated servos in an 
 demo-ros2: $(call needs,report+puppeteer+dds)  ## an emulated hand, and a robot behind ROS 2
 	@rm -rf $(OUT)
 	$(WITH_EMULATORS) dynamixel leader=puppeteer_piper $(HAND) \
-		+ ros robot=piper env=ros2_sim transport=dds interface=loopback -- \
-		leader=puppeteer follower=piper env=ros2_sim session.episodes=1 record.dir=$(OUT)
+		+ ros robot=piper -- \
+		leader=puppeteer follower=piper env=ros2 session.episodes=1 record.dir=$(OUT)
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
 docs: $(VENV)/.ready  ## the pages as HTML, in site/; a warning fails

@@ -3,17 +3,19 @@
     python demos/with_emulators.py EMULATOR [key=value …] [+ EMULATOR …] -- SETTINGS …
 
 An emulator is a folder of ``hardware`` (``dynamixel``, ``piper``, ``ros``) with its own
-``key=value``. Each prints how it is reached; those settings go to ``run.py`` before the
-ones given here. The session's exit code is returned; the emulators end with it.
+``key=value``. The session is ``run.py`` with the settings as they are given here; it
+finds the emulators by their notices, in a runtime folder that only these processes
+share. The session's exit code is returned; the emulators end with it.
 """
 
 from __future__ import annotations
 
-import json
+import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -29,16 +31,22 @@ def main(words: Sequence[str]) -> int:
     signal.signal(signal.SIGINT, lambda *_: None)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     cut = list(words).index("--")
+    with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
+        return _run(_split(words[:cut]), words[cut + 1 :], folder)
+
+
+def _run(emulators: list[list[str]], settings: Sequence[str], folder: str) -> int:
+    """Run the session beside its emulators, all with one runtime folder."""
+    env = os.environ | {"XDG_RUNTIME_DIR": folder}
     running: list[subprocess.Popen[str]] = []
     try:
-        settings = []
-        for emulator in _split(words[:cut]):
-            running.append(_start(emulator))
-            settings += _read_settings(running[-1], emulator)
-        command = [sys.executable, str(ROOT / "run.py"), *settings, *words[cut + 1 :]]
-        sys.stdout.write(f"run.py {' '.join(command[2:])}\n")
+        for emulator in emulators:
+            running.append(_start(emulator, env))
+            _wait_until_ready(running[-1], emulator)
+        sys.stdout.write(f"run.py {' '.join(settings)}\n")
         sys.stdout.flush()
-        return subprocess.run(command, check=False).returncode
+        command = [sys.executable, str(ROOT / "run.py"), *settings]
+        return subprocess.run(command, env=env, check=False).returncode
     finally:
         for process in running:
             process.terminate()
@@ -57,24 +65,22 @@ def _split(words: Sequence[str]) -> list[list[str]]:
     return parts
 
 
-def _start(words: list[str]) -> subprocess.Popen[str]:
+def _start(words: list[str], env: Mapping[str, str]) -> subprocess.Popen[str]:
     command = [sys.executable, "-m", f"hardware.{words[0]}.emulator", *words[1:]]
     return subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-        start_new_session=True,
+        start_new_session=True, env=env,
     )  # fmt: skip
 
 
-def _read_settings(process: subprocess.Popen[str], words: list[str]) -> list[str]:
-    """Return the settings with which a session reaches it.
+def _wait_until_ready(process: subprocess.Popen[str], words: list[str]) -> None:
+    """Wait for the line with the emulator's endpoint.
 
     Raises:
-        SystemExit: If it did not start; it has said why.
+        SystemExit: If the emulator did not start; its error is on the terminal.
     """
-    line = process.stdout.readline() if process.stdout else ""
-    if not line:
+    if not process.stdout or not process.stdout.readline():
         raise SystemExit(f"emulator '{' '.join(words)}': it did not start")
-    return list(json.loads(line)["overrides"])
 
 
 def _wait(process: subprocess.Popen[str]) -> None:

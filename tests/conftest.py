@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import tempfile
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -15,9 +18,12 @@ settings.register_profile(
 settings.load_profile("busy")
 
 
-def pytest_sessionstart():
-    """Compile before any test's time runs."""
+def pytest_sessionstart(session):
+    """Compile before any test's time runs, and hide emulators of other processes."""
     compile_once()
+    folder = tempfile.TemporaryDirectory(prefix="paprle-runtime-")
+    session.config.add_cleanup(folder.cleanup)
+    os.environ["XDG_RUNTIME_DIR"] = folder.name
 
 
 @pytest.hookimpl(trylast=True)

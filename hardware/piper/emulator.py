@@ -27,6 +27,7 @@ from types import FrameType
 
 import numpy as np
 
+from hardware.emulated.notice import announce
 from hardware.piper.arm import LAG, EmulatedArm
 from hardware.piper.faults import Faults
 from hardware.piper.journal import Journal
@@ -252,12 +253,18 @@ def main(args: list[str]) -> int:
         stack.callback(server.close)
         emulator = Emulator(arm, server, Journal(log))
         emulator.heed_signals()
+        overrides = [
+            "env.interface=emucan",
+            f"env.channel={path}",
+            "gate.accept_unattended=true",
+        ]
+        stack.enter_context(announce("env", "can", overrides, "piper"))
         print_line(
             {
                 "interface": "emucan",
                 "channel": path,
                 "log": options.log,
-                "overrides": ["env.interface=emucan", f"env.channel={path}"],
+                "overrides": overrides,
             }
         )
         emulator.run()

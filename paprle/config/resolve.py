@@ -2,9 +2,9 @@
 
 Later wins: class defaults, ``configs/leader|follower|env/<name>.yaml``, the same below
 ``configs/site`` with ``configs/site/session.yaml`` and in the folders of
-``PAPRLE_CONFIG_PATH``, the command line. A part of the triple may be the path of its
-YAML. What a robot
-needs in an env stands in the follower's YAML under ``envs.<env>``, over the env's own.
+``PAPRLE_CONFIG_PATH``, running emulators of the leader and the env, the command line. A
+part of the triple may be the path of its YAML. What a robot needs in an env stands in
+the follower's YAML under ``envs.<env>``, over the env's own.
 Nothing is opened and no device is imported; all mistakes are told at once.
 """
 
@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.config.check import keep_texts, make_absolute, validate
+from paprle.config.emulated import read_emulated
 from paprle.config.fields import read_defaults, to_plain
 from paprle.config.files import (
     PLUGIN_KINDS,
@@ -266,7 +267,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     check_names(names, folders, problems)
     given = pick_rig(names, folders, problems)
     layers, unread = read_files(given, folders, problems)
-    layers.append(line.layer)
+    layers += [*read_emulated(given, problems), line.layer]
     group = read_group(given, layers, folders, problems)
     layers = layers if group is None else group.layers
     types = take_types(given, layers, folders, problems)

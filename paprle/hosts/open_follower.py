@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from paprle.config import Resolved
+from paprle.config.folders import SESSION, find_site
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Follower
 from paprle.contracts.types import FollowerInfo, RobotInfo
@@ -71,7 +72,8 @@ def accept_unattended(resolved: Resolved) -> str:
     )
     if not resolved.gate.accept_unattended:
         raise DeviceError(
-            f"{what}: expected gate.accept_unattended=true, got false; set it once a "
-            "hardware stop is at hand"
+            f"{what}: expected gate.accept_unattended=true, got false; once a hardware "
+            "stop is at hand, type it, or settle it for this site by the two lines "
+            f"'gate:' and '  accept_unattended: true' in {find_site().path / SESSION}"
         )
     return f"{what}: keep a hand on its hardware stop"

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.config import Resolved
+from paprle.config.emulated import describe_emulated
 from paprle.config.folders import DATA
 from paprle.config.laws import list_named
 from paprle.contracts.camera_settings import Video
@@ -134,6 +135,7 @@ class Plan:
         others = self.list_others().items()
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
         doubts = "".join(f"CHECK: {text}\n" for text in self.retargeting.pairing.doubts)
+        told += [f"\n{line}" for line in describe_emulated(r.sources)]
         slow = Reconstruction(self.layout, r.retarget.samples).delays
         told += [f"\n{describe_delay(one)}" for one in slow]
         return (

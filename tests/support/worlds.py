@@ -106,8 +106,11 @@ class World:
         log = f"log={folder / 'robot.jsonl'}"
         if name == "can":
             self.emulators = [self._make_arm(limb.name) for limb in self.robot.limbs]
-            self.settings.append("gate.accept_unattended=true")
-            if len(self.emulators) > 1:
+            if len(self.emulators) > 1:  # no notice stands for a robot of two arms
+                self.settings += [
+                    "env.interface=emucan",
+                    "gate.accept_unattended=true",
+                ]
                 self.settings += [
                     f"env.channels.{limb.name}={folder / limb.name}"
                     for limb in self.robot.limbs

@@ -44,6 +44,7 @@ from hardware.dynamixel.emulator.config import RigSpec, read_rig
 from hardware.dynamixel.emulator.orders import Log, Orders
 from hardware.dynamixel.emulator.rig import Rig
 from hardware.dynamixel.emulator.server import Server
+from hardware.emulated.notice import announce
 
 PRIORITY = 40  # chosen: above ordinary processes, below the control loops' 50
 WATCHDOGS: Mapping[str, Literal["real", "ideal"]] = {"real": "real", "ideal": "ideal"}
@@ -114,20 +115,23 @@ def main(words: list[str]) -> int:
         say(__doc__ or "")
         return 0
     try:
-        server, log = build(take_settings(words))
+        settings = take_settings(words)
+        server, log = build(settings)
     except (OSError, ValueError, KeyError, ModuleNotFoundError) as error:
         sys.stderr.write(f"dynamixel emulator: {error}\n")
         return 2
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: server.stop())
-    say(json.dumps(server.describe()))
-    if sys.stdin is not None:
-        server.listen(sys.stdin.fileno())
-    # Servos answer however busy the computer is, where the computer allows it.
-    with contextlib.suppress(OSError):
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+    name = Path(settings["leader"][0]).stem
     try:
-        server.run()
+        with announce("leader", name, server.list_overrides()):
+            say(json.dumps(server.describe()))
+            if sys.stdin is not None:
+                server.listen(sys.stdin.fileno())
+            # Servos answer however busy the computer is, where the computer allows it.
+            with contextlib.suppress(OSError):
+                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+            server.run()
     finally:
         server.close()
         if log is not None:

@@ -121,12 +121,21 @@ class Server:
 
     def describe(self) -> dict[str, object]:
         """Return the endpoint: ports by limb, and the settings that use them."""
-        ports = {
-            name: self.lines[limb.spec.port].name
-            for name, limb in self.rig.limbs.items()
+        return {
+            "ready": True,
+            "ports": self._list_ports(),
+            "overrides": self.list_overrides(),
         }
-        overrides = [f"leader.limbs.{n}.port={port}" for n, port in ports.items()]
-        return {"ready": True, "ports": ports, "overrides": overrides}
+
+    def list_overrides(self) -> list[str]:
+        """Return the settings by which a session reaches the ports."""
+        ports = self._list_ports().items()
+        return [f"leader.limbs.{name}.port={port}" for name, port in ports]
+
+    def _list_ports(self) -> dict[str, str]:
+        """Return the port of each limb."""
+        limbs = self.rig.limbs.items()
+        return {name: self.lines[limb.spec.port].name for name, limb in limbs}
 
     def stop(self) -> None:
         """End :meth:`run` at its next turn; may be called by a signal's handler."""

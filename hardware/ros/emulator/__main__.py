@@ -17,14 +17,16 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
+from hardware.emulated.notice import announce
 from hardware.ros.bus import BusError
 from hardware.ros.emulator.controllers import BEGINS, STOCK
 from hardware.ros.emulator.description import Description, load_description
 from hardware.ros.emulator.drives import Drives, LagDrives, MujocoDrives
 from hardware.ros.emulator.other import OtherNode
 from hardware.ros.emulator.robot import EmulatedRobot, Log
-from hardware.ros.transports import NodeSettings, open_bus
+from hardware.ros.transports import NodeSettings, choose_transport, open_bus
 
 _EPOCH_NS = 1_700_000_000 * 10**9  # [ns] chosen: its clock has a date, not ours
 _PRIORITY = 10  # chosen: above all ordinary processes; a robot has its own computer
@@ -40,7 +42,7 @@ class Options:
         transport: ``auto``, ``dds``, ``rclpy`` or ``rospy``.
         distro: Distribution.
         domain: Of DDS.
-        interface: Of DDS.
+        interface: Of DDS; empty: loopback, which no robot on the network hears.
         namespace: Before every topic.
         rate: Of its controllers, [Hz].
         state_rate: Of its joint states, [Hz].
@@ -57,7 +59,7 @@ class Options:
     transport: str = "auto"
     distro: str = ""
     domain: str = ""
-    interface: str = "auto"
+    interface: str = ""
     namespace: str = ""
     rate: float = 500.0
     state_rate: float = 200.0
@@ -90,12 +92,15 @@ class Options:
 
     def make_settings(self) -> NodeSettings:
         """Return how the nodes of this emulator join the graph."""
-        return NodeSettings(
+        settings = NodeSettings(
             distro=self.distro or ("noetic" if self.is_ros1 else "jazzy"),  # type: ignore[arg-type]
             transport=self.transport,  # type: ignore[arg-type]
             domain=int(self.domain) if self.domain else None,
-            interface=self.interface,
+            interface=self.interface or "auto",
         )
+        if self.interface or choose_transport(settings) != "dds":
+            return settings
+        return replace(settings, interface="loopback")
 
 
 def parse(words: list[str]) -> Options:
@@ -142,6 +147,12 @@ class Runner:
 
     def run(self) -> None:
         """Run until SIGTERM or SIGINT."""
+        options = self._options
+        env = Path(options.env).stem or ("ros1" if options.is_ros1 else "ros2")
+        with announce("env", env, self._list_overrides(), Path(options.robot).stem):
+            self._run()
+
+    def _run(self) -> None:
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._ask_end)
         self._say(self._describe())
@@ -161,13 +172,8 @@ class Runner:
 
     def _describe(self) -> dict[str, Any]:
         settings = self._options.make_settings()
-        overrides = [f"env.interface={settings.interface}"]
-        if settings.domain is not None:
-            overrides.append(f"env.domain={settings.domain}")
-        if self._options.transport != "auto":
-            overrides.append(f"env.transport={settings.transport}")
         return {
-            "overrides": [] if self._options.is_ros1 else overrides,
+            "overrides": self._list_overrides(),
             "robot": self._options.robot,
             "distro": settings.distro,
             "domain": settings.domain,
@@ -176,6 +182,27 @@ class Runner:
             "commands": list(self._description.commands),
             "pid": os.getpid(),
         }
+
+    def _list_overrides(self) -> list[str]:
+        """Return the settings by which a session reaches this robot.
+
+        They accept a robot that nothing stops only where no real robot can hear the
+        session: on the loopback interface, or under a ROS 1 master of this machine.
+        """
+        settings = self._options.make_settings()
+        if self._options.is_ros1:
+            master = urlsplit(
+                os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
+            )
+            is_local = master.hostname in {"localhost", "127.0.0.1", "::1"}
+            return ["gate.accept_unattended=true"] * is_local
+        overrides = [f"env.interface={settings.interface}"]
+        if settings.domain is not None:
+            overrides.append(f"env.domain={settings.domain}")
+        if self._options.transport != "auto":
+            overrides.append(f"env.transport={settings.transport}")
+        is_local = settings.interface == "loopback"
+        return [*overrides, *["gate.accept_unattended=true"] * is_local]
 
     def _listen(self) -> None:
         if not self._has_input or not select.select([sys.stdin], [], [], 0)[0]:

@@ -1,0 +1,108 @@
+"""Settings of emulated devices that run on this machine and were started by this user.
+
+Each emulator announces itself by a notice (``hardware/emulated/notice.py`` writes it).
+A session of the same leader or env takes the notice's settings over those of files; the
+command line wins over both. The start message names every setting from a notice.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from paprle.config.layers import Layer, read_command_line
+
+_PLACE = "emulator of process "
+
+
+def read_emulated(names: Mapping[str, str], problems: list[str]) -> list[Layer]:
+    """Return the settings of the running emulators of a triple, a layer each.
+
+    Args:
+        names: Names of leader, follower and env.
+        problems: Takes a message when two emulators stand for the same part.
+
+    Returns:
+        At most one layer for the leader and one for the env.
+    """
+    layers = []
+    for part in ("leader", "env"):
+        fitting = [
+            (pid, notice)
+            for pid, notice in _read_notices()
+            if notice.get("part") == part
+            and notice.get("name") == names.get(part)
+            and notice.get("follower") in ("", names.get("follower"))
+        ]
+        if len(fitting) > 1:
+            pids = ", ".join(str(pid) for pid, _ in fitting)
+            problems.append(
+                f"{part}: expected one emulator of '{names.get(part)}', got processes "
+                f"{pids}; end all but one"
+            )
+        elif fitting:
+            pid, notice = fitting[0]
+            line = read_command_line([str(w) for w in notice["overrides"]], problems)
+            layers.append(Layer(f"{_PLACE}{pid}", line.layer.tree))
+    return layers
+
+
+def describe_emulated(sources: Mapping[str, str]) -> list[str]:
+    """Return a line for each emulator whose settings are in use.
+
+    Args:
+        sources: Dotted key → place, of ``Resolved.sources``.
+    """
+    keys: dict[str, list[str]] = {}
+    for key, place in sources.items():
+        if place.startswith(_PLACE):
+            keys.setdefault(place, []).append(key)
+    return [
+        f"EMULATED: {', '.join(taken)} come from the {place}"
+        for place, taken in keys.items()
+    ]
+
+
+def _read_notices() -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield process and notice of each running emulator of this user."""
+    runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()
+    folder = Path(runtime) / f"paprle-emulators-{os.getuid()}"
+    try:
+        if folder.stat().st_uid != os.getuid():
+            return
+        paths = sorted(folder.glob("*.json"))
+    except OSError:
+        return
+    for path in paths:
+        notice = _read_notice(path)
+        if notice is not None:
+            yield int(path.stem), notice
+
+
+def _read_notice(path: Path) -> dict[str, Any] | None:
+    """Return a notice, or None if its emulator has ended or the file is damaged."""
+    if not path.stem.isdecimal():
+        return None
+    try:
+        with path.open(encoding="utf-8") as file:
+            if _is_unlocked(file.fileno()):
+                return None
+            notice = json.load(file)
+    except (OSError, ValueError):
+        return None
+    is_whole = isinstance(notice, dict) and isinstance(notice.get("overrides"), list)
+    return notice if is_whole else None
+
+
+def _is_unlocked(descriptor: int) -> bool:
+    """Return whether nobody holds the lock, hence the emulator has ended."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
