@@ -134,7 +134,9 @@ class Plan:
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
         others = self.list_others().items()
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
-        doubts = "".join(f"CHECK: {text}\n" for text in self.retargeting.pairing.doubts)
+        doubts = [f"{self.robot.name}: {text}" for text in self.robot.list_doubts()]
+        doubts += self.retargeting.pairing.doubts
+        checks = "".join(f"CHECK: {text}\n" for text in doubts)
         told += [f"\n{line}" for line in describe_emulated(r.sources)]
         slow = Reconstruction(self.layout, r.retarget.samples).delays
         told += [f"\n{describe_delay(one)}" for one in slow]
@@ -142,7 +144,7 @@ class Plan:
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
             f"{self.retargeting.describe()}\n"
-            f"{doubts}recording: {record}{''.join(told)}"
+            f"{checks}recording: {record}{''.join(told)}"
         )
 
 

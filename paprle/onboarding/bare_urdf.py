@@ -36,10 +36,12 @@ def provide_yaml(urdf: Path) -> tuple[Path, list[str]]:
         f"{urdf.name}: guesses stand in {yaml}; to review and keep them: "
         f"paprle new-robot {shlex.quote(str(urdf))}"
     ]
-    if yaml.is_file():
-        return yaml, told
-    report = write_new_robot(path, yaml.parent, slug)
-    return yaml, [f"{urdf.name}: {line}" for line in report.findings()] + told
+    kept = yaml.parent / "findings.txt"  # doubts do not fade with a second start
+    if not yaml.is_file():
+        report = write_new_robot(path, yaml.parent, slug)
+        kept.write_text("\n".join(report.findings()), encoding="utf-8")
+    found = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
+    return yaml, [f"{urdf.name}: {line}" for line in found] + told
 
 
 def _find_cache() -> Path:

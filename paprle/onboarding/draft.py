@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from paprle.contracts.types import Vec
 from paprle.onboarding.mesh_bodies import ExemptPairs
 from paprle.robot.limbs import FoundLimb
+from paprle.robot.plausible import OtherUnit
 
 GENTLE = 5.0  # chosen: [rad/s²] gentle for any arm; nobody's URDF states one
 GENTLE_SLIDING = 1.0  # chosen: [m/s²] likewise; of a lift or a rail
@@ -23,6 +24,7 @@ class Draft:
 
     limbs: list[FoundLimb]
     homes: dict[str, Vec]
+    ranges: dict[str, OtherUnit]
     dq_max: dict[str, tuple[float, str]]
     ignored: Pairs
     exempt: ExemptPairs
@@ -52,6 +54,7 @@ def list_lines(draft: Draft) -> list[str]:
     lines.append(f"  ddq_max: {GENTLE}")
     if draft.slides:
         lines.append(f"  ddq_max_sliding: {GENTLE_SLIDING}")
+    lines += _range_lines(draft.ranges)
     if draft.dq_max:
         lines.append("  dq_max:")
     for joint, (velocity, reason) in draft.dq_max.items():
@@ -60,6 +63,18 @@ def list_lines(draft: Draft) -> list[str]:
             f"    {_text(joint)}: {velocity}",
         ]
     return [*lines, *_ignored_lines(draft), "envs:", "  kinematic: {}", "  mujoco: {}"]
+
+
+def _range_lines(ranges: dict[str, OtherUnit]) -> list[str]:
+    lines = []
+    for key in ("lower", "upper") if ranges else ():
+        lines.append(f"  {'q_min' if key == 'lower' else 'q_max'}:")
+        for joint, own in ranges.items():
+            lines += [
+                f"    # CHECK: {own.reason}",
+                f"    {_text(joint)}: {getattr(own, key)}",
+            ]
+    return lines
 
 
 def _ignored_lines(draft: Draft) -> list[str]:

@@ -21,13 +21,13 @@ from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.robot.collision import OVERLAP_AT_A_JOINT
 from paprle.robot.limbs import FoundLimb, find_limbs
+from paprle.robot.plausible import OtherUnit, is_too_quick, read_in_other_unit
 from paprle.robot.tree import Urdf, UrdfJoint
 from paprle.robot.urdf import read_urdf
 
 _SLOW = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
 """chosen: [rad/s or m/s] slow enough for any arm whose limit nobody states."""
-_IMPLAUSIBLE = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
-"""chosen: [rad/s or m/s] above this a stated limit means that there is none."""
+_QUICK = 10.0  # chosen: [unit/s] no joint whose limits are in radians or metres is so
 _STOP = 0.5  # asked for: [s] that a joint takes from V to rest at most
 _FEW = 4  # chosen: of six targets; below, home deserves a look
 
@@ -158,7 +158,10 @@ def _draft(
 ) -> Draft:
     limbs = _choose_limbs(find_limbs(tree), wanted)
     fingers = {limb.gripper.joint for limb in limbs if limb.gripper}
-    dq_max = _guess_velocities([j for j in tree.joints if j.is_actuated], fingers)
+    joints = [joint for joint in tree.joints if joint.is_actuated]
+    ranges = _read_ranges(joints)
+    limbs = [_narrow_gripper(limb, ranges) for limb in limbs]
+    dq_max = _guess_velocities(joints, fingers, ranges)
     slides = any(
         joint.kind == "prismatic" and joint.name not in fingers
         for joint in tree.joints
@@ -177,6 +180,8 @@ def _draft(
             for limb in limbs
         },
         limits=LimitSettings(
+            q_min={joint: own.lower for joint, own in ranges.items()},
+            q_max={joint: own.upper for joint, own in ranges.items()},
             dq_max={joint: v for joint, (v, _) in dq_max.items()},
             ddq_max=GENTLE,
             ddq_max_sliding=ddq_max_sliding,
@@ -209,6 +214,7 @@ def _draft(
     return Draft(
         limbs=limbs,
         homes=homes,
+        ranges=ranges,
         dq_max=dq_max,
         ignored=ignored,
         exempt=covered.exempt,
@@ -270,8 +276,37 @@ def _relative(urdf: Path, yaml: Path) -> str:
     return str(urdf.relative_to(DATA) if are_inside else urdf)
 
 
+def _read_ranges(joints: list[UrdfJoint]) -> dict[str, OtherUnit]:
+    """Return limits that are in degrees or millimetres, by joint, in radians or metres.
+
+    Raises:
+        ConfigError: If settings, which only tighten, cannot express them.
+    """
+    ranges = {j.name: r for j in joints if (r := read_in_other_unit(j)) is not None}
+    problems = [
+        f"joint {joint.name}: {own.reason}, {own.lower:.4g} … {own.upper:.4g} in SI "
+        "units, which lies outside; correct the URDF"
+        for joint in joints
+        if (own := ranges.get(joint.name))
+        and (own.lower < joint.lower or own.upper > joint.upper)
+    ]
+    if problems:
+        raise ConfigError(problems)
+    return ranges
+
+
+def _narrow_gripper(limb: FoundLimb, ranges: dict[str, OtherUnit]) -> FoundLimb:
+    """Return a limb whose gripper is in the unit that its joint's limits have."""
+    g = limb.gripper
+    if g is None or g.joint not in ranges:
+        return limb
+    per_unit = ranges[g.joint].per_unit
+    closed, opened = g.closed * per_unit, g.open * per_unit
+    return replace(limb, gripper=replace(g, closed=closed, open=opened))
+
+
 def _guess_velocities(
-    joints: list[UrdfJoint], fingers: set[str]
+    joints: list[UrdfJoint], fingers: set[str], ranges: dict[str, OtherUnit]
 ) -> dict[str, tuple[float, str]]:
     """Return a limit and its reason for joints whose URDF has none that is usable."""
     share = LimitSettings().velocity_scale
@@ -280,7 +315,11 @@ def _guess_velocities(
         stoppable = _STOP * (GENTLE_SLIDING if joint.kind == "prismatic" else GENTLE)
         if joint.velocity <= 0:
             guesses[joint.name] = (_SLOW[joint.kind], "the URDF states no limit")
-        elif joint.velocity > _IMPLAUSIBLE[joint.kind]:
+        elif joint.name in ranges and joint.velocity > _QUICK:
+            v = min(share * joint.velocity * ranges[joint.name].per_unit, stoppable)
+            reason = f"the URDF's {joint.velocity:g} is read in the unit of its limits"
+            guesses[joint.name] = (round(v, 4), reason)
+        elif is_too_quick(joint):
             reason = f"the URDF's {joint.velocity:g} is no limit"
             guesses[joint.name] = (_SLOW[joint.kind], reason)
         elif share * joint.velocity > stoppable and joint.name not in fingers:
@@ -347,7 +386,7 @@ def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
     robot = RobotModel.from_yaml(path)
     room = Room(robot)
     limbs = tuple(_try_limb(limb, room) for limb in robot.limbs.values())
-    doubts = list(draft.doubts)
+    doubts = [*draft.doubts, *robot.list_doubts()]
     doubts += [
         f"limbs.{limb.name}.home: only {limb.reach.n} of 6 targets near it can be "
         f"reached{_name_in_way(limb.reach)}"

@@ -29,6 +29,7 @@ _SEED = 0  # chosen: the same guess every time
 _FREE_SHARE = 0.2  # [1] chosen: of the range; nearer to a limit a posture is worse
 _CHEAP = 0.9  # [1] chosen: share of the score kept when a joint is put back
 _TURN = np.pi / 2  # [rad] chosen: how far continuous joints are tried
+_WIDE = 4.01 * np.pi  # [rad] chosen: beyond two turns a range says little of postures
 _ROOMS = (0.05, 0.02, 0.0)  # [m] chosen: clearances of home, the first that is found
 _CHANGE = 1e-9  # [m] chosen: above rounding; a pair that changes less does not move
 _SPREADS = (
@@ -176,6 +177,12 @@ def _find_limits(limb: Limb, twin: Twin | None) -> tuple[Vec, Vec]:
     low, high = (
         np.where(np.isfinite(low), low, -_TURN),
         np.where(np.isfinite(high), high, _TURN),
+    )
+    is_wide = high - low > _WIDE
+    middle = np.clip(0.0, low + np.pi, np.maximum(high - np.pi, low + np.pi))
+    low, high = (
+        np.where(is_wide, middle - np.pi, low),
+        np.where(is_wide, middle + np.pi, high),
     )
     return low, np.maximum(low, high)
 

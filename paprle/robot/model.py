@@ -28,6 +28,7 @@ from paprle.robot.home import guess_home
 from paprle.robot.limbs import discover_limbs
 from paprle.robot.limits import resolve_limits
 from paprle.robot.mirror import find_twins
+from paprle.robot.plausible import list_doubts
 from paprle.robot.resolver import LimbResolver
 from paprle.robot.scene import make_scene
 from paprle.robot.tree import Urdf, flat_mimics
@@ -200,6 +201,11 @@ class RobotModel:
         """Return a good home for all limbs, shape (n,), [rad] or [m]."""
         twins = find_twins(self.tree, list(self.limbs.values()))
         return guess_home(self.info, self.limbs, self.measure_clearances, twins)
+
+    def list_doubts(self) -> list[str]:
+        """Return what cannot be true of it: limits in degrees, homes beyond a turn."""
+        joints = [joint for joint in self._urdf.joints if joint.is_actuated]
+        return list_doubts(self.info, joints)
 
     def measure_clearances(self, q: Vec) -> Vec:
         """Return the distance of each pair of bodies at q, shape (k,), [m]."""

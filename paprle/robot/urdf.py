@@ -226,9 +226,11 @@ class _Reader:
         lower = float(self.numbers(limit, "lower", (0.0,), of)[0])
         upper = float(self.numbers(limit, "upper", (0.0,), of)[0])
         if element.find("mimic") is None and lower >= upper:
+            has_none = limit is None or not {"lower", "upper"} & set(limit.keys())
+            got = "none" if has_none else f"{lower:g} and {upper:g}"
             self.complain(
-                f"{of}: limit: expected lower < upper, got {lower:g} and {upper:g}; "
-                "give it a range in the URDF, or the type continuous or fixed"
+                f"{of}: limit: expected lower < upper, got {got}; give it a range in "
+                "the URDF, or the type continuous or fixed"
             )
         return lower, upper, velocity
 
