@@ -177,6 +177,7 @@ class RosFollower(Follower):
             dq_max=robot.dq_max,
             ddq_max=robot.ddq_max,
             is_arm=np.array([name not in grippers for name in robot.joint_names]),
+            can_turn=np.array([self._is_angle(name) for name in robot.joint_names]),
             states=tuple(config.namespace + topic for topic in config.states),
             n_state_publishers=config.state_publishers,
             commands=topics,
@@ -188,6 +189,11 @@ class RosFollower(Follower):
             lag=config.lag,
             is_simulated=config.simulated,
         )
+
+    def _is_angle(self, joint: str) -> bool:
+        """Whether ROS has a joint's position in [rad], as the URDF does."""
+        scale = abs(self.config.joint_scale.get(joint, 1.0))
+        return joint not in self.robot.sliding and scale == 1.0
 
     def _to_ros(self, joint: str) -> str:
         config = self.config

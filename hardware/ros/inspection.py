@@ -40,7 +40,7 @@ def inspect(
     watches = [
         ControllerWatch(bus, t.name, t.joint_names, clock) for t in spec.commands
     ]
-    states = JointStates(bus.codec, spec.joint_names, spec.scale, spec.dq_max)
+    states = spec.make_states(bus.codec)
     ears = _Ears(bus, states, clock)
     for heard in spec.states:
         bus.subscribe(heard, JOINT_STATE, ears.take, SENSORS)

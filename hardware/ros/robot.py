@@ -16,9 +16,10 @@ from hardware.ros.controller import ControllerWatch
 from hardware.ros.echo import EchoWatch
 from hardware.ros.goals import repeat_fingers
 from hardware.ros.joints import Vec, decode_bool, decode_float
-from hardware.ros.messages import BOOL, FLOAT, JOINT_STATE, MessageError
+from hardware.ros.messages import BOOL, FLOAT, JOINT_STATE, Codec, MessageError
 from hardware.ros.states import JointStates
 from hardware.ros.stopping import StopPlanner
+from hardware.ros.turns import Turns
 
 _LOG = logging.getLogger(__name__)
 
@@ -52,6 +53,7 @@ class RobotSpec:
         dq_max: Velocity limits V, shape (n,).
         ddq_max: Acceleration limits A, shape (n,).
         is_arm: Joints whose lag counts, shape (n,); a hand may press on something.
+        can_turn: Joints whose states are angles in [rad], shape (n,).
         states: Topics of JointState.
         n_state_publishers: How many publishers each of them has.
         commands: Topics of commands, each joint in one of them.
@@ -71,6 +73,7 @@ class RobotSpec:
     dq_max: Vec
     ddq_max: Vec
     is_arm: npt.NDArray[np.bool_]
+    can_turn: npt.NDArray[np.bool_]
     states: tuple[str, ...]
     n_state_publishers: int
     commands: tuple[Topic, ...]
@@ -82,6 +85,11 @@ class RobotSpec:
     lag: float
     is_simulated: bool = False
 
+    def make_states(self, codec: Codec) -> JointStates:
+        """Return the states of these joints, of which nothing is known yet."""
+        turns = Turns(self.can_turn, self.q_min, self.q_max)
+        return JointStates(codec, self.joint_names, self.scale, self.dq_max, turns)
+
 
 class RosRobot:
     """States and commands of a robot over any bus.
@@ -92,7 +100,7 @@ class RosRobot:
 
     def __init__(self, bus: Bus, spec: RobotSpec, clock: Callable[[], int]) -> None:
         self._bus, self._spec, self._clock = bus, spec, clock
-        self.states = JointStates(bus.codec, spec.joint_names, spec.scale, spec.dq_max)
+        self.states = spec.make_states(bus.codec)
         self._is_running = None if spec.running else True
         self._looked_ns = 0
         self._intruder = self._deserted = ""
@@ -121,6 +129,7 @@ class RosRobot:
         self._echo = EchoWatch(spec.is_arm, spec.period, lead)
         self._warnings: list[str] = []
         self._told = np.full(len(spec.joint_names), np.nan)
+        self._wrapped: set[str] = set()
 
     def connect(self, timeout: float) -> None:
         """Wait for the robot and look whether it is the one expected.
@@ -134,7 +143,11 @@ class RosRobot:
         self._bus.wait_until(self._is_there, timeout)
         problems = self._find_missing()
         if not problems:
-            problems = self._find_slow() + self._find_implausible()
+            problems = self._find_slow()
+            for watch in self._controllers:
+                if state := watch.read():
+                    self.states.agree_on_turns(state.names, state.q)
+            problems += self._find_implausible()
             problems += self._ask_controllers(timeout)
             self._bus.wait_until(lambda: not self._find_intruder(), timeout)
             if intruder := self._find_intruder():
@@ -155,6 +168,16 @@ class RosRobot:
     def take_warnings(self) -> list[str]:
         """Return what was noticed since the last call."""
         found, self._warnings = self._warnings, []
+        turns, names = self.states.turns, self._spec.joint_names
+        is_wrapped = (turns.n != 0) | (turns.n_crossings > 0)
+        wrapped = {names[i] for i in np.flatnonzero(is_wrapped)} - self._wrapped
+        if wrapped:
+            self._wrapped |= wrapped
+            found.append(
+                f"{', '.join(self._spec.states)}: expected angles of "
+                f"{', '.join(sorted(wrapped))} beyond a turn, got angles within one "
+                "turn; whole turns are counted since the start"
+            )
         return found
 
     def poll(self) -> None:

@@ -19,6 +19,7 @@ import numpy.typing as npt
 from hardware.ros.bus import Bus
 from hardware.ros.joints import Vec, decode_joints
 from hardware.ros.messages import Codec, MessageError
+from hardware.ros.turns import TURN, Turns
 
 _LONGEST_STEP = 0.5  # [s] chosen: states farther apart than this give no velocity
 _JUMP = 0.2  # [rad] chosen: between two states, beyond what twice V explains
@@ -69,17 +70,24 @@ class JointStates:
     """The joints of a robot, from any number of topics.
 
     Attributes:
-        q: Positions, shape (n,), [rad] or [m]; NaN before they are known.
+        q: Positions, shape (n,), [rad] or [m]; NaN before they are known. Of a driver
+            that publishes angles within one turn the whole turns are added.
         dq: Velocities, shape (n,); differences where none but 0 were ever told.
         tau: Efforts, shape (n,); NaN where there are none.
         stamps_ns: When each joint was measured, as far as is known, shape (n,), [ns].
         n_heard: Messages that told of each joint, shape (n,).
         n_refused: Messages that could not be used.
         jump: A change that no motion explains, until a second without one; or empty.
+        turns: The whole turns of each joint.
     """
 
     def __init__(
-        self, codec: Codec, names: tuple[str, ...], scale: Vec, dq_max: Vec
+        self,
+        codec: Codec,
+        names: tuple[str, ...],
+        scale: Vec,
+        dq_max: Vec,
+        turns: Turns,
     ) -> None:
         """Know nothing yet.
 
@@ -88,9 +96,11 @@ class JointStates:
             names: What ROS calls the joints, in vector order.
             scale: Position in ROS over position in the URDF, shape (n,).
             dq_max: Velocity limits V, shape (n,), [rad/s] or [m/s].
+            turns: Counts the whole turns of these joints.
         """
         self._codec, self._names = codec, names
         self._scale, self._dq_max = scale, dq_max
+        self.turns = turns
         n = len(names)
         self.q, self.dq, self.tau = np.full((3, n), np.nan)
         self.stamps_ns, self.n_heard = np.zeros((2, n), dtype=np.int64)
@@ -129,14 +139,17 @@ class JointStates:
         if not ours:
             return
         scale = self._scale[ours]
-        q, dq = joints.q[theirs] / scale, joints.dq[theirs] / scale
+        allowed = self._find_allowed(ours, joints.stamp_ns, now_ns)
+        read, dq = joints.q[theirs] / scale, joints.dq[theirs] / scale
+        q, is_crossing = self.turns.unwrap(ours, read, allowed)
         # a driver that has never told another velocity than 0 does not measure it
         self._is_told[ours] |= np.nan_to_num(dq) != 0.0
-        is_missing = np.isnan(dq) | ~self._is_told[ours]
+        # a driver that derives velocities from its own positions is off at a crossing
+        is_missing = np.isnan(dq) | ~self._is_told[ours] | is_crossing
         if is_missing.any():
             estimated = self._estimate_speed(ours, q, joints.stamp_ns, now_ns)
             dq = np.where(is_missing, estimated, dq)
-        self._look_for_jump(ours, q, joints.stamp_ns, now_ns)
+        self._look_for_jump(ours, q, allowed, now_ns)
         since_ns = now_ns - self._arrived_ns[ours]
         late = np.maximum(
             self._headers.find_delay(ours, joints.stamp_ns, now_ns, since_ns),
@@ -147,6 +160,18 @@ class JointStates:
         self.tau[ours] = joints.tau[theirs] * scale
         self.stamps_ns[ours], self._arrived_ns[ours] = now_ns - late, now_ns
         self.n_heard[ours] += 1
+
+    def agree_on_turns(self, names: tuple[str, ...], asked: Vec) -> None:
+        """Count whole turns as a controller does, by what it asks for.
+
+        Args:
+            names: Its joints, as ROS calls them.
+            asked: Positions that it asks for, in ROS's units, in their order.
+        """
+        ours, theirs = self._find_order(names)
+        before = self.turns.n[ours]
+        self.turns.agree(ours, asked[theirs] / self._scale[ours])
+        self.q[ours] += TURN * (self.turns.n[ours] - before)
 
     def _find_order(self, names: tuple[str, ...]) -> tuple[list[int], list[int]]:
         """Return where the joints of a message stand with us, and in the message."""
@@ -172,10 +197,8 @@ class JointStates:
         standing = np.where(dt >= _LONGEST_STEP, 0.0, before)
         return np.where(is_usable & np.isfinite(steps), steps, standing)
 
-    def _look_for_jump(
-        self, ours: list[int], q: Vec, header_ns: int, now_ns: int
-    ) -> None:
-        """Note a change that no motion explains: other joints under the same names.
+    def _find_allowed(self, ours: list[int], header_ns: int, now_ns: int) -> Vec:
+        """Return how far each joint can have moved since its last state, shape (m,).
 
         What waited while we stood still comes at once and with gaps: then the sender's
         stamps tell how much time was between.
@@ -184,7 +207,12 @@ class JointStates:
         by_header = np.where(before_ns > 0, header_ns - before_ns, 0)
         by_header = np.where(by_header <= _LONGEST_WAIT_NS, by_header, 0)
         dt = np.maximum(now_ns - self._arrived_ns[ours], by_header) * 1e-9
-        allowed = _JUMP + 2.0 * self._dq_max[ours] * dt
+        return np.asarray(_JUMP + 2.0 * self._dq_max[ours] * dt)
+
+    def _look_for_jump(
+        self, ours: list[int], q: Vec, allowed: Vec, now_ns: int
+    ) -> None:
+        """Note a change that no motion explains: other joints under the same names."""
         steps = np.abs(q - self.q[ours])
         if self.jump and now_ns - self._jumped_ns > _STEADY_NS:
             self.jump = ""

@@ -409,6 +409,7 @@ class RobotInfo:
         mimics: Joints that follow others.
         dddq_max: Jerk limits J of the gate, shape (n,); None: none.
         ignored: Pairs of links that are not to be kept apart, or not all their bodies.
+        sliding: Prismatic joints, whose positions are in [m].
     """
 
     name: str
@@ -423,6 +424,7 @@ class RobotInfo:
     mimics: tuple[Mimic, ...] = ()
     dddq_max: Vec | None = None
     ignored: tuple[tuple[str, str], ...] = ()
+    sliding: tuple[str, ...] = ()
 
     def name_positions(self, q: Vec) -> dict[str, float]:
         """Return the positions of all joints, those that follow others too.

@@ -150,6 +150,7 @@ def robot_from_dict(data: Mapping[str, Any]) -> RobotInfo:
         mimics=tuple(Mimic(**mimic) for mimic in data["mimics"]),
         dddq_max=None if jerks is None else readonly(jerks),
         ignored=(),
+        sliding=(),
     )
 
 

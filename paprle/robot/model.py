@@ -292,6 +292,7 @@ def _read_info(
                 (link_of[a], link_of[b]) for a, b in settings.ignore_collisions
             )
         ),
+        sliding=tuple(joint.name for joint in joints if joint.kind == "prismatic"),
     )
     return info, resolver
 

@@ -43,6 +43,7 @@ FAULTS = (
     "reordered",
     "mislabelled",
     "degrees",
+    "wrapped",
     "no_velocities",
     "zero_velocities",
     "nan",
@@ -288,6 +289,8 @@ class EmulatedRobot:
             q, dq, tau = q[::-1], dq[::-1], tau[::-1]
         if "degrees" in self._faults:
             q, dq = np.rad2deg(q), np.rad2deg(dq)
+        if "wrapped" in self._faults:
+            q = (q + np.pi) % (2.0 * np.pi) - np.pi
         if "no_velocities" in self._faults:
             dq = np.full_like(q, np.nan)
         if "zero_velocities" in self._faults:

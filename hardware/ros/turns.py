@@ -1,0 +1,121 @@
+"""Whole turns that a driver leaves out of the positions it publishes.
+
+Many drivers publish the angle of a joint within one turn, from −π to π or from 0 to
+2π, while the joint goes on turning. The position then steps by 2π where the joint
+crosses the end of that interval. Such a step is recognised by what no motion does: both
+readings are within one of the two intervals, and the difference less a turn is a motion
+that the joint can have made. The turns are counted from the first reading on.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from hardware.ros.joints import Vec
+
+TURN = 2.0 * np.pi
+_LOWS = (-np.pi, 0.0)  # [rad] spec: the two intervals in use, each a turn long
+_ROUNDING = 0.01  # [rad] chosen: beyond an interval's ends by rounding and noise
+_FARTHEST = np.pi / 2  # [rad] chosen: a motion across the end between two readings
+_PLAUSIBLE = 1.0  # [rad] chosen: how far outside its limits a real joint may read
+_MOST_TURNS = 100  # chosen: beyond it a reading is no angle in [rad]
+_SAME = 0.3  # [rad] chosen: from what a controller asks for to what is measured
+
+Mask = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+class Turns:
+    """Counts the whole turns of each joint.
+
+    Attributes:
+        n: Turns to add to a joint's reading, shape (n,).
+        n_crossings: How often a joint crossed the end of its interval, shape (n,).
+    """
+
+    def __init__(self, can_turn: Mask, q_min: Vec, q_max: Vec) -> None:
+        """Count from zero.
+
+        Args:
+            can_turn: Joints whose readings are angles in [rad], shape (n,).
+            q_min: Lower position limits, shape (n,); −inf for continuous joints.
+            q_max: Upper position limits, shape (n,).
+        """
+        self._can_turn, self._q_min, self._q_max = can_turn, q_min, q_max
+        self._read = np.full(len(can_turn), np.nan)
+        self.n, self.n_crossings = np.zeros((2, len(can_turn)), dtype=np.int64)
+
+    def unwrap(self, ours: list[int], read: Vec, allowed: Vec) -> tuple[Vec, Mask]:
+        """Return readings with the whole turns that belong to them.
+
+        Args:
+            ours: Joints that were read, m of them.
+            read: Their readings, shape (m,), [rad] or [m].
+            allowed: How far each can have moved since its last reading, shape (m,).
+
+        Returns:
+            Positions, shape (m,), and which joints crossed the end of their interval.
+        """
+        before = self._read[ours]
+        is_first = np.isnan(before)
+        self.n[ours] += np.where(is_first, self._find_first(ours, read), 0)
+        step = read - before
+        over = -_round_to_turns(step)
+        q = read + TURN * (self.n[ours] + over)
+        far = np.minimum(allowed, _FARTHEST)
+        is_crossing = (
+            self._can_turn[ours]
+            & (np.abs(over) == 1)
+            & (np.abs(step + TURN * over) <= far)
+            & _are_in_one_turn(before, read)
+            & self._is_plausible(ours, q)
+        )
+        self.n[ours] += np.where(is_crossing, over, 0)
+        self.n_crossings[ours] += is_crossing
+        self._read[ours] = np.where(np.isfinite(read), read, before)
+        return read + TURN * self.n[ours], is_crossing
+
+    def agree(self, ours: list[int], asked: Vec) -> None:
+        """Count as the robot's controller does, whose reference is not wrapped.
+
+        Args:
+            ours: Its joints, m of them, all of them read before.
+            asked: What it asks of them, shape (m,), [rad] or [m].
+        """
+        off = asked - self._read[ours] - TURN * self.n[ours]
+        over = _round_to_turns(off)
+        q = self._read[ours] + TURN * (self.n[ours] + over)
+        is_same = np.abs(off - TURN * over) <= _SAME
+        is_one = self._can_turn[ours] & is_same & self._is_plausible(ours, q)
+        self.n[ours] += np.where(is_one, over, 0)
+
+    def _find_first(self, ours: list[int], read: Vec) -> Ints:
+        """Return the turns of a first reading: none unless its limits rule it out."""
+        n = np.zeros(len(ours), dtype=np.int64)
+        is_outside = self._can_turn[ours] & ~self._is_plausible(ours, read)
+        is_outside &= _are_in_one_turn(read, read)
+        low, high = self._q_min[ours], self._q_max[ours]
+        for over in (-1, 1):
+            q = read + TURN * over
+            n[is_outside & (low <= q) & (q <= high)] = over
+        return n
+
+    def _is_plausible(self, ours: list[int], q: Vec) -> Mask:
+        low, high = self._q_min[ours] - _PLAUSIBLE, self._q_max[ours] + _PLAUSIBLE
+        return np.asarray((low <= q) & (q <= high))
+
+
+def _round_to_turns(step: Vec) -> Ints:
+    """Return the nearest number of whole turns; none for what is no angle."""
+    is_angle = np.abs(step) < _MOST_TURNS * TURN
+    return np.rint(np.where(is_angle, step, 0.0) / TURN).astype(np.int64)
+
+
+def _are_in_one_turn(a: Vec, b: Vec) -> Mask:
+    """Return where both are within one of the intervals that drivers use."""
+    least, most = np.minimum(a, b), np.maximum(a, b)
+    inside = [
+        (least >= low - _ROUNDING) & (most <= low + TURN + _ROUNDING) for low in _LOWS
+    ]
+    return np.asarray(inside[0] | inside[1])
