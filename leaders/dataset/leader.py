@@ -11,6 +11,7 @@ import numpy as np
 
 from leaders.dataset.aloha import AlohaSource
 from leaders.dataset.config import DatasetConfig
+from leaders.dataset.continuity import find_jump, join_turns
 from leaders.dataset.lerobot import LerobotSource
 from leaders.dataset.limbs import LimbRows, make_rows
 from leaders.dataset.limits import JointLimits
@@ -41,10 +42,12 @@ class Dataset(Leader):
         self._sample: LeaderSample | None = None
         self._seq = 0
         self._limits = JointLimits()
+        self._robot: RobotInfo | None = None
+        self._told: dict[int, tuple[str, ...]] = {}
 
     def meet(self, robot: RobotInfo) -> None:
         """Take the limits that its episodes are held against."""
-        self._limits = JointLimits(robot)
+        self._limits, self._robot = JointLimits(robot), robot
 
     @property
     def info(self) -> LeaderInfo:
@@ -82,6 +85,7 @@ class Dataset(Leader):
             f"{self._source.path.name}; the first is {order[0]}, "
             f"{track.duration / self.config.speed:.1f} s, "
             f"{1.0 / track.period:.3g} rows a second",
+            *(f"dataset: episode {order[0]}: {told}" for told in self._told[order[0]]),
         )
 
     def open(self) -> None:
@@ -120,8 +124,14 @@ class Dataset(Leader):
             self._plays.apply(feedback, self.clock())
 
     def take_warnings(self) -> Sequence[str]:
-        """Return which episodes were left out since the last call."""
-        return () if self._plays is None else self._plays.take_warnings()
+        """Return which episodes were left out or unwrapped since the last call."""
+        told = [
+            f"dataset: episode {episode}: {text}"
+            for episode in list(self._told)
+            if episode != self._order[0]
+            for text in self._told.pop(episode)
+        ]
+        return told if self._plays is None else told + self._plays.take_warnings()
 
     def close(self) -> None:
         """Let go of the dataset."""
@@ -170,6 +180,14 @@ class Dataset(Leader):
         source = self._source
         table = check_table(source.path, episode, source.read(episode))
         rows = make_rows(source.path, episode, table, self.config)
+        limbs = self.config.limbs
+        rows, told = join_turns(table.t, rows, limbs, self._robot)
+        self._told[episode] = told
+        if jump := find_jump(table.t, rows, limbs, self._robot):
+            raise DeviceError(
+                f"{source.path}: episode {episode}: expected motion without jumps, "
+                f"got {jump}; leave it out with leader.episodes"
+            )
         if episode != self._order[0]:
             self._check_limits(episode, rows)
         return Track(table.t, rows)

@@ -8,16 +8,26 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
 from leaders.offline.track import Rows
-from paprle.contracts.types import Vec
+from paprle.contracts.continuity import (
+    HAND_SPEED,
+    HAND_TURN,
+    find_joint_jumps,
+    find_joint_speeds,
+    find_turn_jumps,
+    unwrap,
+)
+from paprle.contracts.types import RobotInfo, Vec
 
-HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
 _SHORTEST_STEP = 0.01  # [s] chosen: bunched stamps of one frame are no jump
+SHORTEST_STRETCH = 0.2  # [s] chosen: a motion between two jumps lasts longer
 _NORM_MIN, _NORM_MAX = 0.9, 1.1  # spec: safety.md A6
 _NORM_EXACT = 1e-3  # chosen: what four printed decimals do to a unit quaternion
 _LARGEST = 1e6  # [m] or [rad] chosen: beyond it a number is garbage
@@ -29,12 +39,15 @@ _DUPLICATES = "duplicate stamps"
 Mask = npt.NDArray[np.bool_]
 
 
-def clean(rows: Rows, max_gap: float) -> tuple[Rows, Mask, Counter[str]]:
+def clean(
+    rows: Rows, max_gap: float, robot: RobotInfo | None = None
+) -> tuple[Rows, Mask, Counter[str]]:
     """Drop what cannot be played and find where nothing is known.
 
     Args:
         rows: Rows as read.
         max_gap: Longest time between rows that is bridged, [s].
+        robot: Whose joints they may be.
 
     Returns:
         Rows with strictly increasing stamps, finite numbers and unit quaternions;
@@ -56,11 +69,15 @@ def clean(rows: Rows, max_gap: float) -> tuple[Rows, Mask, Counter[str]]:
         rows = _drop(
             rows, _is_in_order(rows.t), counts, "rows with stamps out of order"
         )
-    rows = _drop_lonely(rows, max_gap, counts)
-    gaps, jumps = _breaks(rows, max_gap)
+    joints = _Joints(rows, robot)
+    judge = _Judge(joints, max_gap)
+    rows = judge.drop_outliers(joints.unwrap(rows, counts), counts)
+    rows = joints.unwrap(rows, counts)  # an outlier may have stood where it turned
+    gaps, jumps = judge.find_breaks(rows)
     counts[f"gaps above {max_gap:g} s"] += int(gaps.sum())
-    counts[f"jumps above {HAND_SPEED:g} m/s"] += int((jumps & ~gaps).sum())
-    return rows, gaps | jumps, counts
+    for what, own in jumps.items():
+        counts[what] += int((own & ~gaps).sum())
+    return rows, judge.join(gaps, jumps), counts
 
 
 def find_loss(
@@ -124,23 +141,96 @@ def _is_in_order(t: Vec) -> Mask:
     return keep
 
 
-def _breaks(rows: Rows, max_gap: float) -> tuple[Mask, Mask]:
-    """Return where a gap and where a jump follows a row, shapes (n−1,)."""
-    dt = np.diff(rows.t)
-    jumps = np.zeros(len(dt), dtype=bool)
-    if rows.p is not None:
-        distance = np.linalg.norm(np.diff(rows.p, axis=0), axis=1)
-        jumps = distance > HAND_SPEED * np.maximum(dt, _SHORTEST_STEP)
-    return dt > max_gap, jumps
+class _Joints:
+    """The columns that are joints which have to go on as joints do.
+
+    A table may have others, of forces say. Where some are the robot's by name, these
+    are meant, else all are.
+    """
+
+    def __init__(self, rows: Rows, robot: RobotInfo | None) -> None:
+        own = () if robot is None else robot.joint_names
+        known = [i for i, name in enumerate(rows.joint_names) if name in own]
+        self._index = known or list(range(len(rows.joint_names)))
+        self.names = [rows.joint_names[i] for i in self._index]
+        self._speeds = find_joint_speeds(self.names, robot)
+
+    def unwrap(self, rows: Rows, counts: Counter[str]) -> Rows:
+        """Return rows without steps of a turn, and count these by joint."""
+        if rows.q is None or len(rows.t) < 2:
+            return rows
+        q = rows.q.copy()
+        whole, turns = unwrap(q[:, self._index], _find_steps(rows.t), self._speeds)
+        q[:, self._index] = whole
+        for name, n in zip(self.names, turns.tolist(), strict=True):
+            if n:
+                counts[f"steps of a turn unwrapped in joint '{name}'"] += n
+        return replace(rows, q=q)
+
+    def find_jumps(self, q: Vec, dt: Vec) -> Mask:
+        """Return where a joint jumps before the next row, shape (n−1,)."""
+        return find_joint_jumps(q[:, self._index], dt, self._speeds)
 
 
-def _drop_lonely(rows: Rows, max_gap: float, counts: Counter[str]) -> Rows:
-    """Drop rows without motion on either side: outliers, and rows within gaps."""
-    while len(rows.t):
-        gaps, jumps = _breaks(rows, max_gap)
-        breaks = np.concatenate([[True], gaps | jumps, [True]])
-        is_lonely = breaks[:-1] & breaks[1:]
-        if not is_lonely.any():
-            break
-        rows = _drop(rows, ~is_lonely, counts, "rows far from all others")
-    return rows
+class _Judge:
+    """Finds where nothing is known between two rows."""
+
+    def __init__(self, joints: _Joints, max_gap: float) -> None:
+        self._max_gap, self._joints = max_gap, joints
+
+    def find_breaks(self, rows: Rows) -> tuple[Mask, dict[str, Mask]]:
+        """Return where a gap follows a row, and jumps by kind, shapes (n−1,)."""
+        dt, jumps = _find_steps(rows.t), dict[str, Mask]()
+        if rows.p is not None:
+            distance = np.linalg.norm(np.diff(rows.p, axis=0), axis=1)
+            jumps[f"jumps above {HAND_SPEED:g} m/s"] = distance > HAND_SPEED * dt
+        if rows.quat_xyzw is not None:
+            what = f"jumps in orientation above {HAND_TURN:g} rad/s"
+            jumps[what] = find_turn_jumps(rows.quat_xyzw, dt)
+        if rows.q is not None:
+            jumps["jumps in joints"] = self._joints.find_jumps(rows.q, dt)
+        return np.diff(rows.t) > self._max_gap, jumps
+
+    def join(self, gaps: Mask, jumps: Mapping[str, Mask]) -> Mask:
+        """Return where any of them follows a row, shape (n−1,)."""
+        return np.asarray(np.any([gaps, *jumps.values()], axis=0))
+
+    def drop_outliers(self, rows: Rows, counts: Counter[str]) -> Rows:
+        """Drop rows without motion on either side, then short stretches of rows.
+
+        A stretch is dropped where it is shorter than a loss that the session notices
+        and both of its ends are jumps: of two senders, or of a sensor that was off.
+
+        Args:
+            rows: In order, turns unwrapped.
+            counts: Takes how many are dropped.
+
+        Returns:
+            The rows that stay.
+        """
+        while len(rows.t):
+            breaks = self.join(*self.find_breaks(rows))
+            ends = np.concatenate([[True], breaks, [True]])
+            is_lonely = ends[:-1] & ends[1:]
+            if not is_lonely.any():
+                is_lonely = self._find_strays(rows)
+            if not is_lonely.any():
+                break
+            rows = _drop(rows, ~is_lonely, counts, "rows far from all others")
+        return rows
+
+    def _find_strays(self, rows: Rows) -> Mask:
+        """Return the rows of short stretches between two jumps, shape (n,)."""
+        is_stray = np.zeros(len(rows.t), dtype=bool)
+        gaps, jumps = self.find_breaks(rows)
+        breaks = np.flatnonzero(self.join(gaps, jumps))
+        for before, after in pairwise(breaks.tolist()):
+            lasts = float(rows.t[after] - rows.t[before + 1])
+            if lasts < SHORTEST_STRETCH and not gaps[before] and not gaps[after]:
+                is_stray[before + 1 : after + 1] = True
+        return is_stray
+
+
+def _find_steps(t: Vec) -> Vec:
+    """Return the time to each next row, [s]; bunched stamps of one frame allow more."""
+    return np.maximum(np.diff(t), _SHORTEST_STEP)

@@ -14,7 +14,14 @@ from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.callables import load_callable
 from paprle.contracts.playback import Playback
 from paprle.contracts.plugins import Clock, Leader
-from paprle.contracts.types import Emits, Feedback, LeaderInfo, LeaderSample, Vec
+from paprle.contracts.types import (
+    Emits,
+    Feedback,
+    LeaderInfo,
+    LeaderSample,
+    RobotInfo,
+    Vec,
+)
 
 
 class Offline(Leader):
@@ -26,6 +33,11 @@ class Offline(Leader):
         self._playback = Playback(0.0, config.loop)
         self._calls: FrameCalls | None = None
         self._seq = 0
+        self._robot: RobotInfo | None = None
+
+    def meet(self, robot: RobotInfo) -> None:
+        """Take the limits that the motion of its joints is held against."""
+        self._robot = robot
 
     @property
     def info(self) -> LeaderInfo:
@@ -118,7 +130,7 @@ class Offline(Leader):
 
     def _load(self) -> tuple[Motion, Timeline]:
         if self._loaded is None:
-            motion = load_motion(self.config)
+            motion = load_motion(self.config, self._robot)
             timeline = Timeline(list(motion.tracks.values()), self.config.speed)
             self._loaded = motion, timeline
         return self._loaded

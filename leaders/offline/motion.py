@@ -16,6 +16,7 @@ from leaders.offline.text import Limb, read_text, read_whole
 from leaders.offline.track import Track
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.types import RobotInfo
 from paprle.recording.adaptix import AdaptixFrame, is_adaptix
 
 
@@ -44,11 +45,12 @@ class Motion:
     frames: tuple[AdaptixFrame, ...] = ()
 
 
-def load_motion(config: OfflineConfig) -> Motion:
+def load_motion(config: OfflineConfig, robot: RobotInfo | None = None) -> Motion:
     """Read and check everything that will be played.
 
     Args:
         config: The leader's config.
+        robot: The robot that it will drive, where it is known.
 
     Returns:
         The motion.
@@ -60,7 +62,7 @@ def load_motion(config: OfflineConfig) -> Motion:
     limbs, notes, periods, tracks = {}, [], [], {}
     for path, found in _read_files(config):
         for name, limb in found.items():
-            rows, breaks, counts = clean(limb.rows, config.max_gap)
+            rows, breaks, counts = clean(limb.rows, config.max_gap, robot)
             what = f"{path.name} ({name})" if len(found) > 1 else path.name
             notes.append(_describe(what, limb, limb.counts + counts))
             if len(rows.t) < 2:

@@ -198,6 +198,8 @@ def spoil_rows(kind):
     def change(number, t, action):
         if number == 1 and kind == "nan":
             action[7, 0] = np.nan
+        if number == 1 and kind == "jump":
+            action[20:, 2] -= 60.0  # [°]
         if number == 1 and kind == "time":
             t = np.where(np.arange(len(t)) == 7, 0.0, t)
         return t, action
@@ -206,7 +208,12 @@ def spoil_rows(kind):
 
 
 @pytest.mark.parametrize(
-    ("kind", "said"), [("nan", "numbers in all rows"), ("time", "stamps that rise")]
+    ("kind", "said"),
+    [
+        ("nan", "numbers in all rows"),
+        ("time", "stamps that rise"),
+        ("jump", "1 jumps in joints of 'arm' (the first after row 19"),
+    ],
 )
 def test_a_bad_episode_is_left_out_and_told(tmp_path, start, kind, said):
     path = write_lerobot(tmp_path / "d", [40, 40, 40], change=spoil_rows(kind))
@@ -220,6 +227,29 @@ def test_a_bad_episode_is_left_out_and_told(tmp_path, start, kind, said):
 
     assert begins == [0.0, 20.0]
     assert said in player.leader.take_warnings()[0]
+
+
+def wrap(number, t, action):
+    """Let a joint go on beyond half a turn, told within one turn."""
+    if number == 1:
+        action[:, 0] = (179.0 + 30.0 * t + 180.0) % 360.0 - 180.0
+    return t, action
+
+
+@pytest.mark.parametrize("episodes", ["1", "0:2"])
+def test_a_joint_told_within_a_turn_goes_on_and_is_told(tmp_path, start, episodes):
+    path = write_lerobot(tmp_path / "d", [40, 40], change=wrap)
+    player = start(of_lerobot(path, episodes=episodes))
+    if episodes != "1":
+        player.play()
+        player.reset()
+
+    q = np.degrees([sample.limbs["arm"].q[0] for sample in player.play()])
+
+    assert q[-1] == pytest.approx(179.0 + 30.0 * 39 / FPS, abs=0.5)
+    assert np.abs(np.diff(q)).max() < 1.0
+    told = [*player.leader.notes, *player.leader.take_warnings()]
+    assert any("1 steps of a turn unwrapped in joint 'pan'" in text for text in told)
 
 
 def go_beyond(*numbers):

@@ -1,0 +1,88 @@
+"""Whether the rows of an episode go on as a body can, turns unwrapped."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from leaders.dataset.config import ColumnSettings
+from leaders.dataset.limbs import LimbRows
+from paprle.contracts.continuity import (
+    HAND_SPEED,
+    find_joint_jumps,
+    find_joint_speeds,
+    find_turn_jumps,
+    unwrap,
+)
+from paprle.contracts.types import RobotInfo, Vec
+
+
+def join_turns(
+    t: Vec,
+    rows: Mapping[str, LimbRows],
+    limbs: Mapping[str, ColumnSettings],
+    robot: RobotInfo | None,
+) -> tuple[Mapping[str, LimbRows], tuple[str, ...]]:
+    """Take out steps of nearly one turn.
+
+    Args:
+        t: Stamps of the rows, shape (n,), [s].
+        rows: What each limb is asked for.
+        limbs: What its columns mean, by limb.
+        robot: Whose joints they may be.
+
+    Returns:
+        The rows, and which joints were unwrapped, in words.
+    """
+    whole, told = dict(rows), []
+    for limb, own in rows.items():
+        if own.q is None:
+            continue
+        names = tuple(limbs[limb].joints)
+        q, turns = unwrap(own.q, np.diff(t), find_joint_speeds(names, robot))
+        whole[limb] = replace(own, q=q)
+        told += [
+            f"{n} steps of a turn unwrapped in joint '{name}'"
+            for name, n in zip(names, turns.tolist(), strict=True)
+            if n
+        ]
+    return whole, tuple(told)
+
+
+def find_jump(
+    t: Vec,
+    rows: Mapping[str, LimbRows],
+    limbs: Mapping[str, ColumnSettings],
+    robot: RobotInfo | None,
+) -> str:
+    """Look for rows from which nothing leads to the next.
+
+    Args:
+        t: Stamps of the rows, shape (n,), [s].
+        rows: What each limb is asked for, turns unwrapped.
+        limbs: What its columns mean, by limb.
+        robot: Whose joints they may be.
+
+    Returns:
+        How many there are and where the first is, in words; empty: none.
+    """
+    dt = np.diff(t)
+    for limb, own in rows.items():
+        jumps = {}
+        if own.q is not None:
+            speeds = find_joint_speeds(tuple(limbs[limb].joints), robot)
+            jumps["joints"] = find_joint_jumps(own.q, dt, speeds)
+        if own.pose is not None:
+            distance = np.linalg.norm(np.diff(own.pose[:, :3], axis=0), axis=1)
+            jumps["position"] = distance > HAND_SPEED * dt
+            jumps["orientation"] = find_turn_jumps(own.pose[:, 3:], dt)
+        for what, mask in jumps.items():
+            if mask.any():
+                row = int(mask.argmax())
+                return (
+                    f"{int(mask.sum())} jumps in {what} of '{limb}' (the first after "
+                    f"row {row}, {t[row]:.2f} s)"
+                )
+    return ""

@@ -1,0 +1,115 @@
+"""Whether joints and orientations go on as a body can; one rule for files and live.
+
+A joint that turns without end is often told within one turn: its angle then steps by
+nearly 2π where it passes ±π. Such a step is no motion and is taken out. A step that
+stays larger than the joint can move in the time is a jump, and nobody follows it.
+
+References:
+    ``safety.md`` A5.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.contracts.types import RobotInfo, Vec
+
+HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
+HAND_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns
+JOINT_SPEED = 20.0  # [rad/s] chosen: quicker than a hand moves a puppeteer
+NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
+NOISE_JOINT = 0.05  # [rad] chosen: several steps of any encoder
+TURN = math.tau  # [rad]
+MOST_RESIDUAL = 0.5 * math.pi  # [rad] chosen: a joint that comes round passes ±π
+_MARGIN = 3.0  # chosen: a hand is quicker than the robot's joints, which then lag
+_LEAST_SPEED = 6.0  # [rad/s] chosen: slow robots have operators as quick as others
+_MOST_TURNS = 3.0  # chosen: beyond its limits by more, an angle is no angle in radians
+
+Mask = npt.NDArray[np.bool_]
+
+
+def find_joint_speeds(names: Sequence[str], robot: RobotInfo | None) -> Vec:
+    """Return how fast each joint may be said to move, shape (m,), [rad/s].
+
+    Args:
+        names: The joints; those that are none of the robot's may do what a hand can.
+        robot: Whose joints they may be.
+    """
+    limits = (
+        {}
+        if robot is None
+        else dict(zip(robot.joint_names, robot.dq_max.tolist(), strict=True))
+    )
+    return np.array([bound_speed(limits.get(name, math.inf)) for name in names])
+
+
+def bound_speed(limit: float) -> float:
+    """Return the speed above which a joint with a limit has jumped, [rad/s]."""
+    return min(max(_MARGIN * limit, _LEAST_SPEED), JOINT_SPEED)
+
+
+def unwrap(q: Vec, dt: Vec, speeds: Vec) -> tuple[Vec, npt.NDArray[np.intp]]:
+    """Take out steps of nearly one turn.
+
+    Args:
+        q: Joint positions, shape (n, m), [rad].
+        dt: Time from each row to the next, shape (n−1,), [s].
+        speeds: How fast each joint may move, shape (m,), [rad/s].
+
+    Returns:
+        Positions that go on where a joint passed ±π, and how often each did, (m,).
+    """
+    step = np.diff(q, axis=0)
+    bound = np.minimum(_allow(dt, speeds), MOST_RESIDUAL)
+    turns = np.where(np.abs(np.abs(step) - TURN) <= bound, np.sign(step), 0.0)
+    taken = np.cumsum(turns, axis=0) * TURN
+    whole = np.vstack([q[:1], q[1:] - taken]) if len(q) else q
+    return whole, np.count_nonzero(turns, axis=0)
+
+
+def find_joint_jumps(q: Vec, dt: Vec, speeds: Vec) -> Mask:
+    """Return where any joint moves farther than it can before the next row, (n−1,).
+
+    Args:
+        q: Joint positions, shape (n, m), [rad].
+        dt: Time from each row to the next, shape (n−1,), [s].
+        speeds: How fast each joint may move, shape (m,), [rad/s].
+    """
+    jumps = np.abs(np.diff(q, axis=0)) > _allow(dt, speeds)
+    return np.asarray(jumps.any(axis=1))
+
+
+def find_turn_jumps(quat_xyzw: Vec, dt: Vec) -> Mask:
+    """Return where an orientation turns faster than a wrist before the next row.
+
+    Args:
+        quat_xyzw: Unit quaternions, shape (n, 4).
+        dt: Time from each row to the next, shape (n−1,), [s].
+
+    Returns:
+        A mask, shape (n−1,).
+    """
+    dots = np.abs(np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1))
+    angles = 2.0 * np.arccos(np.minimum(dots, 1.0))
+    return np.asarray(angles > HAND_TURN * dt + NOISE_TURN)
+
+
+def widen_limits(q_min: float, q_max: float) -> tuple[float, float]:
+    """Return between which positions an angle can be one in radians, [rad].
+
+    Args:
+        q_min: Lower limit of the joint; -inf: none.
+        q_max: Upper limit of the joint; inf: none.
+    """
+    low = q_min if math.isfinite(q_min) else 0.0
+    high = q_max if math.isfinite(q_max) else 0.0
+    return low - _MOST_TURNS * TURN, high + _MOST_TURNS * TURN
+
+
+def _allow(dt: Vec, speeds: Vec) -> Vec:
+    """Return how far joints may move in each time, shape (n−1, m), [rad]."""
+    return np.asarray(dt[:, None] * speeds[None, :] + NOISE_JOINT)
