@@ -57,7 +57,7 @@ def read_episode(path: Path) -> dict[str, Limb]:
             rows,
             counts,
             len(t),
-            info.is_absolute,
+            info.emits_places(name),
             str(episode.robot["name"]),
             has_pauses=True,
             axis_speeds=info.axis_speeds,

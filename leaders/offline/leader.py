@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +11,7 @@ from leaders.offline.config import OfflineConfig
 from leaders.offline.frames import FrameCalls
 from leaders.offline.motion import Motion, load_motion
 from leaders.offline.timeline import Timeline
+from leaders.offline.track import Rows
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.callables import load_callable
 from paprle.contracts.playback import Playback
@@ -48,11 +50,11 @@ class Offline(Leader):
             DeviceError: If a file cannot be read, or holds nothing to play.
         """
         motion, _ = self._load()
-        frame = self.config.frame
         rows = {name: track.rows for name, track in motion.tracks.items()}
         names = {name: r.joint_names for name, r in rows.items() if r.q is not None}
         axes = {name: r.axis_names for name, r in rows.items() if r.axes is not None}
         emits: Emits = "joints" if names else "pose"
+        absolute = self._find_absolute(motion, rows)
         speeds = [self.config.speed * one for one in motion.axis_speeds]
         return LeaderInfo(
             limbs=tuple(rows),
@@ -60,8 +62,8 @@ class Offline(Leader):
             joint_names=names,
             axes=axes,
             axis_speeds=AxisSpeeds(*speeds),
-            is_absolute=not names
-            and (motion.is_absolute if frame == "auto" else frame == "absolute"),
+            is_absolute=bool(absolute),
+            relative=frozenset(rows) - absolute,
             is_human=False,
             has_gripper=any(r.opening is not None for r in rows.values()),
             look_ahead=motion.period / self.config.speed,
@@ -115,6 +117,14 @@ class Offline(Leader):
 
     def close(self) -> None:
         """Nothing to let go of: the files are closed as soon as they are read."""
+
+    def _find_absolute(
+        self, motion: Motion, rows: Mapping[str, Rows]
+    ) -> frozenset[str]:
+        """Return the limbs whose poses are meant in the follower's base."""
+        posed = frozenset(name for name, own in rows.items() if own.p is not None)
+        told = {"auto": motion.absolute, "absolute": posed, "relative": frozenset()}
+        return posed & told[self.config.frame]
 
     @cached_property
     def _paths(self) -> dict[str, Vec]:

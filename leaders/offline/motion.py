@@ -27,7 +27,7 @@ class Motion:
     Attributes:
         tracks: Tracks by limb name; time 0 is the first row of all.
         notes: What was done to the rows of each file.
-        is_absolute: Poses are meant in the follower's base as they are.
+        absolute: Limbs whose poses are meant in the follower's base as they are.
         period: Median time between rows, the longest of all limbs, [s].
         robot: The robot whose joints these drove; empty where nobody knows.
         axis_speeds: What full deflection of axes means.
@@ -37,7 +37,7 @@ class Motion:
 
     tracks: Mapping[str, Track]
     notes: tuple[str, ...]
-    is_absolute: bool
+    absolute: frozenset[str]
     period: float
     robot: str = ""
     axis_speeds: AxisSpeeds = AxisSpeeds()
@@ -103,7 +103,7 @@ def load_motion(config: OfflineConfig, robot: RobotInfo | None = None) -> Motion
             for name, (rows, breaks) in tracks.items()
         },
         notes=tuple(notes),
-        is_absolute=all(limb.is_absolute for limb in limbs.values()),
+        absolute=frozenset(name for name, limb in limbs.items() if limb.is_absolute),
         period=max(periods),
         robot=_find_robot(limbs.values()),
         axis_speeds=next(iter(limbs.values())).axis_speeds,

@@ -30,6 +30,10 @@ class RemoteConfig:
     axes: Annotated[
         Mapping[str, tuple[str, ...]], doc("Names of axes by limb, of emits=axes.")
     ] = field(default_factory=dict)
+    absolute: Annotated[
+        tuple[str, ...],
+        doc("Limbs whose poses are meant in the base of the robot's limb as they are."),
+    ] = ()
     gripper: Annotated[bool, doc("It opens and closes a gripper.")] = True
     human: Annotated[
         bool, doc("A person holds it: after a silence motion waits for a press.")

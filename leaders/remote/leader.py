@@ -37,6 +37,8 @@ class RemoteLeader(FarLeader):
             emits=config.emits,
             joint_names=config.joints if config.emits == "joints" else {},
             axes=config.axes if config.emits == "axes" else {},
+            is_absolute=bool(config.absolute),
+            relative=frozenset(config.limbs) - frozenset(config.absolute),
             is_human=config.human,
             has_gripper=config.gripper,
         )
@@ -145,6 +147,12 @@ def _check(config: RemoteConfig) -> None:
         problems.append(
             f"leader.{config.emits}: expected names for {', '.join(config.limbs)}, got "
             f"{', '.join(named) or 'none'}; see what `paprle lead` says it gives"
+        )
+    unknown = sorted(set(config.absolute) - set(config.limbs))
+    if unknown:
+        problems.append(
+            f"leader.absolute: expected limbs of {', '.join(config.limbs)}, got "
+            f"{', '.join(unknown)}"
         )
     if problems:
         raise ConfigError(problems)

@@ -5,7 +5,8 @@ A session of one leader is the case of one part, whose limbs keep their own name
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 from paprle.contracts.axes import merge_speeds
 from paprle.contracts.types import LeaderInfo
@@ -19,58 +20,72 @@ def name_limb(leader: str, limb: str) -> str:
     return f"{leader}.{limb}" if leader else limb
 
 
+PER_PART = frozenset({"emits", "renders", "sampling", "robot", "reposture"})
+"""Fields that only each leader alone can tell: ``split_leaders``, ``find_part``.
+
+The merged info has the value that all parts share, or else the default.
+"""
+_BY_LIMB = ("joint_names", "axes", "arms", "motion", "path")
+_OF_ANY = ("is_absolute", "is_human", "is_measured", "has_gripper", "has_buttons")
+_LARGEST = ("rate", "look_ahead", "n_ahead")
+
+
 def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
-    """Return what several leaders are together.
+    """Return one info for several leaders.
 
     Args:
-        infos: What each says of itself, by name; ``ALONE`` for an only one.
+        infos: Info of each leader by name; ``ALONE`` for an only one.
 
     Returns:
-        The only one itself; else one with the limbs of all. It is human if one of them
-        is, and its ``parts`` tell what differs from limb to limb.
+        The only info itself; else one with the limbs of all leaders, whose ``parts``
+        are ``infos``. It is human if one leader is human.
     """
     if set(infos) == {ALONE}:
         return infos[ALONE]
     parts = dict(infos)
-    limbs = tuple(
-        name_limb(name, limb) for name, info in parts.items() for limb in info.limbs
-    )
     hints = {name: info.engage_hint for name, info in parts.items() if info.engage_hint}
-    return LeaderInfo(
-        limbs=limbs,
-        joint_names={
-            name_limb(name, limb): joints
-            for name, info in parts.items()
-            for limb, joints in info.joint_names.items()
-        },
-        axes={
-            name_limb(name, limb): axes
-            for name, info in parts.items()
-            for limb, axes in info.axes.items()
-        },
-        axis_speeds=merge_speeds(
+    fields: dict[str, Any] = {
+        "limbs": _name_limbs(parts, lambda info: info.limbs),
+        "relative": frozenset(_name_limbs(parts, _list_relative)),
+        "axis_speeds": merge_speeds(
             info.axis_speeds for info in parts.values() if info.axes
         ),
-        is_human=any(info.is_human for info in parts.values()),
-        is_measured=any(info.is_measured for info in parts.values()),
-        has_gripper=any(info.has_gripper for info in parts.values()),
-        has_buttons=any(info.has_buttons for info in parts.values()),
-        rate=max(info.rate for info in parts.values()),
-        look_ahead=max(info.look_ahead for info in parts.values()),
-        arms={
-            name_limb(name, limb): arm
-            for name, info in parts.items()
-            for limb, arm in info.arms.items()
-        },
-        n_ahead=max(info.n_ahead for info in parts.values()),
-        path={
-            name_limb(name, limb): rows
-            for name, info in parts.items()
-            for limb, rows in info.path.items()
-        },
-        engage_hint=", ".join(f"{name}: {hint}" for name, hint in hints.items()),
-        parts=parts,
+        "engage_hint": ", ".join(f"{name}: {hint}" for name, hint in hints.items()),
+        "parts": parts,
+    }
+    fields |= {name: _merge_by_limb(name, parts) for name in _BY_LIMB}
+    fields |= {name: any(_list_values(name, parts)) for name in _OF_ANY}
+    fields |= {name: max(_list_values(name, parts)) for name in _LARGEST}
+    for name in PER_PART:
+        first, *others = _list_values(name, parts)
+        if all(other == first for other in others):
+            fields[name] = first
+    return LeaderInfo(**fields)
+
+
+def _list_values(field: str, parts: Mapping[str, LeaderInfo]) -> list[Any]:
+    return [getattr(info, field) for info in parts.values()]
+
+
+def _merge_by_limb(field: str, parts: Mapping[str, LeaderInfo]) -> dict[str, Any]:
+    return {
+        name_limb(name, limb): value
+        for name, info in parts.items()
+        for limb, value in getattr(info, field).items()
+    }
+
+
+def _name_limbs(
+    parts: Mapping[str, LeaderInfo], choose: Callable[[LeaderInfo], Iterable[str]]
+) -> tuple[str, ...]:
+    """Return the chosen limbs of each leader, by their names in the group."""
+    return tuple(
+        name_limb(name, limb) for name, info in parts.items() for limb in choose(info)
     )
+
+
+def _list_relative(info: LeaderInfo) -> list[str]:
+    return [limb for limb in info.limbs if not info.emits_places(limb)]
 
 
 def list_rows(infos: Mapping[str, LeaderInfo]) -> dict[str, range]:

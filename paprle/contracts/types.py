@@ -179,6 +179,7 @@ class LeaderInfo:
         axes: Names of the axes by limb, ``N_AXES`` at most, for leaders that emit axes.
         axis_speeds: What full deflection means.
         is_absolute: Poses are meant in the follower's limb base frame as they are.
+        relative: Limbs of which this does not hold all the same, where limbs differ.
         is_human: A person holds it, so re-engaging needs a deliberate press (S3).
         is_measured: Poses or joints carry a sensor's noise, so that bit-identical ones
             for seconds mean that the device is stuck. Encoders at rest do not.
@@ -216,6 +217,7 @@ class LeaderInfo:
     axes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     axis_speeds: AxisSpeeds = AxisSpeeds()
     is_absolute: bool = False
+    relative: frozenset[str] = frozenset()
     is_human: bool = True
     is_measured: bool = False
     has_gripper: bool = False
@@ -240,6 +242,10 @@ class LeaderInfo:
     def emits_axes(self, limb: str) -> bool:
         """Whether a limb gives deflections of axes."""
         return limb in self.axes
+
+    def emits_places(self, limb: str) -> bool:
+        """Whether a limb's poses are meant in the follower's base as they are."""
+        return self.is_absolute and limb not in self.relative
 
     def emits_poses(self, limb: str) -> bool:
         """Whether a limb gives poses, of its own or by its joints."""

@@ -21,7 +21,8 @@ _TOLD = ("posture", "stuck_in_reach", "reconstruction")
 _MOST_EVENTS = 1000  # chosen: a file of strangers may hold any number of them
 _SAMPLE = ("stamp_ns", "seq", "limb_ns", "pose")
 _PUNCTUAL = ("k", "stamp_ns", "state", "compute_ns", "late_ns", "n_overruns")
-_TICK = (*_PUNCTUAL, "has_sample", "driver", "target", "q_des", "err_pos", "err_rot")
+_ASKED = ("has_sample", "driver", "target", "given", "q_des", "err_pos", "err_rot")
+_TICK = (*_PUNCTUAL, *_ASKED)
 _SENT = (
     "reasons",
     "setpoint_ns",

@@ -63,7 +63,8 @@ class Track:
 
     Attributes:
         limb: Its name.
-        target: Raw target: retargeted, before IK, filters and gate.
+        target: Raw target: the newest sample retargeted, before any filter,
+            reconstruction, IK and gate, at the time of its capture.
         measured: The robot's pose, at all times that were measured.
         spans: Stretches in which it was ENGAGED and measured, shape (S, 2), [s].
         dropped: Target rows left out.
@@ -132,9 +133,9 @@ def make_tracks(
     h = find_period(source.gate, source.header.get("gate_period"))
     delay = 0.0 if h is None else compute_delay(source.robot_info, h)
     samples = store_new_samples(source.ticks)
-    stamps = _choose_stamps(samples)
     tracks = []
     for row, limb in enumerate(limbs):
+        stamps = _choose_stamps(samples, row)
         measured, _ = _keep_poses(
             _list_postures(limb, source.gate, "meas_ns", "q_meas"), origin_ns
         )
@@ -167,14 +168,23 @@ def make_tracks(
     return tracks
 
 
-def _choose_stamps(samples: Table) -> Callable[[Rows], Stamps]:
-    """Return what tells when the leader was there: on arrival where clocks differ."""
+def _choose_stamps(samples: Table, row: int) -> Callable[[Rows], Stamps]:
+    """Return the function that gives the capture times of a limb's driver, [ns].
+
+    Ticks have the arrival times instead where the leader has another clock.
+    """
+
+    def find_captures(rows: Rows) -> Stamps:
+        driver = rows["driver"][:, row]
+        own = rows["sample"]["limb_ns"][np.arange(len(rows)), np.maximum(driver, 0)]
+        return np.where(driver >= 0, own, rows["sample"]["stamp_ns"])
+
     apart = Column()
     for where in cut(len(samples)):
         rows = samples[where]
-        apart.append(np.abs(rows["stamp_ns"] - rows["sample"]["stamp_ns"]))
+        apart.append(np.abs(rows["stamp_ns"] - find_captures(rows)))
     if len(apart) and apart.percentile(50) < _ONE_CLOCK_NS:
-        return lambda rows: np.asarray(rows["sample"]["stamp_ns"])
+        return find_captures
     return lambda rows: np.asarray(rows["stamp_ns"])
 
 
@@ -215,7 +225,9 @@ def _has_targets(samples: Table, row: int) -> bool:
 def _find_target(limb: Limb, rows: Rows, row: int, *, is_from_joints: bool) -> Vec:
     if is_from_joints:
         return compute_poses(limb, limb.take(rows["q_des"].T).T)
-    return np.asarray(rows["target"][:, row])
+    given = rows["given"][:, row]
+    is_given = np.isfinite(given).all(axis=1, keepdims=True)
+    return np.where(is_given, given, rows["target"][:, row])
 
 
 def _cover(engaged: Spans, measured: Poses) -> Spans:

@@ -196,6 +196,7 @@ TICK: Columns = (
     ("driver", _I4, ("m",)),  # limb of the leader that drives each limb; -1: none
     ("raw", _F8, ("m", _POSE)),  # leader pose as given, by follower limb; NaN: none
     ("target", _F8, ("m", _POSE)),  # retargeted T_base_eef, before IK; NaN: none
+    ("given", _F8, ("m", _POSE)),  # target of the newest sample alone; NaN: ``target``
     ("mapping", _F8, ("m", N_FREEDOMS, "x")),  # D that axes drive by; NaN: none
     ("placed", _F8, ("p", _POSE)),  # in world, by Layout.placed; NaN: taken away
     ("q_des", _F8, ("n",)),

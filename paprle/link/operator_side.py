@@ -15,7 +15,7 @@ from paprle.link.errors_told import (
 )
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import LEADER_CUT
-from paprle.link.robot_side import make_leader_terms
+from paprle.link.robot_side import list_absolute, make_leader_terms
 from paprle.link.robot_view import RobotView, unpack_view
 
 _SILENT_NS = 6_000_000_000  # [ns] chosen: the robot has given us up a second ago
@@ -34,6 +34,8 @@ def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
     words += [f"leader.gripper={str(info.has_gripper).lower()}"]
     words += ["leader.forces=true"] if has_forces else []
     words += [] if info.is_human else ["leader.human=false"]
+    absolute = list_absolute(info)
+    words += [f"leader.absolute='[{', '.join(absolute)}]'"] if absolute else []
     words += [] if info.emits == "pose" else [f"leader.emits={info.emits}"]
     for key, names in (("joints", info.joint_names), ("axes", info.axes)):
         words += [

@@ -40,6 +40,7 @@ def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
         axes=info.axes,
         axis_speeds=info.axis_speeds,
         is_absolute=info.is_absolute,
+        relative=info.relative,
         is_human=info.is_human,
         has_gripper=info.has_gripper,
         has_buttons=True,
@@ -49,9 +50,16 @@ def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
     )
 
 
+def list_absolute(info: LeaderInfo) -> list[str]:
+    """Return the limbs whose poses are meant in the base of the robot's limb."""
+    posed = filter(info.emits_poses, info.limbs)
+    return [limb for limb in posed if info.emits_places(limb)]
+
+
 def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
     """Return what both hosts must agree on: what a capture holds."""
     names = {**info.joint_names, **info.axes}
+    absolute = list_absolute(info)
     sizes = [str(len(names.get(limb, ()))) for limb in info.limbs]
     return {
         "captures": _FORMAT,
@@ -59,6 +67,7 @@ def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
         "emits": info.emits,
         info.emits: "+".join(sizes) if names else "each",
         "gripper": str(info.has_gripper).lower(),
+        "absolute": "+".join(str(limb in absolute).lower() for limb in info.limbs),
     }
 
 

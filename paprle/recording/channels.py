@@ -35,10 +35,13 @@ Rows = npt.NDArray[np.void]
 Ints = npt.NDArray[np.int64]
 
 EVENTS_TOPIC = "/events"
+GIVEN = "/given/"
+"""Where topics begin of what newest samples alone ask for."""
 MAPPING = "/mapping/"
 """Where topics of the matrices begin by which axes drive."""
 LEADER_LIFE = "/leader/alive"
 AS_BEFORE = "rows as the one before in the chunk"
+AS_TARGET = "rows as the target"
 AS_LEADER = "rows as the pose of the leader's limb that drives"
 _NS = 1_000_000_000
 _VELOCITY_BITS = 12  # chosen: of dq_cmd, 0.02 %; q_cmd tells it to the last bit
@@ -176,6 +179,7 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         channels.append(_raw(layout, row, limb))
         frame = base_links.get(limb, limb)
         channels.append(_pose(f"/target/{limb}/pose", frame, ("target", row)))
+        channels.append(_given(row, limb, frame))
         channels += _mapping(layout, row, limb)
     channels += [
         _joints(layout, "/q_des", Stream.TICK, "stamp_ns", ("q_des", "dq_des")),
@@ -345,6 +349,16 @@ def _raw(layout: Layout, row: int, limb: str) -> Channel:
 
     pose = _pose(f"/raw/{limb}/pose", "leader_base", ("raw", row))
     return replace(pose, left_out=AS_LEADER, expected=expect)
+
+
+def _given(row: int, limb: str, frame: str) -> Channel:
+    """Return the channel of what a leader's newest sample alone asks of a limb."""
+    pose = _pose(f"{GIVEN}{limb}/pose", frame, ("given", row))
+    return replace(
+        pose,
+        left_out=AS_TARGET,
+        expected=lambda ticks: np.full((len(ticks), 7), np.nan),
+    )
 
 
 def _pose(

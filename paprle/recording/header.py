@@ -163,6 +163,7 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
         "axes": {k: list(v) for k, v in leader.axes.items()},
         "axis_speeds": _finite_or_null(np.array(leader.axis_speeds)),
         "is_absolute": leader.is_absolute,
+        "relative": sorted(leader.relative),
         "is_human": leader.is_human,
         "is_measured": leader.is_measured,
         "has_gripper": leader.has_gripper,
@@ -179,6 +180,7 @@ def leader_to_dict(leader: LeaderInfo) -> dict[str, Any]:
             if part.is_human
             for limb in part.limbs
         ],
+        "parts": {name: leader_to_dict(part) for name, part in leader.parts.items()},
     }
 
 
@@ -191,6 +193,10 @@ def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
     fields["axis_speeds"] = AxisSpeeds(*speeds)
     fields["sampling"] = Sampling(*data.get("sampling", ()))
     fields["axes"] = {k: tuple(v) for k, v in data.get("axes", {}).items()}
+    fields["relative"] = frozenset(data.get("relative", ()))
+    fields["parts"] = {
+        name: leader_from_dict(part) for name, part in data.get("parts", {}).items()
+    }
     joint_names = {k: tuple(v) for k, v in data["joint_names"].items()}
     arms = {limb: _arm_from_dict(arm) for limb, arm in data["arms"].items()}
     return LeaderInfo(

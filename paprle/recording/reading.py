@@ -19,6 +19,7 @@ from paprle.contracts.errors import RecordingError
 from paprle.ipc.records import Stream
 from paprle.recording.channels import (
     EVENTS_TOPIC,
+    GIVEN,
     LEADER_LIFE,
     MAPPING,
     Channel,
@@ -43,6 +44,7 @@ from paprle.recording.scan import (
 
 HEADER, CONFIG, URDF = "header.json", "config.json", "robot.urdf"
 _LARGEST = {HEADER: 4 << 20, CONFIG: 4 << 20, URDF: 32 << 20}  # chosen: ours are less
+_OPTIONAL = (GIVEN, LEADER_LIFE, MAPPING)
 _MAX_PENDING = 64 << 20  # chosen: rows whose other channels have not come yet
 _MAX_CHANNELS = 1000  # chosen: a humanoid with many objects has some dozens
 
@@ -194,7 +196,7 @@ class Reading:
                 yield parse_event(decode(row.tobytes(), STRING).data.encode())
             return
         missing = self._feeds.keys() - set(self._topics.values())
-        for optional in [t for t in missing if t.startswith((LEADER_LIFE, MAPPING))]:
+        for optional in [t for t in missing if t.startswith(_OPTIONAL)]:
             missing.discard(optional)  # files of earlier versions have none
             del self._feeds[optional]
         if missing:
@@ -221,7 +223,8 @@ class Reading:
         if stream == Stream.TICK:
             records["sample"]["q"] = np.nan
             records["sample"]["pose"] = np.nan
-            records["mapping"] = np.nan  # files of earlier versions have none
+            records["given"] = np.nan  # files of earlier versions have none,
+            records["mapping"] = np.nan  # nor of these
         for feed in feeds:
             rows, at = feed.give(n)
             if feed.channel.expected is None and (not len(at) or at[0] > 0):

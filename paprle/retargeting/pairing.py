@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.leader_group import find_part
 from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
 from paprle.retargeting.joint_sources import (
@@ -388,7 +387,7 @@ class _PairingMaker:
         if self._leader.emits_axes(limb):
             return "axes", ""
         if not self._leader.emits_joints(limb):
-            is_absolute = find_part(self._leader, limb)[1].is_absolute
+            is_absolute = self._leader.emits_places(limb)
             return ("absolute" if is_absolute else "relative"), ""
         if self._settings.joint_map or limb not in self._arms:
             return "joints", ""

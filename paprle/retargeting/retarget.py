@@ -107,7 +107,7 @@ class Retargeting:
         self._limbs = tuple(robot.limbs.values())
         self._solver, self.ik = make_solver(robot, ik, self.slots, position_margin)
         self._idle = make_idle_state(len(self._limbs), len(robot.joint_names))
-        self._target = self.make_target()
+        self._target, self._given = self.make_target(), self.make_target()
         self._joints: Ints = np.concatenate([limb.indices for limb in self._limbs])
         self._ends: Ints = np.cumsum([len(limb.indices) for limb in self._limbs])
         self._nothing_left: Vec = np.full(len(self._limbs), np.nan)
@@ -253,6 +253,30 @@ class Retargeting:
             if math.isfinite(asked.opening) and (joint := self._grippers[i]) >= 0:
                 gain, offset = state.line[joint, :2].tolist()
                 self._target.q[joint] = gain * asked.opening + offset
+
+    def fill_given(self, sample: SampleView, state: RetargetState, rows: Vec) -> None:
+        """Write where a sample itself asks limbs to be that poses drive, shape (m, 7).
+
+        Args:
+            sample: The newest sample, neither filtered nor reconstructed.
+            state: How every limb is driven.
+            rows: Overwritten where a limb is asked for a pose.
+        """
+        if not (sample.valid and self.has_poses):
+            return
+        given = self._given
+        given.is_asked.fill(False)
+        map_poses(
+            sample.pose,
+            state.pose_rows,
+            *state.anchors,
+            self.settings.max_travel,
+            given.T,
+            given.is_asked,
+            given.is_far,
+        )
+        for i in np.flatnonzero(given.is_asked):
+            write_pose(given.T[i], rows[i])
 
     def make_target(self) -> Target:
         """Return a target that asks for nothing."""

@@ -379,6 +379,7 @@ class TickRows:
         record["driver"] = motion.driver
         motion.fill_rows()
         record["raw"], record["target"] = motion.raw_rows, motion.target_rows
+        record["given"] = motion.given_rows
         if self._has_axes:
             motion.following.fill_mappings(record["mapping"])
         record["q_des"], record["dq_des"] = motion.q_des, motion.dq_des

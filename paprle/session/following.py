@@ -50,6 +50,7 @@ class Following:
         state: How every limb is driven; None while nobody drives.
         target: What was asked last; None while nobody drives.
         changed: Limbs whose source changed in this tick, and the new one.
+        is_made: The last target followed a filtered or reconstructed sample.
         apart: How far its leader will be from each joint when it engages, shape (n,),
             [rad]; what is more than ``ALIGNED`` is made up slowly.
         err_pos: What the IK left, by limb, [m].
@@ -100,6 +101,7 @@ class Following:
         self._told: dict[int, Vec] = {}
         self.state: RetargetState | None = None
         self.target: Target | None = None
+        self.is_made = False
 
     def stop(self) -> None:
         """Let every limb go: the next step engages anew."""
@@ -123,12 +125,13 @@ class Following:
             now_ns: Monotonic time, [ns].
             advice: What advisors said.
         """
-        sample = self._leaders.get_sample()
+        sample = given = self._leaders.get_sample()
         if self.state is None:
             self._forget()
         if self._one_euro is not None:
             sample = self._one_euro.filter(sample)
         sample = self._leaders.take_motion(sample, now_ns)
+        self.is_made = sample is not given
         if self.state is None:
             state = self._begin(sample, q_cmd, now_ns)
         else:

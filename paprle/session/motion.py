@@ -69,6 +69,8 @@ class Motion:
         at_ns: The instant at which they are meant, [ns].
         raw_rows: Leader pose by follower limb, shape (m, 7); NaN where there is none.
         target_rows: Retargeted pose of the eef in its base, shape (m, 7).
+        given_rows: Retargeted pose of the newest sample alone, shape (m, 7); NaN where
+            the target follows that sample as it is.
         limb_names: The robot's limbs.
         leaders: All leaders' samples.
         following: The robot's desired joints while leaders drive it.
@@ -129,7 +131,9 @@ class Motion:
             robot, retargeting, self.leaders, gate.reduced_scale, one_euro
         )
         n_limbs = len(layout.limbs)
-        self.raw_rows, self.target_rows = np.full((2, n_limbs, 7), np.nan)
+        self.raw_rows, self.target_rows, self.given_rows = np.full(
+            (3, n_limbs, 7), np.nan
+        )
         self._nobody: Ints = np.full(n_limbs, -1, dtype=np.int64)
         self.q_des = robot.home.copy()
         self.dq_des: Vec = np.zeros_like(robot.home)
@@ -379,13 +383,15 @@ class Motion:
     def fill_rows(self) -> None:
         """Note the poses of leaders and targets in this tick; joint commands by FK."""
         raw, rows = self.raw_rows, self.target_rows
-        raw.fill(np.nan)
-        rows.fill(np.nan)
+        for poses in (raw, rows, self.given_rows):
+            poses.fill(np.nan)
         state, target = self.following.state, self.following.target
         sample = self.leaders.sample
         if sample is None or state is None or target is None:
             return
         self._retargeting.fill_rows(sample, state, target, self.q_des, raw, rows)
+        if self.following.is_made:
+            self._retargeting.fill_given(sample, state, self.given_rows)
 
     def warm_up(self) -> None:
         """Touch everything a tick will need, so that the first one is not slow."""

@@ -37,7 +37,7 @@ def test_fingers_are_an_opening_and_degrees_are_said(tmp_path):
     rows = motion.tracks["hand"].rows
     np.testing.assert_allclose(rows.opening, [1.0, 0.5, 0.0], atol=1e-9)
     np.testing.assert_allclose(rows.p[:, 0], [0.0, 0.01, 0.02])
-    assert not motion.is_absolute
+    assert not motion.absolute
     assert any("AdaptiX, version 0" in note for note in motion.notes)
 
 

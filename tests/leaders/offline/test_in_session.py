@@ -8,6 +8,9 @@ from paprle.contracts.types import SessionState
 from paprle.hosts.virtual import VirtualSession
 from paprle.recording.reader import Episode
 
+HOME = np.array([0.3330, 0.0, 0.3575])  # of piper_2arm, both hands
+HOME_XYZW = (0.0, 0.5784, 0.0, 0.81575)
+
 
 @pytest.fixture
 def episode(tmp_path):
@@ -70,3 +73,32 @@ def test_a_file_plays_as_many_episodes_as_the_session_asks_for(
 
     assert session.run() == "done"
     assert session.core.episodes.number == n
+
+
+def test_an_episode_of_an_absolute_and_a_relative_leader_goes_the_same_way(tmp_path):
+    """The absolute one at the pose of its file, 30 mm off the home, the other at it."""
+    t = np.arange(0, 1, 0.02)
+    at = HOME + np.outer(np.ones(3), 0.02 * t).T + [0.0, 0.03, 0.0]
+    rows = np.column_stack([t, at, np.tile(HOME_XYZW, (len(t), 1))])
+    path = tmp_path / "way.txt"
+    np.savetxt(path, rows)
+    words = ["follower=piper_2arm", "env=kinematic", "session.clock=virtual"]
+    mix = ["leader=mix"]
+    for name, frame in (("left", "absolute"), ("right", "relative")):
+        own = f"leaders.{name}"
+        mix += [f"{own}.type=offline", f"{own}.path={path}", f"{own}.frame={frame}"]
+
+    first = play(tmp_path / "mix", [*mix, *words])
+    file = tmp_path / "mix/episode_000000.mcap"
+    again = play(tmp_path / "again", ["leader=offline", f"leader.path={file}", *words])
+
+    assert np.ptp(first, axis=0).max() > 0.015
+    assert np.abs(again[-1] - first[-1]).max() < 1e-3
+
+
+def play(out, words):
+    """Run a session and return where both hands were asked to be, shape (n, 2, 3)."""
+    assert VirtualSession(resolve([*words, f"record.dir={out}"])).run() == "done"
+    ticks = Episode.open(out / "episode_000000.mcap").ticks
+    target = ticks["target"][ticks["state"] == SessionState.ENGAGED][:, :, :3]
+    return target[np.isfinite(target).all(axis=(1, 2))]

@@ -27,3 +27,15 @@ def test_a_layout_is_found_again_from_the_header(rates):
     again = leader_from_dict(leader_to_dict(leader))
 
     assert make_layout(robot, again).sample == make_layout(robot, leader).sample
+
+
+def test_the_header_of_a_group_tells_what_each_leader_is():
+    parts = {
+        "file": LeaderInfo(limbs=("arm",), is_absolute=True, is_human=False),
+        "pad": LeaderInfo(limbs=("hand",), axes={"hand": ("x",)}, emits="axes"),
+    }
+
+    again = leader_from_dict(leader_to_dict(merge_leaders(parts)))
+
+    assert again == merge_leaders(parts)
+    assert again.parts == parts
