@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
+from paprle.contracts.urdf_models import complete_limits, make_pin_model
 
 _N_POSTURES = 500  # chosen: the reach of seven joints to a hundredth
 _SEED = 1
@@ -28,11 +29,11 @@ class Arms:
     """
 
     def __init__(self, robot: RobotInfo) -> None:
-        self.model = pin.buildModelFromUrdf(str(robot.urdf_path))
+        self.model = make_pin_model(robot.urdf_path)
         self.data = self.model.createData()
         self._robot = robot
-        self.bodies = pin.buildGeomFromUrdf(
-            self.model, str(robot.urdf_path), pin.GeometryType.COLLISION
+        self.bodies = pin.buildGeomFromUrdfString(
+            self.model, complete_limits(robot.urdf_path), pin.GeometryType.COLLISION
         )
         self.placed = pin.GeometryData(self.bodies)
         self._q_index = {

@@ -23,6 +23,7 @@ from hardware.mujoco.mechanism import (
 from hardware.mujoco.model import build_model
 from paprle.contracts.images import CameraInfo, RobotPose
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.contracts.urdf_models import make_pin_model
 
 _CAMERA = "paprle_camera"
 # spec: MuJoCo, "Cameras": x to the right, y up, and it looks along −z
@@ -127,7 +128,7 @@ def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:
     bodies = {body.name: body for body in spec.bodies}
     if link in bodies:
         return bodies[link]
-    root = pin.buildModelFromUrdf(str(mechanism.urdf_path))
+    root = make_pin_model(mechanism.urdf_path)
     first = next(f.name for f in root.frames if f.type == pin.FrameType.BODY)
     if link not in {"", first}:
         known = ", ".join(sorted({first, *bodies} - {"world"}))

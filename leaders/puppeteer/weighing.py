@@ -23,6 +23,7 @@ from hardware.dynamixel.torque_map import Kind, TorqueMap
 from leaders.puppeteer.config import PuppetSettings
 from leaders.puppeteer.friction import smooth
 from paprle.contracts.types import Vec
+from paprle.contracts.urdf_models import make_pin_model
 
 HEAVY = 0.05
 """Weight below which a joint cannot be weighed, [N·m]. chosen: that of dry friction."""
@@ -58,7 +59,7 @@ class Scale:
     """Weights of an arm by its URDF, its servos in order."""
 
     def __init__(self, settings: PuppetSettings, joints: Sequence[str]) -> None:
-        whole = pin.buildModelFromUrdf(str(Path(settings.urdf)))
+        whole = make_pin_model(Path(settings.urdf))
         held = [i for i in range(1, whole.njoints) if whole.names[i] not in joints]
         self._model = pin.buildReducedModel(whole, held, pin.neutral(whole))
         self._data = self._model.createData()

@@ -12,6 +12,7 @@ import pinocchio as pin
 import trimesh
 
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
+from paprle.contracts.urdf_models import complete_limits, make_pin_model
 
 Color = tuple[int, int, int]
 
@@ -56,7 +57,7 @@ class Robot:
             ValueError: If it is none.
         """
         self._info = info
-        self._model = pin.buildModelFromUrdf(str(info.urdf_path))
+        self._model = make_pin_model(info.urdf_path)
         self._data = self._model.createData()
         self.joint_names = tuple(self._model.names)
         self.note = ""
@@ -135,8 +136,8 @@ class Robot:
         problem = ""
         for kind in (pin.GeometryType.VISUAL, pin.GeometryType.COLLISION):
             try:
-                geometry = pin.buildGeomFromUrdf(
-                    self._model, str(path), kind, package_dirs=folders
+                geometry = pin.buildGeomFromUrdfString(
+                    self._model, complete_limits(path), kind, package_dirs=folders
                 )
                 bodies = [self._make_body(g) for g in geometry.geometryObjects]
             except (ValueError, OSError) as err:

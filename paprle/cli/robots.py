@@ -8,10 +8,13 @@ from pathlib import Path
 from paprle.cli.verb import Verb, say
 from paprle.config.folders import DATA, IS_PACKED
 from paprle.onboarding.new_robot import write_new_robot
+from paprle.onboarding.xacro_files import provide_urdf
 
 
 def _add_new_robot(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("urdf", type=Path, help="the URDF; it is not changed")
+    parser.add_argument(
+        "urdf", type=Path, help="the URDF, or a .xacro file; it is not changed"
+    )
     parser.add_argument("--name", help="name of the follower (default: the URDF's)")
     parser.add_argument(
         "--out",
@@ -39,7 +42,11 @@ def _add_new_robot(parser: argparse.ArgumentParser) -> None:
 
 def _new_robot(args: argparse.Namespace) -> int:
     report = write_new_robot(
-        args.urdf, args.out, args.name, tuple(args.ignore), args.limbs
+        provide_urdf(args.urdf, args.out),
+        args.out,
+        args.name,
+        tuple(args.ignore),
+        args.limbs,
     )
     say("\n".join(report.lines()))
     return 0

@@ -75,7 +75,7 @@ class Verb:
 
 
 def _names_urdf(word: str) -> bool:
-    return word.startswith("follower=") and word.endswith(".urdf")
+    return word.startswith("follower=") and word.endswith((".urdf", ".xacro"))
 
 
 def _replace_urdfs(settings: list[str]) -> list[str]:

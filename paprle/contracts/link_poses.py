@@ -6,6 +6,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.contracts.urdf_models import make_pin_model
 
 
 class LinkPoses:
@@ -17,7 +18,7 @@ class LinkPoses:
         Raises:
             ValueError: If it is none.
         """
-        self._model = pin.buildModelFromUrdf(str(robot.urdf_path))
+        self._model = make_pin_model(robot.urdf_path)
         self._data = self._model.createData()
         self._robot = robot
 

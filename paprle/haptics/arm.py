@@ -10,6 +10,7 @@ import pinocchio as pin
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import LeaderArm, Vec, readonly
+from paprle.contracts.urdf_models import make_pin_model
 from paprle.robot import Limb
 
 _G = 9.81  # spec: standard gravity [m/s²]
@@ -138,7 +139,7 @@ def _load(
     arm: LeaderArm, joint_names: tuple[str, ...]
 ) -> tuple[pin.Model, pin.Data, list[int]]:
     """Return the arm with its masses; joints that are not named stand at zero."""
-    whole = pin.buildModelFromUrdf(str(arm.urdf_path))
+    whole = make_pin_model(arm.urdf_path)
     missing = [name for name in joint_names if not whole.existJointName(name)]
     if missing:
         raise ConfigError(

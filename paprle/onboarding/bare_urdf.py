@@ -12,6 +12,7 @@ from pathlib import Path
 from paprle.config.folders import expand_home
 from paprle.onboarding.mesh_bodies import find_mesh
 from paprle.onboarding.new_robot import make_slug, write_new_robot
+from paprle.onboarding.xacro_files import name_robot, provide_urdf
 from paprle.robot.urdf import read_urdf
 
 
@@ -28,9 +29,10 @@ def provide_yaml(urdf: Path) -> tuple[Path, list[str]]:
     Raises:
         ConfigError: If the URDF is wrong.
     """
-    path = expand_home(str(urdf)).absolute()
+    given = expand_home(str(urdf)).absolute()
+    path = provide_urdf(given, _find_cache() / "expanded")
     read_urdf(path)  # a mistake in it has its own name, and no cache
-    slug = make_slug(path.stem)
+    slug = make_slug(name_robot(given))
     yaml = _find_cache() / _digest(path) / f"{slug}.yaml"
     told = [
         f"{urdf.name}: guesses stand in {yaml}; to review and keep them: "

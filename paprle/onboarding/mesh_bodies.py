@@ -112,7 +112,7 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
             primitive = make_primitive(name, piece, f"{name}_body_{k}")
             link.extend(_write_body(primitive))
     root.append(kept)
-    _keep_pictures(root, tree.path)
+    name_meshes(root, tree.path)
     out.write_text(_HEAD + ET.tostring(root, encoding="unicode"), encoding="utf-8")
     n_meshes = sum(map(len, meshes.values()))
     n_bodies = sum(map(len, fitted.pieces.values()))
@@ -222,8 +222,8 @@ def _write_shape(
     return collision
 
 
-def _keep_pictures(root: ET.Element, urdf: Path) -> None:
-    """Let meshes be found from the copy, too."""
+def name_meshes(root: ET.Element, urdf: Path) -> None:
+    """Name meshes by their whole path, so that a copy elsewhere finds them."""
     for mesh in root.iter("mesh"):
         path = find_mesh(mesh.get("filename", ""), urdf)
         if path is not None:

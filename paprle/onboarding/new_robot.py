@@ -130,7 +130,7 @@ def write_new_robot(
         covered = cover_meshes(tree, copy)
         used = tree if covered.path is None else read_urdf(copy)
         draft = _draft(used, slug, covered, ignored, wanted)
-        draft.doubts += [*tree.notes, *_doubt_bodies(covered, _name_follower(path))]
+        draft.doubts += _doubt_bodies(covered, _name_follower(path))
         draft.urdf, draft.source = _relative(used.path, path), tree.path.name
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(list_lines(draft)) + "\n")

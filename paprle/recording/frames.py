@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.urdf_models import make_pin_model
 from paprle.ipc.records import Layout
 from paprle.recording.cdr import make_fixed
 from paprle.recording.channels import Rows
@@ -34,7 +35,7 @@ class FrameMessages:
         self.is_known = False
         self._next_ns, self._n = 0, 0
         try:
-            self._model = pin.buildModelFromXML(header["urdf"])
+            self._model = make_pin_model(header["urdf"])
         except (ValueError, RuntimeError):
             return
         mimics = {m["joint"]: m for m in header["robot"]["mimics"]}

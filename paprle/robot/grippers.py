@@ -164,7 +164,7 @@ def _masses(urdf: Urdf, first: UrdfJoint, positions: dict[str, float]) -> list[V
     while stack:
         joint, T_root = stack.pop()
         T_root = T_root * joint.T_parent_child(positions.get(joint.name, 0.0))
-        if joint.child in urdf.centres:
-            found.append(T_root.act(np.array(urdf.centres[joint.child])))
+        if joint.child in urdf.inertias:
+            found.append(T_root.act(np.array(urdf.inertias[joint.child].centre)))
         stack += [(child, T_root) for child in urdf.child_joints[joint.child]]
     return found

@@ -204,8 +204,7 @@ class RobotModel:
 
     def list_doubts(self) -> list[str]:
         """Return what cannot be true of it: limits in degrees, homes beyond a turn."""
-        joints = [joint for joint in self._urdf.joints if joint.is_actuated]
-        return list_doubts(self.info, joints)
+        return list_doubts(self.info, self._urdf)
 
     def measure_clearances(self, q: Vec) -> Vec:
         """Return the distance of each pair of bodies at q, shape (k,), [m]."""

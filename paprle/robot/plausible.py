@@ -7,20 +7,26 @@ nothing here refuses a robot.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from paprle.contracts.types import RobotInfo
-from paprle.robot.tree import UrdfJoint
+from paprle.robot.tree import Primitive, Urdf, UrdfJoint
 
 # chosen: [rad] the widest turning joints of industrial arms reach 455° (7.9 rad)
-_WIDEST = 3.0 * math.pi
+_WIDEST = 3.1 * math.pi
 # chosen: [rad] three turns in degrees; beyond, the URDF states that there is no limit
 _WIDEST_IN_DEGREES = 1080.0
 _LONGEST = 5.0  # chosen: [m] longer than the rail of any arm but a gantry's
 _QUICKEST = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
 """chosen: [rad/s or m/s] above this a stated limit means that there is none."""
 _TURN = 2.0 * math.pi
+_HEAVIEST = 1000.0  # chosen: [kg] links of the largest industrial arms weigh less
+_DENSEST = 1e5  # chosen: [kg/m³] five times tungsten: bodies may be thinner than links
+_HEAVY = 2.0  # chosen: [kg] below, a body may be a token
+_LIGHT = 0.1  # chosen: [kg] below, a link's body may be a mere point
+_FARTHEST = 4.0  # chosen: [m] radius of gyration, longer than any link
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,15 +69,15 @@ def is_too_quick(joint: UrdfJoint) -> bool:
     return joint.velocity > _QUICKEST[joint.kind]
 
 
-def list_doubts(info: RobotInfo, joints: Sequence[UrdfJoint]) -> list[str]:
+def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
     """Return what cannot be true of a robot, as a session would move it.
 
     Args:
         info: The robot, its limits tightened by its settings.
-        joints: Its actuated joints, as the URDF has them, in the same order.
+        urdf: Its URDF.
     """
     found: dict[str, list[str]] = {}
-    for i, joint in enumerate(joints):
+    for i, joint in enumerate(joint for joint in urdf.joints if joint.is_actuated):
         low, high = float(info.q_min[i]), float(info.q_max[i])
         for doubt in _doubt_joint(joint, low, high, float(info.home[i])):
             found.setdefault(doubt, []).append(joint.name)
@@ -83,7 +89,48 @@ def list_doubts(info: RobotInfo, joints: Sequence[UrdfJoint]) -> list[str]:
                 f"limit in {other}? set limits.dq_max in the robot's YAML"
             )
             found.setdefault(doubt, []).append(joint.name)
-    return [f"joint {', '.join(names)}: {doubt}" for doubt, names in found.items()]
+    joints = [f"joint {', '.join(names)}: {doubt}" for doubt, names in found.items()]
+    return [*urdf.notes, *joints, *_doubt_masses(urdf)]
+
+
+def _doubt_masses(urdf: Urdf) -> Iterator[str]:
+    """Yield a doubt for links whose masses cannot be theirs."""
+    volumes = Counter[str]()
+    for body in urdf.primitives:
+        volumes[body.link] += _find_volume(body)
+    heavy, dense, wide = [], [], []
+    for link, own in urdf.inertias.items():
+        density = own.mass / volumes[link] if volumes[link] > 0.0 else 0.0
+        if own.mass > _HEAVIEST:
+            heavy.append(f"{link} {own.mass:g} kg")
+        elif density > _DENSEST and own.mass > _HEAVY:
+            dense.append(f"{link} {own.mass:g} kg")
+        if own.greatest > _FARTHEST**2 * max(own.mass, _LIGHT):
+            wide.append(f"{link} {own.greatest:g} kg m²")
+    if heavy:
+        yield f"heavier than a link of a robot: {', '.join(heavy)}; are these grams?"
+    if dense:
+        yield (
+            f"heavier than metal of the size of their bodies: {', '.join(dense)}; are "
+            "these grams?"
+        )
+    if wide:
+        yield (
+            f"inertia too great for the mass: {', '.join(wide)}; is it in kg mm² or "
+            "g mm²? A simulated robot hardly moves, as if something blocked it"
+        )
+
+
+def _find_volume(body: Primitive) -> float:
+    """Return the volume of a body, [m³]."""
+    if body.shape == "box":
+        return math.prod(body.size)
+    radius = body.size[0]
+    ball = 4.0 / 3.0 * math.pi * radius**3
+    if body.shape == "sphere":
+        return ball
+    rod = math.pi * radius**2 * body.size[1]
+    return rod if body.shape == "cylinder" else rod + ball
 
 
 def _doubt_joint(

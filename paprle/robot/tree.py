@@ -76,6 +76,21 @@ class Primitive:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Inertia:
+    """Masses of a link.
+
+    Attributes:
+        mass: [kg].
+        centre: Centre of mass in the link, shape (3,), [m].
+        greatest: Greatest moment about an axis of the URDF, [kg m²].
+    """
+
+    mass: float
+    centre: Vec
+    greatest: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Urdf:
     """A tree of links.
 
@@ -88,7 +103,7 @@ class Urdf:
         joints: All joints, depth first, so that a limb's joints follow each other.
         primitives: Collision bodies that are no meshes.
         mesh_links: Links that have nothing but meshes to collide with.
-        centres: Centres of mass in their links, shape (3,), [m], where stated.
+        inertias: Masses of links, where stated.
         parent_joint: The joint that holds a link, by link; the root has none.
         child_joints: The joints that hang on a link, by link.
     """
@@ -100,7 +115,7 @@ class Urdf:
     joints: tuple[UrdfJoint, ...]
     primitives: tuple[Primitive, ...]
     mesh_links: tuple[str, ...]
-    centres: dict[str, Vec] = field(repr=False)
+    inertias: dict[str, Inertia] = field(repr=False)
     parent_joint: dict[str, UrdfJoint] = field(repr=False)
     child_joints: dict[str, tuple[UrdfJoint, ...]] = field(repr=False)
     notes: tuple[str, ...] = ()

@@ -19,7 +19,7 @@ import pinocchio as pin
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Mimic, Vec, readonly
 from paprle.robot.round_ends import join_capsules
-from paprle.robot.tree import Primitive, Urdf, UrdfJoint
+from paprle.robot.tree import Inertia, Primitive, Urdf, UrdfJoint
 
 _log = logging.getLogger(__name__)
 
@@ -28,6 +28,8 @@ _HEAVIEST = 1e5  # [kg] chosen: heavier than any robot, and far from what overfl
 MAX_LINKS = 2000  # chosen: ten times the links of the largest public humanoid
 
 MAX_MOVABLE = 256  # chosen: twice the joints of a robot with two dexterous hands
+
+_N_TOLD = 8  # chosen: soft limits in a line
 
 MOVABLE = ("revolute", "continuous", "prismatic")
 _AS_FIXED = ("floating", "planar")
@@ -39,8 +41,9 @@ _ROUND = ("cylinder", "capsule")
 def read_urdf(path: Path) -> Urdf:
     """Read a URDF.
 
-    ``floating`` and ``planar`` joints are read as fixed, with a warning: the base of
-    the robot stands still here. So are joints whose range is 0 to 0, and bodies of size
+    Limits are the tighter of hard and soft ones (``safety_controller``). ``floating``
+    and ``planar`` joints are read as fixed, with a warning: the base of the robot
+    stands still here. So are joints whose range is 0 to 0, and bodies of size
     zero are none: other readers take them.
 
     Returns:
@@ -55,7 +58,8 @@ def read_urdf(path: Path) -> Urdf:
     links = [reader.name_of(element) for element in elements]
     joints = [reader.joint(element) for element in root.findall("joint")]
     bodies = [body for element in elements for body in reader.bodies(element)]
-    centres = [reader.centre(element) for element in elements]
+    inertias = [reader.inertia(element) for element in elements]
+    reader.note_softened()
     reader.check_tree(links, joints)
     if reader.problems:
         raise ConfigError(reader.problems)
@@ -69,7 +73,7 @@ def read_urdf(path: Path) -> Urdf:
         joints=tuple(tree.joints),
         primitives=tuple(bodies),
         mesh_links=_mesh_links(elements),
-        centres={n: c for n, c in zip(links, centres, strict=True) if c is not None},
+        inertias={n: i for n, i in zip(links, inertias, strict=True) if i is not None},
         parent_joint=tree.parent_joint,
         child_joints=tree.child_joints,
     )
@@ -100,7 +104,9 @@ def _read_xml(path: Path) -> ET.Element:
             f"{path}: expected a <robot>, got <{root.tag}>; is this really a URDF?"
         )
     if any("xacro" in element.tag for element in root):
-        raise ConfigError(f"{path}: expected a URDF, got xacro; expand it first")
+        raise ConfigError(
+            f"{path}: expected a URDF, got xacro; name it .xacro, or expand it"
+        )
     return root
 
 
@@ -130,6 +136,7 @@ class _Reader:
         self.where = where
         self.problems: list[str] = []
         self.notes: list[str] = []
+        self.softened: list[str] = []
 
     def note(self, what: str) -> None:
         self.notes.append(what)
@@ -232,7 +239,37 @@ class _Reader:
                 f"{of}: limit: expected lower < upper, got {got}; give it a range in "
                 "the URDF, or the type continuous or fixed"
             )
-        return lower, upper, velocity
+            return lower, upper, velocity
+        return *self.soften(element, lower, upper, of), velocity
+
+    def soften(
+        self, element: ET.Element, lower: float, upper: float, of: str
+    ) -> tuple[float, float]:
+        """Return limits within the soft ones, where a joint's controller has them."""
+        soft = element.find("safety_controller")
+        low = float(self.numbers(soft, "soft_lower_limit", (0.0,), of)[0])
+        high = float(self.numbers(soft, "soft_upper_limit", (0.0,), of)[0])
+        is_led = element.find("mimic") is None
+        if not is_led or not low < high:  # spec: both are 0 where there are none
+            return lower, upper
+        inside = max(lower, low), min(upper, high)
+        if not inside[0] < inside[1]:
+            self.note(
+                f"{of}: its soft limits {low:g} … {high:g} lie outside its limits "
+                f"{lower:g} … {upper:g}; they are left out"
+            )
+            return lower, upper
+        if inside != (lower, upper):
+            self.softened.append(f"{of.removeprefix('joint ')} {low:g} … {high:g}")
+        return inside
+
+    def note_softened(self) -> None:
+        """Tell all soft limits in one note."""
+        if self.softened:
+            told = ", ".join(self.softened[:_N_TOLD])
+            more = len(self.softened) - _N_TOLD
+            others = f" and {more} more" if more > 0 else ""
+            self.note(f"soft limits are kept: {told}{others}")
 
     def rate(self, element: ET.Element, key: str, of: str) -> float:
         """Return a limit of URDF 1.2, where an absent one is none: inf."""
@@ -276,8 +313,8 @@ class _Reader:
                 )
         return join_capsules(found)
 
-    def centre(self, link: ET.Element) -> Vec | None:
-        """Return the centre of mass of a link, None where it states no inertia."""
+    def inertia(self, link: ET.Element) -> Inertia | None:
+        """Return the masses of a link, None where it states none."""
         inertial = link.find("inertial")
         if inertial is None:
             return None
@@ -286,9 +323,15 @@ class _Reader:
         if not 0 <= mass <= _HEAVIEST:
             self.complain(f"{of}: mass: expected 0 to {_HEAVIEST:g} kg, got {mass:g}")
         inertia = inertial.find("inertia")
-        for key in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"):
-            self.numbers(inertia, key, (0.0,), of)
-        return self.numbers(inertial.find("origin"), "xyz", (0.0, 0.0, 0.0), of)
+        moments = {
+            key: float(self.numbers(inertia, key, (0.0,), of)[0])
+            for key in ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+        }
+        return Inertia(
+            mass=mass,
+            centre=self.numbers(inertial.find("origin"), "xyz", (0.0, 0.0, 0.0), of),
+            greatest=max(moments["ixx"], moments["iyy"], moments["izz"]),
+        )
 
     def size(self, shape: ET.Element, of: str) -> tuple[float, ...] | None:
         if shape.tag in _SHAPES:
