@@ -12,13 +12,17 @@ from paprle.ipc.records import Layout, Record
 
 
 class Advised:
-    """The advisors of a session that is one process; they see no images."""
+    """The advisors of a session that is one process; they see no images.
+
+    Attributes:
+        advisors: Each advisor by its name.
+    """
 
     def __init__(
         self, resolved: Resolved, robot: RobotInfo, layout: Layout, clock: Clock
     ) -> None:
         configs = list_named(resolved.advisors)
-        self._advisors: dict[str, Advisor] = {
+        self.advisors: dict[str, Advisor] = {
             name: make_advisor(resolved, robot, name, clock) for name in configs
         }
         self._periods_ns = {name: 1e9 / one.rate for name, one in configs.items()}
@@ -28,7 +32,7 @@ class Advised:
 
     def open(self) -> None:
         """Open all of them."""
-        for advisor in self._advisors.values():
+        for advisor in self.advisors.values():
             advisor.open()
 
     def read(self) -> dict[str, Advice]:
@@ -50,11 +54,6 @@ class Advised:
             self._due_ns[name] = (
                 max(self._due_ns[name], now_ns) + self._periods_ns[name]
             )
-            record = self._advisors[name].advise(view, {})
+            record = self.advisors[name].advise(view, {})
             if record is not None:
                 self._said[name] = record
-
-    def close(self) -> None:
-        """Close all of them."""
-        for advisor in self._advisors.values():
-            advisor.close()

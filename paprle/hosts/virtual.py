@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paprle.config import Resolved
+from paprle.contracts.device import Device
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.far_leader import FarLeader, tells_life
 from paprle.contracts.leader_group import list_rows
@@ -26,9 +27,11 @@ from paprle.hosts.plan import (
 )
 from paprle.hosts.press import Presses
 from paprle.hosts.progress import Progress
+from paprle.hosts.roles import LEADER
 from paprle.hosts.status import print_line
 from paprle.hosts.view import make_view
 from paprle.ipc.feedback_record import narrow_feedback
+from paprle.ipc.ports import name_port
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
 from paprle.recording.manifest import find_mark
@@ -254,6 +257,7 @@ class VirtualSession:
         if now_ns >= self._look_ns:
             self._look_ns = now_ns + _LOOK_NS
             self._progress.look()
+            self._say_warnings()
         output.tick["posted_ns"] = now_ns
         self._newest = output.tick, status
         for event in output.events:
@@ -274,6 +278,19 @@ class VirtualSession:
             self._record()
         return output.setpoint, output.is_over
 
+    def _say_warnings(self) -> None:
+        """Tell the operator what the devices report, as a live session does."""
+        for name, device in (*self._name_devices(), ("gate", self.follower)):
+            for text in device.take_warnings():
+                self._say(f"{name}: {text}")
+
+    def _name_devices(self) -> list[tuple[str, Device]]:
+        """Return leaders and advisors under the names of their processes."""
+        leaders = self.plan.leaders.items()
+        named = [(name_port(LEADER, key), one) for key, one in leaders]
+        advisors = self._advised.advisors.items()
+        return [*named, *((name_port("advisor", key), one) for key, one in advisors)]
+
     def _record(self) -> None:
         if self.recorder is not None:
             self.recorder.step(self.clock.now_ns)
@@ -285,12 +302,16 @@ class VirtualSession:
 
     def close(self) -> None:
         """Close the devices, and the recording."""
-        for leader in self.plan.leaders.values():
-            leader.close()
-        self._advised.close()
+        self._say_warnings()
+        for name, device in self._name_devices():
+            device.close()
+            for text in device.last_words:
+                self._say(f"{name}: {text}")
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self.follower.close("hold")
+        for text in self.follower.last_words:
+            self._say(f"gate: {text}")
         recording: dict[str, Any] = {}
         if self.recorder is not None:
             manifests = self.recorder.manifests

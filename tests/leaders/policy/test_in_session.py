@@ -205,3 +205,27 @@ def test_a_pose_policy_begins_in_a_posture_that_follows_its_chunk(tmp_path):
     (told,) = [event for event in episode.events if event["event"] == "posture"]
     assert told["limb"] == "arm"
     assert told["reached"] == 1.0
+
+
+class Raises:
+    """Raises at every question."""
+
+    def reset(self):
+        pass
+
+    def __call__(self, _observation):
+        raise RuntimeError("weights are missing")
+
+
+@pytest.mark.long
+def test_on_the_virtual_clock_the_operator_reads_why_a_policy_does_not_answer():
+    told = []
+    words = [*PIPER, *ALONE, "env=kinematic", "leader.duration=1"]
+    session = VirtualSession(resolve(words), told.append)
+    session.plan.leaders[""].use(Raises())
+
+    session.run()
+
+    (warning,) = [line for line in told if "weights are missing" in line]
+    assert warning.startswith("leader: ")
+    assert any(line.startswith("leader: policy: ") for line in told)
