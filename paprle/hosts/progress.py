@@ -188,7 +188,12 @@ class Progress:
             return ""
         rows = self._core.motion.driver.tolist()
         led_by = {leaders.names[leaders.owners[row]] for row in rows if row >= 0}
-        return f"led by {', '.join(sorted(led_by))}" if led_by else ""
+        if not led_by:
+            return ""
+        waiting = self._core.motion.following.drivers.waiting
+        waits = {leaders.names[place] for place in waiting} - led_by
+        told = f" ({', '.join(sorted(waits))} when it lets go)" if waits else ""
+        return f"led by {', '.join(sorted(led_by))}{told}"
 
     def _tasks(self) -> list[str]:
         task = self._core.episodes.task or self._task

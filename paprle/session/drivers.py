@@ -67,6 +67,16 @@ class Drivers:
         if limbs != self.held:
             self.held, self.is_settled = limbs, False
 
+    @property
+    def waiting(self) -> frozenset[int]:
+        """Places of the leaders that may drive a limb but wait for an earlier source."""
+        return frozenset(
+            leader
+            for choice, sources in zip(self.choice, self._sources, strict=True)
+            for leader in sources[choice + 1 :]
+            if choice >= 0 and self._may[leader] and leader != sources[choice]
+        )
+
     def is_human(self, limb: int, choice: int) -> bool:
         """Whether a person holds a source of a limb; -1, no source, is nobody."""
         if choice < 0:

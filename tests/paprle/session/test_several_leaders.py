@@ -7,7 +7,7 @@ from operator import itemgetter
 import numpy as np
 import pinocchio as pin
 import pytest
-from lock_step import H_NS, LockStep
+from lock_step import H_NS, LockStep, make_progress
 from retargeting import load_robot
 
 from paprle.contracts.leader_group import merge_leaders
@@ -346,3 +346,18 @@ def test_a_limb_that_comes_back_meets_its_leader_slowly(several):
 
     session.step(600)
     np.testing.assert_allclose(session.sent[-1][leg.indices], leg.home + FAR, atol=1e-3)
+
+
+@pytest.mark.long
+def test_the_status_line_names_the_source_that_waits_for_another_to_let_go(several):
+    rules = {
+        "left_arm": LimbRuleSettings(rule="relative", from_=("left.hand", "file.hand"))
+    }
+    session = several({"left": HUMAN, "file": FILE}, rules=rules).drive()
+    progress = make_progress(session)
+
+    assert "led by left (file when it lets go)" in progress.compose(0, "", (), 200)
+    session.dropped.add("left")
+    session.step(400)
+
+    assert "led by file · " in progress.compose(0, "", (), 200)
