@@ -101,6 +101,16 @@ def find_fault(spec: PluginSpec) -> Exception | None:
     return None
 
 
+def find_missing_packages(kind: Kind, name: str) -> list[str]:
+    """Return a message for each package that a plug-in cannot open without."""
+    spec = find_plugin(kind, name)
+    return [
+        f"{kind} '{name}': expected the package {package}, got none; {spec.install}"
+        for package in spec.packages
+        if find_spec(package) is None
+    ]
+
+
 def load_config_class(spec: PluginSpec) -> type[Any]:
     """Return the config dataclass of a plug-in; raises as ``load_factory``."""
     return _load(spec.config, spec.install)

@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="advisors.markers.advisor:Markers",
     verified="simulator",
     install="pip install 'paprle[markers]'",
+    packages=("cv2",),
 )

@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="cameras.opencv.camera:OpencvCamera",
     verified="emulator",
     install="pip install 'paprle[cameras]'",
+    packages=("cv2",),
 )

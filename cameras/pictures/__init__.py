@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="cameras.pictures.camera:Pictures",
     verified="simulator",
     install="pip install 'paprle[markers]'",
+    packages=("cv2",),
 )

@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="cameras.realsense.camera:RealsenseCamera",
     verified="emulator",
     install="pip install 'paprle[realsense]' && apt-get install libusb-1.0-0",
+    packages=("pyrealsense2",),
 )

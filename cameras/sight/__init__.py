@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="cameras.sight.camera:SightCamera",
     verified="emulator",
     install="pip install 'paprle[sight]'",
+    packages=("aiortc",),
 )

@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="leaders.gamepad.leader:Gamepad",
     verified="emulator",
     install="pip install 'paprle[gamepad]'",
+    packages=("pygame",),
 )

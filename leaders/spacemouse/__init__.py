@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="leaders.spacemouse.leader:Spacemouse",
     verified="emulator",
     install="pip install 'paprle[spacemouse]'",
+    packages=("hid",),
 )

@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="leaders.visionpro.leader:Visionpro",
     verified="emulator",
     install="pip install 'paprle[visionpro]'",
+    packages=("grpc",),
 )

@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="observers.sight.observer:Sight",
     verified="emulator",
     install="pip install 'paprle[sight]'",
+    packages=("aiortc",),
 )

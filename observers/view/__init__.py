@@ -8,4 +8,5 @@ PLUGIN = PluginSpec(
     factory="observers.view.observer:View",
     verified="simulator",
     install="pip install 'paprle[view]'",
+    packages=("viser",),
 )

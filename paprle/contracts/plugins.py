@@ -59,6 +59,8 @@ class PluginSpec:
             ``Link(config, name, is_leader)``.
         verified: What it was verified with.
         install: Command that installs what it needs beyond the core; may be empty.
+        packages: Import names of the packages without which it does not open and which
+            its class loads only then; a dry run names those that are not installed.
     """
 
     summary: str
@@ -66,6 +68,7 @@ class PluginSpec:
     factory: str
     verified: Verified = "none"
     install: str = ""
+    packages: tuple[str, ...] = ()
 
 
 class Leader(Device):

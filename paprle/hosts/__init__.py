@@ -23,12 +23,14 @@ def check(resolved: Resolved) -> Rehearsal:
     Raises:
         PaprleError: If the parts do not fit together; says why and what to do.
     """
-    from paprle.hosts.plan import make_plan  # noqa: PLC0415 - keeps --help fast
+    from paprle.hosts.factories import add_view  # noqa: PLC0415 - keeps --help fast
+    from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
     from paprle.hosts.preflight import rehearse  # noqa: PLC0415 - heavy
     from paprle.ipc.process import check_memory  # noqa: PLC0415 - heavy
 
     check_memory()
-    plan = make_plan(resolved)
+    is_live = resolved.session.clock == "wall"
+    plan = make_plan(add_view(resolved) if is_live else resolved)
     plan.check_space()
     return rehearse(plan)
 

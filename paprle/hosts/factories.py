@@ -16,6 +16,7 @@ from typing import Any
 
 from paprle.config import Resolved
 from paprle.config.laws import list_named
+from paprle.contracts.errors import ConfigError
 from paprle.contracts.leader_group import ALONE, merge_leaders
 from paprle.contracts.plugin_settings import FollowerSettings
 from paprle.contracts.plugins import Advisor, Camera, Clock, Leader, Observer
@@ -161,6 +162,9 @@ def add_view(resolved: Resolved) -> Resolved:
         The same config where it has a page already, where ``session.view`` is off,
         where there is no such observer, and where nobody needs one: neither sits
         anybody at a terminal, nor is a leader moved at the page.
+
+    Raises:
+        ConfigError: If a leader is moved at the page and there is none.
     """
     is_seen = sys.stdin is not None and sys.stdin.isatty()
     is_moved = any(
@@ -169,6 +173,11 @@ def add_view(resolved: Resolved) -> Resolved:
     )
     there = {f.name for f in fields(resolved.observers)}
     is_wanted = resolved.session.view and (is_seen or is_moved)
+    if is_moved and not resolved.session.view and not list_controls(resolved):
+        raise ConfigError(
+            f"leader '{resolved.leader_name}': expected a page to be moved at, got "
+            "session.view=false; leave that out, or serve one: observers.view={}"
+        )
     if not is_wanted or _VIEW not in there or _VIEW in list_observers(resolved):
         return resolved
     page = load_config_class(find_plugin("observer", _VIEW))()

@@ -137,7 +137,13 @@ class Plan:
         doubts = [f"{self.robot.name}: {text}" for text in self.robot.list_doubts()]
         doubts += self.retargeting.pairing.doubts
         checks = "".join(f"CHECK: {text}\n" for text in doubts)
+        has_people = self.layout.leader.is_human
         told += [f"\n{line}" for line in describe_emulated(r.sources)]
+        if r.session.duration and r.session.episodes is None and not has_people:
+            told.append(
+                "\nsession.episodes is not set: the motion begins anew in episodes "
+                f"of {r.session.duration:g} [s] until q or Ctrl-C"
+            )
         slow = Reconstruction(self.layout, r.retarget.samples).delays
         told += [f"\n{describe_delay(one)}" for one in slow]
         return (

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.kinds import Kind
 from paprle.contracts.plugins import Device, Follower
+from paprle.hosts.factories import list_observers
 from paprle.hosts.open_follower import accept_unattended
 from paprle.hosts.plan import Plan, make_follower
+from paprle.plugins import find_missing_packages
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ def find_problems(plan: Plan, follower: Follower | None) -> list[str]:
         follower: Closed; None where it is on another host.
     """
     problems = [text for one in plan.leaders.values() for text in one.find_obstacles()]
+    problems += _list_missing_packages(plan)
     if follower is None:
         return problems
     problems += follower.find_obstacles()
@@ -70,6 +75,21 @@ def find_problems(plan: Plan, follower: Follower | None) -> list[str]:
     except DeviceError as err:
         problems.append(str(err))
     return problems
+
+
+def _list_missing_packages(plan: Plan) -> Iterator[str]:
+    """Yield a message for each package that a device of the session lacks."""
+    resolved = plan.resolved
+    used: list[tuple[Kind, str]] = [
+        ("leader", one.type) for one in resolved.leaders.values()
+    ]
+    if not resolved.is_gate_afar:
+        used.append(("follower", resolved.env_type))
+    used += [("observer", name) for name in list_observers(resolved)]
+    used += [("advisor", one.type) for one in list_named(resolved.advisors).values()]
+    used += [("camera", one.type) for one in list_named(resolved.cameras).values()]
+    for kind, name in dict.fromkeys(used):
+        yield from find_missing_packages(kind, name)
 
 
 def _make_follower(plan: Plan) -> Follower | None:

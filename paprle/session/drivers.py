@@ -69,7 +69,7 @@ class Drivers:
 
     @property
     def waiting(self) -> frozenset[int]:
-        """Places of the leaders that may drive a limb but wait for an earlier source."""
+        """Places of the leaders that may drive a limb but wait for an earlier one."""
         return frozenset(
             leader
             for choice, sources in zip(self.choice, self._sources, strict=True)

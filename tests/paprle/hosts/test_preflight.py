@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
 import pytest
 from played import POSE, T_GOOD, make_pose_rows, write_csv
 
+from paprle import plugins
 from paprle.cli import main
 
 DRIVEN = ("leader=autopilot", "follower=piper")
@@ -155,3 +157,42 @@ def test_a_real_robot_in_virtual_time_is_refused_as_every_refusal(capsys):
     assert main(["run", *words]) == 2
 
     assert "can97" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("leader", "package"), [("gamepad", "pygame"), ("spacemouse", "hid")]
+)
+def test_a_dry_run_names_a_package_that_opening_needs(
+    capsys, monkeypatch, leader, package
+):
+    monkeypatch.setattr(
+        plugins, "find_spec", lambda name: None if name == package else find_spec(name)
+    )
+    words = (f"leader={leader}", "follower=piper", "env=kinematic", "--dry-run")
+
+    assert main(["run", *words]) == 2
+
+    message = (
+        f"leader '{leader}': expected the package {package}, got none; pip install"
+    )
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("verb", [["run"], ["run", "--dry-run"]], ids=["run", "dry"])
+def test_a_leader_at_the_page_is_refused_without_a_page(capsys, verb):
+    words = ("leader=web", "follower=piper", "env=kinematic", "session.view=false")
+
+    assert main([*verb, *words]) == 2
+
+    assert "leave that out" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("limit", "is_told"), [("", True), ("=2", False)])
+def test_a_motion_that_is_repeated_without_end_is_announced(capsys, limit, is_told):
+    words = ["leader=autopilot", "follower=piper", "env=kinematic", "--dry-run"]
+    words += ["session.duration=3", *[f"session.episodes{limit}"] * bool(limit)]
+
+    assert main(["run", *words]) == 0
+
+    said = capsys.readouterr().out
+    assert ("the motion begins anew in episodes of 3 [s]" in said) is is_told
