@@ -49,10 +49,13 @@ class UmiSource(Source):
             group = zarr.open_group(self._store or str(path), mode="r")
             self._data: Any = group["data"]
             ends = np.asarray(group["meta"]["episode_ends"][:], dtype=np.int64)
+            self._keys, self._names = self._find_columns()
+            arrays = sorted(self._data)
         except Exception as err:  # zarr and its codecs raise anything
             raise self._error(err) from err
+        if not self._keys:
+            raise self._error(f"arrays {arrays} without robot0_eef_pos")
         self._cuts = np.concatenate([[0], ends])
-        self._keys, self._names = self._find_columns()
 
     @property
     def n_episodes(self) -> int:
@@ -106,8 +109,6 @@ class UmiSource(Source):
                 if f"robot{robot}_{part}" in self._data:
                     keys.append(f"robot{robot}_{part}")
                     names += [f"robot{robot}.{column}" for column in columns]
-        if not keys:
-            raise self._error(f"arrays {sorted(self._data)} without robot0_eef_pos")
         return keys, tuple(names)
 
     def _error(self, got: object) -> DeviceError:

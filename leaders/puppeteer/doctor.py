@@ -162,12 +162,11 @@ def _judge_watchdogs(
     bad = [i for i, version in versions.items() if version == KNOWN_BAD]
     if bad:
         yield (
-            False,
-            f"servos {_list(bad)} on '{wire.path}': expected a Bus Watchdog that stops "
-            f"the motor, got firmware {KNOWN_BAD}, with which it does not: without the "
-            "process that guards them they would turn on when this one dies, and they "
-            "do when the plug is pulled; with DYNAMIXEL Wizard, give them another "
-            "firmware, which the start of a session tries",
+            True,
+            f"servos {_list(bad)} on '{wire.path}': firmware {KNOWN_BAD}, whose Bus "
+            "Watchdog does not stop the motor: a guardian process releases them if the "
+            "session dies, but nothing does if the plug is pulled; DYNAMIXEL Wizard "
+            "gives them another firmware, which the start of a session tries",
         )
     others = [i for i in versions if i not in bad]
     if others:

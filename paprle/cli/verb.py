@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paprle.contracts.errors import ConfigError
 from paprle.contracts.text import make_printable
 
 if TYPE_CHECKING:
@@ -59,7 +60,17 @@ class Verb:
     run: Callable[[argparse.Namespace], int]
 
     def parse(self, args: list[str]) -> argparse.Namespace:
-        """Parse its arguments; options may stand between settings."""
+        """Parse its arguments; options may stand between settings.
+
+        Args:
+            args: The words after the verb.
+
+        Returns:
+            Its arguments.
+
+        Raises:
+            ConfigError: If an option is unknown.
+        """
         parser = argparse.ArgumentParser(
             prog=f"paprle {self.name}",
             description=self.summary,
@@ -68,10 +79,21 @@ class Verb:
             allow_abbrev=False,
         )
         self.add_arguments(parser)
-        found = parser.parse_intermixed_args(args)
+        found, unknown = parser.parse_known_intermixed_args(args)
+        if unknown:
+            raise ConfigError([self._describe_unknown(word) for word in unknown])
         if any(_names_urdf(word) for word in getattr(found, "settings", ())):
             found.settings = _replace_urdfs(found.settings)
         return found
+
+    def _describe_unknown(self, word: str) -> str:
+        """Return what is wrong with an option that this verb does not have."""
+        told = f"paprle {self.name}: unknown option '{word}'"
+        name, equals, value = word.lstrip("-").partition("=")
+        if not equals:
+            return f"{told}; see paprle {self.name} --help"
+        named = {"robot.type": "follower", "teleop.type": "leader"}.get(name, name)
+        return f"{told}; settings have no dashes: {named}={value or '…'}"
 
 
 def _names_urdf(word: str) -> bool:

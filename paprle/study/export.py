@@ -242,7 +242,7 @@ def find_alpha(
         items: Items of the scale.
 
     Returns:
-        α; NaN where it says nothing.
+        α; NaN where it is not defined, and for fewer than two participants.
     """
     asked_of: dict[tuple[Any, Any], dict[str, float]] = {}
     for row in answers:
@@ -254,4 +254,5 @@ def find_alpha(
         for own in asked_of.values()
         if set(items) <= set(own)
     ]
-    return compute_alpha(whole) if whole else math.nan
+    participants = {who for (who, _), own in asked_of.items() if set(items) <= set(own)}
+    return compute_alpha(whole) if len(participants) > 1 else math.nan

@@ -125,6 +125,24 @@ def test_a_folder_without_hands_is_refused(tmp_path):
         ).info
 
 
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"zarr_format": "x"}', "\x00"])
+@pytest.mark.parametrize("place", [".", "data", "data/robot0_eef_pos", "meta"])
+def test_damaged_metadata_is_refused_with_the_path(tmp_path, place, text):
+    path = write_umi(tmp_path / "hand.zarr", [60])
+    names = (".zattrs", ".zgroup", ".zarray", "zarr.json", ".zmetadata")
+    files = [file for name in names if (file := path / place / name).is_file()]
+    for file in files or [path / place / ".zattrs"]:
+        file.write_text(text)
+    config = load_config("dataset_umi", path=str(path))
+
+    try:
+        leader = Dataset(config, ManualClock())
+        leader.open()
+        leader.close()
+    except DeviceError as err:
+        assert str(path) in str(err)
+
+
 # --- ALOHA ---------------------------------------------------------------------------
 
 

@@ -136,7 +136,23 @@ def test_wrong_words_are_refused(capsys, args, message):
     assert message in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("args", [["run", "--dry"], ["info"], ["evaluate", "--jso"]])
+@pytest.mark.parametrize(
+    ("word", "told"),
+    [
+        ("--dry", "see paprle run --help"),
+        ("--robot.type=piper", "settings have no dashes: follower=piper"),
+        ("--session.rate=100", "settings have no dashes: session.rate=100"),
+        ("--robot.type=", "settings have no dashes: follower=…"),
+    ],
+)
+def test_an_unknown_option_is_refused_with_its_setting(capsys, word, told):
+    assert main(["run", word, "env=kinematic"]) == 2
+
+    said = capsys.readouterr().err
+    assert f"unknown option '{word}'; {told}" in said
+
+
+@pytest.mark.parametrize("args", [["info"], ["evaluate", "--jso"]])
 def test_wrong_options_are_refused(capsys, args):
     with pytest.raises(SystemExit) as ended:
         main(args)

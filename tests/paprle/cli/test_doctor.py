@@ -126,10 +126,6 @@ FAULTS = {
     "current_limit": (put("Current Limit", 50), "current limit of at least .* got 50"),
     "pwm_limit": (put("PWM Limit", 100), r"PWM limit 885 \(100 %\), got 100"),
     "on_by_goal": (put("Drive Mode", 8), "drive mode normal, got torque on by goal"),
-    "watchdog": (
-        put("Firmware Version", 51),
-        "servos 3 on .*expected a Bus Watchdog that stops the motor, got firmware 51",
-    ),
     "shadow_id": (put("Secondary(Shadow) ID", 4), "no secondary id, got 4"),
     "overloaded": (cause("overload", id=3), "got 'overloaded'; take the load off"),
     "overheated": (cause("overheat", id=3), "overheated.*; let it cool"),
@@ -157,6 +153,15 @@ def test_planted_fault_is_found(emulated, examine, plant, text):
     said, faults = examine()
 
     assert re.search(text, "\n".join(faults)), said
+
+
+def test_firmware_51_is_described_and_is_no_fault(emulated, examine):
+    put("Firmware Version", 51)(emulated)
+
+    said, faults = examine()
+
+    assert "firmware 51, whose Bus Watchdog does not stop the motor" in said
+    assert not [text for text in faults if "firmware" in text]
 
 
 @pytest.mark.parametrize("rate", [57600, 1_000_000])

@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from paprle.study.export import find_alpha
 from paprle.study.scales import KNOWN, SUS, TLX, Questionnaire, compute_alpha
 
 BROOKE = (5, 4, 2, 1, 2, 3, 2, 4, 5, 2)  # Brooke 1996, the scored example: 22 · 2.5
@@ -102,3 +103,26 @@ def test_alpha_of_parallel_items_follows_spearman_and_brown():
 )
 def test_alpha_of_small_tables(items, alpha):
     assert compute_alpha(items) == pytest.approx(alpha, nan_ok=True)
+
+
+@pytest.mark.parametrize(
+    ("participants", "is_told"), [(["a"], False), (["a", "b"], True)]
+)
+def test_alpha_is_told_of_two_participants_or_more(participants, is_told):
+    rng = np.random.default_rng(3)
+    answers = [
+        {
+            "questionnaire": "sus",
+            "participant": who,
+            "condition": condition,
+            "item": f"sus{item}",
+            "counted": float(rng.integers(1, 6)),
+        }
+        for who in participants
+        for condition in ("fast", "slow", "far")
+        for item in (1, 2, 3)
+    ]
+
+    alpha = find_alpha(answers, SUS, ["sus1", "sus2", "sus3"])
+
+    assert np.isfinite(alpha) is np.bool_(is_told)
