@@ -5,7 +5,6 @@ The public names load on first use, so that ``import paprle`` costs nothing.
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -24,11 +23,6 @@ if TYPE_CHECKING:
     from paprle.robot import RobotModel
 
 __version__ = "0.1.0"
-
-# Vectors here are short: a second thread of a library takes memory, makes forks
-# unsafe, and takes turns with the loops. Libraries read these when they load.
-for _threads in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
-    os.environ.setdefault(f"{_threads}_NUM_THREADS", "1")
 
 __all__ = [
     "Episode",

@@ -199,11 +199,21 @@ def _check_is_ours(package: str) -> None:
     Raises:
         PluginBroken: If the package is not the one that belongs to ``paprle``.
     """
-    module = import_module(package)
-    place = Path(next(iter(module.__path__))).resolve()
-    if place != WORKSPACE / package:
-        msg = f"package '{package}': expected {WORKSPACE / package}, got {place}"
-        raise PluginBroken(f"{msg}; another package of that name shadows it")
+    expected = WORKSPACE / package
+    try:
+        module = import_module(package)
+    except Exception as err:  # a stranger's file of that name may raise anything
+        raise PluginBroken(
+            f"package '{package}': expected {expected}, got {type(err).__name__}: "
+            f"{err}; a file or folder of that name on the import path shadows it"
+        ) from err
+    folders = [*getattr(module, "__path__", ()), module.__file__ or "a namespace"]
+    place = Path(folders[0]).resolve()
+    if place != expected:
+        raise PluginBroken(
+            f"package '{package}': expected {expected}, got {place}; that file or "
+            "folder on the import path shadows it: rename it"
+        )
     if getattr(module, "DISTRIBUTION", "") != "paprle":
         found = set(packages_distributions().get(package, ())) - {"paprle"}
         who = " or ".join(sorted(found)) or "nobody knows whom"

@@ -22,6 +22,7 @@ from paprle.contracts.errors import (
     SessionError,
     suggest,
 )
+from paprle.ipc.threads import limit_threads
 
 FAILED = 1
 REFUSED = 2
@@ -74,6 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     Returns:
         The exit code.
     """
+    limit_threads()
     args = list(sys.argv[1:] if argv is None else argv)
     try:
         code = _dispatch(args)

@@ -187,7 +187,7 @@ def test_a_foreign_package_that_comes_first_is_told(unpacked, tmp_path):
     )  # fmt: skip
 
     assert done.returncode == 2
-    assert "another package of that name shadows it" in done.stderr
+    assert "on the import path shadows it" in done.stderr
 
 
 def find_pythons() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -197,3 +198,34 @@ def test_public_names_are_listed_before_they_are_loaded():
 
 def test_hints_are_for_users_too():
     assert (Path(paprle.__file__).parent / "py.typed").is_file()
+
+
+def test_import_leaves_the_threads_of_other_libraries_alone():
+    code = """
+import os
+before = dict(os.environ)
+import paprle
+paprle.RobotModel
+assert dict(os.environ) == before, set(os.environ.items()) - set(before.items())
+"""
+    env = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+
+    subprocess.run([sys.executable, "-c", code], check=True, env=env)
+
+
+@pytest.mark.parametrize("text", ["x = 1\n", "raise ValueError('no arm')\n"])
+def test_a_file_called_hardware_beside_a_script_is_named(tmp_path, text):
+    (tmp_path / "hardware.py").write_text(text)
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "from paprle.cli import main\n"
+        "main(['run', 'leader=autopilot', 'follower=piper', 'env=kinematic'])\n"
+    )
+
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, check=False
+    )
+
+    assert "Traceback" not in done.stderr
+    assert "package 'hardware': expected" in done.stderr
+    assert "on the import path shadows it" in done.stderr
