@@ -269,7 +269,7 @@ class _Reader:
             told = ", ".join(self.softened[:_N_TOLD])
             more = len(self.softened) - _N_TOLD
             others = f" and {more} more" if more > 0 else ""
-            self.note(f"soft limits are kept: {told}{others}")
+            self.notes.append(f"soft limits are kept: {told}{others}")
 
     def rate(self, element: ET.Element, key: str, of: str) -> float:
         """Return a limit of URDF 1.2, where an absent one is none: inf."""

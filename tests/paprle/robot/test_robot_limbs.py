@@ -81,7 +81,7 @@ def limbs_of(path: Path) -> dict[str, FoundLimb]:
             "torso_lift_link",
             "r_gripper_tool_frame",
             7,
-            ("r_gripper_l_finger_joint", 0.0, 0.538),
+            ("r_gripper_l_finger_joint", 0.0, 0.548),
         ),
         (
             "baxter_description/urdf/baxter.urdf",
