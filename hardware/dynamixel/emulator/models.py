@@ -42,7 +42,9 @@ class ServoModel:
         velocity_limit: First value of the register.
         voltage_limits: First values of the lower and upper limit, [0.1 V].
         temperature_limit: First value of the register, [°C].
-        position_p: First value of the position P gain.
+        gains: First values of the gains: velocity I and P, position D, I and P.
+        shutdown: First value of the register that says which errors switch torque off.
+        pwm_slope: First value of the register; the 330 size alone has it.
         inertia: Of rotor and gear at the horn, [kg·m²].
         coulomb: Friction of motor and gear at the horn, [N·m].
         viscous: The same, [N·m·s/rad].
@@ -61,7 +63,9 @@ class ServoModel:
     velocity_limit: int
     voltage_limits: tuple[int, int]
     temperature_limit: int
-    position_p: int
+    gains: tuple[int, int, int, int, int]
+    shutdown: int
+    pwm_slope: int
     inertia: float
     coulomb: float
     viscous: float
@@ -118,11 +122,13 @@ class Family:
     current_limit: int
     voltage_limits: tuple[int, int]
     temperature_limit: int
-    position_p: int
+    gains: tuple[int, int, int, int, int]
     rotor: float  # inertia of the rotor before the gear [kg·m²]
     coulomb: float  # by stall torque [1]
     viscous: float  # by stall torque and no-load speed [1]
     backlash: float  # [rad]
+    shutdown: int = 52
+    pwm_slope: int = 0
 
 
 # measured: Rhoban's BAM, bam/params/xl330/m1.json: armature 0.0020 kg·m² (288.4:1),
@@ -135,17 +141,39 @@ WIDE = math.radians(0.25)  # spec: e-manual of the 430 series, backlash 15 arcmi
 # chosen: small gears are given no figure; that of the MX-28, 20 arcmin
 LOOSE = math.radians(0.33)
 
+# spec: e-manual, initial values of the control table, gains as in ServoModel
+G330 = (1600, 180, 0, 0, 400)
+G330T = (1200, 40, 0, 0, 900)
+G330M = (1600, 50, 500, 0, 1100)
+G800 = (1920, 100, 0, 0, 800)
+G900 = (1920, 100, 0, 0, 900)
+GAINS = {
+    "xl330-m077": (400, 40, 0, 400, 400),
+    "xl430-w250": (1000, 100, 4000, 0, 640),
+    "xc430-w150": (1920, 100, 0, 0, 460),
+    "xc430-w240": (1920, 100, 0, 0, 700),
+}
+
 # spec: e-manual of each series
-XL330 = Family(5.0, 1.47, 0.001, 1750, (35, 70), 70, 400, backlash=LOOSE, **SMALL)
-XC330M = Family(5.0, 1.80, 0.001, 2352, (31, 70), 70, 900, backlash=LOOSE, **SMALL)
-XC330T = Family(12.0, 0.88, 0.001, 910, (55, 140), 70, 900, backlash=LOOSE, **SMALL)
-XL430 = Family(12.0, 1.4, None, 0, (60, 140), 72, 640, backlash=WIDE, **SMALL)
-XC430 = Family(12.0, 1.4, None, 0, (60, 140), 72, 640, backlash=WIDE, **SMALL)
-XM430 = Family(12.0, 2.3, 0.00269, 1193, (95, 160), 80, 800, backlash=WIDE, **LARGE)
-XH430 = Family(12.0, 1.3, 0.00269, 648, (95, 160), 80, 900, backlash=WIDE, **LARGE)
-XH430V = Family(24.0, 0.7, 0.00134, 689, (110, 300), 80, 900, backlash=WIDE, **LARGE)
-XM540 = Family(12.0, 4.4, 0.00269, 2047, (95, 160), 80, 800, backlash=WIDE, **LARGE)
-XH540 = Family(12.0, 4.9, 0.00269, 2047, (95, 160), 80, 900, backlash=WIDE, **LARGE)
+XL330 = Family(
+    5.0, 1.47, 0.001, 1750, (35, 70), 70, G330,
+    backlash=LOOSE, shutdown=53, pwm_slope=140, **SMALL,
+)  # fmt: skip
+XC330M = Family(
+    5.0, 1.80, 0.001, 2352, (35, 70), 70, G330M,
+    backlash=LOOSE, pwm_slope=140, **SMALL,
+)  # fmt: skip
+XC330T = Family(
+    12.0, 0.88, 0.001, 910, (55, 140), 70, G330T,
+    backlash=LOOSE, pwm_slope=255, **SMALL,
+)  # fmt: skip
+XL430 = Family(12.0, 1.4, None, 0, (60, 140), 72, G800, backlash=WIDE, **SMALL)
+XC430 = Family(12.0, 1.4, None, 0, (60, 160), 80, G800, backlash=WIDE, **SMALL)
+XM430 = Family(12.0, 2.3, 0.00269, 1193, (95, 160), 80, G800, backlash=WIDE, **LARGE)
+XH430 = Family(12.0, 1.3, 0.00269, 648, (95, 160), 80, G900, backlash=WIDE, **LARGE)
+XH430V = Family(24.0, 0.7, 0.00134, 689, (110, 300), 80, G900, backlash=WIDE, **LARGE)
+XM540 = Family(12.0, 4.4, 0.00269, 2047, (95, 160), 80, G800, backlash=WIDE, **LARGE)
+XH540 = Family(12.0, 4.9, 0.00269, 2047, (95, 160), 80, G800, backlash=WIDE, **LARGE)
 
 # spec: ROBOTIS-GIT/dynamixel_hardware_interface, param/dxl_model, N·m by ampere
 CONSTANTS = {"xc330-t181": 0.671, "xc330-t288": 0.967, "xh540-w150": 1.673}
@@ -156,8 +184,8 @@ MODELS: Mapping[str, tuple[Family, int, float, float, float, int]] = {
     "xl330-m077": (XL330, 1190, 77.5, 0.215, 383, 1620),
     "xl330-m288": (XL330, 1200, 288.4, 0.52, 103, 445),
     "xc330-m181": (XC330M, 1230, 180.6, 0.60, 129, 590),
-    "xc330-m288": (XC330M, 1240, 288.35, 0.93, 81, 360),
-    "xc330-t181": (XC330T, 1210, 180.6, 0.80, 113, 500),
+    "xc330-m288": (XC330M, 1240, 288.35, 0.93, 81, 350),
+    "xc330-t181": (XC330T, 1210, 180.6, 0.80, 113, 510),
     "xc330-t288": (XC330T, 1220, 288.35, 1.00, 71, 320),
     "xl430-w250": (XL430, 1060, 258.5, 1.5, 61, 265),
     "xc430-w150": (XC430, 1070, 150.0, 1.6, 106, 460),
@@ -199,7 +227,9 @@ def find_model(name: str) -> ServoModel:
         velocity_limit=velocity_limit,
         voltage_limits=family.voltage_limits,
         temperature_limit=family.temperature_limit,
-        position_p=family.position_p,
+        gains=GAINS.get(name, family.gains),
+        shutdown=family.shutdown,
+        pwm_slope=family.pwm_slope,
         inertia=family.rotor * gear**2,
         coulomb=family.coulomb * torque,
         viscous=family.viscous * torque / no_load,

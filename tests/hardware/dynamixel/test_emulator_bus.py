@@ -231,6 +231,20 @@ def test_indirect_data_are_what_they_point_at(port):
     assert write(port, 1, 225, 0) == 7
 
 
+@pytest.mark.parametrize("target", [0, 7, 63, 662, 0xFFFF])
+def test_an_indirect_address_outside_the_ram_is_a_range_error(port, target):
+    before = read(port, 1, 168, 2)
+
+    assert write(port, 1, 168, target, 2) == 4
+
+    assert read(port, 1, 168, 2) == before
+
+
+def test_half_an_indirect_address_is_a_length_error(port):
+    assert write(port, 1, 168, 65, 1) == 5
+    assert write(port, 1, 169, 65, 2) == 5
+
+
 def test_status_return_levels(port):
     SDK.write1ByteTxRx(port, 1, 68, 1)
     assert SDK.write1ByteTxRx(port, 1, LED, 1)[0] == COMM_RX_TIMEOUT
