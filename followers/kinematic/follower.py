@@ -11,6 +11,7 @@ from followers.kinematic.faults import Faults
 from followers.kinematic.plant import Plant
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.simulated_time import SimulatedTime
 from paprle.contracts.types import (
     ClosePolicy,
     FollowerInfo,
@@ -29,7 +30,8 @@ class KinematicFollower(Follower):
         super().__init__(config, robot, clock)
         self._faults = Faults(config.faults)
         self._plant: Plant | None = None
-        self._n_writes = 0
+        self._time = SimulatedTime(config.rate, clock)
+        self._n_periods = 0
 
     def open(self) -> FollowerInfo:
         """Stand at the start position.
@@ -42,7 +44,8 @@ class KinematicFollower(Follower):
         """
         config = self.config
         self._faults.reset()
-        self._n_writes = 0
+        self._n_periods = 0
+        self._time.pass_period()
         self._plant = Plant(
             self._make_start(),
             1.0 / config.rate,
@@ -59,13 +62,17 @@ class KinematicFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return where the plant stands now."""
+        """Return where the plant stands now; it goes on while nobody writes."""
         plant = self._open_plant()
+        owed = self._time.take_owed()
+        for _ in range(owed):
+            plant.hold()
+        self._n_periods += owed
         state = FollowerState(
             stamp_ns=self.clock(),
             q=plant.q,
             dq=plant.dq,
-            sim_time=self._n_writes / self.config.rate,
+            sim_time=self._n_periods / self.config.rate,
         )
         return self._faults.change_state(state, state.stamp_ns)
 
@@ -85,7 +92,8 @@ class KinematicFollower(Follower):
                 f"env 'kinematic': expected {n} finite positions, got {q_cmd}"
             )
         plant.step(self._faults.change_command(q_cmd, plant.q, self.clock()))
-        self._n_writes += 1
+        self._time.pass_period()
+        self._n_periods += 1
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - it stands either way
         """Let go of the plant."""

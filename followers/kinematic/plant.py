@@ -17,7 +17,7 @@ from paprle.contracts.types import Vec, readonly
 
 
 class Plant:
-    """All joints of a robot; time passes in ``step`` alone.
+    """All joints of a robot; time passes in ``step`` and ``hold`` alone.
 
     Attributes:
         q: Positions, shape (n,), read-only, [rad] or [m].
@@ -50,6 +50,10 @@ class Plant:
         end = after - (after - middle) * share
         self._follow(begin, middle, self._bend)
         self._follow(middle, end, self._period - self._bend)
+
+    def hold(self) -> None:
+        """Advance one period in which the command stays where it is."""
+        self.step(self._commands[-1])
 
     def _follow(self, begin: Vec, end: Vec, dt: float) -> None:
         """Follow a straight piece of the command, in closed form.

@@ -17,6 +17,7 @@ from hardware.mujoco.model import Indices, SimModel, build_model
 from hardware.mujoco.robot import LAG, set_home
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.simulated_time import SimulatedTime
 from paprle.contracts.types import (
     ClosePolicy,
     FollowerInfo,
@@ -31,7 +32,7 @@ _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
 
 
 class MujocoFollower(Follower):
-    """A robot in MuJoCo; its time passes in ``write`` alone."""
+    """A robot in MuJoCo: a write is a period, and a stall of the gate is several."""
 
     config: MujocoConfig
 
@@ -43,6 +44,7 @@ class MujocoFollower(Follower):
         self._view: View | None = None
         self._encoders = Encoders(config.resolution)
         self._n_steps = config.n_steps
+        self._time = SimulatedTime(config.rate, clock)
         self._object_ids: Indices | None = None
         self._scenario: Scenario | None = None
         self._last_words: tuple[str, ...] = ()
@@ -84,6 +86,7 @@ class MujocoFollower(Follower):
         if config.viewer:
             self._view = View(self._sim.mjcf, self._sim.model.nq)
         self._fault = ""
+        self._time.pass_period()
         return FollowerInfo(
             joint_names=self.robot.joint_names,
             rate=config.rate,
@@ -97,8 +100,14 @@ class MujocoFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return the state at the end of the last period, as it is measured."""
+        """Return the state at the end of the last period, as it is measured.
+
+        Raises:
+            DeviceError: If MuJoCo warned; the state is then worthless.
+        """
         sim, data = self._running()
+        for _ in range(self._time.take_owed()):
+            self._simulate(sim, data)
         q, dq, tau = self._encoders.read_joints(data, sim.qpos_ids, sim.dof_ids)
         return FollowerState(
             stamp_ns=self.clock(),
@@ -128,6 +137,13 @@ class MujocoFollower(Follower):
                 f"env 'mujoco': expected {n} finite positions, got {q_cmd}"
             )
         data.ctrl[:] = q_cmd
+        self._simulate(sim, data)
+        self._time.pass_period()
+        if self._view is not None:
+            self._view.show(data.time, data.qpos)
+
+    def _simulate(self, sim: SimModel, data: mujoco.MjData) -> None:
+        """Let a period pass."""
         if self._scenario is not None:
             self._scenario.hold_back()
         mujoco.mj_step(sim.model, data, self._n_steps)
@@ -136,8 +152,6 @@ class MujocoFollower(Follower):
             raise DeviceError(f"env 'mujoco': {self._fault}")
         if self._scenario is not None:
             self._scenario.step()
-        if self._view is not None:
-            self._view.show(data.time, data.qpos)
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - its time ends either way
         """Drop the simulation and end the view; nothing falls, for no time passes."""

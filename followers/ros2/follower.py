@@ -115,6 +115,7 @@ class RosFollower(Follower):
             dq=readonly(remote.states.dq),
             tau=readonly(remote.states.tau) if self._has_effort else None,
             stop_reason=remote.stop_reason,
+            q_held=remote.find_held(),
         )
 
     @property

@@ -118,13 +118,29 @@ class Commander:
             return
         is_same = is_off and self._q is not None and bool((q == self._q).all())
         self._n_same = self._n_same + 1 if is_same else 0
-        self._q = q
         begin_ns = self._clock()
         data = self._encode(q, lead, is_off)
         # made before a standstill, it would pull back a robot that has braked since
         is_old = self._clock() - begin_ns >= _LATE_NS
-        if not is_old and self._n_same % _SAME_EVERY == 0:
+        if is_old:
+            self.planner.take_back()
+            return
+        self._q = q
+        if self._n_same % _SAME_EVERY == 0:
             self._publisher.publish(data)
+
+    def find_held(self) -> Vec | None:
+        """Return where the joints hold when nothing more is sent, as the URDF has them.
+
+        Returns:
+            Shape (m,), [rad] or [m]; None where nothing was sent yet.
+        """
+        if self.goals is not None:
+            goal = self.goals.goal
+            return (
+                None if goal is None else (goal - self.topic.offset) / self.topic.scale
+            )
+        return self.planner.end if self.topic.kind == "trajectory" else self._q
 
     def _encode(self, q: Vec, lead: float, is_off: bool) -> bytes:
         codec, topic = self._codec, self.topic

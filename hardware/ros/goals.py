@@ -47,6 +47,7 @@ class Goals:
     Attributes:
         kind: Key of ``ACTIONS``.
         sent_ns: When the last one was sent, [ns].
+        goal: Its positions as ROS has them, shape (m,); None: there is none yet.
     """
 
     def __init__(
@@ -60,7 +61,7 @@ class Goals:
         self.kind, self.sent_ns = kind, 0
         self._publisher, self._codec, self._clock = publisher, codec, clock
         self._effort = effort
-        self._goal: Vec | None = None
+        self.goal: Vec | None = None
 
     def send(self, q: Vec) -> None:
         """Send a goal when it is another one, and not too often.
@@ -68,16 +69,16 @@ class Goals:
         Args:
             q: Positions as ROS has them, shape (m,), [rad] or [m].
         """
-        is_same = self._goal is not None and np.abs(q - self._goal).max() <= _GOAL_STEP
+        is_same = self.goal is not None and np.abs(q - self.goal).max() <= _GOAL_STEP
         if not is_same and self._clock() - self.sent_ns >= _GOAL_NS:
-            self._goal = q.copy()
+            self.goal = q.copy()
             self.repeat()
 
     def repeat(self) -> None:
         """Send the last goal again, where there is one."""
-        if self._goal is not None:
+        if self.goal is not None:
             self.sent_ns = self._clock()
-            data = encode_goal(self._codec, self.kind, self._goal, self._effort)
+            data = encode_goal(self._codec, self.kind, self.goal, self._effort)
             self._publisher.publish(data)
 
 

@@ -37,6 +37,7 @@ _UNANSWERED = (
     "controller that is not active, a program that does not run; see its log"
 )
 _FULL, _SPEED_STEP = 100.0, 5.0  # [%] spec: speed_scaling_state_broadcaster; chosen
+_GAP = 3.0  # [periods] chosen: commands have stopped coming, as for StopPlanner
 _MARKED = 25  # [periods] chosen: of standing; a controller that obeys has gone on
 _LONGEST_LEAD = 0.5  # [s] chosen: what a command may be ahead, E, at a slow joint's V
 
@@ -130,6 +131,7 @@ class RosRobot:
         self._warnings: list[str] = []
         self._told = np.full(len(spec.joint_names), np.nan)
         self._wrapped: set[str] = set()
+        self._sent_ns = 0
 
     def connect(self, timeout: float) -> None:
         """Wait for the robot and look whether it is the one expected.
@@ -232,9 +234,24 @@ class RosRobot:
             self._off[k] = is_late and self._is_off(commander, was_off=self._off[k])
             commander.send(q[at], self._leads[k], is_off=self._off[k])
         repeat_fingers(self._commanders, self._clock())
-        self._told = q.copy()
+        self._told, self._sent_ns = q.copy(), self._clock()
         self._look_for_answer(q)
         self._look_for_echo(q)
+
+    def find_held(self) -> Vec | None:
+        """Return where the robot holds by itself, shape (n,), [rad] or [m].
+
+        Returns:
+            None while commands come, and before the first.
+        """
+        if self._clock() - self._sent_ns <= _GAP * self._spec.period * 1e9:
+            return None
+        held = self._told.copy()
+        for commander in self._commanders:
+            q = commander.find_held()
+            if q is not None:
+                held[commander.topic.indices] = q
+        return held if np.isfinite(held).all() else None
 
     def _ask_controllers(self, timeout: float) -> list[str]:
         """Ask the controllers what they are, and say what they would refuse."""

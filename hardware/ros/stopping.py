@@ -9,11 +9,12 @@ on one parabola, c + w t − A t²/2 with w = v − A h/2, at t = i h, which end
 used up. A cubic through positions and velocities is exact on it, so a point is needed
 only where some joint comes to rest.
 
-A gate that was held up goes on from its last command, while the robot went on along the
-brake: it stands before the next command, which would pull it back at once. What follows
-such a gap begins where the robot is and comes back to the commands as a critically
-damped spring does, x¨ = −2 ω x˙ − ω² x with ω = 2 A / V. After a whole brake from V,
-when x = V²/2A and x˙ = −V, that is x = x₀ exp(−ω t), and nowhere harder than 2 A.
+A command that comes late, by three periods, finds the robot beside its path: it went on
+along the brake. What follows begins where the robot is and comes back to the commands
+as a critically damped spring does, x¨ = −2 ω x˙ − ω² x with ω = 2 A / V. After a whole
+brake from V, when x = V²/2A and x˙ = −V, that is x = x₀ exp(−ω t), and nowhere harder
+than 2 A. After a stall, commands begin anew at rest: where the brake has ended, or at
+another place that no joint could have reached from the last one.
 
 A joint_trajectory_controller as ROS 2 brings it begins each message at the *measured*
 state, which lags: two hundred times a second the arm would be called back to where it
@@ -36,6 +37,7 @@ _APART = 1e-3  # [s] chosen: nearer points are one; below any controller's perio
 _GAP = 3.0  # [periods] chosen: as the gate's own watch for stalls
 _NOTABLE = 0.02  # [rad] chosen: less, a drive takes in its stride
 _BACK = 1e-4  # [rad] chosen: an offset that is none any more; below any encoder's step
+_SAME = 1e-6  # [rad] or [s] chosen: rounding
 _SETTLED = 4.0  # [1/ω] chosen: after that 2 % of an offset are left
 
 
@@ -97,6 +99,7 @@ class StopPlanner:
         self._q_min, self._q_max = q_min, q_max
         self._ddq_max, self._h = ddq_max, period
         self._omega = 2.0 * ddq_max / dq_max
+        self._farthest = dq_max * (period + _SAME)
         self.tells_begin = True
         self.forget()
 
@@ -106,6 +109,14 @@ class StopPlanner:
         self._sent: Plan | None = None
         self._sent_ns = 0
         self._offset: tuple[Vec, Vec] | None = None
+        self._note()
+
+    def _note(self) -> None:
+        self._before = self._q, self._sent, self._sent_ns, self._offset
+
+    def take_back(self) -> None:
+        """Take the last trajectory for one that never left."""
+        self._q, self._sent, self._sent_ns, self._offset = self._before
 
     def advance(
         self, q: Vec, now_ns: int, lead: float, *, is_off: bool = False
@@ -124,9 +135,10 @@ class StopPlanner:
             from where the robot is. The first one has no begin: what the controller
             holds by itself is its own to leave.
         """
-        q_prev = q if self._q is None else self._q
-        plan = self.plan(q, q_prev, lead)
+        self._note()
         elapsed = (now_ns - self._sent_ns) * 1e-9
+        q_prev = q if self._q is None or self._begins_anew(q, elapsed) else self._q
+        plan = self.plan(q, q_prev, lead)
         at, speed = self.find_state(now_ns) or (q, np.zeros_like(q))
         if self._sent is not None and elapsed > _GAP * self._h:
             v = (q - q_prev) / self._h
@@ -149,6 +161,18 @@ class StopPlanner:
         if self._sent is None:
             return None
         return self._sent.at((now_ns - self._sent_ns) * 1e-9)
+
+    @property
+    def end(self) -> Vec | None:
+        """Where the last trajectory ends, shape (n,); None: there is none."""
+        return None if self._sent is None else self._sent.q[-1]
+
+    def _begins_anew(self, q: Vec, elapsed: float) -> bool:
+        """Tell whether a command, shape (n,), is from rest after a gap, [s]."""
+        if self._q is None or self.end is None or elapsed <= _GAP * self._h:
+            return False
+        is_at_end = bool((np.abs(q - self.end) < _SAME).all())
+        return is_at_end or bool((np.abs(q - self._q) > self._farthest).any())
 
     def plan(self, q: Vec, q_prev: Vec, lead: float) -> Plan:
         """Return a trajectory that goes to a command and then stops.

@@ -324,6 +324,8 @@ class FollowerState:
             ``Follower.objects``, shape (o, 7); NaN where one is not there; None without
             objects.
         stop_reason: The robot's own protective stop or fault; empty when there is none.
+        q_held: Where the robot holds by itself when commands have stopped coming,
+            shape (n,); None: at the last command.
     """
 
     stamp_ns: int
@@ -333,6 +335,7 @@ class FollowerState:
     sim_time: float | None = None
     objects: Vec | None = None
     stop_reason: str = ""
+    q_held: Vec | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from itertools import groupby
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState, RobotInfo, Vec
@@ -115,7 +116,8 @@ def judge(gate: Table, limits: Limits) -> Verdict:
 
     It judges each run of consecutive gate ticks by itself. A run that begins when the
     gate is armed begins at rest; one that begins in mid-recording is given its first
-    two commands as history. Nothing is sent while DISARMED.
+    two commands as history. Nothing is sent while DISARMED, nor after a stall of the
+    gate until the robot stands; then commands begin anew at rest.
 
     Returns:
         One verdict for all runs; indices are rows of ``gate``.
@@ -190,7 +192,7 @@ def _list_pieces(gate: Table) -> Iterator[_Piece]:
         low = max(where.start - 1, 0)  # the row before tells whether a run goes on
         rows = gate[low : where.stop]
         own = where.start - low
-        is_sent = rows["state"] != GateState.DISARMED
+        is_sent = (rows["state"] != GateState.DISARMED) & ~find_stalled(rows)
         is_next = np.append([False], np.diff(rows["k"].astype(np.int64)) == 1)
         goes_on = is_next & np.append([False], is_sent[:-1])
         edges = np.flatnonzero(~goes_on | ~is_sent)
@@ -201,6 +203,12 @@ def _list_pieces(gate: Table) -> Iterator[_Piece]:
             if not goes_on[at]:
                 begin, skip = low + at, 0 if is_next[at] else 2
             yield _Piece(begin, skip, rows[at:end])
+
+
+def find_stalled(rows: Rows) -> npt.NDArray[np.bool_]:
+    """Return the periods after which commands begin at rest, shape (N,) (K2)."""
+    found: npt.NDArray[np.bool_] = rows["reasons"] >> np.uint64(Reason.STALLED) & 1 > 0
+    return found
 
 
 def find_period(gate: Table, recorded: float | None) -> float | None:

@@ -22,7 +22,7 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
-from paprle.gate.gate import Gate, GateResult
+from paprle.gate.gate import Gate, GateResult, find_arm_joints
 from paprle.gate.reasons import (
     HOLD_REASONS,
     STOP_REASONS,
@@ -32,6 +32,8 @@ from paprle.gate.reasons import (
 )
 from paprle.gate.reference import Reference
 from paprle.gate.smoothing import compute_delay
+from paprle.gate.stalls import Stalls
+from paprle.gate.standstill import Standstill
 from paprle.gate.states import Event, step_state
 from paprle.gate.watches import MeasurementWatch, SetpointWatch
 from paprle.ipc.records import (
@@ -48,9 +50,7 @@ _STOP_BITS, _HOLD_BITS = to_bits(STOP_REASONS), to_bits(HOLD_REASONS)
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a period needs ten
 _DISARMED, _, _ENGAGED, _HOLD, _STOPPED = GateState
 _DISARM, _READY, _MOVE, _STOP = Request
-_STATE_LOST = 1 << Reason.STATE_LOST
-_WAKING_NS = 50_000_000  # [ns] chosen: threads that receive stood still as well
-_SHORTEST_STALL = 0.02  # [s] spec: safety.md amendments, K2
+_STALLED, _FAULT = 1 << Reason.STALLED, 1 << Reason.FOLLOWER_FAULT
 
 
 class GateController:
@@ -61,7 +61,8 @@ class GateController:
         gate: The limits.
         fault: What the follower's driver raised, if it did.
         is_orphaned: The session is gone: brake and latch.
-        pace: Called before each command leaves; waits where time is real (T1).
+        pace: Called before each command leaves; waits where time is real (T1), and
+            returns the time since the boot then, [ns]; None where time is virtual.
     """
 
     def __init__(
@@ -80,7 +81,7 @@ class GateController:
         self.is_orphaned = False
         self._settings = settings
         self._follower = follower
-        self.pace: Callable[[], None] = lambda: None
+        self.pace: Callable[[], int | None] = lambda: None
         self._setpoints = SetpointWatch(settings)
         description = robot if isinstance(robot, RobotInfo) else robot.info
         self._turns = np.isinf(description.q_min) & np.isinf(description.q_max)
@@ -110,14 +111,19 @@ class GateController:
         self._reference = Reference(robot.dq_max, robot.ddq_max, session_period)
         self._is_following = False
         self._meas: FollowerState | None = None
+        self._q_held: Vec | None = None
         self._may_write = False
-        self._stepped_ns: int | None = None
-        self._awake_ns, self._is_heard = -_WAKING_NS, False
-        self._stall_ns = int(max(3.0 * self._h, _SHORTEST_STALL) * 1e9)
-        self._lost_ns = int(settings.latch_after * 1e9)
+        self._stalls = Stalls(self._h, settings.latch_after)
+        self._standstill = Standstill(
+            find_arm_joints(description), settings.lag_bound, settings.latch_after
+        )
 
     def step(
-        self, setpoint: Record | None, now_ns: int, due_ns: int | None = None
+        self,
+        setpoint: Record | None,
+        now_ns: int,
+        due_ns: int | None = None,
+        boot_ns: int | None = None,
     ) -> Record:
         """Run one period.
 
@@ -126,18 +132,21 @@ class GateController:
             now_ns: Monotonic time, [ns].
             due_ns: When this period was due, [ns]; now when None. Steps are of one
                 nominal period each, so the target is followed at evenly spaced times.
+            boot_ns: Time since the boot, suspensions included, [ns]; ``now_ns`` when
+                None.
 
         Returns:
-            The status record of this period; overwritten by the next call.
+            The status record of this period; overwritten by the next call. In a period
+            with ``STALLED`` nothing was sent, and what is sent after it begins at rest.
         """
         found = to_bits(self._setpoints.update(setpoint, now_ns))
-        found |= self._collect_faults(now_ns)
+        found |= self._collect_faults(now_ns, now_ns if boot_ns is None else boot_ns)
         self._move_state(found)
         due_ns = now_ns if due_ns is None else due_ns
         q_des, dq_des, age = self._choose_target(now_ns, due_ns)
         newest, clearance = self._setpoints.newest, math.inf
         self.gate.reduce(newest is not None and newest.reduced)
-        if self._may_write:
+        if self._may_write and not self._standstill.is_awaited:
             result = self._limit(q_des, dq_des, age)
             clearance = result.clearance
             found |= to_bits(result.events) | self._write(result.q_cmd)
@@ -151,7 +160,8 @@ class GateController:
     @property
     def is_at_rest(self) -> bool:
         """Whether the last command stood still, or none can be sent any more."""
-        return self.gate.is_at_rest or not self._may_write
+        is_moving = self._standstill.is_awaited or not self.gate.is_at_rest
+        return not (is_moving and self._may_write)
 
     @property
     def _request(self) -> int:
@@ -159,9 +169,11 @@ class GateController:
         newest = self._setpoints.newest
         return int(_READY) if newest is None else newest.request
 
-    def _collect_faults(self, now_ns: int) -> int:
+    def _collect_faults(self, now_ns: int, boot_ns: int) -> int:
         """Read the follower, and return the reasons of all watches as bits."""
-        found = self._check_stall(self._read(now_ns), now_ns)
+        found = self._read(now_ns)
+        found |= self._check_stall(now_ns, boot_ns)
+        found = self._stalls.excuse(found, now_ns, is_heard=self._meas is not None)
         if self.is_orphaned:
             found |= 1 << Reason.PEER_DIED
         if self._request == _STOP and self.state is not _STOPPED:
@@ -170,29 +182,28 @@ class GateController:
             found |= to_bits(self._setpoints.check(now_ns)) | self._check_motion()
         return found
 
-    def _check_stall(self, found: int, now_ns: int) -> int:
-        """Add a stall of the gate itself (K2); after one, a lost state is excused.
-
-        Args:
-            found: What is wrong with the state just read, as bits.
-            now_ns: Monotonic time, [ns].
+    def _check_stall(self, now_ns: int, boot_ns: int) -> int:
+        """Look for a stall of the gate itself (K2), and wait until the robot stands.
 
         Returns:
-            The bits.
+            Reasons, as bits.
         """
-        stepped_ns, self._stepped_ns = self._stepped_ns, now_ns
-        gap_ns = 0 if stepped_ns is None else now_ns - stepped_ns
-        is_stalled = gap_ns > self._stall_ns
-        if is_stalled:
-            found |= 1 << Reason.STALLED
-            if gap_ns > self._lost_ns and self.state is not _DISARMED:
-                found |= 1 << Reason.COMMAND_LOST  # to the robot it was that, too
-            # once between two good states, or one that is lost would never be
-            self._awake_ns = now_ns if self._is_heard else self._awake_ns
-        self._is_heard = self._meas is not None or (self._is_heard and not is_stalled)
-        if now_ns - self._awake_ns < _WAKING_NS:
-            found = _excuse_lost_state(found)
-        return found
+        found, standstill = self._stalls.look(now_ns, boot_ns), self._standstill
+        if found and self._may_write and not self.is_at_rest:
+            self._rest_at(self._sent[0] if self._q_held is None else self._q_held)
+            standstill.wait(now_ns)
+        elif standstill.is_awaited and standstill.look(self._meas) and self._meas:
+            self._rest_at(standstill.choose(self.gate.q_cmd, self._meas.q))
+        if standstill.is_awaited:
+            found |= _STALLED | standstill.is_overdue(now_ns) << Reason.OVERSPEED
+        # to a robot that was armed a long one was silence, too
+        return found if self.state is not _DISARMED else found & _STALLED
+
+    def _rest_at(self, q: Vec) -> None:
+        """Let the next command be this, from rest, shape (n,)."""
+        self.gate.reset(q)
+        self._measurements.reset()
+        self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
 
     def _read(self, now_ns: int) -> int:
         """Read the newest measurement; return what is wrong with it, as bits."""
@@ -201,7 +212,8 @@ class GateController:
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
             self.fault = err
             self._meas = None
-            return 1 << Reason.FOLLOWER_FAULT
+            return _FAULT
+        self._q_held = state.q_held
         if self._has_turns:
             state = self._unwrap(state)
         found = to_bits(self._measurements.check_state(state, now_ns))
@@ -225,7 +237,7 @@ class GateController:
         return replace(state, q=state.q + math.tau * turns) if turns.any() else state
 
     def _check_motion(self) -> int:
-        if self._meas is None:
+        if self._meas is None or self._standstill.is_awaited:
             return 0
         return to_bits(
             self._measurements.check_motion(
@@ -250,7 +262,7 @@ class GateController:
             self._apply_request(is_reset)
         has_tripped = self.state is not before and self.state in {_HOLD, _STOPPED}
         if has_tripped:
-            self._latched = stops or holds
+            self._latched = stops | found & _STALLED if stops else holds
 
     def _apply(self, event: Event) -> None:
         self.state = step_state(self.state, event)
@@ -274,10 +286,8 @@ class GateController:
 
     def _arm(self, meas: FollowerState) -> None:
         """Start from where the robot is; nothing is written before this."""
-        self.gate.reset(meas.q)
-        self._measurements.reset()
+        self._rest_at(meas.q)
         self._may_write = True
-        self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
         self._apply(Event.ARM)
 
     def _choose_target(
@@ -318,15 +328,17 @@ class GateController:
 
     def _write(self, q_cmd: Vec) -> int:
         """Send a command; after one that could not be sent, none is computed either."""
-        self.pace()
+        left_ns = self.pace()
+        if left_ns is not None and self._stalls.has_passed(left_ns):
+            return _STALLED  # made before a stall, it would move a robot that stands
         try:
             self._follower.write(q_cmd)
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
             self.fault = err
             self._may_write = False
             self._apply(Event.STOP)
-            self._latched = 1 << Reason.FOLLOWER_FAULT
-            return self._latched
+            self._latched = _FAULT
+            return _FAULT
         self._sent = (q_cmd, self.gate.dq_cmd)
         return 0
 
@@ -361,16 +373,3 @@ class GateController:
             clearance,
         )
         return self._record
-
-
-def _excuse_lost_state(found: int) -> int:
-    """Take back that the state is lost: it may be as old as the gate stood still.
-
-    What has arrived meanwhile is read in the next periods, and is lost then if it is.
-
-    Returns:
-        The bits, stale in place of lost.
-    """
-    if not found & _STATE_LOST:
-        return found
-    return found & ~_STATE_LOST | 1 << Reason.STATE_STALE

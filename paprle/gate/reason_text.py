@@ -100,6 +100,8 @@ def describe_reasons(latched: int, told: str = "") -> str:
     said, advice = [], []
     for reason in reasons:
         happened, look = _WORDS[reason]
+        if reason is Reason.COMMAND_LOST and latched >> Reason.STALLED & 1:
+            happened, look = _WORDS[Reason.STALLED]
         if told and reason is Reason.FOLLOWER_STOP:
             happened, _, advised = told.partition("; ")
             look = advised or look

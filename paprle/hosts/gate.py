@@ -15,6 +15,7 @@ from paprle.hosts.factories import (
 from paprle.hosts.open_follower import open_follower
 from paprle.hosts.plan import make_controller, make_follower, make_robot
 from paprle.hosts.roles import GATE_RING
+from paprle.ipc.boottime import read_boottime
 from paprle.ipc.loop import (
     DeadlineLoop,
     Pacer,
@@ -48,7 +49,7 @@ class GateHost:
         self._controller = make_controller(
             resolved, robot, self._follower, self._info, layout
         )
-        self._controller.pace = self._pacer.wait
+        self._controller.pace = self._pace
         self._policy = self._choose_policy(resolved.session.close_policy)
 
     def run(self) -> None:
@@ -83,6 +84,11 @@ class GateHost:
             return "hold"
         return "off" if asked == "off" else "hold"
 
+    def _pace(self) -> int:
+        """Wait until a command may leave; return the time since the boot, [ns]."""
+        self._pacer.wait()
+        return read_boottime()
+
     def _loop(self, loop: DeadlineLoop) -> None:
         promoter = Promoter()  # states that are received late are old
         while self._controller.fault is None:
@@ -108,8 +114,8 @@ class GateHost:
             self._step(self._setpoints.read(), loop, loop.wait())
 
     def _step(self, setpoint: Record | None, loop: DeadlineLoop, late_ns: int) -> None:
-        start_ns = time.monotonic_ns()
-        record = self._controller.step(setpoint, start_ns, loop.deadline_ns)
+        start_ns, boot_ns = time.monotonic_ns(), read_boottime()
+        record = self._controller.step(setpoint, start_ns, loop.deadline_ns, boot_ns)
         if late_ns > loop.period_ns:
             record["counts"][Reason.LATE] += 1
         record["late_ns"], record["n_overruns"] = late_ns, loop.n_overruns

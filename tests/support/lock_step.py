@@ -40,6 +40,7 @@ from paprle.session.core import Core
 from paprle.session.motion import Motion
 
 H_NS = 5_000_000
+GAP_NS = 25_000_000  # safety.md amendments, K2, and a period
 HUMAN = LeaderInfo(limbs=("hand",), is_human=True)
 AUTOMATIC = LeaderInfo(limbs=("hand",), is_human=False)
 MEASURED = LeaderInfo(limbs=("hand",), is_human=True, is_measured=True)
@@ -51,7 +52,7 @@ class ScriptedFollower(Follower):
     def open(self):
         self.q = np.array(self.robot.home)
         self.dq = np.zeros_like(self.q)
-        self.sent = []
+        self.sent, self.sent_ns = [], []
         self.frozen_ns = None
         self.state_changes = {}
         self.error = None
@@ -68,11 +69,17 @@ class ScriptedFollower(Follower):
 
     def write(self, q_cmd):
         self.sent.append(np.array(q_cmd))
+        self.sent_ns.append(self.clock())
         self.dq = (q_cmd - self.q) * (1e9 / H_NS)
         self.q = np.array(q_cmd)
 
     def close(self, policy):
         pass
+
+
+def find_begins(t_ns):
+    """Return the commands before which none came for so long that they begin anew."""
+    return (np.flatnonzero(np.diff(t_ns) > GAP_NS) + 1).tolist()
 
 
 def load_piper():
@@ -235,7 +242,10 @@ class LockStep:
             h=H_NS * 1e-9,
         )
         return check_commands(
-            np.array(self.follower.sent), limits, q_start=self.follower.sent[0]
+            np.array(self.follower.sent),
+            limits,
+            armed_at=find_begins(self.follower.sent_ns),
+            q_start=self.follower.sent[0],
         )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from paprle.contracts.types import GateState
+from paprle.gate.reasons import Reason
 from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, check_commands
 from paprle.recording.reader import Episode
@@ -137,13 +138,17 @@ def judge(episode: Episode):
         dddq_max=robot.dddq_max,
         h=float(episode.header["gate_period"]),
     )
-    whole = np.flatnonzero(gate["state"] != GateState.DISARMED)
-    first = whole[0]
+    is_sent = gate["state"] != GateState.DISARMED
+    first = int(np.flatnonzero(is_sent)[0])
+    is_sent[:first] = False
+    stalled = gate["reasons"] & np.uint64(1 << Reason.STALLED) > 0
+    sent = np.flatnonzero(is_sent & ~stalled)
     start = gate["q_cmd"][max(first - 2, 0) : first]
     return check_commands(
-        gate["q_cmd"][first:],
+        gate["q_cmd"][sent],
         limits,
-        t_ns=gate["stamp_ns"][first:],
+        t_ns=gate["stamp_ns"][sent],
+        armed_at=np.flatnonzero(stalled[sent - 1] & (sent > first)).tolist(),
         q_start=start if len(start) == 2 else None,
     )
 

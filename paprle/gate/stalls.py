@@ -1,0 +1,83 @@
+"""Notices that the gate's own process stood still (K2): stopped, suspended, paused."""
+
+from __future__ import annotations
+
+from paprle.gate.reasons import Reason
+
+_STATE_LOST = 1 << Reason.STATE_LOST
+_WAKING_NS = 50_000_000  # [ns] chosen: threads that receive stood still as well
+_SHORTEST_STALL = 0.02  # [s] spec: safety.md amendments, K2
+
+
+class Stalls:
+    """Measures the time between two periods.
+
+    Monotonic time does not pass while a computer is suspended, the robot's does. So
+    stalls are measured in time since the boot, and a suspension latches a stop however
+    short it was: nobody is expected to watch a robot over it.
+    """
+
+    def __init__(self, h: float, latch_after: float) -> None:
+        """Make it.
+
+        Args:
+            h: The gate's period, [s].
+            latch_after: Stalls that are longer latch a stop, [s].
+        """
+        self._shortest_ns = int(max(3.0 * h, _SHORTEST_STALL) * 1e9)
+        self._lost_ns = int(latch_after * 1e9)
+        self._last: tuple[int, int] | None = None
+        self._awake_ns, self._is_heard = -_WAKING_NS, False
+
+    def look(self, now_ns: int, boot_ns: int) -> int:
+        """Begin a period.
+
+        Args:
+            now_ns: Monotonic time, [ns].
+            boot_ns: Time since the boot, suspensions included, [ns].
+
+        Returns:
+            ``STALLED`` after a stall, and ``COMMAND_LOST`` after one that latches, as
+            bits; else 0.
+        """
+        now, last = (now_ns, boot_ns), self._last or (now_ns, boot_ns)
+        self._last = now
+        gap_ns = boot_ns - last[1]
+        if gap_ns <= self._shortest_ns:
+            return 0
+        # once between two good states, or one that is lost would never be
+        self._awake_ns = now_ns if self._is_heard else self._awake_ns
+        self._is_heard = False
+        is_suspended = gap_ns - (now_ns - last[0]) > self._shortest_ns
+        is_lost = is_suspended or gap_ns > self._lost_ns
+        return 1 << Reason.STALLED | is_lost << Reason.COMMAND_LOST
+
+    def has_passed(self, boot_ns: int) -> bool:
+        """Tell whether this period has stalled since it began.
+
+        Args:
+            boot_ns: Time since the boot, [ns].
+
+        Returns:
+            Whether it has.
+        """
+        return self._last is not None and boot_ns - self._last[1] > self._shortest_ns
+
+    def excuse(self, found: int, now_ns: int, *, is_heard: bool) -> int:
+        """Take back, after a stall, that the state is lost: it may be as old as that.
+
+        What has arrived meanwhile is read in the next periods, and is lost then if it
+        is.
+
+        Args:
+            found: Reasons, as bits.
+            now_ns: Monotonic time, [ns].
+            is_heard: The state that was just read is a good one.
+
+        Returns:
+            The bits, stale in place of lost.
+        """
+        self._is_heard |= is_heard
+        if not found & _STATE_LOST or now_ns - self._awake_ns >= _WAKING_NS:
+            return found
+        return found & ~_STATE_LOST | 1 << Reason.STATE_STALE
