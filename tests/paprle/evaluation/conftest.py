@@ -96,7 +96,7 @@ def fill(layout, robot, urdf, n, delay, motion_delay):
     ticks["sample"]["stamp_ns"] = ticks["stamp_ns"] - 2_000_000
     ticks["sample"]["limb_ns"] = ticks["sample"]["stamp_ns"][:, None]
     ticks["compute_ns"], ticks["late_ns"] = 300_000, 50_000
-    ticks["target"] = np.nan
+    ticks["target"] = ticks["given"] = np.nan
     ticks["q_des"] = wave(t, m)
     limbs = make_limbs(robot, urdf)
     for row, limb in enumerate(limbs.values()):
