@@ -136,6 +136,7 @@ class Plan:
         told = [f"\n{what}: {', '.join(sorted(who))}" for what, who in others if who]
         doubts = [f"{self.robot.name}: {text}" for text in self.robot.list_doubts()]
         doubts += self.retargeting.pairing.doubts
+        held = "".join(f"{text}\n" for text in self.robot.describe_held())
         checks = "".join(f"CHECK: {text}\n" for text in doubts)
         has_people = self.layout.leader.is_human
         told += [f"\n{line}" for line in describe_emulated(r.sources)]
@@ -150,7 +151,7 @@ class Plan:
             f"{r.leader_name} → {r.follower_name} in {r.env_name}, "
             f"{r.session.rate:g} [Hz], {r.session.clock} clock\n"
             f"{self.retargeting.describe()}\n"
-            f"{checks}recording: {record}{''.join(told)}"
+            f"{held}{checks}recording: {record}{''.join(told)}"
         )
 
 

@@ -222,7 +222,7 @@ def _draft(
         overdrawn=overdrawn,
         held=held,
         slides=slides,
-        doubts=_list_doubts(limbs, dq_max, held, overlaps),
+        doubts=_list_doubts(limbs, dq_max, overlaps),
     )
 
 
@@ -331,7 +331,6 @@ def _guess_velocities(
 def _list_doubts(
     limbs: list[FoundLimb],
     dq_max: dict[str, tuple[float, str]],
-    held: dict[str, float],
     overlaps: Pairs,
 ) -> list[str]:
     doubts = [
@@ -343,8 +342,6 @@ def _list_doubts(
     for joint, (v, why) in dq_max.items():
         reasons.setdefault(f"{why}; {v:g} is taken", []).append(joint)
     doubts += [f"limits.dq_max.{', '.join(js)}: {why}" for why, js in reasons.items()]
-    if held:
-        doubts.append(f"in no limb, so they hold still: {', '.join(held)}")
     if overlaps:
         pairs = ", ".join(f"{a} and {b}" for a, b in overlaps)
         doubts.append(
@@ -386,7 +383,7 @@ def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
     robot = RobotModel.from_yaml(path)
     room = Room(robot)
     limbs = tuple(_try_limb(limb, room) for limb in robot.limbs.values())
-    doubts = [*draft.doubts, *robot.list_doubts()]
+    doubts = [*draft.doubts, *robot.list_doubts(), *robot.describe_held()]
     doubts += [
         f"limbs.{limb.name}.home: only {limb.reach.n} of 6 targets near it can be "
         f"reached{_name_in_way(limb.reach)}"

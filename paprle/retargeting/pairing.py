@@ -189,6 +189,12 @@ class _PairingMaker:
                 "retarget.through: expected a mode in which poses drive, got 'joints'; "
                 "use retarget.mode=auto, or leave retarget.through out"
             )
+        if not self._robot.limbs:
+            self.problems.append(
+                f"follower '{self._robot.name}': expected a limb that a leader can "
+                "drive, got none; describe one in follower.limbs of its YAML"
+            )
+            return {}
         wishes = self._list_wishes()
         found: dict[str, LimbPairing] = {}
         for name in self._robot.limbs:

@@ -17,6 +17,7 @@ import pinocchio as pin
 
 from paprle.contracts.settings import GripperSettings
 from paprle.contracts.types import Vec
+from paprle.robot.limb_names import have_legs
 from paprle.robot.tree import Urdf, UrdfJoint, flat_mimics
 
 _FINGER = re.compile(
@@ -26,6 +27,8 @@ _FINGER = re.compile(
 )
 _WRIST = re.compile(r"roll|pitch|yaw|rotat|wrist", re.IGNORECASE)
 _ARM_JOINTS = 4  # chosen: an arm has so many joints before its chain forks to fingers
+_FINGER_LENGTH = 0.25  # chosen: [m] from the first joint; longer than any finger
+_FINGER_JOINTS = 6  # chosen: five of a thumb, and one
 _APART = 1e-4  # chosen: [m] of difference that tells open from closed
 
 
@@ -35,6 +38,7 @@ def find_fingers(urdf: Urdf) -> set[str]:
     above = {name: _actuated_above(urdf, joint) for name, joint in joints.items()}
     named = {j.name for j in joints.values() if _is_named_finger(j)}
     fingers = named | _mimicked_by_siblings(urdf) | _forks(above)
+    fingers |= _find_hands(joints, above, named)
     # A finger has only fingers behind it; otherwise it is a joint of the arm.
     for name in reversed(list(joints)):
         if name in fingers:
@@ -96,6 +100,41 @@ def _forks(above: dict[str, str | None]) -> set[str]:
         if is_hand and len(children) > 1:
             found.update(children)
     return found
+
+
+def _find_hands(
+    joints: dict[str, UrdfJoint], above: dict[str, str | None], named: set[str]
+) -> set[str]:
+    """Return joints of hands: several chains on one link, all short.
+
+    Two chains are a hand where one of them is a finger by its name.
+    """
+    below: dict[str | None, list[str]] = {}
+    for name, parent in above.items():
+        below.setdefault(parent, []).append(name)
+    sizes: dict[str, tuple[float, int]] = {}
+    for name in reversed(list(above)):
+        children = below.get(name, [])
+        length = max((_find_step(joints[c]) + sizes[c][0] for c in children), default=0)
+        depth = 1 + max((sizes[c][1] for c in children), default=0)
+        sizes[name] = length, depth
+    found: set[str] = set()
+    for children in below.values():
+        length, depth = (max(sizes[c][k] for c in children) for k in (0, 1))
+        is_small = length < _FINGER_LENGTH and depth <= _FINGER_JOINTS
+        has_legs = have_legs(t for c in children for t in (c, joints[c].child))
+        has_finger = not named.isdisjoint(children)
+        is_many = len(children) > 2 and max(sizes[c][1] for c in children) > 1
+        if is_small and not has_legs and (is_many or has_finger):
+            found.update(children)
+    for name, parent in above.items():
+        if parent in found:
+            found.add(name)
+    return found
+
+
+def _find_step(joint: UrdfJoint) -> float:
+    return float(np.linalg.norm(joint.T_parent_joint.translation))
 
 
 def guess_gripper(

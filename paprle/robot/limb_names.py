@@ -71,6 +71,12 @@ def find_kind(name: str, joints: Iterable[str] = ()) -> str:
     return "head" if HEAD.search(name) else "arm"
 
 
+def have_legs(names: Iterable[str]) -> bool:
+    """Return whether names tell of legs, or of several corners of a robot with four."""
+    words = {word for name in names for word in split_words(name)}
+    return not words.isdisjoint(LEG) or len(words & set(_CORNERS)) > 1
+
+
 def is_leg(limb: LimbInfo) -> bool:
     """Return whether a limb carries the robot, as its name or its joints tell."""
     return find_kind(limb.name, limb.joint_names) == "leg"

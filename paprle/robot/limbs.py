@@ -20,6 +20,7 @@ import pinocchio as pin
 from paprle.contracts.settings import GripperSettings, LimbSettings
 from paprle.robot.grippers import find_fingers, guess_gripper
 from paprle.robot.limb_names import HEAD, LEG, find_place, split_words
+from paprle.robot.moving_base import find_base_joints
 from paprle.robot.tree import Urdf
 
 _WHEEL = re.compile(r"wheel|caster|rotor|propeller", re.IGNORECASE)
@@ -60,8 +61,17 @@ class JointTree:
         owner: The actuated joint that moves a link; links that were cut off lack.
     """
 
-    def __init__(self, urdf: Urdf, without: Iterable[str] = ()) -> None:
-        cut = set(without)
+    def __init__(
+        self, urdf: Urdf, without: Iterable[str] = (), still: Iterable[str] = ()
+    ) -> None:
+        """Read a URDF.
+
+        Args:
+            urdf: The robot.
+            without: Joints that are left out with all below.
+            still: Joints that count as fixed.
+        """
+        cut, fixed = set(without), set(still)
         self.above: dict[str, str | None] = {}
         self.owner: dict[str, str | None] = {urdf.root: None}
         for joint in urdf.joints:
@@ -69,7 +79,7 @@ class JointTree:
             if joint.parent not in self.owner or joint.name in cut or copies_cut:
                 continue
             owner = self.owner[joint.parent]
-            if joint.is_actuated:
+            if joint.is_actuated and joint.name not in fixed:
                 self.above[joint.name] = owner
                 owner = joint.name
             self.owner[joint.child] = owner
@@ -112,13 +122,14 @@ def discover_limbs(urdf: Urdf) -> dict[str, LimbSettings]:
 
 def find_limbs(urdf: Urdf) -> list[FoundLimb]:
     """Find the limbs of a robot, with doubts; empty where nothing but wheels moves."""
-    wheels = _find_wheels(urdf)
+    wheels = find_wheels(urdf)
     fingers = find_fingers(urdf)
-    tree = JointTree(urdf, wheels | fingers)
-    if not tree.above:  # a hand without an arm: its fingers are the limbs
-        fingers = set()
-        tree = JointTree(urdf, wheels)
-    leaves = [name for name in tree.above if not tree.below(name)]
+    base = find_base_joints(urdf)
+    tree = JointTree(urdf, wheels | fingers, base)
+    if not tree.above and len(_list_leaves(JointTree(urdf, wheels, base))) == 1:
+        fingers = set()  # a robot of one finger is an arm
+        tree = JointTree(urdf, wheels, base)
+    leaves = _list_leaves(tree)
     chains = _without_heads([tree.chain_to(leaf) for leaf in leaves])
     names = name_limbs(chains)
     found = []
@@ -127,7 +138,11 @@ def find_limbs(urdf: Urdf) -> list[FoundLimb]:
     return found
 
 
-def _find_wheels(urdf: Urdf) -> set[str]:
+def _list_leaves(tree: JointTree) -> list[str]:
+    return [name for name in tree.above if not tree.below(name)]
+
+
+def find_wheels(urdf: Urdf) -> set[str]:
     """Return joints that turn wheels or rotors and carry nothing else that moves."""
     wheels: set[str] = set()
     bearing: set[str] = set()  # links that carry something which is no wheel

@@ -24,6 +24,7 @@ from paprle.contracts.types import RobotInfo, Vec, readonly
 from paprle.robot.arrays import Ints, make_robot_tree
 from paprle.robot.chain import Limb, make_chain
 from paprle.robot.collision import CollisionModel
+from paprle.robot.held_joints import describe_held
 from paprle.robot.home import guess_home
 from paprle.robot.limbs import discover_limbs
 from paprle.robot.limits import resolve_limits
@@ -205,6 +206,13 @@ class RobotModel:
     def list_doubts(self) -> list[str]:
         """Return what cannot be true of it: limits in degrees, homes beyond a turn."""
         return list_doubts(self.info, self._urdf)
+
+    def describe_held(self) -> list[str]:
+        """Return which joints hold still because no limb has them, in some lines."""
+        moved = {j for limb in self.info.limbs for j in limb.joint_names}
+        moved |= {limb.gripper.joint for limb in self.info.limbs if limb.gripper}
+        held = [name for name in self.joint_names if name not in moved]
+        return describe_held(self._urdf, held)
 
     def measure_clearances(self, q: Vec) -> Vec:
         """Return the distance of each pair of bodies at q, shape (k,), [m]."""

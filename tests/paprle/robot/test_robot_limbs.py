@@ -132,10 +132,7 @@ def test_finds_chain_and_gripper_of_public_robots(
             "lf_leg rf_leg lh_leg rh_leg arm",
         ),
         ("tiago_description/robots/tiago.urdf", "arm"),
-        (
-            "allegro_hand_description/urdf/allegro_left_hand.urdf",
-            "arm_1 arm_2 arm_3 arm_4",
-        ),
+        ("allegro_hand_description/urdf/allegro_left_hand.urdf", ""),
         ("iris_description/robots/iris.urdf", ""),
     ],
 )

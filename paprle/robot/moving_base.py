@@ -1,0 +1,93 @@
+"""Tell joints of a moving base from those of the arm that stands on it.
+
+Some URDFs describe a base that drives by joints that slide along the ground and turn
+upright, before the first joint of the arm. No rule moves a base: its joints hold.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+from paprle.robot.tree import Urdf, UrdfJoint
+
+_OF_BASE = re.compile(
+    r"mobile|odom|planar|virtual|chassis|vehicle|platform|footprint|(^|_)(agv|amr|cart)"
+    r"(_|$)|drive|omni|holonomic|locomotion",
+    re.IGNORECASE,
+)
+_BASE_JOINT = re.compile(r"(^|_)(base|root|world|robot|dummy)(_|$)", re.IGNORECASE)
+_UPRIGHT = 0.99  # chosen: [1] cosine within which an axis is upright, or flat
+_ROOMY = 20.0  # chosen: [m] no rail is as long
+
+
+def find_base_joints(urdf: Urdf) -> set[str]:
+    """Return the names of actuated joints that move the base of the robot.
+
+    A base slides in two directions along the ground, or in one by a joint whose name
+    tells, and turns upright before or after. A rail, and a gantry that lifts, belong to
+    the arm.
+    """
+    run = _list_first(urdf)
+    slides = [joint for joint, axis in run if joint.kind == "prismatic"]
+    if len(slides) > 2 or not slides:
+        return set()
+    if len(slides) == 1 and not _is_of_base(slides[0]) and not _is_roomy(slides[0]):
+        return set()
+    last = max(k for k, (joint, _) in enumerate(run) if joint.kind == "prismatic")
+    found = [joint for joint, _ in run[: last + 1]]
+    for k, (joint, _) in enumerate(run[last + 1 :], last + 1):
+        turns_again = k + 1 < len(run)
+        if joint.kind == "continuous" or _is_of_base(joint) or turns_again:
+            found.append(joint)
+            break
+        break
+    return {joint.name for joint in found}
+
+
+def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:
+    """Return the first joints that move everything, flat slides and upright turns.
+
+    Nothing is returned where a third slide lifts them: that is a gantry.
+    """
+    run: list[tuple[UrdfJoint, Vec]] = []
+    R, link = np.eye(3), urdf.root
+    while True:
+        moving = [j for j in urdf.child_joints[link] if _carries(urdf, j)]
+        if len(moving) != 1:
+            return run
+        joint = moving[0]
+        R = R @ joint.T_parent_joint.rotation
+        axis, link = R @ joint.axis, joint.child
+        if not joint.is_actuated:
+            continue
+        is_upright = abs(axis[2]) > _UPRIGHT
+        slides = joint.kind == "prismatic"
+        if slides and is_upright and len(run) > 1:
+            return []
+        if slides == is_upright or (slides and abs(axis[2]) > 1.0 - _UPRIGHT):
+            return run
+        run.append((joint, axis))
+
+
+def _carries(urdf: Urdf, joint: UrdfJoint) -> bool:
+    """Return whether a joint moves, or bears a joint that does."""
+    stack = [joint]
+    while stack:
+        one = stack.pop()
+        if one.is_actuated:
+            return True
+        stack += urdf.child_joints[one.child]
+    return False
+
+
+def _is_of_base(joint: UrdfJoint) -> bool:
+    told = (joint.name, joint.child)
+    return bool(any(map(_OF_BASE.search, told)) or _BASE_JOINT.search(joint.name))
+
+
+def _is_roomy(joint: UrdfJoint) -> bool:
+    return not math.isfinite(joint.upper) or joint.upper - joint.lower > _ROOMY
