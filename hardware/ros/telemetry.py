@@ -81,6 +81,20 @@ def encode_transforms(
     return codec.encode(codec.make(TRANSFORMS, transforms=made), TRANSFORMS)
 
 
+def decode_transforms(codec: Codec, data: bytes) -> list[tuple[str, str, Vec]]:
+    """Return parent frame, child frame and T_parent_child of each transform.
+
+    Raises:
+        MessageError: If it is no TFMessage.
+    """
+    found = []
+    for one in codec.decode(data, TRANSFORMS).transforms:
+        p, r = one.transform.translation, one.transform.rotation
+        row = np.array([p.x, p.y, p.z, r.x, r.y, r.z, r.w])
+        found.append((str(one.header.frame_id), str(one.child_frame_id), row))
+    return found
+
+
 def encode_markers(
     codec: Codec, frame_id: str, markers: Iterable[Marker], stamp_ns: int
 ) -> bytes:

@@ -12,6 +12,7 @@ from leaders.offline.config import OfflineConfig
 from leaders.offline.text import Limb
 from leaders.offline.track import Rows
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
+from paprle.contracts.static_frames import SourceFrame
 from paprle.contracts.types import Vec
 from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag, Stamps
 
@@ -72,10 +73,14 @@ def _find_topics(
 
 def _read_limb(bag: Bag, topic: str, joy: _Joy | None, config: OfflineConfig) -> Limb:
     counts: Counter[str] = Counter()
+    told = ""
     if bag.topics.get(topic) in JOINT_TYPES:
         stamps, rows = _read_joints(bag, topic, config, counts)
     else:
-        stamps, poses = bag.read_poses(topic)
+        asked, setting = config.bag.base_frame, "leader.bag.base_frame"
+        frame = SourceFrame(bag.statics, asked, setting)
+        stamps, poses = bag.read_poses(topic, frame)
+        told = frame.describe()
         rows = Rows(t=_to_seconds(stamps), p=poses[:, :3], quat_xyzw=poses[:, 3:])
     n = len(stamps)
     if joy is not None:
@@ -84,7 +89,7 @@ def _read_limb(bag: Bag, topic: str, joy: _Joy | None, config: OfflineConfig) ->
         is_held = joy.is_held(stamps)
         counts["rows without the dead-man left out"] = int((~is_held).sum())
         rows = rows.take(is_held)
-    return Limb(rows, counts, n, has_pauses=joy is not None)
+    return Limb(rows, counts, n, has_pauses=joy is not None, told=told)
 
 
 def _read_joints(

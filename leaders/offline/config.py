@@ -118,6 +118,13 @@ class BagSettings:
         GripperSettings | None,
         doc("The joint in the limb's topic that is the gripper, and its positions."),
     ] = None
+    base_frame: Annotated[
+        str,
+        doc(
+            "Frame that poses are brought into by the bag's /tf_static; empty: that of "
+            "the first pose."
+        ),
+    ] = ""
     joy: Annotated[str, doc("Topic of a Joy; empty: none.")] = ""
     deadman: Annotated[
         int | None, Ge(0), doc("Button of it that was held while moving.")

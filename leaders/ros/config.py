@@ -80,6 +80,13 @@ class RosLeaderConfig(NodeSettings):
     is_absolute: Annotated[
         bool, doc("Poses are meant in the follower's limb base as they are.")
     ] = False
+    base_frame: Annotated[
+        str,
+        doc(
+            "Frame that poses are brought into by /tf_static; empty: that of each "
+            "limb's first pose."
+        ),
+    ] = ""
     is_human: Annotated[
         bool, doc("A person holds it: engaging again needs a deliberate press (S3).")
     ] = True

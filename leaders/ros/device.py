@@ -15,6 +15,7 @@ from hardware.ros.bus import SENSORS, Bus
 from hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
 from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
 from leaders.ros.config import LimbConfig, RosLeaderConfig
+from leaders.ros.frames import HeardFrames
 from paprle.contracts.latest import Latest
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import LimbCommand
@@ -27,6 +28,7 @@ class RosDevice:
 
     Attributes:
         n_refused: Messages that could not be used.
+        frames: In which frames poses come.
     """
 
     def __init__(self, config: RosLeaderConfig, clock: Clock) -> None:
@@ -35,6 +37,7 @@ class RosDevice:
             name: Latest() for name in config.limbs
         }
         self._joy: Latest[Joy] = Latest()
+        self.frames = HeardFrames(config)
         self.n_refused = 0
 
     def subscribe(self, bus: Bus) -> None:
@@ -46,6 +49,7 @@ class RosDevice:
         Raises:
             BusError: If the middleware refuses a topic.
         """
+        self.frames.subscribe(bus)
         for name, limb in self._config.limbs.items():
             kind = JOINT_STATE if limb.joints else POSE_STAMPED
             accept = self._accept_joints if limb.joints else self._accept_pose
@@ -136,6 +140,7 @@ class RosDevice:
         if not (_NORM[0] <= norm <= _NORM[1]) or not np.isfinite(pose.p).all():
             raise MessageError("expected a finite pose and a unit quaternion")
         T = pin.XYZQUATToSE3(np.concatenate([pose.p, pose.quat_xyzw / norm]))
+        T = self.frames.convert(name, pose.frame_id, T)
         self._put(name, LimbCommand(T_leader_base_leader_eef=T))
 
     def _accept_joy(self, bus: Bus, _: str, data: bytes) -> None:

@@ -58,7 +58,12 @@ class RosLeader(Leader):
     @property
     def unchecked(self) -> str:
         """Topics are heard once the graph is joined."""
-        return "whether its topics are sent"
+        return "whether its topics are sent, and in which frames their poses are"
+
+    @property
+    def notes(self) -> list[str]:
+        """In which frame the poses of each limb are, as far as they were heard."""
+        return self._device.frames.notes
 
     def open(self) -> None:
         """Join the graph and wait for every topic.
@@ -107,6 +112,9 @@ class RosLeader(Leader):
                 f"leader 'ros': {self._failure}; the leader is lost: end the session "
                 "and start it again"
             )
+        warnings += [
+            f"leader 'ros': {why}" for why in self._device.frames.take_warnings()
+        ]
         joy = self.config.joy
         if joy is not None and self._has_lost_deadman(joy):
             warnings.append(
@@ -169,7 +177,8 @@ class RosLeader(Leader):
         for name in silent:
             limb = self.config.limbs[name]
             what = f"joints {', '.join(limb.joints)}" if limb.joints else "a pose"
-            expected.append(f"{what} on {limb.topic}")
+            refusal = self._device.frames.find_refusal(name)
+            expected.append(refusal or f"{what} on {limb.topic}")
         found = [f"{topic} [{kind}]" for topic, kind in bus.list_topics().items()]
         self.close()
         raise DeviceError(

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from paprle.contracts.errors import ConfigError, PaprleError
+from paprle.contracts.static_frames import SourceFrame
 from paprle.contracts.types import Vec
 from paprle.evaluation.episode import EpisodeResult, Json, make_blank, pick_worst
 from paprle.evaluation.limb import measure_limb
@@ -48,8 +49,9 @@ def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
         with Bag(path) as bag:
             pairs = _find_pairs(bag, topics)
             clocks = [bag.agree_on_clock(pair) for pair in pairs.values()]
+            frames = {name: _find_frame(bag, pair) for name, pair in pairs.items()}
             read = {
-                name: [_read(bag, topic, topics.limb) for topic in pair]
+                name: [_read(bag, topic, topics.limb, frames[name]) for topic in pair]
                 for name, pair in pairs.items()
             }
         origin_ns = min(int(t[0]) for pair in read.values() for t, _ in pair)
@@ -66,6 +68,7 @@ def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
         f"a bag: {target} against {actual}" for target, actual in pairs.values()
     ]
     entry["notes"] += filter(None, clocks)
+    entry["notes"] += [frame.describe() for frame in frames.values() if frame]
     entry["notes"] += [note for limb in limbs for note in limb.notes]
     return EpisodeResult(
         name=path.stem,
@@ -100,10 +103,23 @@ def _find_pairs(bag: Bag, topics: BagTopics) -> dict[str, tuple[str, str]]:
     return pairs
 
 
-def _read(bag: Bag, topic: str, limb: Limb | None) -> tuple[Stamps, Vec]:
+def _find_frame(bag: Bag, pair: tuple[str, str]) -> SourceFrame | None:
+    """Return the frame in which two topics of poses are compared, that of the target.
+
+    None where one of them is of joints, or does not say its frame.
+    """
+    if any(bag.topics.get(topic) != POSE_STAMPED for topic in pair):
+        return None
+    frames = [bag.find_frame(topic) for topic in pair]
+    return SourceFrame(bag.statics, frames[0]) if all(frames) else None
+
+
+def _read(
+    bag: Bag, topic: str, limb: Limb | None, frame: SourceFrame | None
+) -> tuple[Stamps, Vec]:
     """Return stamps [ns] and pose rows of a topic; joints by forward kinematics."""
     if bag.topics.get(topic) not in JOINT_TYPES:
-        stamps, poses = bag.read_poses(topic)
+        stamps, poses = bag.read_poses(topic, frame)
     elif limb is None:
         raise ConfigError(
             f"{bag.path}: expected --robot NAME for the joints of {topic}, got none"

@@ -15,11 +15,13 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pinocchio as pin
 from rosbags.rosbag1 import Reader as Reader1
 from rosbags.rosbag2 import Reader as Reader2
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.static_frames import FrameError, SourceFrame, StaticFrames
 from paprle.contracts.types import Vec
 
 Stamps = npt.NDArray[np.int64]
@@ -28,6 +30,7 @@ JOINT_STATE = "sensor_msgs/msg/JointState"
 JOINT_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 POSE_STAMPED = "geometry_msgs/msg/PoseStamped"
 JOY = "sensor_msgs/msg/Joy"
+TRANSFORMS = "tf2_msgs/msg/TFMessage"
 JOINT_TYPES = (JOINT_STATE, JOINT_TRAJECTORY)
 
 MAX_MESSAGES = 10_000_000  # chosen: a day at 100 Hz; more is no motion
@@ -90,6 +93,9 @@ class Bag:
         self._is_ros1 = path.suffix == ".bag"
         store = Stores.ROS1_NOETIC if self._is_ros1 else Stores.ROS2_HUMBLE
         self._store = get_typestore(store)
+        if TRANSFORMS not in self._store.fielddefs:  # rosbags brings it for ROS 2 alone
+            text = "geometry_msgs/TransformStamped[] transforms\n"
+            self._store.register(get_types_from_msg(text, TRANSFORMS))
         self._reader: Any = None
         try:
             self._reader = Reader1(path) if self._is_ros1 else Reader2(path)
@@ -156,13 +162,53 @@ class Bag:
         apart = self._find_stamps(read) - received
         return int(np.median(apart)) if len(apart) else 0
 
-    def read_poses(self, topic: str) -> tuple[Stamps, Vec]:
-        """Return stamps [ns] and rows xyz + quat_xyzw of a PoseStamped topic."""
+    @cached_property
+    def statics(self) -> StaticFrames:
+        """The static transforms in it, of all topics named ``tf_static``."""
+        statics = StaticFrames()
+        for topic in self.find(TRANSFORMS):
+            if topic.rpartition("/")[2] == "tf_static":
+                for _, message in self._read(topic, TRANSFORMS):
+                    for one in message.transforms:
+                        t, r = one.transform.translation, one.transform.rotation
+                        row = np.array([t.x, t.y, t.z, r.x, r.y, r.z, r.w])
+                        statics.add(one.header.frame_id, one.child_frame_id, row)
+        return statics
+
+    def find_frame(self, topic: str) -> str:
+        """Return the ``frame_id`` of the first pose of a topic; may be empty."""
+        first = next(self._read(topic, POSE_STAMPED), None)
+        return "" if first is None else str(first[1].header.frame_id)
+
+    def read_poses(
+        self, topic: str, frame: SourceFrame | None = None
+    ) -> tuple[Stamps, Vec]:
+        """Return stamps [ns] and rows xyz + quat_xyzw of a PoseStamped topic.
+
+        Args:
+            topic: Name of the topic.
+            frame: The frame that its poses are brought into; None: as they are.
+
+        Returns:
+            Stamps, shape (n,), and rows, shape (n, 7).
+
+        Raises:
+            RecordingError: If poses are in frames that no static transform joins.
+        """
         read = list(self._read(topic, POSE_STAMPED))
         rows = np.zeros((len(read), 7))
         for row, (_, message) in zip(rows, read, strict=True):
             p, r = message.pose.position, message.pose.orientation
             row[:] = p.x, p.y, p.z, r.x, r.y, r.z, r.w
+        if frame is not None:
+            names = np.array([str(message.header.frame_id) for _, message in read])
+            for name in dict.fromkeys(names.tolist()):
+                is_in = names == name
+                try:
+                    T = frame.find(name, int(is_in.sum()))
+                except FrameError as err:
+                    raise RecordingError(f"{self.path}: {topic}: {err}") from err
+                rows[is_in] = _transform(T, rows[is_in])
         return self._find_stamps(read), rows
 
     def read_joints(self, topic: str, names: tuple[str, ...] = ()) -> Joints:
@@ -256,6 +302,21 @@ class Bag:
             little, big = definition.deserialize_cdr_le, definition.deserialize_cdr_be
             parse, body = (little if is_little else big), data[4:]
         return parse(memoryview(body), 0, definition.cls, self._store)[0]
+
+
+def _transform(T: pin.SE3, rows: Vec) -> Vec:
+    """Return poses in another frame, rows xyz + quat_xyzw; norms stay as they are."""
+    x, y, z, w = rows[:, 3:].T
+    a, b, c, d = pin.Quaternion(T.rotation).coeffs()  # x, y, z, w
+    turned = np.column_stack(
+        [
+            d * x + a * w + b * z - c * y,
+            d * y + b * w + c * x - a * z,
+            d * z + c * w + a * y - b * x,
+            d * w - a * x - b * y - c * z,
+        ]
+    )
+    return np.hstack([rows[:, :3] @ T.rotation.T + T.translation, turned])
 
 
 def _read_points(message: Any) -> tuple[tuple[str, ...], list[tuple[int, Vec]]]:

@@ -7,7 +7,7 @@ from mcap_ros2.writer import Writer as Ros2Writer
 from rosbags.rosbag1 import Writer as Writer1
 from rosbags.rosbag2 import StoragePlugin
 from rosbags.rosbag2 import Writer as Writer2
-from rosbags.typesys import Stores, get_typestore
+from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 
 STORES = {
     True: get_typestore(Stores.ROS1_NOETIC),
@@ -18,6 +18,10 @@ POSE = "geometry_msgs/msg/PoseStamped"
 STATE = "sensor_msgs/msg/JointState"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 JOY = "sensor_msgs/msg/Joy"
+TRANSFORMS = "tf2_msgs/msg/TFMessage"
+STORES[True].register(
+    get_types_from_msg("geometry_msgs/TransformStamped[] transforms\n", TRANSFORMS)
+)
 
 
 class Messages:
@@ -29,17 +33,17 @@ class Messages:
     def make(self, kind, *args):
         return self.store.types[kind](*args)
 
-    def header(self, t, *, is_stamped=True):
+    def header(self, t, *, is_stamped=True, frame="base"):
         stamp_ns = START_NS + round(t * 1e9) if is_stamped else 0
         seq = (0,) if self.is_ros1 else ()
         stamp = self.make("builtin_interfaces/msg/Time", *divmod(stamp_ns, 10**9))
-        return self.make("std_msgs/msg/Header", *seq, stamp, "base")
+        return self.make("std_msgs/msg/Header", *seq, stamp, frame)
 
-    def pose(self, t, p, quat_xyzw=(0.0, 0.0, 0.0, 1.0), *, skew=0.0):
+    def pose(self, t, p, quat_xyzw=(0.0, 0.0, 0.0, 1.0), *, skew=0.0, frame="base"):
         point = self.make("geometry_msgs/msg/Point", *map(float, p))
         turn = self.make("geometry_msgs/msg/Quaternion", *map(float, quat_xyzw))
         pose = self.make("geometry_msgs/msg/Pose", point, turn)
-        return POSE, self.make(POSE, self.header(t + skew), pose)
+        return POSE, self.make(POSE, self.header(t + skew, frame=frame), pose)
 
     def state(self, t, names, q, **header):
         none = np.zeros(0)
@@ -58,6 +62,16 @@ class Messages:
         ]  # fmt: skip
         header = self.header(t, is_stamped=False)
         return TRAJECTORY, self.make(TRAJECTORY, header, names, made)
+
+    def transform(self, t, parent, child, p, quat_xyzw=(0.0, 0.0, 0.0, 1.0)):
+        shift = self.make("geometry_msgs/msg/Vector3", *map(float, p))
+        turn = self.make("geometry_msgs/msg/Quaternion", *map(float, quat_xyzw))
+        pose = self.make("geometry_msgs/msg/Transform", shift, turn)
+        kind, header = (
+            "geometry_msgs/msg/TransformStamped",
+            self.header(t, frame=parent),
+        )
+        return TRANSFORMS, self.make(TRANSFORMS, [self.make(kind, header, child, pose)])
 
     def joy(self, t, axes, buttons, *, skew=0.0):
         axes, buttons = np.array(axes, np.float32), np.array(buttons, np.int32)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from ros_memory import MemoryGraph
 
-from hardware.ros.bus import BusError
+from hardware.ros.bus import LATCHED, BusError
 from hardware.ros.joints import (
     Joints,
     Joy,
@@ -18,6 +18,7 @@ from hardware.ros.joints import (
     encode_pose,
 )
 from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED
+from hardware.ros.telemetry import TRANSFORMS, encode_transforms
 from leaders.ros import leader as module
 from leaders.ros.config import GripperConfig, JoyConfig, LimbConfig, RosLeaderConfig
 from leaders.ros.leader import RosLeader
@@ -51,9 +52,14 @@ class Device:
         self._poses = bus.advertise("/pose", POSE_STAMPED)
         self._joints = bus.advertise("/js", JOINT_STATE)
         self._joys = bus.advertise("/joy", JOY)
+        self._statics = bus.advertise("/tf_static", TRANSFORMS, LATCHED)
 
-    def pose(self, p=(0, 0, 0), quat_xyzw=UNIT):
-        pose = Pose(np.array(p, float), np.array(quat_xyzw, float))
+    def fix(self, parent, child, *row):
+        transform = parent, child, np.array(row, float)
+        self._statics.publish(encode_transforms(self.codec, [transform], 0))
+
+    def pose(self, p=(0, 0, 0), quat_xyzw=UNIT, frame=""):
+        pose = Pose(np.array(p, float), np.array(quat_xyzw, float), frame)
         self._poses.publish(encode_pose(self.codec, pose))
 
     def joints(self, **q):
@@ -299,3 +305,69 @@ def test_a_silent_topic_is_told_with_what_is_there_instead(graph):
 def test_configs_that_make_no_sense_are_refused(make):
     with pytest.raises(ValueError):
         make()
+
+
+def hear(graph, device, p, frame):
+    """Let the device say a pose; where the leader has it then, and what it tells."""
+    leader = device.leader
+    graph.tick()
+    device.pose(p, frame=frame)
+    command = leader.latest().limbs["hand"]
+    return command.T_leader_base_leader_eef.translation, leader.take_warnings()
+
+
+def test_a_frame_that_changes_mid_stream_is_refused_counted_and_told_once(
+    graph, device
+):
+    device.leader = leader = listen(graph, POSES, lambda: device.pose(frame="base"))
+    assert leader.notes == ["limb 'hand': poses in frame 'base'"]
+    before, _ = hear(graph, device, (0.1, 0, 0), "base")
+
+    told = []
+    for _ in range(50):
+        p, warnings = hear(graph, device, (0.4, 0, 0), "odom")
+        np.testing.assert_array_equal(p, before)
+        told += warnings
+
+    assert leader.n_refused == 50
+    assert not leader.latest().valid, "the refused poses do not count as fresh"
+    [text] = told
+    assert "'odom', and no static transform joins the two" in text
+
+
+def test_a_frame_that_changes_mid_stream_is_transformed_by_tf_static(graph, device):
+    device.leader = listen(graph, POSES, lambda: device.pose(frame="/base"))
+    turn = np.sqrt(0.5)
+    device.fix("base", "odom", 0.5, 0.0, 0.1, 0.0, 0.0, turn, turn)
+
+    p, warnings = hear(graph, device, (0.2, 0, 0), "odom")
+
+    np.testing.assert_allclose(p, [0.5, 0.2, 0.1], atol=1e-12)
+    assert not warnings
+    assert "1 from 'odom' by /tf_static" in device.leader.notes[0]
+
+
+def test_poses_in_an_optical_frame_need_a_transform(graph, device):
+    def speak():
+        device.pose((0, 0, 1), frame="cam_optical_frame")
+
+    with pytest.raises(DeviceError, match=r"leader\.base_frame=cam_optical_frame"):
+        listen(graph, POSES, speak)
+
+    asked = replace(POSES, base_frame="cam_optical_frame")
+    leader = listen(graph, asked, speak)
+    sample = leader.latest().limbs["hand"].T_leader_base_leader_eef
+    np.testing.assert_array_equal(sample.translation, [0, 0, 1])
+
+    device.fix("base", "cam_optical_frame", 0, 0, 0, -0.5, 0.5, -0.5, 0.5)
+    sample = listen(graph, POSES, speak).latest().limbs["hand"]
+    np.testing.assert_allclose(
+        sample.T_leader_base_leader_eef.translation, [1, 0, 0], atol=1e-12
+    )
+
+
+def test_a_configured_frame_that_nothing_joins_is_refused_at_the_start(graph, device):
+    asked = replace(POSES, base_frame="table")
+
+    with pytest.raises(DeviceError, match=r"'table', got poses in 'map'"):
+        listen(graph, asked, lambda: device.pose(frame="map"))

@@ -1,0 +1,87 @@
+"""The frames of poses that are heard, and the static transforms that join them."""
+
+from __future__ import annotations
+
+import pinocchio as pin
+
+from hardware.ros.bus import Bus, Qos
+from hardware.ros.messages import MessageError
+from hardware.ros.telemetry import TRANSFORMS, decode_transforms
+from leaders.ros.config import RosLeaderConfig
+from paprle.contracts.static_frames import FrameError, SourceFrame, StaticFrames
+
+_TOPIC = "/tf_static"
+_QOS = Qos(depth=100, latched=True)  # spec: tf2_ros, StaticListenerQoS
+
+
+class HeardFrames:
+    """One frame for the poses of each limb."""
+
+    def __init__(self, config: RosLeaderConfig) -> None:
+        self._statics = StaticFrames()
+        self._frames = {
+            name: SourceFrame(self._statics, config.base_frame, "leader.base_frame")
+            for name, limb in config.limbs.items()
+            if not limb.joints
+        }
+        self._refusals: dict[str, str] = {}
+        self._untold: list[str] = []
+
+    def subscribe(self, bus: Bus) -> None:
+        """Listen to static transforms, where there are poses.
+
+        Args:
+            bus: The graph that was joined.
+
+        Raises:
+            BusError: If the middleware refuses the topic.
+        """
+        if self._frames:
+            bus.subscribe(_TOPIC, TRANSFORMS, lambda data: self._take(bus, data), _QOS)
+
+    def convert(self, limb: str, frame_id: str, T: pin.SE3) -> pin.SE3:
+        """Return a limb's pose in the one frame of that limb.
+
+        Args:
+            limb: Name of the limb.
+            frame_id: Frame of the pose, as its message says.
+            T: The pose in that frame.
+
+        Raises:
+            MessageError: If nothing joins the two frames; a warning says so once.
+        """
+        try:
+            moved = self._frames[limb].find(frame_id) * T
+        except FrameError as err:
+            text = f"limb '{limb}': {err}"
+            if self._refusals.get(limb) != text:
+                self._refusals[limb] = text
+                self._untold.append(text)
+            raise MessageError(text) from err
+        return moved
+
+    def find_refusal(self, limb: str) -> str:
+        """Say why a limb's last refused pose was refused; empty: none was."""
+        return self._refusals.get(limb, "")
+
+    @property
+    def notes(self) -> list[str]:
+        """In which frame the poses of each limb are, a line a limb."""
+        return [
+            f"limb '{name}': {text}"
+            for name, frame in self._frames.items()
+            if (text := frame.describe())
+        ]
+
+    def take_warnings(self) -> list[str]:
+        """Return refusals that were not returned before."""
+        found, self._untold = self._untold, []
+        return found
+
+    def _take(self, bus: Bus, data: bytes) -> None:
+        try:
+            transforms = decode_transforms(bus.codec, data)
+        except MessageError:
+            return
+        for parent, child, row in transforms:
+            self._statics.add(parent, child, row)

@@ -1,0 +1,164 @@
+"""Frames joined by static transforms, and the one frame of a source of poses.
+
+A pose says by its ``frame_id`` in which frame it is meant. The poses of one source are
+brought into one frame: the frame that the user configured, else the frame of the first
+pose. A frame that no static transform joins to it is refused. Optical frames (x right,
+y down, z forward) are never the frame of a source by themselves: a hand that moves up
+would move a robot sideways.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.types import Vec
+
+_NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are refused
+_DEEPEST = 100  # chosen: links from a frame to its root; more is a loop
+
+
+class FrameError(ValueError):
+    """A pose is in a frame that cannot be joined to the frame of its source."""
+
+
+class StaticFrames:
+    """Frames, each fixed to its parent, as ``/tf_static`` tells them."""
+
+    def __init__(self) -> None:
+        self._parents: dict[str, tuple[str, pin.SE3]] = {}
+
+    def add(self, parent: str, child: str, xyzquat: Vec) -> bool:
+        """Fix a frame to its parent; the newest transform of a child counts.
+
+        Args:
+            parent: Name of the parent frame.
+            child: Name of the child frame.
+            xyzquat: T_parent_child as xyz + quat_xyzw, shape (7,), [m].
+
+        Returns:
+            Whether it is a transform: finite, with a unit quaternion.
+        """
+        norm = float(np.linalg.norm(xyzquat[3:]))
+        if not np.isfinite(xyzquat).all() or not _NORM[0] <= norm <= _NORM[1]:
+            return False
+        pose = np.concatenate([xyzquat[:3], xyzquat[3:] / norm])
+        self._parents[plain(child)] = plain(parent), pin.XYZQUATToSE3(pose)
+        return True
+
+    def find(self, a: str, b: str) -> pin.SE3 | None:
+        """Return T_a_b; None where no static transforms join the two frames."""
+        root_a, T_root_a = self._climb(a)
+        root_b, T_root_b = self._climb(b)
+        return T_root_a.actInv(T_root_b) if root_a == root_b else None
+
+    def find_root(self, frame: str) -> str:
+        """Return the frame that a frame is fixed to in the end; itself if to none."""
+        return self._climb(frame)[0]
+
+    def _climb(self, frame: str) -> tuple[str, pin.SE3]:
+        """Return a frame's root and T_root_frame."""
+        root, T_root_frame = frame, pin.SE3.Identity()
+        for _ in range(_DEEPEST):
+            if root not in self._parents:
+                break
+            root, T_parent_child = self._parents[root]
+            T_root_frame = T_parent_child * T_root_frame
+        return root, T_root_frame
+
+
+class SourceFrame:
+    """The one frame that the poses of a source are brought into.
+
+    Attributes:
+        name: That frame; None before the first pose.
+        counts: Poses by the frame that they came in.
+    """
+
+    def __init__(
+        self, statics: StaticFrames, asked: str = "", setting: str = "base_frame"
+    ) -> None:
+        """Know no pose yet.
+
+        Args:
+            statics: Static transforms; may grow while poses come.
+            asked: The frame that the user configured; empty: that of the first pose.
+            setting: The setting that configures it, for messages.
+        """
+        self._statics, self._asked, self._setting = statics, plain(asked), setting
+        self.name: str | None = None
+        self.counts: Counter[str] = Counter()
+
+    def find(self, frame_id: str, n: int = 1) -> pin.SE3:
+        """Return the transform from a pose's frame into the frame of this source.
+
+        Args:
+            frame_id: What the pose says; empty: it does not say.
+            n: How many poses say so.
+
+        Returns:
+            T_source_frame.
+
+        Raises:
+            FrameError: If nothing joins the two frames, or the first is optical.
+        """
+        frame = plain(frame_id)
+        name = self._choose(frame) if self.name is None else self.name
+        T = self._statics.find(name, frame)
+        if T is None:
+            raise FrameError(
+                f"expected poses in frame '{name}', got poses in "
+                f"{_quote(frame)}, and no static transform joins the two; publish it "
+                f"on /tf_static, or publish all poses in one frame{self._hint(name)}"
+            )
+        self.name = name
+        self.counts[frame] += n
+        return T
+
+    def describe(self) -> str:
+        """Say in which frame the poses are, and which were transformed."""
+        if not self.name:
+            return "poses without a frame_id" if self.counts else ""
+        others = [
+            f"{n} from {_quote(frame)}"
+            for frame, n in self.counts.items()
+            if frame != self.name
+        ]
+        moved = f", {', '.join(others)} by /tf_static" if others else ""
+        return f"poses in frame '{self.name}'{moved}"
+
+    def _choose(self, frame: str) -> str:
+        """Return the frame of the source, by its first pose."""
+        if self._asked or not is_optical(frame):
+            return self._asked or frame
+        root = self._statics.find_root(frame)
+        if not is_optical(root):
+            return root
+        raise FrameError(
+            f"expected poses in a frame whose z axis points up, got '{frame}', an "
+            "optical frame (x right, y down, z forward), and no /tf_static that fixes "
+            f"it to another; publish its transform, or set {self._setting}={frame} to "
+            "take its axes for those of the robot's base"
+        )
+
+    def _hint(self, name: str) -> str:
+        if not self._asked:
+            return ""
+        return f"; {self._setting}={name} is the configured frame"
+
+
+def plain(frame_id: str) -> str:
+    """Return a frame's name without the slash that ROS 1 puts before it."""
+    return frame_id.strip().lstrip("/")
+
+
+def is_optical(frame: str) -> bool:
+    """Whether a frame is named as the optical frame of a camera (ROS REP 103)."""
+    words = frame.lower().rpartition("/")[2].split("_")
+    return words[-1] == "optical" or words[-2:] == ["optical", "frame"]
+
+
+def _quote(frame: str) -> str:
+    return f"'{frame}'" if frame else "no frame (frame_id is empty)"
