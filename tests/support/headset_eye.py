@@ -57,13 +57,18 @@ def draw_marks():
 
 def enter(opened):
     """Start the headset's session, and wait for the robot's camera in it."""
+    start(opened)
+    opened.page.get_by_text("ms late").wait_for()
+
+
+def start(opened):
+    """Start the headset's session."""
     opened.page.add_init_script(_LISTEN)
     opened.page.set_viewport_size({"width": 900, "height": 700})
     opened.page.reload()
     ready = "!document.getElementById('enter').disabled"
     wait_until(lambda: opened.page.evaluate(ready))
     opened.page.get_by_role("button", name="Start").click()
-    opened.page.get_by_text("ms late").wait_for()
 
 
 def make_rotation(rpy):

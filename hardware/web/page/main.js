@@ -2,8 +2,9 @@
 
 import { DeadMan } from "./deadman.js";
 import { Link, makeName, takeToken } from "./link.js";
+import { Panel } from "./panel.js";
 import { Picture } from "./picture.js";
-import { show, showLink } from "./shown.js";
+import { read, show, showLink, showRefusal } from "./shown.js";
 import { TouchSource } from "./touch.js";
 import { XrSource } from "./xr.js";
 
@@ -84,12 +85,14 @@ $("enter").onclick = async () => {
   const made = new XrSource(kind, limbs, onFrame, onEnd);
   made.onHidden = () => deadMan.release();
   made.picture = picture;
+  made.panel = kind === "headset" ? new Panel(read) : null;
   try {
     await made.start(await XrSource.findMode(kind), $("overlay"), $("canvas"));
   } catch (error) {
-    $("advice").textContent = `AR did not start: ${error.message}`;
+    showRefusal(error.message);
     return;
   }
+  showRefusal("");
   source = made;
   $("begin").hidden = true;
   holdByScreen(made);

@@ -16,6 +16,18 @@ const WORDS = {
   CLOSING: ["ending", "off", "The session ends."],
 };
 let wasFelt = false;
+let refusal = ""; // why the browser did not start AR; stays until it starts
+
+export function showRefusal(why) {
+  refusal = why && `AR did not start: ${why}. Allow it for this site in the browser, then start again.`;
+  if (refusal) $("advice").textContent = refusal;
+}
+
+// What the page shows, for a panel in a headset.
+export function read() {
+  const facts = [$("tracking").textContent, `link ${$("link").textContent}`].join(" · ");
+  return { state: $("state").textContent, kind: $("state").dataset.kind, advice: $("advice").textContent, facts };
+}
 
 export function show(status, source, isHeld) {
   // beside other leaders the session may go on while this hand's limb holds
@@ -24,7 +36,8 @@ export function show(status, source, isHeld) {
   const advice = state === "WAITING" && isHeld ? "Let go, then hold again to begin." : whatToDo;
   $("state").textContent = word;
   $("state").dataset.kind = kind;
-  $("advice").textContent = source === null && kind !== "off" ? "Start AR, then hold the button." : advice;
+  const start = kind === "off" ? advice : "Start AR, then hold the button.";
+  $("advice").textContent = source === null ? refusal || start : advice;
   if (status.ending > 0) {
     const left = Math.ceil(HOLD * (1 - status.ending));
     $("advice").textContent = left > 0 ? `Keep pinching: the episode ends in ${left} s.` : "The episode ends.";

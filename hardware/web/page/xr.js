@@ -13,6 +13,7 @@ export class XrSource {
     this.inputs = new Map(limbs.map((name) => [name, new HandInput(name)]));
     this.wasReset = false;
     this.picture = null; // what the robot's camera sees, where there is one
+    this.panel = null; // the session's state, where the page is not seen
   }
 
   static async findMode(kind) {
@@ -70,6 +71,7 @@ export class XrSource {
     if (this.wasReset) this.picture?.forget();
     this.picture?.note(t, viewer);
     this.picture?.draw(this.gl, session.renderState.baseLayer, viewer);
+    this.panel?.draw(this.gl, session.renderState.baseLayer, viewer);
     this.noteHeading(frame);
     const poses = this.kind === "phone"
       ? { [this.limbs[0]]: readPose(viewer) }

@@ -103,6 +103,26 @@ def test_the_page_enters_ar_and_drives(leader, page):
     assert "#" not in page.page.url, "the token is not left in the address"
 
 
+def test_a_refused_permission_stays_on_the_page_until_ar_starts(page):
+    page.page.evaluate(
+        """() => {
+          const ask = navigator.xr.requestSession.bind(navigator.xr);
+          let n = 0;
+          navigator.xr.requestSession = async (...words) => {
+            if (n++ > 0) return ask(...words);
+            throw new DOMException("permission denied", "NotAllowedError");
+          };
+        }"""
+    )
+    start(page)
+    time.sleep(0.6)  # the session's state comes every 50 ms
+    assert "AR did not start: permission denied" in page.page.inner_text("#advice")
+
+    start(page)
+
+    wait_until(lambda: "did not start" not in page.page.inner_text("#advice"))
+
+
 _AWAY = {
     "hidden": _HIDE % "true",
     "blur": "window.dispatchEvent(new Event('blur'))",
