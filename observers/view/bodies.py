@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pinocchio as pin
 import trimesh
 
+from paprle.contracts.mesh_units import read_unit
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
 from paprle.contracts.urdf_models import complete_limits, make_pin_model
 
@@ -182,7 +183,8 @@ def _make_mesh(geometry: Any) -> trimesh.Trimesh:
     shape, create = geometry.geometry, trimesh.creation
     if geometry.meshPath and Path(geometry.meshPath).is_file():
         mesh = trimesh.load(geometry.meshPath, force="mesh")
-        mesh.apply_scale(np.asarray(geometry.meshScale).ravel())
+        unit = read_unit(Path(geometry.meshPath))
+        mesh.apply_scale(unit * np.asarray(geometry.meshScale).ravel())
         return mesh
     name = type(shape).__name__
     if name == "Box":

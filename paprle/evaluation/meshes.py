@@ -26,6 +26,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.mesh_units import read_unit
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.evaluation.clearance import STEP, TOLERANCE
@@ -282,7 +283,7 @@ def _read_shape(collision: ET.Element) -> tuple[coal.CollisionGeometry, pin.SE3]
             "the robot was described"
         )
     scale = np.array([float(part) for part in mesh.get("scale", "1 1 1").split()])
-    return coal.MeshLoader().load(str(path), scale), T_link_shape
+    return coal.MeshLoader().load(str(path), read_unit(path) * scale), T_link_shape
 
 
 def _read_primitive(collision: ET.Element) -> coal.CollisionGeometry:

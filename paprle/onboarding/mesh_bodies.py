@@ -18,6 +18,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.mesh_units import read_unit
 from paprle.contracts.types import Vec
 from paprle.onboarding.fit import fit_bodies
 from paprle.onboarding.link_pairs import make_primitive
@@ -151,7 +152,7 @@ def _load(mesh: ET.Element, urdf: Path) -> coal.BVHModelBase:
     scale = np.array([float(part) for part in mesh.get("scale", "1 1 1").split()])
     if scale.shape != (3,) or not np.isfinite(scale).all():
         raise ValueError(f"{path}: scale: expected 3 numbers, got {mesh.get('scale')}")
-    shape = coal.MeshLoader().load(str(path), scale)
+    shape = coal.MeshLoader().load(str(path), read_unit(path) * scale)
     points = np.asarray(shape.vertices())
     if not len(points) or not np.isfinite(points).all():
         raise ValueError(f"{path}: expected points, got none, or some not finite")

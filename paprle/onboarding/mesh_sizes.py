@@ -37,7 +37,8 @@ def check_sizes(tree: Urdf, meshes: Mapping[str, list[Vec]]) -> list[str]:
     problems = [
         f"{tree.path.name}: link {link}: expected a mesh of the robot's size, which "
         f"reaches {reach:.3g} m, got {size:.3g} m; is it in millimetres? Write "
-        'scale="0.001 0.001 0.001" into its <mesh>'
+        'scale="0.001 0.001 0.001" into its <mesh>, or, if it is a .dae, meter="0.001" '
+        "into its <unit>"
         for link, size in sizes.items()
         if size > _LARGEST * reach
     ]

@@ -11,6 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+import numpy as np
+
 from paprle.contracts.types import RobotInfo
 from paprle.robot.tree import Primitive, Urdf, UrdfJoint
 
@@ -22,6 +24,7 @@ _LONGEST = 5.0  # chosen: [m] longer than the rail of any arm but a gantry's
 _QUICKEST = {"revolute": 50.0, "continuous": 50.0, "prismatic": 10.0}
 """chosen: [rad/s or m/s] above this a stated limit means that there is none."""
 _TURN = 2.0 * math.pi
+_FAR = 20.0  # chosen: [m] no link is as long
 _HEAVIEST = 1000.0  # chosen: [kg] links of the largest industrial arms weigh less
 _DENSEST = 1e5  # chosen: [kg/m³] five times tungsten: bodies may be thinner than links
 _HEAVY = 2.0  # chosen: [kg] below, a body may be a token
@@ -90,7 +93,17 @@ def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
             )
             found.setdefault(doubt, []).append(joint.name)
     joints = [f"joint {', '.join(names)}: {doubt}" for doubt, names in found.items()]
-    return [*urdf.notes, *joints, *_doubt_masses(urdf)]
+    far = [
+        f"{joint.name} {distance:g} m"
+        for joint in urdf.joints
+        if (distance := float(np.linalg.norm(joint.T_parent_joint.translation))) > _FAR
+    ]
+    origins = (
+        [f"joints far from the one before: {', '.join(far)}; are these millimetres?"]
+        if far
+        else []
+    )
+    return [*urdf.notes, *joints, *origins, *_doubt_masses(urdf)]
 
 
 def _doubt_masses(urdf: Urdf) -> Iterator[str]:
