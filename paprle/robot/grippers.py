@@ -120,7 +120,8 @@ def _find_hands(
         sizes[name] = length, depth
     found: set[str] = set()
     for children in below.values():
-        length, depth = (max(sizes[c][k] for c in children) for k in (0, 1))
+        length = max(sizes[c][0] for c in children)
+        depth = max(sizes[c][1] for c in children)
         is_small = length < _FINGER_LENGTH and depth <= _FINGER_JOINTS
         has_legs = have_legs(t for c in children for t in (c, joints[c].child))
         has_finger = not named.isdisjoint(children)

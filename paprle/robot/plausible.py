@@ -7,7 +7,6 @@ nothing here refuses a robot.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -108,12 +107,13 @@ def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
 
 def _doubt_masses(urdf: Urdf) -> Iterator[str]:
     """Yield a doubt for links whose masses cannot be theirs."""
-    volumes = Counter[str]()
+    volumes: dict[str, float] = {}
     for body in urdf.primitives:
-        volumes[body.link] += _find_volume(body)
+        volumes[body.link] = volumes.get(body.link, 0.0) + _find_volume(body)
     heavy, dense, wide = [], [], []
     for link, own in urdf.inertias.items():
-        density = own.mass / volumes[link] if volumes[link] > 0.0 else 0.0
+        volume = volumes.get(link, 0.0)
+        density = own.mass / volume if volume > 0.0 else 0.0
         if own.mass > _HEAVIEST:
             heavy.append(f"{link} {own.mass:g} kg")
         elif density > _DENSEST and own.mass > _HEAVY:

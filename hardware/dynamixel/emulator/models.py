@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 TICKS = 4096  # spec: e-manual, resolution of the X series [pulse/rev]
 CENTRE = 2048  # spec: e-manual, pulse of zero angle
@@ -133,10 +134,10 @@ class Family:
 
 # measured: Rhoban's BAM, bam/params/xl330/m1.json: armature 0.0020 kg·m² (288.4:1),
 # friction 0.018 N·m and 0.0059 N·m·s/rad of an XL330-M288; others of the size by gear
-SMALL = {"rotor": 2.4e-8, "coulomb": 0.035, "viscous": 0.12}
+SMALL: Mapping[str, Any] = {"rotor": 2.4e-8, "coulomb": 0.035, "viscous": 0.12}
 # measured: Rhoban's BAM, bam/params/mx64/m1.json: armature 0.012 kg·m² behind 200:1,
 # friction 0.09 N·m and 0.012 N·m·s/rad; the XM430's rotor is half of that
-LARGE = {"rotor": 1.0e-7, "coulomb": 0.015, "viscous": 0.02}
+LARGE: Mapping[str, Any] = {"rotor": 1.0e-7, "coulomb": 0.015, "viscous": 0.02}
 WIDE = math.radians(0.25)  # spec: e-manual of the 430 series, backlash 15 arcmin
 # chosen: small gears are given no figure; that of the MX-28, 20 arcmin
 LOOSE = math.radians(0.33)
