@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leaders.offline.config import OfflineConfig
+from leaders.offline.config import OfflineConfig, UnitSettings
+from leaders.offline.quantities import doubt_lengths
 from leaders.offline.text import Limb
 from leaders.offline.track import Rows
 from leaders.offline.units import scale_rows
@@ -118,7 +119,19 @@ class _Arrays:
         lengths = {len(x) for x in (t, first, quat_xyzw, rows.opening) if x is not None}
         if len(lengths) != 1:
             raise self._error("arrays of the same length")
-        return Limb(scale_rows(rows, self._config.units), Counter(), len(t))
+        units = self._config.units
+        scaled = scale_rows(rows, units)
+        doubt = ""
+        if p is not None and units.length is None:
+            doubt = doubt_lengths(("position",), p)
+        return Limb(
+            scaled,
+            Counter(),
+            len(t),
+            told=_tell_units(units, is_pose=p is not None),
+            doubts=(doubt,) if doubt else (),
+            is_assumed=units.angle is None,
+        )
 
     def _stamps(self, n: int) -> Vec:
         t = self._numbers("time", 1)
@@ -185,6 +198,17 @@ class _Arrays:
             f"{self._path}: expected {expected}{of_limb}, got arrays {found[:300]}; "
             "see leader.keys"
         )
+
+
+def _tell_units(units: UnitSettings, *, is_pose: bool) -> str:
+    """Say in which units arrays are read."""
+    said: list[tuple[str, str | None, str]] = [("time", units.time, "s")]
+    what = ("position", units.length, "m") if is_pose else ("q", units.angle, "rad")
+    said.append(what)
+    return ", ".join(
+        f"{name} in [{given or usual}]{'' if given else ' (assumed)'}"
+        for name, given, usual in said
+    )
 
 
 _SHARED = {"time"}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 
@@ -141,17 +141,21 @@ def _is_in_order(t: Vec) -> Mask:
     return keep
 
 
-class _Joints:
-    """The columns that are joints which have to go on as joints do.
+def find_own_joints(names: Sequence[str], robot: RobotInfo | None) -> list[int]:
+    """Return the places of joints that are the robot's by name; of all if none is.
 
-    A table may have others, of forces say. Where some are the robot's by name, these
-    are meant, else all are.
+    A table may have other columns, of forces say.
     """
+    own = () if robot is None else robot.joint_names
+    known = [i for i, name in enumerate(names) if name in own]
+    return known or list(range(len(names)))
+
+
+class _Joints:
+    """The columns that have to go on as joints do."""
 
     def __init__(self, rows: Rows, robot: RobotInfo | None) -> None:
-        own = () if robot is None else robot.joint_names
-        known = [i for i, name in enumerate(rows.joint_names) if name in own]
-        self._index = known or list(range(len(rows.joint_names)))
+        self._index = find_own_joints(rows.joint_names, robot)
         self.names = [rows.joint_names[i] for i in self._index]
         self._speeds = find_joint_speeds(self.names, robot)
 

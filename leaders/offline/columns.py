@@ -48,7 +48,8 @@ class Columns:
         opening: Index of the gripper opening, if there is one.
         is_absolute: Poses are meant in the follower's base as they are.
         scale: What a column is multiplied with, by its index; mostly empty.
-        told: Which columns were taken for what, where that is not plain to see.
+        told: Which columns were taken for what, and in which unit.
+        assumed: Roles whose unit nobody named.
     """
 
     stamp: int | None
@@ -61,6 +62,7 @@ class Columns:
     is_absolute: bool = False
     scale: Mapping[int, float] = field(default_factory=dict)
     told: str = ""
+    assumed: frozenset[str] = frozenset()
 
     def used(self) -> tuple[int, ...]:
         """Return the indices of all these columns."""
@@ -105,11 +107,10 @@ class _Finder:
         own = [(i, _strip(self._names[i], prefix)) for i, _ in _of(header, prefix)]
         self._index = {name.lower(): i for i, name in own}
         self._shared = {name.lower(): i for i, name in enumerate(self._names)}
-        self._named = {
-            role for role in ("time", "position", "euler") if getattr(self._given, role)
-        }
+        self._assumed: set[str] = set()
         self._scale: dict[int, float] = {}
         self._told: list[str] = []
+        self._is_known = set(map(str.lower, header)) >= {*TUM[1:]}
 
     def find(self) -> Columns:
         stamp = self._find_stamp()
@@ -118,7 +119,7 @@ class _Finder:
         if self._given.position or family is not None:
             return self._find_pose(stamp, opening, family)
         joints = self._find_joints({stamp, opening})
-        self._use(joints, "joints", ANGLE, self._config.units.angle)
+        self._use(joints, "joints", ANGLE, self._config.units.angle, "rad")
         return Columns(
             stamp=stamp,
             joints=joints,
@@ -126,6 +127,7 @@ class _Finder:
             opening=opening,
             scale=self._scale,
             told=self._tell(),
+            assumed=frozenset(self._assumed),
         )
 
     def _find_stamp(self) -> int | None:
@@ -144,7 +146,7 @@ class _Finder:
                     "(leader.columns.time=…), or set leader.dt"
                 )
             return None
-        self._use((stamp,), "time", TIME, self._config.units.time)
+        self._use((stamp,), "time", TIME, self._config.units.time, "s")
         return stamp
 
     def _find_opening(self) -> int | None:
@@ -170,10 +172,12 @@ class _Finder:
         given, usual = self._given, family or "{}"
         names = given.position or tuple(usual.format(a) for a in "xyz")
         position = self._take("position", names)
-        self._use(position, "position", LENGTH, self._config.units.length)
+        self._is_known = family not in {None, "{}"}
+        self._use(position, "position", LENGTH, self._config.units.length, "m")
         quat, euler = self._find_turn(family)
         if family == _EUROC and stamp is not None and stamp not in self._scale:
-            self._use((stamp,), "time", TIME, "ns")
+            self._told = [text for text in self._told if "time from" not in text]
+            self._use((stamp,), "time", TIME, "ns", "s")
         return Columns(
             stamp=stamp,
             position=position,
@@ -183,6 +187,7 @@ class _Finder:
             is_absolute=family == _ARBOT,
             scale=self._scale,
             told=self._tell(),
+            assumed=frozenset(self._assumed),
         )
 
     def _find_turn(self, family: str | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -191,7 +196,8 @@ class _Finder:
         if given.euler:
             euler = self._take("euler", given.euler)
             what = f"euler ({given.euler_order})"
-            self._use(euler, what, ANGLE, self._config.units.angle)
+            self._is_known = False
+            self._use(euler, what, ANGLE, self._config.units.angle, "rad")
             return (), euler
         if given.quat_wxyz:
             w, *xyz = self._take("quat_wxyz", given.quat_wxyz)
@@ -252,17 +258,24 @@ class _Finder:
         what: str,
         units: Mapping[str, float],
         given: str | None,
+        usual: str,
     ) -> None:
-        """Take the unit of columns: as given, else as the header says."""
+        """Take the unit of columns: as given, else as the header says, else usual."""
         said = [given or self._units[i] for i in columns]
         for i, unit in zip(columns, said, strict=True):
             if units.get(unit, 1.0) != 1.0:
                 self._scale[i] = units[unit]
-        written = dict.fromkeys(unit for unit in said if unit in units)
+        written = list(dict.fromkeys(unit for unit in said if unit in units))
+        is_assumed = not self._is_known and not all(unit in units for unit in said)
+        if is_assumed:
+            self._assumed.add(what.partition(" ")[0])
+        if len(written) < len(set(said)) or not written:
+            written.append(usual)
         names = " ".join(f"'{self._header[i]}'" for i in columns)
-        if written or what.partition(" ")[0] in self._named:
-            unit = f" in [{', '.join(written)}]" if written else ""
-            self._told.append(f"{what} from {names}{unit}")
+        unit = ", ".join(dict.fromkeys(written))
+        self._told.append(
+            f"{what} from {names} in [{unit}]{' (assumed)' if is_assumed else ''}"
+        )
 
     def _tell(self) -> str:
         return ", ".join(self._told)

@@ -10,10 +10,18 @@ from pathlib import Path
 import numpy as np
 
 from leaders.offline.arrays import read_npz
-from leaders.offline.checks import MOST_ROWS, MOST_TIME, clean, find_loss
+from leaders.offline.checks import (
+    MOST_ROWS,
+    MOST_TIME,
+    clean,
+    find_loss,
+    find_own_joints,
+)
 from leaders.offline.config import ColumnSettings, OfflineConfig
-from leaders.offline.text import Limb, read_text, read_whole
-from leaders.offline.track import Track
+from leaders.offline.decode import read_whole
+from leaders.offline.quantities import check_joints
+from leaders.offline.text import Limb, read_text
+from leaders.offline.track import Rows, Track
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import RobotInfo
@@ -72,12 +80,15 @@ def load_motion(config: OfflineConfig, robot: RobotInfo | None = None) -> Motion
                     f"{_say_units(limb, config)}, leader.max_gap bridges longer gaps"
                 )
             _check_frame(path, limb, config)
+            if limb.is_assumed:
+                _check_joints(path, limb.rows, robot)
             if not config.allow_loss:
                 loss = find_loss(rows, breaks, limb.counts + counts, limb.n_lines)
                 _check_loss(
                     path, limb, loss, f"{notes[-1]}; {_say_units(limb, config)}"
                 )
             notes += [f"{what}: {limb.told}"] if limb.told else []
+            notes += [f"CHECK: {what}: {doubt}" for doubt in limb.doubts]
             limbs[name] = limb
             tracks[name] = (rows, breaks)
             periods.append(float(np.median(np.diff(rows.t))))
@@ -116,6 +127,12 @@ def _say_units(limb: Limb, config: OfflineConfig) -> str:
     units = config.units
     lengths = "" if limb.rows.p is None else f", positions in [{units.length or 'm'}]"
     return f"stamps are in [{units.time or 's'}]{lengths} (leader.units)"
+
+
+def _check_joints(path: Path, rows: Rows, robot: RobotInfo | None) -> None:
+    if rows.q is not None:
+        own = find_own_joints(rows.joint_names, robot)
+        check_joints(path, [rows.joint_names[i] for i in own], rows.q[:, own])
 
 
 def _check_frame(path: Path, limb: Limb, config: OfflineConfig) -> None:
@@ -187,7 +204,7 @@ def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str
     if path.suffix == ".csv" and config.columns == ColumnSettings():
         from leaders.offline.adaptix import read_adaptix  # noqa: PLC0415
 
-        text = read_whole(path)
+        text = read_whole(path).text
         if is_adaptix(text):
             return {names[0]: read_adaptix(path, text, config)}
     read = read_npz if path.suffix == ".npz" else read_text

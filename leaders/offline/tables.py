@@ -14,6 +14,8 @@ from pathlib import Path
 
 from leaders.offline.columns import TUM, TUM_WXYZ, shown
 from leaders.offline.config import ColumnSettings, Delimiter
+from leaders.offline.echo import read_echo
+from leaders.offline.titles import find_header, is_units
 from paprle.contracts.errors import ConfigError
 
 _NAMED: Mapping[Delimiter, str | None] = {
@@ -24,6 +26,7 @@ _NAMED: Mapping[Delimiter, str | None] = {
     "space": None,
 }
 _FOUND = ("\t", ";", "|", ",")
+_N_TITLES = 50  # chosen: more than an instrument writes above its table
 _N_LOOKED_AT = 6  # chosen: garbage in a few of the first lines does not matter
 _GROUPS = re.compile(r"[^;,]+;[^;,]+,[^;,]+,[^;,]+;[^;,]+,[^;,]+,[^;,]+,[^;,]+")
 """``t;x,y,z;w,x,y,z``, as published paths of end-effectors are written."""
@@ -85,19 +88,44 @@ def find_table(path: Path, text: str, config: ColumnSettings) -> Table | None:
     Raises:
         ConfigError: If nobody says what the columns are.
     """
-    lines, comments = [], []
+    lines, comments = _list_lines(text)
+    if not lines:
+        return None
+    return (
+        _read_printed(path, lines, config)
+        or _read_titled(path, lines, config)
+        or _read_plain(path, lines, comments, config)
+    )
+
+
+def _list_lines(text: str) -> tuple[list[str], list[str]]:
+    """Return the lines of a text, and the comments above the first of them."""
+    lines: list[str] = []
+    comments: list[str] = []
     for line in text.split("\n"):
         if line.strip() and line.lstrip()[0] != "#":
             lines.append(line)
         elif line.strip() and not lines:
             comments.append(line)
-    if not lines:
-        return None
+    return lines, comments
+
+
+def _read_printed(path: Path, lines: list[str], config: ColumnSettings) -> Table | None:
+    """Return the table of a format that is known by its lines alone."""
+    if config == ColumnSettings() and (echo := read_echo(path, lines)) is not None:
+        return Table(echo.header, echo.lines, ",", told=echo.told)
     if config.delimiter == "auto" and _GROUPS.fullmatch(lines[0].strip()):
         words = lines[0].strip().replace(";", ",").split(",")
         if all(map(_is_number, words)):
             told = "lines of t;x,y,z;w,x,y,z"
             return Table(TUM_WXYZ, lines, ";", has_groups=True, told=told)
+    return None
+
+
+def _read_plain(
+    path: Path, lines: list[str], comments: Sequence[str], config: ColumnSettings
+) -> Table:
+    """Return a table whose header is its first line, a comment, or given."""
     first = _find_separator(lines, config.delimiter)
     if config.names:
         return Table(config.names, lines, first, told=_tell(first))
@@ -109,6 +137,40 @@ def find_table(path: Path, text: str, config: ColumnSettings) -> Table | None:
         if header is not None:
             return Table(header, lines, first, told=_tell(first))
     return Table(_read_header(path, words), lines[1:], first, told=_tell(first))
+
+
+def _read_titled(
+    path: Path, lines: Sequence[str], config: ColumnSettings
+) -> Table | None:
+    """Return a table whose header is not the line right above its first numbers.
+
+    Titles may stand above the header, and a line of units below it.
+    """
+    if config.names:
+        return None
+    given = config.delimiter
+    for separator in (*_FOUND, None) if given == "auto" else (_NAMED[given],):
+        rows = [split(line, separator) for line in lines[:_N_TITLES]]
+        found = find_header(rows)
+        if found is None:
+            continue
+        at, data = found
+        if at == 0 and data == 1:
+            return None  # nothing but a header
+        header, told = rows[at], [_tell(separator)]
+        units = rows[at + 1]
+        if at + 1 < data and is_units(units):
+            header = [
+                f"{name} [{unit.strip('[]() ')}]" if unit else name
+                for name, unit in zip(header, units, strict=False)
+            ]
+            told.append("units from the line below the header")
+        if at:
+            told.append(f"{at} title line(s) above the header left out")
+        names = _read_header(path, header)
+        said = ", ".join(filter(None, told))
+        return Table(names, list(lines[data:]), separator, told=said)
+    return None
 
 
 def split(line: str, separator: str | None) -> list[str]:
@@ -157,7 +219,8 @@ def _read_header(path: Path, names: Sequence[str]) -> tuple[str, ...]:
         raise ConfigError(
             f"{path}: expected a header line that names the columns (or 8 numbers a "
             f"line, a TUM trajectory), got {shown(tuple(names), 60)}; add the header, "
-            "or name the columns with leader.columns.names"
+            "name the columns with leader.columns.names, or say what stands between "
+            "them with leader.columns.delimiter"
         )
     twice = sorted(name for name, n in Counter(names).items() if n > 1 and name)
     if twice:

@@ -8,13 +8,16 @@ References:
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 
 from leaders.offline.columns import Columns, find_columns
 from leaders.offline.config import OfflineConfig
+from leaders.offline.decode import read_whole
+from leaders.offline.quantities import doubt_angles, doubt_lengths
 from leaders.offline.tables import Table, find_table
 from leaders.offline.track import Rows
 from leaders.offline.units import compute_quat_xyzw
@@ -22,8 +25,6 @@ from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Vec
 from paprle.recording.adaptix import AdaptixFrame
-
-_LARGEST_FILE = 128 * 2**20  # [bytes] chosen: 3.5 h of ARBot rows at 30 Hz
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,8 @@ class Limb:
         told: How the file was read, where that is not plain to see.
         axis_speeds: What full deflection of axes meant.
         frames: Those of a recording of AdaptiX, all of them.
+        doubts: What the operator should check of it.
+        is_assumed: Nobody named the unit of its joints.
     """
 
     rows: Rows
@@ -53,23 +56,8 @@ class Limb:
     told: str = ""
     axis_speeds: AxisSpeeds = AxisSpeeds()
     frames: tuple[AdaptixFrame, ...] = ()
-
-
-def read_whole(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        DeviceError: If it cannot be read.
-    """
-    try:
-        if path.stat().st_size > _LARGEST_FILE:
-            raise DeviceError(
-                f"{path}: expected at most {_LARGEST_FILE >> 20} MiB, got "
-                f"{path.stat().st_size >> 20} MiB; cut it into parts"
-            )
-        return path.read_text(encoding="utf-8-sig", errors="replace")
-    except OSError as err:
-        raise DeviceError(f"{path}: expected a readable file, got {err}") from err
+    doubts: tuple[str, ...] = ()
+    is_assumed: bool = False
 
 
 def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
@@ -87,7 +75,7 @@ def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list
         ConfigError: If the columns are not there.
         DeviceError: If nothing is in it.
     """
-    text = read_whole(path)
+    text, encoding = read_whole(path)
     table = find_table(path, text, config.columns)
     if table is None:
         raise DeviceError(f"{path}: expected rows of motion, got an empty file")
@@ -95,14 +83,18 @@ def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list
     prefixes = [""] if len(names) == 1 and not config.limbs else list(names)
     return [
         _read_limb(
-            table, find_columns(path, table.header, prefix, config), config, is_cut
+            path,
+            replace(table, told=", ".join(filter(None, (encoding, table.told)))),
+            find_columns(path, table.header, prefix, config),
+            config,
+            is_cut,
         )
         for prefix in prefixes
     ]
 
 
 def _read_limb(
-    table: Table, columns: Columns, config: OfflineConfig, is_cut: bool
+    path: Path, table: Table, columns: Columns, config: OfflineConfig, is_cut: bool
 ) -> Limb:
     """Return the rows of one limb; lines that cannot be read are counted."""
     counts: Counter[str] = Counter()
@@ -136,7 +128,28 @@ def _read_limb(
         columns.is_absolute,
         has_orientation=bool(columns.joints or columns.quat_xyzw or columns.euler),
         told=", ".join(filter(None, (table.told, columns.told))),
+        doubts=tuple(filter(None, _list_doubts(path, table, columns, column))),
+        is_assumed="joints" in columns.assumed,
     )
+
+
+def _list_doubts(
+    path: Path, table: Table, columns: Columns, column: dict[int, Vec]
+) -> Iterator[str]:
+    """Yield what to check of units that nobody named.
+
+    Raises:
+        ConfigError: If numbers are plainly in another unit.
+    """
+    for role, indices in (("euler", columns.euler), ("position", columns.position)):
+        if role not in columns.assumed or not indices:
+            continue
+        names = [table.header[i] for i in indices]
+        values = np.column_stack([column[i] for i in indices])
+        if role == "euler":
+            yield doubt_angles(path, names, values)
+        else:
+            yield doubt_lengths(names, values)
 
 
 def _looks_cut(table: Table, used: tuple[int, ...]) -> bool:

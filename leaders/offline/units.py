@@ -35,6 +35,11 @@ def split_unit(name: str) -> tuple[str, str]:
     return name[: found.start()], found[1].strip()
 
 
+def is_unit(word: str) -> bool:
+    """Whether a word is a unit that is known, in brackets or not, or ``-``: none."""
+    return word.strip("[]()").strip() in {*_KNOWN, "-", "1"}
+
+
 def scale_rows(rows: Rows, units: UnitSettings) -> Rows:
     """Return rows in the units of this project.
 

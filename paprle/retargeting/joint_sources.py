@@ -92,7 +92,8 @@ class JointFinder:
         if misfit:
             self.problems.append(
                 f"retarget: expected a motion of limb '{name}' within its limits, got "
-                f"{misfit}; is it another robot's? map it in retarget.joint_map"
+                f"{misfit}; is it another robot's (map it in retarget.joint_map), or "
+                "in degrees (leader.units.angle=deg, of data sets leader.angle=deg)?"
             )
 
     def _join_arm(self, own: Limb, limb: str) -> tuple[JointSource | None, ...]:

@@ -62,7 +62,7 @@ def test_a_jump_of_a_joint_ends_validity_and_is_counted(tmp_path, step):
     _, samples = play(leader)
 
     assert any(not s.valid for s in samples)
-    assert leader.notes == ("a.csv: 100 rows, 1 jumps in joints",)
+    assert leader.notes[0] == "a.csv: 100 rows, 1 jumps in joints"
 
 
 def test_a_jump_in_orientation_ends_validity_and_is_counted(tmp_path):
@@ -74,7 +74,7 @@ def test_a_jump_in_orientation_ends_validity_and_is_counted(tmp_path):
     _, samples = play(leader)
 
     assert any(not s.valid for s in samples)
-    assert leader.notes == ("a.csv: 100 rows, 1 jumps in orientation above 20 rad/s",)
+    assert leader.notes[0] == "a.csv: 100 rows, 1 jumps in orientation above 20 rad/s"
 
 
 @pytest.mark.parametrize("n", [1, 2, 5])

@@ -27,7 +27,7 @@ class TestFormats:
         leader = make_leader(path)
 
         assert leader.info.joint_names == {"hand": ("j1",)}
-        assert leader.notes == ("a.csv: 100 rows",)
+        assert leader.notes[0] == "a.csv: 100 rows"
 
     def test_tum_is_relative_and_found_by_its_content(self, tmp_path):
         path = tmp_path / "a.txt"
@@ -38,7 +38,7 @@ class TestFormats:
 
         assert leader.info.emits == "pose"
         assert not leader.info.is_absolute
-        assert leader.notes == ("a.txt: 100 rows",)
+        assert leader.notes[0] == "a.txt: 100 rows"
 
     @pytest.mark.parametrize(
         ("frame", "is_absolute"), [("auto", True), ("relative", False)]
@@ -218,7 +218,7 @@ class TestRecordings:
         t, samples = play(leader)
 
         note = "1303 rows, 89 duplicate stamps dropped"
-        assert leader.notes == (f"arbot_rectangle_H1.csv: {note}",)
+        assert leader.notes[0] == f"arbot_rectangle_H1.csv: {note}"
         assert t[-1] == pytest.approx(43.2, abs=0.01)
         assert all(s.valid for s in samples)
         assert leader.info.is_absolute
@@ -227,7 +227,7 @@ class TestRecordings:
     def test_tum(self):
         leader = make_leader(shared("tum_fr1_xyz.txt"), speed=10.0)
 
-        assert leader.notes == ("tum_fr1_xyz.txt: 3000 rows",)
+        assert leader.notes[0] == "tum_fr1_xyz.txt: 3000 rows"
         assert leader.info.look_ahead == pytest.approx(0.001, abs=1e-4)
 
     def test_npz_of_another_project_by_its_own_names(self):

@@ -212,7 +212,7 @@ def test_a_delimiter_that_is_given_is_believed(tmp_path):
 def test_quoted_numbers(tmp_path):
     path = write(tmp_path / "a.csv", ["t,j1", *(f'"{t}","{t}"' for t in T_GOOD)])
 
-    assert make_leader(path).notes == ("a.csv: 100 rows",)
+    assert make_leader(path).notes[0] == "a.csv: 100 rows"
 
 
 EUROC = (
