@@ -14,7 +14,8 @@ from leaders.offline.track import Rows
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
 from paprle.contracts.static_frames import SourceFrame
 from paprle.contracts.types import Vec
-from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag, Stamps
+from paprle.recording.bag_joints import Stamps, Wanted
+from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag
 
 
 def read_bag(
@@ -41,7 +42,7 @@ def read_bag(
             said = bag.agree_on_clock([*topics.values(), *filter(None, [joy])])
             held = _Joy(bag, config) if joy else None
             limbs = {
-                name: _read_limb(bag, topic, held, config)
+                name: _read_limb(bag, topic, name, held, config)
                 for name, topic in topics.items()
             }
     except RecordingError as err:
@@ -71,11 +72,13 @@ def _find_topics(
     )
 
 
-def _read_limb(bag: Bag, topic: str, joy: _Joy | None, config: OfflineConfig) -> Limb:
+def _read_limb(
+    bag: Bag, topic: str, name: str, joy: _Joy | None, config: OfflineConfig
+) -> Limb:
     counts: Counter[str] = Counter()
     told = ""
     if bag.topics.get(topic) in JOINT_TYPES:
-        stamps, rows = _read_joints(bag, topic, config, counts)
+        stamps, rows = _read_joints(bag, topic, name, config, counts)
     else:
         asked, setting = config.bag.base_frame, "leader.bag.base_frame"
         frame = SourceFrame(bag.statics, asked, setting)
@@ -93,15 +96,19 @@ def _read_limb(bag: Bag, topic: str, joy: _Joy | None, config: OfflineConfig) ->
 
 
 def _read_joints(
-    bag: Bag, topic: str, config: OfflineConfig, counts: Counter[str]
+    bag: Bag, topic: str, limb: str, config: OfflineConfig, counts: Counter[str]
 ) -> tuple[Stamps, Rows]:
     """Return stamps [ns] and rows; the gripper's joint becomes an opening."""
     gripper = config.bag.gripper
     wanted = config.joints
     if gripper is not None and wanted:
         wanted = (*wanted, gripper.joint)
-    joints = bag.read_joints(topic, wanted)
+    joints = bag.read_joints(topic, Wanted(wanted, limb, config.max_gap))
     counts["messages of other joints left out"] = joints.n_left_out
+    counts["rows merged from several messages"] = joints.n_merged
+    counts[f"rows with a joint silent for {config.max_gap:g} s dropped"] = (
+        joints.n_stale
+    )
     columns = dict(zip(joints.names, joints.q.T, strict=True))
     opening = None
     if gripper is not None:

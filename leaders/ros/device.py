@@ -14,8 +14,9 @@ import pinocchio as pin
 from hardware.ros.bus import SENSORS, Bus
 from hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
 from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
-from leaders.ros.config import LimbConfig, RosLeaderConfig
+from leaders.ros.config import RosLeaderConfig
 from leaders.ros.frames import HeardFrames
+from leaders.ros.parts import LimbParts
 from paprle.contracts.latest import Latest
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import LimbCommand
@@ -38,6 +39,13 @@ class RosDevice:
         }
         self._joy: Latest[Joy] = Latest()
         self.frames = HeardFrames(config)
+        self._parts = {
+            name: LimbParts(name, limb)
+            for name, limb in config.limbs.items()
+            if limb.joints
+        }
+        self._refused: dict[str, str] = {}
+        self._untold: list[str] = []
         self.n_refused = 0
 
     def subscribe(self, bus: Bus) -> None:
@@ -69,6 +77,26 @@ class RosDevice:
     def find_silent(self) -> list[str]:
         """Return the limbs of which nothing has come yet."""
         return [name for name, slot in self._slots.items() if slot.value is None]
+
+    def describe_silence(self, name: str) -> str:
+        """Say what a limb waits for, or why what came is not used."""
+        if name in self._refused:
+            return self._refused[name]
+        if name in self._parts:
+            return self._parts[name].find_missing()
+        return (
+            self.frames.find_refusal(name)
+            or f"a pose on {self._config.limbs[name].topic}"
+        )
+
+    def find_refused(self) -> dict[str, str]:
+        """Return limbs whose joints cannot be followed, and why."""
+        return dict(self._refused)
+
+    def take_warnings(self) -> list[str]:
+        """Return refusals that were not returned before."""
+        found, self._untold = self._untold, []
+        return found + self.frames.take_warnings()
 
     def make_commands(self) -> dict[str, LimbCommand]:
         """Return the newest command of each limb, with its gripper."""
@@ -119,20 +147,16 @@ class RosDevice:
         return callback
 
     def _accept_joints(self, bus: Bus, name: str, data: bytes) -> None:
-        limb: LimbConfig = self._config.limbs[name]
-        joints = decode_joints(bus.codec, data)
-        by_name = dict(zip(joints.names, joints.q, strict=True))
-        wanted = (*limb.joints, *([limb.gripper.joint] if limb.gripper else []))
-        if not set(wanted) <= by_name.keys():
-            return  # another device's joints on the same topic
-        q = np.array([by_name[joint] for joint in wanted])
-        if not np.isfinite(q).all():
-            raise MessageError(f"{limb.topic}: expected finite positions, got {q}")
-        opening = None
-        if limb.gripper is not None:
-            span = limb.gripper.open - limb.gripper.closed
-            opening = float(np.clip((q[-1] - limb.gripper.closed) / span, 0.0, 1.0))
-        self._put(name, LimbCommand(q=q[: len(limb.joints)], opening=opening))
+        parts = self._parts[name]
+        try:
+            command = parts.take(decode_joints(bus.codec, data), self._clock())
+        except MessageError:
+            if parts.refusal and name not in self._refused:
+                self._refused[name] = parts.refusal
+                self._untold.append(parts.refusal)
+            raise
+        if command is not None:
+            self._slots[name].write(command, parts.stamp_ns)
 
     def _accept_pose(self, bus: Bus, name: str, data: bytes) -> None:
         pose = decode_pose(bus.codec, data)
@@ -141,13 +165,10 @@ class RosDevice:
             raise MessageError("expected a finite pose and a unit quaternion")
         T = pin.XYZQUATToSE3(np.concatenate([pose.p, pose.quat_xyzw / norm]))
         T = self.frames.convert(name, pose.frame_id, T)
-        self._put(name, LimbCommand(T_leader_base_leader_eef=T))
+        self._slots[name].write(LimbCommand(T_leader_base_leader_eef=T), self._clock())
 
     def _accept_joy(self, bus: Bus, _: str, data: bytes) -> None:
         self._joy.write(decode_joy(bus.codec, data), self._clock())
-
-    def _put(self, name: str, command: LimbCommand) -> None:
-        self._slots[name].write(command, self._clock())
 
     def _read_axis(self) -> float | None:
         """Return the opening that an axis of the Joy asks for; None without one."""

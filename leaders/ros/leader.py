@@ -11,6 +11,7 @@ from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import LeaderInfo, LeaderSample
 
+_LISTENED = 0.5  # [s] chosen: five messages of a publisher at 10 Hz
 _TELL_NS = 10_000_000_000  # [ns] chosen: a clutch is pressed many times
 
 
@@ -81,6 +82,8 @@ class RosLeader(Leader):
             self._bus = open_bus(config, "paprle_leader")
             self._device.subscribe(self._bus)
             self._bus.wait_until(lambda: not self._device.find_silent(), config.timeout)
+            if self.info.joint_names:  # a second publisher shows by its values
+                self._bus.wait_until(self._is_refused, _LISTENED)
         except (BusError, MessageError) as err:
             self.close()
             raise DeviceError(f"leader 'ros': {err}") from err
@@ -112,9 +115,7 @@ class RosLeader(Leader):
                 f"leader 'ros': {self._failure}; the leader is lost: end the session "
                 "and start it again"
             )
-        warnings += [
-            f"leader 'ros': {why}" for why in self._device.frames.take_warnings()
-        ]
+        warnings += [f"leader 'ros': {why}" for why in self._device.take_warnings()]
         joy = self.config.joy
         if joy is not None and self._has_lost_deadman(joy):
             warnings.append(
@@ -129,6 +130,9 @@ class RosLeader(Leader):
         if self._bus is not None:
             self._bus.close()
             self._bus = None
+
+    def _is_refused(self) -> bool:
+        return bool(self._device.find_refused())
 
     def _make_sample(self) -> LeaderSample:
         """Make a sample; it counts as new only if the device said something new."""
@@ -170,15 +174,10 @@ class RosLeader(Leader):
         Raises:
             DeviceError: If a topic is silent.
         """
-        silent = self._device.find_silent()
+        silent = {*self._device.find_silent(), *self._device.find_refused()}
         if not silent:
             return
-        expected = []
-        for name in silent:
-            limb = self.config.limbs[name]
-            what = f"joints {', '.join(limb.joints)}" if limb.joints else "a pose"
-            refusal = self._device.frames.find_refusal(name)
-            expected.append(refusal or f"{what} on {limb.topic}")
+        expected = [self._device.describe_silence(name) for name in sorted(silent)]
         found = [f"{topic} [{kind}]" for topic, kind in bus.list_topics().items()]
         self.close()
         raise DeviceError(

@@ -18,6 +18,7 @@ from paprle.evaluation.limb import measure_limb
 from paprle.evaluation.metrics import Spans
 from paprle.evaluation.poses import Stamps, Trajectory, clean
 from paprle.evaluation.tracks import Track, compute_poses
+from paprle.recording.bag_joints import Wanted
 from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag
 from paprle.robot.chain import Limb
 
@@ -125,7 +126,7 @@ def _read(
             f"{bag.path}: expected --robot NAME for the joints of {topic}, got none"
         )
     else:
-        joints = bag.read_joints(topic, limb.joint_names)
+        joints = bag.read_joints(topic, Wanted(limb.joint_names, limb.name, _MAX_GAP))
         stamps, poses = joints.stamps_ns, compute_poses(limb, joints.q)
     if not len(stamps):
         raise ConfigError(f"{bag.path}: expected messages on {topic}, got none")

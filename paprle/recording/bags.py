@@ -7,14 +7,13 @@ whatever cannot be read is an error that says what was found.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pinocchio as pin
 from rosbags.rosbag1 import Reader as Reader1
 from rosbags.rosbag2 import Reader as Reader2
@@ -23,8 +22,7 @@ from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.static_frames import FrameError, SourceFrame, StaticFrames
 from paprle.contracts.types import Vec
-
-Stamps = npt.NDArray[np.int64]
+from paprle.recording.bag_joints import Joints, Stamps, Wanted, merge_states
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 JOINT_TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
@@ -51,23 +49,6 @@ def is_bag(path: Path) -> bool:
         head = file.read(256)
     # magic, opcode, length, then the lengths and texts of profile and library
     return head.startswith(_MCAP_MAGIC) and _OWN_LIBRARY not in head[8:]
-
-
-@dataclass(frozen=True)
-class Joints:
-    """Joint positions of one topic.
-
-    Attributes:
-        stamps_ns: When, shape (n,), [ns].
-        names: Joint names.
-        q: Positions, shape (n, m), [rad] or [m].
-        n_left_out: Messages of other joints, or without one position a name.
-    """
-
-    stamps_ns: Stamps
-    names: tuple[str, ...]
-    q: Vec
-    n_left_out: int
 
 
 class Bag:
@@ -211,42 +192,34 @@ class Bag:
                 rows[is_in] = _transform(T, rows[is_in])
         return self._find_stamps(read), rows
 
-    def read_joints(self, topic: str, names: tuple[str, ...] = ()) -> Joints:
+    def read_joints(self, topic: str, wanted: Wanted) -> Joints:
         """Return the joints of a JointState or JointTrajectory topic, by name.
 
         Of a JointTrajectory each point counts until the next message replaces it.
 
         Args:
             topic: Name of the topic.
-            names: Joints wanted; those of the first message when empty.
+            wanted: The joints that are meant.
 
         Returns:
             Their positions.
 
         Raises:
-            RecordingError: If no message has these joints.
+            RecordingError: If joints are missing or ambiguous, or contradict.
         """
-        read, seen = list(self._read(topic, *JOINT_TYPES)), set[str]()
-        kept: list[tuple[int, list[tuple[int, Vec]]]] = []
-        for begin_ns, (_, message) in zip(self._find_stamps(read), read, strict=True):
-            given, points = _read_points(message)
-            names = names or given
-            seen.update(given)
-            if points and set(names) <= set(given):
-                order = [given.index(name) for name in names]
-                kept.append((int(begin_ns), [(t, q[order]) for t, q in points]))
-        if not kept:
-            raise RecordingError(
-                f"{self.path}: expected joints {', '.join(names) or 'by name'} on "
-                f"{topic}, got {', '.join(sorted(seen)) or 'none'}"
+        read = list(self._read(topic, *JOINT_TYPES))
+        told = [
+            (int(begin_ns), *_read_points(message))
+            for begin_ns, (_, message) in zip(
+                self._find_stamps(read), read, strict=True
             )
-        rows = list(_replace_points(kept))
-        return Joints(
-            stamps_ns=np.array([stamp for stamp, _ in rows], dtype=np.int64),
-            names=names,
-            q=np.array([q for _, q in rows]),
-            n_left_out=len(read) - len(kept),
-        )
+        ]
+        if self.topics[topic] == JOINT_TRAJECTORY:
+            return _join_trajectories(self.path, topic, told, wanted)
+        states = [(t, names, rows[0][1]) for t, names, rows in told if rows]
+        joints = merge_states(self.path, topic, states, wanted)
+        n_bad = len(told) - len(states)
+        return replace(joints, n_left_out=joints.n_left_out + n_bad)
 
     def read_joy(self, topic: str) -> tuple[Stamps, list[Vec], list[list[bool]]]:
         """Return stamps [ns], axes and buttons of a Joy topic, a row a message."""
@@ -332,6 +305,34 @@ def _read_points(message: Any) -> tuple[tuple[str, ...], list[tuple[int, Vec]]]:
         len(q) == len(names) for _, q in rows
     )
     return names, rows if names and is_whole else []
+
+
+def _join_trajectories(
+    path: Path,
+    topic: str,
+    told: list[tuple[int, tuple[str, ...], list[tuple[int, Vec]]]],
+    wanted: Wanted,
+) -> Joints:
+    """Return the points of messages that hold all wanted joints."""
+    names = wanted.names or next((given for _, given, _ in told), ())
+    kept: list[tuple[int, list[tuple[int, Vec]]]] = []
+    for begin_ns, given, points in told:
+        if points and set(names) <= set(given):
+            order = [given.index(name) for name in names]
+            kept.append((begin_ns, [(t, q[order]) for t, q in points]))
+    if not kept:
+        seen = sorted({name for _, given, _ in told for name in given})
+        raise RecordingError(
+            f"{path}: expected joints {', '.join(names) or 'by name'} on {topic}, got "
+            f"{', '.join(seen) or 'none'}; name those that are meant in leader.joints"
+        )
+    rows = list(_replace_points(kept))
+    return Joints(
+        stamps_ns=np.array([stamp for stamp, _ in rows], dtype=np.int64),
+        names=names,
+        q=np.array([q for _, q in rows]),
+        n_left_out=len(told) - len(kept),
+    )
 
 
 def _replace_points(

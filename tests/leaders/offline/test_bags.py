@@ -132,7 +132,7 @@ def test_hosts_with_clocks_of_their_own_are_brought_together(tmp_path, skew):
     _, samples = play(leader)
 
     apart = f"clocks of /joy, /other, /target are {2e3 * abs(skew):.0f} ms apart"
-    assert all(apart in note for note in leader.notes)
+    assert sum(apart in note for note in leader.notes) == 2
     assert positions(samples, "l")[-1] == pytest.approx([0.04, 0, 0], abs=1e-9)
     np.testing.assert_allclose(positions(samples, "l"), positions(samples, "r"))
 

@@ -288,7 +288,7 @@ def test_a_silent_topic_is_told_with_what_is_there_instead(graph):
     with pytest.raises(DeviceError) as caught:
         RosLeader(JOINTS, graph.clock).open()
 
-    assert "joints b, a on /js" in str(caught.value)
+    assert "joints b, a, g on /js" in str(caught.value)
     assert "/pose [geometry_msgs/msg/PoseStamped]" in str(caught.value)
     with pytest.raises(DeviceError, match=r"leader\.limbs"):
         RosLeader(RosLeaderConfig(), graph.clock).open()
@@ -371,3 +371,73 @@ def test_a_configured_frame_that_nothing_joins_is_refused_at_the_start(graph, de
 
     with pytest.raises(DeviceError, match=r"'table', got poses in 'map'"):
         listen(graph, asked, lambda: device.pose(frame="map"))
+
+
+def test_joints_split_over_messages_are_merged_and_the_oldest_tells_the_age(
+    graph, device
+):
+    def speak():
+        device.joints(a=1.0)
+        device.joints(b=2.0, g=0.0)
+
+    leader = listen(graph, JOINTS, speak)
+    sample = leader.latest()
+    np.testing.assert_array_equal(sample.limbs["arm"].q, [2.0, 1.0])
+    assert sample.valid
+
+    for k in range(60):
+        graph.tick()
+        device.joints(a=1.0 + 0.001 * k)
+
+    stale = leader.latest()
+    assert not stale.valid, "b and g were silent"
+    assert graph.clock() - stale.stamp_ns > 0.14e9
+    device.joints(b=2.1, g=0.0)
+    assert leader.latest().valid
+    assert leader.latest().limbs["arm"].q[0] == pytest.approx(2.1)
+
+
+@pytest.mark.parametrize("prefix", ["left/", "/left_", "robot."])
+def test_a_prefix_that_all_joints_share_is_left_out(graph, device, prefix):
+    names = {f"{prefix}a": 1.0, f"{prefix}b": 2.0, f"{prefix}g": 0.0}
+    leader = listen(graph, JOINTS, lambda: device.joints(**names))
+
+    np.testing.assert_array_equal(leader.latest().limbs["arm"].q, [2.0, 1.0])
+
+
+def test_several_prefixes_are_refused_with_the_names_and_the_setting(graph, device):
+    def speak():
+        device.joints(**{"left/a": 1.0, "left/b": 2.0, "left/g": 0.0})
+        device.joints(**{"right/a": 1.0, "right/b": 2.0, "right/g": 0.0})
+
+    with pytest.raises(
+        DeviceError, match=r"left/b.*right/b.*leader\.limbs\.arm\.joints"
+    ):
+        listen(graph, JOINTS, speak)
+
+
+@pytest.mark.parametrize("other", [0.0, 0.3])
+def test_publishers_that_contradict_each_other_are_refused_at_the_start(
+    graph, device, other
+):
+    def speak():
+        device.joints(a=1.0, b=2.0, g=0.0)
+        device.joints(a=other, b=other, g=0.0)
+
+    with pytest.raises(DeviceError, match="alternate between two motions"):
+        listen(graph, JOINTS, speak)
+
+
+def test_a_publisher_that_contradicts_later_ends_the_motion_and_is_told(graph, device):
+    leader = listen(graph, JOINTS, lambda: device.joints(a=1.0, b=2.0, g=0.0))
+    told = []
+    for _ in range(60):
+        graph.tick()
+        device.joints(a=1.0, b=2.0, g=0.0)
+        device.joints(a=0.0, b=0.0, g=0.0)
+        leader.latest()
+        told += leader.take_warnings()
+
+    assert not leader.latest().valid
+    [text] = told
+    assert "two publishers" in text

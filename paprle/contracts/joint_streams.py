@@ -1,0 +1,130 @@
+"""Joints that come by name: which names are meant, and who contradicts whom."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.contracts.types import Vec
+
+_SEPARATORS = re.compile(r"[/.:\-_]+")
+_STEP = 0.02  # [rad] or [m] chosen: less than this between two values is no jump
+_SPEED = 3.0  # [rad/s] chosen: a step slower than this is no jump
+_LONGEST = 0.1  # [s] chosen: after a longer time a step of any size may be motion
+_N_RETURNS = 4  # chosen: a motion does not come back to where it was so often
+_WINDOW = 2.0  # [s] chosen: returns farther apart are not of two publishers
+_TURN = 2.0 * np.pi
+
+
+class AmbiguousNamesError(ValueError):
+    """Several groups of joints have the names that are looked for, but for a prefix."""
+
+
+def match_names(
+    wanted: Iterable[str], seen: Iterable[str], limb: str = ""
+) -> dict[str, str]:
+    """Return which of the names that were seen each wanted name means.
+
+    Names count as the same whatever separates their parts. Where none is the same, a
+    prefix that all have in common is left out, of either side: ``left/joint1`` is
+    ``joint1`` as long as no other prefix has a ``joint1``.
+
+    Args:
+        wanted: Names that are looked for.
+        seen: Names that came.
+        limb: A prefix of this name is preferred to others.
+
+    Returns:
+        Names that came by wanted names; what did not come is left out.
+
+    Raises:
+        AmbiguousNamesError: If several prefixes fit, and none is the limb's name.
+    """
+    names = {_plain(name): name for name in seen}
+    plain = {name: _plain(name) for name in wanted}
+    same = {name: names[p] for name, p in plain.items() if p in names}
+    if same:
+        return same
+    groups: dict[str, dict[str, str]] = {}
+    for name, p in plain.items():
+        for other, came in names.items():
+            longer, shorter = (other, p) if len(other) > len(p) else (p, other)
+            if longer.endswith(f"_{shorter}"):
+                prefix = longer.removesuffix(f"_{shorter}")
+                groups.setdefault(prefix, {})[name] = came
+    if len(groups) <= 1:
+        return next(iter(groups.values()), {})
+    if _plain(limb) in groups:
+        return groups[_plain(limb)]
+    raise AmbiguousNamesError(
+        f"joints {', '.join(plain)} of {len(groups)} prefixes: "
+        + "; ".join(", ".join(group.values()) for group in groups.values())
+    )
+
+
+class Alternation:
+    """Notices values of one joint that go to and fro between two tracks.
+
+    Two publishers that tell different positions of the same joint make its values jump
+    to the other track and back, again and again. A motion does not.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[float, float] | None = None
+        self._before: float | None = None
+        self._jump = 0.0
+        self._returns: list[float] = []
+
+    def add(self, t: float, value: float) -> bool:
+        """Take a value and say whether the last ones alternate.
+
+        Args:
+            t: Its time, [s].
+            value: The position, [rad] or [m].
+
+        Returns:
+            Whether two publishers contradict each other.
+        """
+        if self._last is not None:
+            dt, step = t - self._last[0], value - self._last[1]
+            if dt > _LONGEST:
+                self._before = None
+            elif is_jump(np.array([dt]), np.array([step]))[0]:
+                self._note(t, value, step)
+        self._last = t, value
+        return len(self._returns) >= _N_RETURNS
+
+    def _note(self, t: float, value: float, step: float) -> None:
+        least = 0.5 * min(abs(step), abs(self._jump))
+        if self._before is not None and abs(value - self._before) < least:
+            self._returns = [r for r in self._returns if t - r < _WINDOW] + [t]
+        self._before, self._jump = (None if self._last is None else self._last[1]), step
+
+
+def is_jump(dt: Vec, step: Vec) -> npt.NDArray[np.bool_]:
+    """Return which steps are none of a motion, shape (n,); whole turns are left out."""
+    least = np.maximum(_STEP, _SPEED * dt)
+    off_turn = np.abs(np.abs(step) - _TURN)
+    return np.asarray((np.abs(step) > least) & (off_turn > least) & (dt <= _LONGEST))
+
+
+def find_contradiction(series: Mapping[str, tuple[Vec, Vec]]) -> str:
+    """Return a joint whose values alternate between two tracks; empty: none does.
+
+    Args:
+        series: Times [s] and positions of each joint, shape (n,) each, in order.
+    """
+    for name, (t, q) in series.items():
+        if np.count_nonzero(is_jump(np.diff(t), np.diff(q))) < _N_RETURNS:
+            continue
+        alternation = Alternation()
+        if any(map(alternation.add, t.tolist(), q.tolist())):
+            return name
+    return ""
+
+
+def _plain(name: str) -> str:
+    return _SEPARATORS.sub("_", name.lower()).strip("_")
