@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from paprle.cli.slow_work import SlowWork
 from paprle.cli.verb import Verb, say
 from paprle.config.folders import DATA, IS_PACKED
 from paprle.onboarding.new_robot import write_new_robot
@@ -41,13 +42,15 @@ def _add_new_robot(parser: argparse.ArgumentParser) -> None:
 
 
 def _new_robot(args: argparse.Namespace) -> int:
-    report = write_new_robot(
-        provide_urdf(args.urdf, args.out),
-        args.out,
-        args.name,
-        tuple(args.ignore),
-        args.limbs,
-    )
+    with SlowWork("reading the URDF") as work:
+        report = write_new_robot(
+            provide_urdf(args.urdf, args.out),
+            args.out,
+            args.name,
+            tuple(args.ignore),
+            args.limbs,
+            note=work.note,
+        )
     say("\n".join(report.lines()))
     return 0
 
@@ -71,9 +74,10 @@ NEW_ROBOT = Verb(
 Limbs, end-effectors, home, limits and grippers are guessed; review the lines that
 begin with CHECK before the robot moves. Collision meshes are enclosed in bodies,
 several per link where one would be too large, in a copy of the URDF beside the YAML;
-that takes tens of seconds. `follower=./my_arm.urdf` does the same in a cache, for envs
-without a real robot. Where every home that is found touches something, nothing is
-written, and the links are named.
+that takes tens of seconds, minutes for robots with hands, and says what is under way.
+`follower=./my_arm.urdf` does the same in a cache, for envs without a real robot. Where
+every home that is found touches something, nothing is written, and the links are
+named.
 
 example:
   paprle new-robot my_arm.urdf --name my_arm

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from paprle.cli.slow_work import SlowWork
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
 from paprle.contracts.errors import ConfigError, RecordingError
@@ -46,7 +47,8 @@ def _run(args: argparse.Namespace) -> int:
 def _start(resolved: Resolved, *, is_dry: bool) -> int:
     if not is_dry:
         return run(resolved)
-    found = check(resolved)
+    with SlowWork("checking leader, robot and env, as a start would"):
+        found = check(resolved)
     say(found.told)
     if found.problems:
         raise ConfigError(found.problems)

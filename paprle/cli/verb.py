@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paprle.cli.slow_work import SlowWork
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.text import make_printable
 
@@ -107,7 +108,9 @@ def _replace_urdfs(settings: list[str]) -> list[str]:
     replaced = []
     for word in settings:
         if _names_urdf(word):
-            yaml, told = provide_yaml(Path(word.removeprefix("follower=")))
+            with SlowWork("reading the URDF") as work:
+                urdf = Path(word.removeprefix("follower="))
+                yaml, told = provide_yaml(urdf, work.note)
             sys.stderr.write("".join(f"{line}\n" for line in told))
             word = f"follower={yaml}"  # noqa: PLW2901 - the same word, at last
         replaced.append(word)

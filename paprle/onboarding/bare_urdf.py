@@ -12,15 +12,17 @@ from pathlib import Path
 from paprle.config.folders import expand_home
 from paprle.onboarding.mesh_bodies import find_mesh
 from paprle.onboarding.new_robot import make_slug, write_new_robot
+from paprle.onboarding.notes import Note, be_silent
 from paprle.onboarding.xacro_files import name_robot, provide_urdf
 from paprle.robot.urdf import read_urdf
 
 
-def provide_yaml(urdf: Path) -> tuple[Path, list[str]]:
+def provide_yaml(urdf: Path, note: Note = be_silent) -> tuple[Path, list[str]]:
     """Return the YAML of a bare URDF, written as ``paprle new-robot`` would.
 
     Args:
         urdf: The URDF; nothing is written beside it.
+        note: Takes what is done next: big robots take minutes.
 
     Returns:
         The YAML, and what the operator should know of it. A URDF that has not changed
@@ -40,7 +42,7 @@ def provide_yaml(urdf: Path) -> tuple[Path, list[str]]:
     ]
     kept = yaml.parent / "findings.txt"  # doubts do not fade with a second start
     if not yaml.is_file():
-        report = write_new_robot(path, yaml.parent, slug)
+        report = write_new_robot(path, yaml.parent, slug, note=note)
         kept.write_text("\n".join(report.findings()), encoding="utf-8")
     found = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
     return yaml, [f"{urdf.name}: {line}" for line in found] + told

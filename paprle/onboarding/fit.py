@@ -25,6 +25,7 @@ import pinocchio as pin
 from paprle.contracts.types import Vec
 from paprle.onboarding.cuts import PiecePair, Posture, find_cut
 from paprle.onboarding.link_pairs import MOSTLY, Link, LinkPair
+from paprle.onboarding.notes import Note, be_silent
 from paprle.onboarding.pieces import Given, Piece
 from paprle.onboarding.relative import list_ways
 from paprle.robot.tree import Urdf
@@ -59,13 +60,14 @@ class Fitted(NamedTuple):
     blocked: dict[Pair, float]
 
 
-def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec]) -> Fitted:
+def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], note: Note = be_silent) -> Fitted:
     """Cut meshes into pieces until the bodies around them leave the robot its room.
 
     Args:
         tree: The robot.
         meshes: The triangles of links that have meshes to collide with, in their axes,
             shape (k, 3, 3), [m].
+        note: Takes what is done next.
 
     Returns:
         The bodies, what is to be left out, and what they still keep apart too far.
@@ -81,14 +83,22 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec]) -> Fitted:
         for way in list_ways(tree, balls)
         if not meshes.keys().isdisjoint(way.links)
     ]
-    always = [pair for pair in pairs if pair.touches_always() or pair.is_bearing()]
+    always = []
+    for k, pair in enumerate(pairs, 1):
+        note(f"finding links that always touch: pair {k} of {len(pairs)}")
+        if pair.touches_always() or pair.is_bearing():
+            always.append(pair)
     pairs = [pair for pair in pairs if pair not in always]
-    for pair in sorted(pairs, key=lambda pair: -len(pair.find_hits())):
+    ordered = sorted(pairs, key=lambda pair: -len(pair.find_hits()))
+    for k, pair in enumerate(ordered, 1):
+        note(f"trying postures in which links touch: pair {k} of {len(pairs)}")
         pair.add_touching()  # what is found early need not be looked at again
+    note(f"fitting bodies to meshes of {len(meshes)} links")
     _separate(pairs)
     for pair in pairs:
         if pair.measure_lost() >= MOSTLY:
             pair.leave_out_if_apart()
+    note("cutting bodies where the robot loses room")
     _refine(pairs)
     names = {
         id(piece): (name, k)

@@ -23,6 +23,7 @@ from paprle.contracts.types import Vec
 from paprle.onboarding.fit import fit_bodies
 from paprle.onboarding.link_pairs import make_primitive
 from paprle.onboarding.mesh_sizes import check_sizes
+from paprle.onboarding.notes import Note, be_silent
 from paprle.robot.round_ends import list_ends
 from paprle.robot.tree import Primitive, Urdf
 
@@ -68,12 +69,13 @@ class Covered(NamedTuple):
     links: frozenset[str] = frozenset()
 
 
-def cover_meshes(tree: Urdf, out: Path) -> Covered:
+def cover_meshes(tree: Urdf, out: Path, note: Note = be_silent) -> Covered:
     """Write a copy of a URDF with bodies in place of its collision meshes.
 
     Args:
         tree: The URDF.
         out: Where the copy goes, if any mesh is found.
+        note: Takes what is done next.
 
     Returns:
         What became of the meshes.
@@ -83,6 +85,7 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
     """
     root = ET.fromstring(tree.path.read_bytes())
     doubts = []
+    note("reading meshes")
     meshes: dict[str, list[Vec]] = {}
     kept = ET.Element("paprle")
     for link in root.findall("link"):
@@ -106,7 +109,7 @@ def cover_meshes(tree: Urdf, out: Path) -> Covered:
     if not meshes:
         return Covered(None, 0, 0, tuple(doubts))
     doubts += check_sizes(tree, meshes)
-    fitted = fit_bodies(tree, {k: np.concatenate(v) for k, v in meshes.items()})
+    fitted = fit_bodies(tree, {k: np.concatenate(v) for k, v in meshes.items()}, note)
     for link in root.findall("link"):
         name = link.get("name", "")
         for k, piece in enumerate(fitted.pieces.get(name, ())):

@@ -16,6 +16,7 @@ from paprle.onboarding.draft import GENTLE, GENTLE_SLIDING, Draft, Pairs, list_l
 from paprle.onboarding.held import find_held_overlaps
 from paprle.onboarding.home import Reach, Room, jacobian_error
 from paprle.onboarding.mesh_bodies import Covered, cover_meshes
+from paprle.onboarding.notes import Note, be_silent
 from paprle.onboarding.overdrawn import find_overdrawn
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
@@ -98,6 +99,8 @@ def write_new_robot(
     name: str | None = None,
     ignored: Pairs = (),
     wanted: tuple[str, ...] = (),
+    *,
+    note: Note = be_silent,
 ) -> NewRobotReport:
     """Write a follower's YAML for a bare URDF and check it by loading it.
 
@@ -109,6 +112,7 @@ def write_new_robot(
         ignored: Pairs of links that nothing is to keep apart.
         wanted: Limbs that are to move, by the names that are found; the others hold
             home. All when empty.
+        note: Takes what is done next: big robots take minutes.
 
     Returns:
         What was written and found.
@@ -127,13 +131,14 @@ def write_new_robot(
             )
     out_dir.mkdir(parents=True, exist_ok=True)
     try:
-        covered = cover_meshes(tree, copy)
+        covered = cover_meshes(tree, copy, note)
         used = tree if covered.path is None else read_urdf(copy)
-        draft = _draft(used, slug, covered, ignored, wanted)
+        draft = _draft(used, slug, covered, ignored, wanted, note)
         draft.doubts += _doubt_bodies(covered, _name_follower(path))
         draft.urdf, draft.source = _relative(used.path, path), tree.path.name
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(list_lines(draft)) + "\n")
+        note("trying targets around home")
         return _check(path, slug, draft)
     except BaseException:  # a Ctrl-C leaves no half-checked file either
         path.unlink(missing_ok=True)
@@ -154,7 +159,12 @@ def make_slug(name: str) -> str:
 
 
 def _draft(
-    tree: Urdf, name: str, covered: Covered, ignored: Pairs, wanted: tuple[str, ...]
+    tree: Urdf,
+    name: str,
+    covered: Covered,
+    ignored: Pairs,
+    wanted: tuple[str, ...],
+    note: Note,
 ) -> Draft:
     limbs = _choose_limbs(find_limbs(tree), wanted)
     fingers = {limb.gripper.joint for limb in limbs if limb.gripper}
@@ -189,11 +199,13 @@ def _draft(
         ignore_collisions=covered.exempt.never + covered.exempt.always + ignored,
     )
     robot = RobotModel.from_settings(settings, name, DATA)
+    note("looking for bodies that are drawn too thick")
     overdrawn = find_overdrawn(robot, _list_drawn(tree, covered))
     if overdrawn:
         known = settings.ignore_collisions
         settings = replace(settings, ignore_collisions=known + overdrawn)
         robot = RobotModel.from_settings(settings, name, DATA)
+    note("looking for a home with room around it")
     home = robot.guess_home()
     homes = {limb.name: robot.limbs[limb.name].take(home) for limb in limbs}
     in_limbs = {j for limb in limbs for j in limb.joint_names}
@@ -205,6 +217,7 @@ def _draft(
     }
     settings = _with_homes(settings, homes, held)
     robot = RobotModel.from_settings(settings, name, DATA)
+    note("looking for bodies that overlap and hold still")
     overlaps = find_held_overlaps(tree, robot, held)
     if overlaps:
         known = settings.ignore_collisions

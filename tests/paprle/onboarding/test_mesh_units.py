@@ -89,3 +89,15 @@ def test_a_urdf_in_millimetres_is_told(tmp_path):
 
     assert len(doubts) == 1
     assert "weld 150 m; are these millimetres?" in doubts[0]
+
+
+def test_each_step_of_the_work_is_noted(tmp_path):
+    write_dae(tmp_path / "part.dae", 1.0, "")
+    urdf = write_arm(tmp_path / "arm.urdf", more=MESH.format(scale=""))
+    noted = []
+
+    write_new_robot(urdf, tmp_path / "out", "arm", note=noted.append)
+
+    assert noted[0] == "reading meshes"
+    assert "fitting bodies to meshes of 1 links" in noted
+    assert noted[-1] == "trying targets around home"

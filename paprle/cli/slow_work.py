@@ -1,0 +1,52 @@
+"""Work that may take long says what it does and for how long it has."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+from types import TracebackType
+from typing import Self
+
+_FIRST = 2.0  # asked for: [s] longer silence needs a word
+_NEXT = 10.0  # chosen: [s] often enough to see that it goes on
+
+
+class SlowWork:
+    """Writes to the standard error what is under way, after 2 s and each 10 s then."""
+
+    def __init__(self, what: str) -> None:
+        """Prepare.
+
+        Args:
+            what: What is done at first.
+        """
+        self._what, self._end = what, threading.Event()
+        self._thread = threading.Thread(target=self._tell, name="slow-work")
+
+    def note(self, what: str) -> None:
+        """Say what is done from now on."""
+        self._what = what
+
+    def __enter__(self) -> Self:
+        """Begin to watch the time."""
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Tell no more."""
+        self._end.set()
+        self._thread.join()
+
+    def _tell(self) -> None:
+        begin, wait = time.monotonic(), _FIRST
+        while not self._end.wait(wait):
+            wait = _NEXT
+            taken = time.monotonic() - begin
+            sys.stderr.write(f"{taken:.0f} s: {self._what}\n")
+            sys.stderr.flush()

@@ -1,0 +1,12 @@
+"""What long work takes to say how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Note = Callable[[str], None]
+"""Takes what is done next, in words for the operator."""
+
+
+def be_silent(what: str) -> None:
+    """Take a note and tell nobody."""
