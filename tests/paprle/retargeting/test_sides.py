@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+import time
+
 import pytest
 from public_robots import PUBLIC
 from retargeting import load_robot
@@ -11,8 +14,10 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.leader_group import merge_leaders
 from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LimbInfo
+from paprle.hosts.factories import make_leaders
 from paprle.hosts.plan import make_plan
 from paprle.hosts.preflight import rehearse
+from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.namesakes import match_first, match_names
 from paprle.retargeting.pairing import make_pairing
 from paprle.robot.limb_names import find_side, find_sides
@@ -32,6 +37,15 @@ LEADERS = {
     "no gap": ("larm", "rarm"),
 }
 ROBOTS = ("g1", "g1_upper", "papras_7dof_2arm", "piper_2arm")
+TWO_HANDED = (
+    "leader=webxr leader.hands=[left,right]",
+    "leader=visionpro leader.host=localhost leader.hands=[right,left]",
+    "leader=joycons",
+    "leader=puppeteer_g1",
+    "leader=puppeteer_g1_upper",
+    "leader=puppeteer_papras_7dof_2arm",
+    "leader=puppeteer_piper_2arm",
+)
 BARE = {
     "baxter": "baxter_description/urdf/baxter.urdf",
     "pr2": "pr2_description/urdf/pr2.urdf",
@@ -76,6 +90,14 @@ def pair(robot: str, leader: LeaderInfo, **settings):
     return make_pairing(load_robot(robot), leader, RetargetSettings(**settings), {})
 
 
+@functools.cache
+def read_leader(words: str) -> LeaderInfo:
+    """Return what a leader of this repository says of itself, closed."""
+    resolved = resolve([*words.split(), "follower=g1_upper", "env=kinematic"])
+    made = make_leaders(resolved, time.monotonic_ns, load_robot("g1_upper").info)
+    return merge_leaders({name: leader.info for name, leader in made.items()})
+
+
 def name_side(limb: str) -> str:
     """Tell a side by the first letter that is an l or an r at a word's end or begin."""
     text = limb.lower().strip("/")
@@ -100,6 +122,25 @@ def test_each_hand_drives_the_arm_of_its_side(leader, robot):
     for name, own in found.limbs.items():
         assert name_side(name) == name_side(own)
     assert not found.problems
+
+
+@pytest.mark.parametrize("robot", ROBOTS)
+@pytest.mark.parametrize("words", TWO_HANDED)
+def test_each_leader_of_two_hands_drives_each_robot_of_two_arms(words, robot):
+    leader = read_leader(words)
+
+    made = make_pairing(
+        load_robot(robot), leader, RetargetSettings(), load_arms(leader)
+    )
+
+    drivers = {
+        name: own.sources[0].leader_limb
+        for name, own in made.limbs.items()
+        if "leg" not in name
+    }
+    assert len(drivers) == 2
+    for name, own in drivers.items():
+        assert name_side(name) == name_side(own) != ""
 
 
 @pytest.mark.parametrize("robot", ROBOTS)
