@@ -36,6 +36,7 @@ from paprle.evaluation.timing import (
     make_limits,
     measure_ticks,
 )
+from paprle.evaluation.tracking import describe_tracking, judge_tracking
 from paprle.evaluation.tracks import (
     find_engaged,
     find_origin_ns,
@@ -139,6 +140,8 @@ def measure_source(episode: Recording) -> EpisodeResult:
     entry["gate"] = _measure_gate(episode.gate, robot, h, settings, notes)
     entry["smoothness"] = measure_smoothness(episode.gate, robot, h)
     _add_clearance(entry["gate"], episode, notes)
+    if len(engaged) and tracks:
+        entry["tracking"] = describe_tracking(judge_tracking(episode))
     entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
     entry["far"] = _find_far(episode).measure()
     entry["ways"] = compare_ways(episode.ticks, episode.layout.leader, episode.events)
@@ -199,6 +202,7 @@ def make_blank(path: Path) -> Json:
         "end_reason": None,
         "ate_mm": {kind: dict(figures) for kind in kinds},
         "reach": None,
+        "tracking": None,
         "lag_ms": None,
         "look_ahead_ms": None,
         "latency_ms": {kind: {"p50": None, "p99": None} for kind in latencies},

@@ -24,13 +24,6 @@ import pinocchio as pin
 from paprle.contracts.settings import GateSettings
 from paprle.contracts.types import GateState, RobotInfo, Vec
 from paprle.evaluation.causes import Reach, Samples, Tally
-from paprle.evaluation.descent import (
-    AT_BOUND,
-    REACHED_POS,
-    REACHED_ROT,
-    Asked,
-    descend,
-)
 from paprle.evaluation.metrics import SpanFinder, Spans, is_inside, is_outside
 from paprle.evaluation.poses import (
     Poses,
@@ -44,6 +37,14 @@ from paprle.evaluation.store import Column, Rows, Store, Table, cut
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.robot.chain import Limb
+from paprle.tracking.arm import find_asked
+from paprle.tracking.descent import (
+    AT_BOUND,
+    REACHED_POS,
+    REACHED_ROT,
+    Asked,
+    descend,
+)
 
 Bools = npt.NDArray[np.bool_]
 
@@ -80,19 +81,6 @@ _OBSTACLES = (
 """Kinds of which reaching a limit of the joints is but a consequence."""
 _RATES = (("velocity", 1, "dq_max"), ("acceleration", 2, "ddq_max"))
 """Limits of derivatives of q: kind of cause, order, name in ``RobotInfo``."""
-
-
-def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
-    """Return what the IK of a limb was asked for, from the recorded config."""
-    ik = config.get("ik") or {}
-    own = (ik.get("limbs") or {}).get(limb.name) or {}
-    given = {**ik, **{key: value for key, value in own.items() if value is not None}}
-    weight = float(given.get("rotation_weight", 0.2))
-    free = {"x": 3, "y": 4, "z": 5}.get(given.get("free_axis", "none"))
-    rows = tuple(row for row in range(6) if row != free)
-    if weight == 0.0 or len(limb.joint_names) < len(rows):
-        return Asked(0.0, (0, 1, 2))  # position comes first, rotation gets the rest
-    return Asked(weight, rows)
 
 
 class Recorded(NamedTuple):

@@ -179,6 +179,7 @@ def summarise_entry(entry: Json) -> str:
         f", max {n(raw['max'], 'mm')}{limb if len(entry['limbs']) > 1 else ''}",
         f"  without lag  median {n(shifted['median'], 'mm')}, p95 "
         f"{n(shifted['p95'], 'mm')}, at τ = {n(shifted.get('tau_ms'), 'ms')}",
+        f"  session      {_describe_tracking(entry['tracking'])}",
         f"  targets      {describe_reach(entry['reach'])}",
         *([f"               {longest}"] if longest else []),
         f"  where reached mean {n(within['mean'], 'mm')}, p95 "
@@ -202,3 +203,12 @@ def summarise_entry(entry: Json) -> str:
         f"in time, p50 {n(tick['p50_us'], 'µs')}, p99 {n(tick['p99_us'], 'µs')}",
     ]
     return "\n".join([*lines, *(f"  note: {note}" for note in entry["notes"])])
+
+
+def _describe_tracking(tracking: Json | None) -> str:
+    """Return what the session said of its tracking."""
+    if tracking is None:
+        return "not known"
+    said = tracking["summary"] or "always where the hand was"
+    paused = f"; paused: {tracking['pauses']}" if tracking["pauses"] else ""
+    return f"{said}{paused}"

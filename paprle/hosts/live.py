@@ -189,6 +189,7 @@ class LiveSession:
                 continue
             output = self._step(start_ns, status)
             self._post(output, start_ns, late_ns)
+            self._progress.note(output.tick, status)
             self._black_box.add(output.tick, status)
             if self.core.state is SessionState.CLOSING:
                 return  # _brake sees to the rest, within its time

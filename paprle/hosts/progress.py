@@ -8,10 +8,10 @@ from typing import Any
 from paprle.contracts.settings import SessionSettings
 from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
-from paprle.hosts.cuts import Cuts
 from paprle.hosts.plan import Plan
-from paprle.hosts.shortfall import Shortfalls
 from paprle.hosts.terminal import Operator
+from paprle.hosts.tracking_watch import TrackingWatch, make_classifier
+from paprle.ipc.records import Record
 from paprle.session.core import Core
 
 _LONGEST_TASK = 24  # chosen: of a line of 80 letters
@@ -38,8 +38,7 @@ class Progress:
         """
         self._core, self._plan, self._settings = core, plan, plan.resolved.session
         self._task = plan.resolved.record.task
-        self._shortfalls = Shortfalls(plan.robot, plan.resolved.gate)
-        self._cuts = Cuts(plan.robot)
+        self.tracking = TrackingWatch(make_classifier(plan))
         self._operator = operator
         self.is_behind = False
         if operator is not None:
@@ -56,22 +55,32 @@ class Progress:
     @property
     def was_left(self) -> bool:
         """Whether nobody held the leader, and the robot did not follow it for most."""
-        return self._shortfalls.is_most and not self._plan.layout.leader.is_human
+        is_most = self.tracking.session.is_most
+        return is_most and not self._plan.layout.leader.is_human
+
+    def note(self, tick: Record, status: Record) -> bool:
+        """Keep the numbers of a tick that is to be judged.
+
+        It is called in the tick's thread, unlike all else.
+
+        Returns:
+            Whether it is.
+        """
+        return self.tracking.note(self._core, tick, status)
 
     def look(self) -> None:
         """Find what keeps the robot from where it is asked to be, and count it."""
-        self._shortfalls.update(self._core)
-        self._cuts.update(self._core)
-        newest = self._shortfalls.newest
+        self.tracking.update(self._core)
+        newest = self.tracking.newest.findings
         farthest = max((one.pos for one in newest if one.pos > 0.0), default=0.0)
         is_led = self._core.state is SessionState.ENGAGED
         least = _CAUGHT_UP if self.is_behind else _BEHIND
         self.is_behind = is_led and farthest > least
         limbs = self._plan.retargeting.pairing.limbs
         stuck = {  # a camera that cannot go farther needs nobody's decision
-            one.stuck: one.cause
+            one.limb: one.cause
             for one in newest
-            if one.stuck and limbs[one.stuck].rule != "look_at"
+            if one.is_stuck and limbs[one.limb].rule != "look_at"
         }
         self._core.motion.look_for_postures(stuck)
 
@@ -104,8 +113,8 @@ class Progress:
         head = [f"{core.state.name:<9}", core.note, self._name_drivers(), self.number]
         is_closing = core.state is SessionState.CLOSING  # nothing is asked any more
         tail = ["" if is_closing else link, recording]
-        tail += map(str, self._shortfalls.newest)
-        tail += [str(cut) for cut in self._cuts.newest if cut.share > 0.0]
+        tail += self.shortfalls
+        tail += [str(cut) for cut in self.tracking.newest.cuts if cut.share > 0.0]
         tail += ["BEHIND: wait for the robot"] if self.is_behind else []
         if core.stuck.limbs:
             tail.append(f"leader stuck: {', '.join(core.stuck.limbs)}")
@@ -131,12 +140,12 @@ class Progress:
     @property
     def shortfalls(self) -> list[str]:
         """Why the robot is not where the hand is, as far as was looked last."""
-        return [str(one) for one in self._shortfalls.newest]
+        return [str(one) for one in self.tracking.newest.findings]
 
     @property
     def cuts(self) -> list[str]:
         """How much of what is asked is cut, and at which joint, likewise."""
-        return [str(one) for one in self._cuts.newest]
+        return [str(one) for one in self.tracking.newest.cuts]
 
     def summarise(self, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
         """Say how it went, in a few lines.
@@ -148,7 +157,9 @@ class Progress:
         Yields:
             The lines.
         """
-        core, short = self._core, self._shortfalls.summarise()
+        core = self._core
+        self.tracking.update(core)
+        short = self.tracking.session.summarise()
         reason = core.end_reason or "before it began"
         has_why = core.note and reason not in {"done", "quit"}
         why = f" ({core.note})" if has_why else ""

@@ -37,7 +37,6 @@ from paprle.recording.header import make_recording_header
 from paprle.recording.manifest import find_mark
 from paprle.recording.recorder import Recorder
 
-_LOOK_NS = 200_000_000  # chosen: as often as a live session looks at itself
 _SHOWN_EACH = 4  # chosen: leaders afar see every 20 ms of 200 Hz
 _RECORDED_NS = 100_000_000  # chosen: records are sorted and written many at a time
 _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
@@ -142,7 +141,6 @@ class VirtualSession:
         )
         self.actions = Actions()
         self._progress = Progress(self.core, self.plan, None)
-        self._look_ns = 0
         self._record_ns = 0
         self._is_felt = any(
             one.is_human or one.renders != "none" for one in infos.values()
@@ -254,8 +252,7 @@ class VirtualSession:
         actions = self._presses.add(self.actions, samples)
         advice = self._advised.read()
         output = self.core.step(now_ns, samples, status, actions, advice)
-        if now_ns >= self._look_ns:
-            self._look_ns = now_ns + _LOOK_NS
+        if self._progress.note(output.tick, status):
             self._progress.look()
             self._say_warnings()
         output.tick["posted_ns"] = now_ns

@@ -37,6 +37,7 @@ Ints = npt.NDArray[np.int64]
 EVENTS_TOPIC = "/events"
 GIVEN = "/given/"
 """Where topics begin of what newest samples alone ask for."""
+SEEN = "/session/seen"
 MAPPING = "/mapping/"
 """Where topics of the matrices begin by which axes drive."""
 LEADER_LIFE = "/leader/alive"
@@ -44,8 +45,8 @@ AS_BEFORE = "rows as the one before in the chunk"
 AS_TARGET = "rows as the target"
 AS_LEADER = "rows as the pose of the leader's limb that drives"
 _NS = 1_000_000_000
-_VELOCITY_BITS = 12  # chosen: of dq_cmd, 0.02 %; q_cmd tells it to the last bit
-_REPORT_BITS = 16  # chosen: 15 µrad of an angle; reports tell 1 mrad
+VELOCITY_BITS = 12  # chosen: of dq_cmd, 0.02 %; q_cmd tells it to the last bit
+REPORT_BITS = 16  # chosen: 15 µrad of an angle; reports tell 1 mrad
 
 
 @dataclass(frozen=True)
@@ -182,10 +183,11 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         channels.append(_given(row, limb, frame))
         channels += _mapping(layout, row, limb)
     channels += [
+        _seen(layout),
         _joints(layout, "/q_des", Stream.TICK, "stamp_ns", ("q_des", "dq_des")),
         replace(
             _joints(layout, "/q_cmd", Stream.GATE, "stamp_ns", ("q_cmd", "dq_cmd")),
-            bits={"velocity": _VELOCITY_BITS},
+            bits={"velocity": VELOCITY_BITS},
         ),
         _joints(
             layout, "/q_meas", Stream.GATE, "meas_ns", ("q_meas", "dq_meas", "tau_meas")
@@ -212,7 +214,7 @@ def _keep_filled(channel: Channel) -> Channel:
 
 def _session_tick(layout: Layout) -> Channel:
     made = _own("/session/tick", SESSION_TICK, Stream.TICK, layout.tick)
-    return replace(made, bits=dict.fromkeys(("err_pos", "err_rot"), _REPORT_BITS))
+    return replace(made, bits=dict.fromkeys(("err_pos", "err_rot"), REPORT_BITS))
 
 
 def _leader_status(layout: Layout) -> Channel:
@@ -224,7 +226,7 @@ def _leader_status(layout: Layout) -> Channel:
 
 def _gate_status(layout: Layout) -> Channel:
     made = _own("/gate/status", GATE_STATUS, Stream.GATE, layout.status)
-    return replace(made, bits={"q_des": _REPORT_BITS})
+    return replace(made, bits={"q_des": REPORT_BITS})
 
 
 def _own(
@@ -321,6 +323,13 @@ def _leader_life(layout: Layout) -> list[Channel]:
     message = make_fixed(JOINT_STATE, _joint_state((), 0))
     stamp = ("sample", "alive_ns", 0)
     return [Channel(LEADER_LIFE, Stream.TICK, message, stamp, {})]
+
+
+def _seen(layout: Layout) -> Channel:
+    """Return the channel of which status a tick saw, and whose target was shortened."""
+    message = make_fixed(JOINT_STATE, _joint_state(layout.limbs, 1))
+    fields: dict[str, Path] = {"position": ("is_far",)}
+    return Channel(SEEN, Stream.TICK, message, ("status_ns",), fields)
 
 
 def _mapping(layout: Layout, row: int, limb: str) -> list[Channel]:

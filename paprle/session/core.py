@@ -380,6 +380,9 @@ class TickRows:
         motion.fill_rows()
         record["raw"], record["target"] = motion.raw_rows, motion.target_rows
         record["given"] = motion.given_rows
+        target = motion.following.target
+        record["is_far"] = 0.0 if target is None else target.is_far
+        record["status_ns"] = motion.gate_stamp_ns
         if self._has_axes:
             motion.following.fill_mappings(record["mapping"])
         record["q_des"], record["dq_des"] = motion.q_des, motion.dq_des

@@ -52,7 +52,7 @@ def make_episode(session, kind, n_kept, n_wanted):
     session.wait_for(f"ep {n_kept + 1}/{n_wanted} · kept {n_kept}")
     session.wait_for("REC")
     if kind == "reach":
-        session.wait_for("out of reach by ", timeout=20.0)
+        session.wait_for("not reached from this posture, ", timeout=20.0)
     time.sleep(HELD)
     if kind == "stop":
         stop(session)
@@ -102,7 +102,7 @@ def check_shortfalls(text, manifests):
         one["farthest"]
         for manifest in manifests
         for one in manifest.get("short", ())
-        if one["cause"] == "out of reach"
+        if one["cause"] == "not reached from this posture"
     )
     assert f"up to {describe_distance(farthest, 0.0)}" in said
 
@@ -150,7 +150,9 @@ def check_agreement(text, out, kinds, capsys):
         told = "" if mark == "kept" else f" ({mark})"
         assert f"recorded: {path}{told}\r\n" in text
         if kind == "reach":
-            assert "out of reach" in {one["cause"] for one in manifest["short"]}
+            assert "not reached from this posture" in {
+                one["cause"] for one in manifest["short"]
+            }
         main(["info", str(path)])
         check_info(capsys.readouterr().out, manifest)
 

@@ -30,6 +30,7 @@ from paprle.contracts.types import (
 )
 from paprle.gate.controller import GateController
 from paprle.hosts.progress import Progress
+from paprle.hosts.tracking_watch import TrackingWatch, make_classifier
 from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import make_layout, pack_sample
@@ -145,7 +146,7 @@ class LockStep:
         self.seq = 0
         self.events = []
         self.states = []
-        self.setpoint = self.feedback = None
+        self.setpoint = self.feedback = self.watch = None
         self.is_over = False
         self.status = self.gate.step(None, self.clock())
 
@@ -173,12 +174,26 @@ class LockStep:
                 output = self.core.step(
                     self.clock(), [self.record], self.status, self.actions
                 )
+                if self.watch is not None and self.watch.note(
+                    self.core, output.tick, self.status
+                ):
+                    self.watch.update(self.core)
+                    self.verdicts.append(self.watch.newest)
                 self.setpoint = output.setpoint.copy()
                 self.feedback = output.feedback
                 self.events += output.events
                 self.is_over = self.is_over or output.is_over
             self.status = self.gate.step(self.setpoint, self.clock())
             self.states.append(self.core.state.name)
+        return self
+
+    def track(self, scene=None):
+        """Judge the tracking from here on; ``verdicts`` has what was found."""
+        gate = GateSettings(scene=scene or {})
+        plan = SimpleNamespace(
+            robot=self.robot, resolved=SimpleNamespace(gate=gate, to_dict=dict)
+        )
+        self.watch, self.verdicts = TrackingWatch(make_classifier(plan)), []
         return self
 
     def stand_still(self, n):
@@ -255,6 +270,7 @@ def make_progress(session, *, task="", operator=None, **settings):
         session=SessionSettings(**settings),
         record=RecordSettings(task=task),
         gate=GateSettings(),
+        to_dict=dict,
     )
     retargeting = session.core.motion._retargeting
     plan = SimpleNamespace(

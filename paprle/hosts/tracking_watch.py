@@ -1,0 +1,79 @@
+"""Judges a session's tracking beside its tick, from the records that are recorded."""
+
+from __future__ import annotations
+
+from collections import deque
+
+from paprle.contracts.types import SessionState
+from paprle.hosts.plan import Plan
+from paprle.ipc.records import Record
+from paprle.session.core import Core
+from paprle.tracking.classify import Classifier
+from paprle.tracking.findings import Verdict
+from paprle.tracking.kept import make_namer
+from paprle.tracking.looks import History, Look, is_due, make_look
+from paprle.tracking.tally import Tally
+
+_MOST_WAITING = 600  # chosen: a terminal that hung for a minute
+
+
+def make_classifier(plan: Plan) -> Classifier:
+    """Return the classifier of a session's robot."""
+    gate = plan.resolved.gate
+    bodies = plan.robot.make_collision_model(gate.scene)
+    name_kept = make_namer(bodies, gate.clearance_self, gate.clearance_scene)
+    robot, config = plan.robot, plan.resolved.to_dict()
+    return Classifier(robot.info, robot.limbs, gate, config, name_kept)
+
+
+class TrackingWatch:
+    """What keeps the robot from where it is asked to be, and for how long it did.
+
+    ``note`` is called in the tick's thread, everything else beside it.
+
+    Attributes:
+        newest: What was found last.
+        session: Of all episodes.
+    """
+
+    def __init__(self, classifier: Classifier) -> None:
+        self._classifier, self._history = classifier, History()
+        self._before_ns = 0
+        self._waiting: deque[tuple[Look, int | None]] = deque(maxlen=_MOST_WAITING)
+        self._begin_ns: int | None = None
+        self._episode = Tally()
+        self.newest, self.session = Verdict(), Tally()
+
+    def note(self, core: Core, tick: Record, status: Record) -> bool:
+        """Keep the numbers of a tick that is to be judged.
+
+        Args:
+            core: The session.
+            tick: Its record of this tick.
+            status: The gate's that it saw.
+
+        Returns:
+            Whether it is.
+        """
+        before_ns, self._before_ns = self._before_ns, core.now_ns
+        if not is_due(core.now_ns, before_ns):
+            return False
+        self._waiting.append((make_look(tick, status), core.episodes.begin_ns))
+        return True
+
+    def update(self, core: Core) -> None:
+        """Judge the looks since the last call, and tell the episode's log of them."""
+        while self._waiting:
+            look, begin_ns = self._waiting.popleft()
+            self._judge(core, look, begin_ns)
+
+    def _judge(self, core: Core, look: Look, begin_ns: int | None) -> None:
+        verdict = self._classifier.classify(look, self._history.add(look))
+        self.newest = verdict
+        if begin_ns != self._begin_ns:
+            self._begin_ns, self._episode = begin_ns, Tally()
+        self.session.add(verdict)
+        self._episode.add(verdict)
+        if look.state is SessionState.ENGAGED:
+            short = [one._asdict() for one in self._episode.rank()]
+            core.episodes.note_short(begin_ns, short)

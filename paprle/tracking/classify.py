@@ -1,0 +1,163 @@
+"""Why a limb is not where it is asked to be, from the looks at one engagement.
+
+What the IK left of the way has one of four causes: joints at their limits, a pose that
+no motion from this posture leads to, a joint at V, or A. Beyond that the gate may send
+less than it is asked for, and the robot may stay off its command.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from paprle.contracts.sampling import LEAST_AGE
+from paprle.contracts.settings import GateSettings
+from paprle.contracts.types import RobotInfo, SessionState, Vec
+from paprle.gate.reason_text import list_words
+from paprle.gate.reasons import Reason, to_bits
+from paprle.recording.shortage import SHORT_POS, SHORT_ROT
+from paprle.robot.chain import Limb
+from paprle.tracking.arm import Arm, find_asked, to_way
+from paprle.tracking.cuts import find_cuts
+from paprle.tracking.findings import Finding, Verdict
+from paprle.tracking.looks import Look
+
+NameKept = Callable[[Vec, Vec], str]
+"""Says what is kept clear of what between a command and what is asked, both (n,)."""
+
+_OFF_POS = 5e-3  # [m] chosen: several times what drives leave of a command
+_OFF_ROT = 0.05  # [rad] chosen: likewise, 3°
+_TRAVEL = "the hand is farther than retarget.max_travel from where it engaged"
+_LAG = "catching up"
+_STALL = "the robot does not come along"
+_KEEPING = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
+# what follows from the bounds that the IK respects already, or is no limit
+_NOT_TOLD = to_bits(
+    {
+        Reason.POSITION,
+        Reason.VELOCITY,
+        Reason.ACCELERATION,
+        Reason.DT_CHANGED,
+        Reason.LATE,
+        Reason.OLD_SEQUENCE,
+    }
+)
+
+
+class Classifier:
+    """Knows what a robot is, and nothing of what it did."""
+
+    def __init__(
+        self,
+        robot: RobotInfo,
+        limbs: Mapping[str, Limb],
+        gate: GateSettings,
+        config: Mapping[str, Any],
+        name_kept: NameKept,
+    ) -> None:
+        """Prepare.
+
+        Args:
+            robot: The robot.
+            limbs: Its limbs by name, in order.
+            gate: Settings of the gate.
+            config: The resolved config, as a recording has it.
+            name_kept: Names a pair of bodies.
+        """
+        self._arms = [
+            Arm(limb, robot, gate, find_asked(limb, config)) for limb in limbs.values()
+        ]
+        self._name_kept = name_kept
+
+    def classify(self, look: Look, looks: Sequence[Look]) -> Verdict:
+        """Say why limbs are not where they are asked to be.
+
+        Args:
+            look: The newest look.
+            looks: The looks up to it at one engagement (``History.add``).
+
+        Returns:
+            What was found.
+        """
+        if not looks:
+            return Verdict(pause=_find_pause(look))
+        findings, cuts, is_driven, is_away = list[Finding](), [], False, False
+        for i, arm in enumerate(self._arms):
+            if look.driver[i] < 0:
+                continue
+            is_driven = True
+            own = _take_alike(looks, i)
+            found = list(self._judge(arm, i, own))
+            is_away |= _is_off(_find_gap(arm, i, look.q_meas, own))
+            findings += found
+            cuts += list(find_cuts(arm, i, own, self._sign(arm)))
+        if is_driven:
+            findings += self._judge_gate(look)
+        return Verdict(tuple(findings), tuple(cuts), is_driven, is_away)
+
+    def _sign(self, arm: Arm) -> str:
+        return f"{arm.limb.name}: " if len(self._arms) > 1 else ""
+
+    def _judge(self, arm: Arm, i: int, looks: Sequence[Look]) -> Iterator[Finding]:
+        """Yield what keeps a limb from where it is asked to be."""
+        name, sign, now = arm.limb.name, self._sign(arm), looks[-1]
+        if now.is_far[i]:
+            yield Finding(name, "travel", sign + _TRAVEL)
+        q, dq = now.q_des[arm.indices], now.dq_des[arm.indices]
+        pos, rot = float(now.err_pos[i]), float(now.err_rot[i])
+        if np.isnan(pos):
+            pinned = arm.find_pinned(q)
+            if pinned:
+                yield Finding(name, "bound", sign + pinned)
+                return
+        elif pos >= SHORT_POS or (arm.asked.counts_rotation and rot >= SHORT_ROT):
+            kind, words, is_stuck = arm.find_obstacle(q, dq, now.target[i])
+            yield Finding(name, kind, sign + words, pos, rot, is_stuck)
+            return
+        late = _find_gap(arm, i, now.q_cmd, looks)
+        if _is_off(late) and not now.reasons & ~_NOT_TOLD:
+            fastest = arm.find_fastest(now.dq_cmd[arm.indices])
+            kind, words = ("velocity", fastest) if fastest else ("lag", _LAG)
+            yield Finding(name, kind, sign + words, *late)
+        way = [one.q_cmd[arm.indices] for one in looks]
+        behind = arm.find_joint_gap(now.q_meas[arm.indices], way)
+        if _is_off(behind):
+            yield Finding(name, "stall", sign + _STALL, *behind)
+
+    def _judge_gate(self, look: Look) -> Iterator[Finding]:
+        """Yield what the gate acted for beyond limits that the IK respects."""
+        acting = look.reasons & ~_NOT_TOLD
+        if not acting:
+            return
+        is_keeping = acting & _KEEPING
+        kept = self._name_kept(look.q_cmd, look.q_des) if is_keeping else ""
+        yield Finding("", "gate", ", ".join(list_words(acting, kept)))
+
+
+def _is_off(gap: tuple[float, float]) -> bool:
+    return gap[0] > _OFF_POS or gap[1] > _OFF_ROT
+
+
+def _find_gap(arm: Arm, i: int, q: Vec, looks: Sequence[Look]) -> tuple[float, float]:
+    """Return how far a limb at joints (n,) is from all that it was asked for."""
+    way = to_way([one.target[i] for one in looks])
+    if way and not np.isnan(looks[-1].err_pos[i]):
+        return arm.find_gap(q[arm.indices], way)
+    asked = [one.q_des[arm.indices] for one in looks]
+    return arm.find_joint_gap(q[arm.indices], asked)
+
+
+def _find_pause(look: Look) -> str:
+    if look.state is not SessionState.CLUTCHED:
+        return ""
+    return "silence" if look.silent_ns > LEAST_AGE * 1e9 else "clutch"
+
+
+def _take_alike(looks: Sequence[Look], i: int) -> Sequence[Look]:
+    """Return the newest looks at which a limb had the driver that it has last."""
+    driver, first = looks[-1].driver[i], len(looks) - 1
+    while first > 0 and looks[first - 1].driver[i] == driver:
+        first -= 1
+    return looks[first:]
