@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from cameras.sight.config import SightCameraConfig
-from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
+from paprle.contracts.secret import read_secret
 
 
 class SightCamera(Camera):
@@ -52,13 +52,14 @@ class SightCamera(Camera):
         self.close()
         c = self.config
         try:
-            secret = Path(c.key).read_bytes().strip()
+            secret = read_secret(c.key, "cameras.*.key")
             self._receiver = Receiver(secret, c.number, (c.height, c.width))
             self._caller = Caller(c.host, c.udp_port, self._receiver, self.clock)
+        except ConfigError as err:
+            raise DeviceError(f"camera 'sight': {err}") from err
         except OSError as err:
             raise DeviceError(
-                f"camera 'sight': expected a host '{c.host}' and a key '{c.key}', got "
-                f"{err.strerror or err}"
+                f"camera 'sight': expected a host '{c.host}', got {err.strerror or err}"
             ) from err
 
     def grab(self, timeout: float) -> Frame | None:

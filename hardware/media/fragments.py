@@ -4,6 +4,7 @@ A picture is told in parts that fit one datagram each; a part of a cloud holds w
 points, so that a loss costs its points alone. Who wants pictures asks for them a few
 times a second with a number of his own choice, and says what arrived. Parts are sealed
 with the secret and that number: what was sent to somebody else, or before, is refused.
+An ask holds a number of the sender's, too (``hardware.media.challenge``).
 """
 
 from __future__ import annotations
@@ -18,11 +19,13 @@ from hardware.media.cloud import POINT
 PAYLOAD = 1170  # [bytes] chosen: with all heads below 1280, the least MTU of IPv6
 NONCE = 16  # [bytes] chosen: of whoever asks
 _SEAL = 16  # [bytes] chosen: as the link's own
-_MAGIC = b"PaM1"
+_MAGIC, _ASKS, _CHALLENGES = b"PaM1", b"PaA2", b"PaC1"
 # camera, number of the picture, its stamp, part, parts, number, when it was sent
 _PART = struct.Struct("<4sBIqHHIq")
-# camera, number of the newest, how many came, bytes, standing queue [µs], lost
-_ASK = struct.Struct("<4sB16sIIIiI")
+# camera, nonces of asker and sender, its number, number of the newest, how many came,
+# bytes, standing queue [µs], lost
+_ASK = struct.Struct("<4sB16s16sIIIIiI")
+_CHALLENGE = struct.Struct("<4s16s16s")
 HEADS = 48  # [bytes] spec: IPv6 and UDP
 OVERHEAD = _PART.size + _SEAL + HEADS
 POINTS = PAYLOAD // POINT.itemsize
@@ -59,6 +62,8 @@ class Ask(NamedTuple):
     Attributes:
         camera: Of which camera.
         nonce: A number of his own choice, ``NONCE`` bytes.
+        challenge: The newest number that the sender gave him, ``NONCE`` bytes.
+        number: Of this ask, rising.
         seq: Number of the newest datagram that came.
         n_parts: How many came so far.
         n_bytes: How many bytes, heads included, modulo 2³².
@@ -69,11 +74,25 @@ class Ask(NamedTuple):
 
     camera: int
     nonce: bytes
+    challenge: bytes
+    number: int
     seq: int
     n_parts: int
     n_bytes: int
     queue_us: int
     n_lost: int
+
+
+class Challenge(NamedTuple):
+    """What a sender wants to see in the next ask.
+
+    Attributes:
+        nonce: The asker's number, ``NONCE`` bytes.
+        challenge: The sender's, ``NONCE`` bytes.
+    """
+
+    nonce: bytes
+    challenge: bytes
 
 
 def pack_part(secret: bytes, part: Part) -> bytes:
@@ -84,7 +103,7 @@ def pack_part(secret: bytes, part: Part) -> bytes:
 
 def unpack_part(secret: bytes, data: bytes) -> Part | None:
     """Return the part of a datagram; None where it is none, or not of this secret."""
-    body = _open(secret, data, _PART.size)
+    body = _open(secret, data, _MAGIC, _PART.size)
     if body is None:
         return None
     _, *head = _PART.unpack_from(body)
@@ -93,16 +112,29 @@ def unpack_part(secret: bytes, data: bytes) -> Part | None:
 
 def pack_ask(secret: bytes, ask: Ask) -> bytes:
     """Return a sealed datagram."""
-    return _seal(secret, _ASK.pack(_MAGIC, *ask))
+    return _seal(secret, _ASK.pack(_ASKS, *ask))
 
 
 def unpack_ask(secret: bytes, data: bytes) -> Ask | None:
     """Return what is asked for; None where nothing is, or not with this secret."""
-    body = _open(secret, data, _ASK.size)
+    body = _open(secret, data, _ASKS, _ASK.size)
     if body is None or len(body) != _ASK.size:
         return None
     _, *fields = _ASK.unpack(body)
     return Ask(*fields)
+
+
+def pack_challenge(secret: bytes, challenge: Challenge) -> bytes:
+    """Return a sealed datagram."""
+    return _seal(secret, _CHALLENGE.pack(_CHALLENGES, *challenge))
+
+
+def unpack_challenge(secret: bytes, data: bytes) -> Challenge | None:
+    """Return what a sender wants to see; None where it is none, or not sealed."""
+    body = _open(secret, data, _CHALLENGES, _CHALLENGE.size)
+    if body is None or len(body) != _CHALLENGE.size:
+        return None
+    return Challenge._make(_CHALLENGE.unpack(body)[1:])
 
 
 def derive(secret: bytes, nonce: bytes) -> bytes:
@@ -136,9 +168,9 @@ def _seal(secret: bytes, body: bytes) -> bytes:
     return digest + body
 
 
-def _open(secret: bytes, data: bytes, least: int) -> bytes | None:
+def _open(secret: bytes, data: bytes, magic: bytes, least: int) -> bytes | None:
     digest, body = data[:_SEAL], data[_SEAL:]
-    if len(body) < least or body[:4] != _MAGIC:
+    if len(body) < least or body[:4] != magic:
         return None
     own = hashlib.blake2b(body, key=secret[:64], digest_size=_SEAL).digest()
     return body if hmac.compare_digest(digest, own) else None

@@ -19,6 +19,7 @@ from hardware.media.fragments import (
     Part,
     derive,
     pack_ask,
+    unpack_challenge,
     unpack_part,
 )
 from hardware.media.rate import ENOUGH
@@ -69,6 +70,7 @@ class Asker(ABC, Generic[Joined]):
         self._secret, self._camera = secret, camera
         self._nonce = os.urandom(NONCE)
         self._key = derive(secret, self._nonce)
+        self._challenge, self._number = bytes(NONCE), 0
         self._seq = self._n_parts = self._n_bytes = 0
         self._asked = self._judged = -np.inf
         self._told = 0
@@ -87,6 +89,7 @@ class Asker(ABC, Generic[Joined]):
         if now - self._asked < (ASK if self._seq > self._told else _JUDGE):
             return None
         self._asked, self._told = now, self._seq
+        self._number += 1
         if now - self._judged >= _JUDGE and len(self._waits) >= ENOUGH:
             self._judged = now
             self._queue = self._measure_queue(now)
@@ -98,6 +101,8 @@ class Asker(ABC, Generic[Joined]):
             Ask(
                 self._camera,
                 self._nonce,
+                self._challenge,
+                self._number,
                 self._seq,
                 self._n_parts,
                 self._n_bytes % 2**32,
@@ -132,6 +137,10 @@ class Asker(ABC, Generic[Joined]):
         Returns:
             A picture that is whole, or the one before, once a newer one begins.
         """
+        challenge = unpack_challenge(self._secret, data)
+        if challenge is not None and challenge.nonce == self._nonce:
+            self._challenge, self._asked = challenge.challenge, -np.inf
+            return None
         part = unpack_part(self._key, data)
         if part is None or part.camera != self._camera or part.part >= part.n_parts:
             self.counts["refused"] += 1

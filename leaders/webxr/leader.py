@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pinocchio as pin
@@ -15,8 +14,9 @@ from hardware.web.presses import Reading
 from hardware.web.settings import AppSettings
 from hardware.web.station import Station
 from leaders.webxr.config import AppConfig, SightSettings, WebxrConfig
-from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.secret import read_secret
 from paprle.contracts.types import (
     Actions,
     Feedback,
@@ -176,13 +176,12 @@ def _open_eye(sight: SightSettings, clock: Clock) -> Any:
             "leader.sight: expected OpenCV, got none: pip install 'paprle[sight]'"
         ) from err
     try:
-        secret = Path(sight.key).read_bytes().strip()
-        if not secret:
-            raise DeviceError(f"leader.sight.key: expected a secret in '{sight.key}'")
+        secret = read_secret(sight.key, "leader.sight.key")
         receiver = ColourReceiver(secret, sight.number)
         return Eye(sight.host, sight.udp_port, receiver, clock)
+    except ConfigError as err:
+        raise DeviceError(str(err)) from err
     except OSError as err:
         raise DeviceError(
-            f"leader.sight: expected a host '{sight.host}' and a key '{sight.key}', "
-            f"got {err.strerror or err}"
+            f"leader.sight: expected a host '{sight.host}', got {err.strerror or err}"
         ) from err

@@ -13,17 +13,19 @@ import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 
-from hardware.media.fragments import unpack_ask
+from hardware.media.challenge import Challenger
+from hardware.media.fragments import Ask
+from hardware.web.addresses import find_place
 from hardware.web.errors import WebError
 from observers.sight.config import SightConfig
-from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.images import EXACT, CameraInfo
 from paprle.contracts.plugins import Clock, Frame, Observer, SessionView
+from paprle.contracts.secret import read_secret
 from paprle.contracts.types import RobotInfo
 
 _NICE = 10  # chosen: a picture waits for whoever moves a robot
@@ -31,6 +33,11 @@ _NAP = 0.002  # [s] chosen: a datagram's time on a link of 5 Mbit/s
 _BACKGROUND = 0x20  # spec: RFC 3662, class selector 1: after all other traffic
 _FIRST = 62_500.0  # [bytes/s] chosen: 0.5 Mbit/s, which any link with poses has
 _MBIT = 125_000.0  # [bytes/s] spec: of one Mbit/s
+_HERE_ALONE = (
+    "this machine alone sees them; observers.sight.listen=lan, or this machine's "
+    "address on the network of the link, lets others ask"
+)
+_MOST = 256  # chosen: asks a look; those who look ask fifty times a second
 _LARGEST = 2048  # [bytes] chosen: no ask is longer
 _CLOSING = 2.0  # [s] chosen: nobody waits longer
 
@@ -50,18 +57,21 @@ class Sight(Observer):
         self._senders: dict[_Flow, Any] = {}
         self._peers: dict[_Flow, Any] = {}
         self._newest: dict[_Flow, Any] = {}
-        self._secret = b""
+        self._asks: dict[int, tuple[Ask, tuple[Any, ...]]] = {}  # by camera's number
+        self._secret, self._address = b"", ""
+        self._challenger = Challenger(b"")
         self._video: Any = None
         self._stop = threading.Event()
         self._thread: threading.Thread | None = None
         self._told: list[str] = []
-        self._n_refused = 0
 
     @property
     def notes(self) -> Sequence[str]:
         """Where video is, and clouds are asked for."""
-        port = self.config.udp_port
-        notes = [f"clouds and colour are asked for at UDP port {port}"]
+        where = f"{self._address}, UDP port {self.config.udp_port}"
+        notes = [f"clouds and colour are asked for at {where}"]
+        if self.config.listen == "usb":
+            notes.append(_HERE_ALONE)
         return [*notes, *([] if self._video is None else self._video.notes)]
 
     @property
@@ -73,34 +83,42 @@ class Sight(Observer):
             for (name, what), one in self._senders.items()
             if one.counts
         ]
-        return [*words, *([f"refused: {self._n_refused}"] * bool(self._n_refused))]
+        counts = self._challenger.counts
+        told = ", ".join(f"{why} {n}" for why, n in sorted(counts.items()))
+        return [*words, *([f"asks: {told}"] if told else [])]
 
     def open(self) -> None:
-        """Listen for who asks, and serve the page.
+        """Listen for who asks at the address of ``listen``, and serve the page.
 
         Raises:
-            DeviceError: If the key or a port is not to be had.
+            DeviceError: If the key, the address or a port is not to be had.
             MissingDependency: If a package is missing.
         """
         self.close()
         self._stop.clear()
+        self._senders.clear()
+        self._peers.clear()
+        self._asks.clear()
         try:
-            self._secret = Path(self.config.key).read_bytes().strip()
-        except OSError as err:
-            raise DeviceError(f"observers.sight.key: {err}") from err
-        if not self._secret:
-            raise DeviceError("observers.sight.key: expected a secret, got none")
+            self._secret = read_secret(self.config.key, "observers.sight.key")
+            self._address = find_place(self.config.listen).address
+        except ConfigError as err:
+            raise DeviceError(str(err)) from err
+        except WebError as err:
+            raise DeviceError(f"observers.sight.{err}") from err
+        self._challenger = Challenger(self._secret)
         try:
             listening = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
             self._socket = listening
             listening.setblocking(False)
             listening.setsockopt(socket.IPPROTO_IP, socket.IP_TOS, _BACKGROUND)
-            listening.bind(("", self.config.udp_port))
+            listening.bind((self._address, self.config.udp_port))
         except OSError as err:
             self.close()
             raise DeviceError(
                 f"observers.sight.udp_port: expected {self.config.udp_port} to be "
-                f"free, got {err.strerror or err}; choose another on both hosts"
+                f"free at {self._address}, got {err.strerror or err}; choose another "
+                "on both hosts"
             ) from err
         if self.config.video:
             self._open_video()
@@ -173,8 +191,8 @@ class Sight(Observer):
             for flow in shown:
                 if flow not in self._senders:
                     self._senders[flow] = self._make_sender(flow)
-            if self._senders:  # till then asks wait in the socket
-                self._hear()
+            self._hear()
+            self._pass_asks()
             for flow in shown:
                 self._offer(flow)
             self._send()
@@ -205,26 +223,36 @@ class Sight(Observer):
 
     def _hear(self) -> None:
         """Take what was asked for since the last time."""
-        while self._socket is not None:
+        for _ in range(_MOST):
+            if self._socket is None:
+                return
             try:
                 data, address = self._socket.recvfrom(_LARGEST)
             except BlockingIOError:
                 return
             except OSError:  # word of a datagram that found nobody
                 continue
-            ask = unpack_ask(self._secret, data)
+            ask, answer = self._challenger.hear(data, address, time.monotonic())
+            if answer is not None:
+                self._post(answer, address)
             if ask is None:
-                self._n_refused += 1
                 continue
-            for flow, sender in self._senders.items():
-                if sender.number == ask.camera:
-                    sender.hear(ask, time.monotonic())
-                    self._peers[flow] = address
+            self._asks[ask.camera] = ask, address
+
+    def _pass_asks(self) -> None:
+        """Let senders know who asks; asks for a camera without one wait for it."""
+        for flow, sender in self._senders.items():
+            if sender.number in self._asks:
+                ask, self._peers[flow] = self._asks.pop(sender.number)
+                sender.hear(ask, time.monotonic())
 
     def _send(self) -> None:
         now_ns = time.monotonic_ns()
         for flow, sender in self._senders.items():
             for data in sender.step(now_ns * 1e-9, now_ns):
-                with contextlib.suppress(OSError):  # no room: as if it were lost
-                    if self._socket is not None:
-                        self._socket.sendto(data, self._peers[flow])
+                self._post(data, self._peers[flow])
+
+    def _post(self, data: bytes, address: tuple[Any, ...]) -> None:
+        with contextlib.suppress(OSError):  # no room: as if it were lost
+            if self._socket is not None:
+                self._socket.sendto(data, address)

@@ -24,6 +24,7 @@ def find_udp_port():
 def write_key(folder, secret=b"0123456789abcdef0123456789abcdef"):
     path = folder / "link.key"
     path.write_bytes(secret)
+    path.chmod(0o600)
     return str(path)
 
 
