@@ -201,7 +201,10 @@ class Ours:
         """See ``Way``; as a session does it with ``leader=remote``."""
         now_ns += _SKEW_NS
         sample = self._far.step(data, now_ns)
-        if sample is not None:
+        if sample is None or not sample.valid:  # the operator has no state yet
+            if now_ns % WORD_NS == 0:
+                self._far.send_view(_describe(0, None, now_ns), now_ns)
+        else:
             self.taken.add(self._far.guard.find_sent(sample.stamp_ns))
             record = pack_sample(self._layout, sample, now_ns)
             self._motion.note(0, record, now_ns)
@@ -234,12 +237,13 @@ def _pack(told_ns: int, captured_ns: int, p: Vec) -> bytes:
     return _WORD.pack(told_ns, captured_ns, *p.tolist()) + _ROOM
 
 
-def _describe(captured_ns: int, pose: Vec, now_ns: int) -> SessionView:
+def _describe(captured_ns: int, pose: Vec | None, now_ns: int) -> SessionView:
     """Return the view of a session whose robot is where the hand's motion is.
 
     Args:
         captured_ns: Stamp of the newest sample that it had, [ns].
-        pose: Where the robot is, in the hand's axes, xyz + quat_xyzw.
+        pose: Where the robot is, in the hand's axes, xyz + quat_xyzw; None: nobody
+            leads it yet.
         now_ns: The time, [ns].
     """
     nil, turn = np.zeros(6), np.array([0.0, 0.0, 0.0, 1.0])
@@ -271,5 +275,5 @@ def _describe(captured_ns: int, pose: Vec, now_ns: int) -> SessionView:
         leader_age=0.0,
         tick_age=0.0,
         gate_age=0.0,
-        holds=(HeldHand(0, 0.0, pose, nil, 0, turn, 1.0),),
+        holds=() if pose is None else (HeldHand(0, 0.0, pose, nil, 0, turn, 1.0),),
     )

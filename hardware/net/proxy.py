@@ -4,8 +4,9 @@
 
 ``tc netem`` is not in every kernel. The interfaces are the outer ends of two cables;
 the first is the operator's, so that what comes from there goes up. A line of JSON on
-its standard input changes it: ``{"trace": "4g"}``, ``{"dead": true}`` or ``{"delay":
-0.02, "loss": 0.01, "rate": 2e6}``; it ends with its input.
+its standard input changes it: ``{"trace": "4g"}``, ``{"dead": true}``, of both ways,
+``{"dead": "up"}``, of one, or ``{"delay": 0.02, "loss": 0.01, "rate": 2e6}``; it ends
+with its input.
 """
 
 from __future__ import annotations
@@ -81,8 +82,9 @@ class Proxy:
             row = Row(0.0, order["delay"], 0.0, order.get("loss", 0.0))
             row = row._replace(rate=order.get("rate", 0.0))
             self._use(dict.fromkeys(DIRECTIONS, Trace([row])))
-        for way in self._ways:
-            way.is_dead = order.get("dead", False)
+        dead = order.get("dead", False)
+        for direction, way in zip(DIRECTIONS, self._ways, strict=True):
+            way.is_dead = dead is True or dead == direction
         return True
 
     def _take(self, i: int) -> None:

@@ -15,7 +15,7 @@ def _lead(args: argparse.Namespace) -> int:
     resolved = resolve_leader(args.settings)
     knows_robot = any(word.startswith("follower=") for word in args.settings)
     if knows_robot:
-        resolved = add_view(resolved)
+        resolved = add_view(resolved, is_asked=True)
     return lead(resolved, knows_robot=knows_robot)
 
 
@@ -28,8 +28,9 @@ leader=remote` follows it. Only captures cross the link, each several times over
 (link.repeats), so that the robot tolerates delay, loss and reordering. At the start it
 prints the command to type at the robot. A stop can be cleared only at the robot.
 
-With follower=ROBOT this host serves a page of the robot: grey where it was confirmed,
-green where it is predicted, the distances between hand, picture and robot, and losses.
+With follower=ROBOT this host serves a page of the robot, with or without a terminal:
+grey where it was confirmed, green where it is predicted, the distances between hand,
+picture and robot, and losses.
 
 keys here: Enter engage/pause, Space STOP, n next, x discard, q quit the session at the
 robot (twice: this, too); other keys are the leader's. Ctrl-C leaves.

@@ -26,7 +26,14 @@ PER_PART = frozenset({"emits", "renders", "sampling", "robot", "reposture"})
 The merged info has the value that all parts share, or else the default.
 """
 _BY_LIMB = ("joint_names", "axes", "arms", "motion", "path")
-_OF_ANY = ("is_absolute", "is_human", "is_measured", "has_gripper", "has_buttons")
+_OF_ANY = (
+    "is_absolute",
+    "is_human",
+    "is_measured",
+    "is_far",
+    "has_gripper",
+    "has_buttons",
+)
 _LARGEST = ("rate", "look_ahead", "n_ahead")
 
 

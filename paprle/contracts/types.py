@@ -184,6 +184,8 @@ class LeaderInfo:
         is_measured: Poses or joints carry a sensor's noise, so that bit-identical ones
             for seconds mean that the device is stuck. Encoders at rest do not.
         has_gripper: Samples carry ``opening``.
+        is_far: Its device is on another host: a sample that is not valid may say that
+            the link failed.
         has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
         renders: What of ``Feedback`` it renders; vibration is ``rumble``, too.
         rate: Nominal rate of new samples, [Hz].
@@ -222,6 +224,7 @@ class LeaderInfo:
     is_measured: bool = False
     has_gripper: bool = False
     has_buttons: bool = False
+    is_far: bool = False
     renders: Renders = "none"
     rate: float = 200.0
     sampling: Sampling = Sampling()

@@ -152,11 +152,12 @@ def list_controls(resolved: Resolved) -> list[str]:
     ]
 
 
-def add_view(resolved: Resolved) -> Resolved:
+def add_view(resolved: Resolved, *, is_asked: bool = False) -> Resolved:
     """Return the config with a page of the session, where a person can see it.
 
     Args:
         resolved: The config.
+        is_asked: The page was asked for: it needs no terminal.
 
     Returns:
         The same config where it has a page already, where ``session.view`` is off,
@@ -166,7 +167,7 @@ def add_view(resolved: Resolved) -> Resolved:
     Raises:
         ConfigError: If a leader is moved at the page and there is none.
     """
-    is_seen = sys.stdin is not None and sys.stdin.isatty()
+    is_seen = is_asked or (sys.stdin is not None and sys.stdin.isatty())
     is_moved = any(
         load_factory(find_plugin("leader", one.type)).is_at_page
         for one in resolved.leaders.values()

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from paprle.hosts.forces import Forces
     from paprle.hosts.lead_pages import LeadPages
 
+_NO_PAGE = "no page of the robot here: add follower=NAME of the robot that is led"
 _SURE = 0.5  # chosen: of the share; as the law ``contact`` has it
 
 
@@ -73,6 +74,7 @@ class Lead:
             from paprle.hosts.lead_pages import LeadPages  # noqa: PLC0415 - heavy
 
             self._pages = LeadPages(resolved, self.leader)
+        self._knows_robot = knows_robot
         self._operator, self.last_words = operator, list[str]()
         info = make_far_info(self.leader.info)
         self.side = OperatorSide(read_key(settings), info, settings.repeats)
@@ -104,6 +106,8 @@ class Lead:
             if self._pages is not None:
                 self._pages.close()
             raise
+        if not self._knows_robot:
+            pages = [_NO_PAGE]
         remote = describe_remote(info, has_forces=self._forces is not None)
         notes = [*self.leader.notes, f"at the robot: {remote}", *pages]
         if self._forces is not None:
@@ -146,7 +150,7 @@ class Lead:
 
     def _compose(self) -> str:
         now_ns, view = time.monotonic_ns(), self.side.view
-        silence = (now_ns - self.side.end.heard_ns) * 1e-9
+        silence = self.side.watch.find_silence(now_ns)
         link = self._quality.describe(silence)
         if view is None:
             return f"WAITING-FOR-ROBOT link {link}"
@@ -187,7 +191,7 @@ class Lead:
     def take_words(self) -> list[str]:
         """Return what the operator should know since the last call."""
         forces = [] if self._forces is None else self._forces.take_words()
-        told = [*self.leader.take_warnings(), *forces]
+        told = [*self.side.take_words(), *self.leader.take_warnings(), *forces]
         if self._pages is not None:
             told += self._pages.take_words()
             for text in told:

@@ -110,8 +110,8 @@ class RemoteGate:
             raise DeviceError(f"link: {self._peer}: the gate ended; see its output")
         if end.answered_ns and now_ns - end.answered_ns > SILENCE * 1e9:
             raise DeviceError(
-                f"link: {self._peer}: the gate was silent for {SILENCE:g} [s]; it "
-                "brakes by itself. Check the network"
+                f"link: {self._peer}: no state from the gate for {SILENCE:g} s; "
+                "look at the robot, and check the network"
             )
 
     def _watch_answers(self, now_ns: int) -> None:
@@ -154,7 +154,7 @@ class RemoteGate:
         reports, self._end.reports = self._end.reports, []
         for report in reports:
             if report["event"] == "error":
-                raise DeviceError(f"at {self._peer}: {report['message']}")
+                raise DeviceError(f"at {self._peer}: {report.get('message', '')}")
             if report["event"] == "ready":
                 trip = 1e-6 * self._end.clock.trip_ns
                 report["note"] = "\n".join(

@@ -43,11 +43,13 @@ class PeerClock:
     Attributes:
         n_jumps: How often its clock jumped, or a datagram took more than a second.
         waited_ns: How much longer than the quickest the newest round trip took, [ns].
+        echo_ns: The newest of our stamps that the peer has had, [ns]; 0: none yet.
     """
 
     def __init__(self) -> None:
-        self.n_jumps = self.waited_ns = 0
-        self._heard: tuple[int, int] | None = None
+        self.n_jumps = self.waited_ns = self.echo_ns = 0
+        self._heard_ns: int | None = None
+        self._newest: tuple[int, int] | None = None
         self._begin_ns = self._offset = 0
         self._offsets: list[int] = []
         self._trips: list[int] = []
@@ -57,7 +59,7 @@ class PeerClock:
         difference = now_ns - packet.stamp_ns
         if self._offsets and abs(difference - min(self._offsets)) > _JUMP_NS:
             self.n_jumps += 1
-            self._offsets, self._trips = [], []
+            self._offsets, self._trips, self._newest = [], [], None
         if not self._offsets:
             self._begin_ns, self._offset = now_ns, difference
             self._offsets = [difference]
@@ -67,18 +69,32 @@ class PeerClock:
             self._trips = self._trips[-1:]
         self._offsets[-1] = min(self._offsets[-1], difference)
         self._take_trip(packet, now_ns)
-        heard_ns = now_ns if self._heard is None else self._heard[1]
+        heard_ns = now_ns if self._heard_ns is None else self._heard_ns
         wrong = min(self._offsets) - self._offset
         slew = max(_SLEW, abs(wrong) / _SETTLE_NS)
         most = int(slew * min(now_ns - heard_ns, _SETTLE_NS))
         self._offset += max(-most, min(most, wrong))
-        self._heard = packet.stamp_ns, now_ns
+        self._heard_ns = now_ns
+        if self._newest is None or packet.stamp_ns > self._newest[0]:
+            self._newest = packet.stamp_ns, now_ns
+        if packet.echo_ns <= now_ns:
+            self.echo_ns = max(self.echo_ns, packet.echo_ns)
 
     def make_echo(self, now_ns: int) -> tuple[int, int]:
-        """Return what lets the peer measure a round trip, see ``Stamped``."""
-        if self._heard is None:
+        """Return what lets the peer measure a round trip, see ``Stamped``.
+
+        It tells the peer, too, which of its words is the newest that came here.
+        """
+        if self._newest is None:
             return 0, 0
-        return self._heard[0], now_ns - self._heard[1]
+        return self._newest[0], now_ns - self._newest[1]
+
+    def find_echo_age(self, now_ns: int) -> int:
+        """Return how long ago we said the newest that the peer has had, [ns]; 0: none.
+
+        It grows while either way is shut.
+        """
+        return now_ns - self.echo_ns if self.echo_ns else 0
 
     @property
     def trip_ns(self) -> int:

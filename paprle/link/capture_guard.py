@@ -34,6 +34,7 @@ class CaptureGuard:
         n_lost: How many of them came in no datagram, and will not any more.
         n_late: How many came after a newer one.
         heard_ns: When anything of the leader arrived last, our time, [ns]; 0: never.
+        is_released: The operator has no state of the robot: nothing is led.
     """
 
     def __init__(self, info: LeaderInfo) -> None:
@@ -48,6 +49,7 @@ class CaptureGuard:
         self._seq = 0
         self.n_captured = self.n_lost = self.n_late = 0
         self.heard_ns = 0
+        self._last: LeaderSample | None = None
         self._sent: dict[int, int] = {}
         self.forget()
 
@@ -57,6 +59,7 @@ class CaptureGuard:
     def forget(self) -> None:
         """The operator's host left: what comes next is counted from there."""
         self._before, self._actions = self._sum(), Actions()
+        self.is_released = False
         self._newest: Capture | None = None
         self._seen = _ALL & ~1  # bit i: the newest less i has come, or never will
         self._waiting.clear()
@@ -82,7 +85,22 @@ class CaptureGuard:
 
     def pop(self) -> LeaderSample | None:
         """Return the next capture; None when all have been taken."""
-        return self._waiting.popleft() if self._waiting else None
+        if not self._waiting:
+            return None
+        self._last = self._waiting.popleft()
+        return self._last
+
+    def set_released(self, *, is_released: bool) -> None:
+        """Let no capture lead from now on, or let those that come lead again.
+
+        The last one is given once more, so that its motion ends where no newer one
+        comes. Presses count as before.
+        """
+        self.is_released = is_released
+        if is_released and self._last is not None:
+            self._seq += 1
+            self._waiting.clear()
+            self._waiting.append(replace(self._last, seq=self._seq, valid=False))
 
     def find_sent(self, stamp_ns: int) -> int:
         """Return the sender's stamp of a capture, given ours; 0: not known, [ns]."""
@@ -141,6 +159,7 @@ class CaptureGuard:
             actions=self._sum(),
         )
         levels: dict[str, Any] = dict(newest.flags)  # a late one has none
+        levels["valid"] &= not self.is_released
         self._waiting.append(replace(sample, **levels))
 
     def _sum(self) -> Actions:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import replace
 
 from paprle.contracts.types import LeaderInfo, LeaderSample
 from paprle.link.captures import CaptureCodec, Packed
@@ -32,20 +33,28 @@ class CaptureSender:
         self._end, self._codec = end, CaptureCodec(info)
         self._period_ns = round(1e9 / info.rate)
         self._recent: deque[Packed] = deque(maxlen=repeats + 1)
-        self._seq = -1
+        self._seq, self._was_released = -1, False
         self._said_ns = self._due_ns = 0
 
-    def step(self, sample: LeaderSample | None, now_ns: int) -> None:
+    def step(
+        self, sample: LeaderSample | None, now_ns: int, *, is_released: bool = False
+    ) -> None:
         """Send what is newest; where nothing is new, that the leader lives.
 
         Args:
             sample: The device's newest; None before its first.
             now_ns: Our time, [ns].
+            is_released: No fresh state of the robot comes: it is sent, but may not
+                lead.
         """
         self._end.ask(now_ns)
         if sample is None or not self._end.heard_ns:  # nobody has begun to listen
             return
-        if sample.seq != self._seq and now_ns >= self._due_ns - _EARLY_NS:
+        if is_released:
+            sample = replace(sample, valid=False)
+        is_new = sample.seq != self._seq and now_ns >= self._due_ns - _EARLY_NS
+        if is_new or is_released != self._was_released:
+            self._was_released = is_released
             self._seq = sample.seq
             self._due_ns = max(self._due_ns, now_ns - self._period_ns)
             self._due_ns += self._period_ns

@@ -8,7 +8,6 @@ age and by their arrival, as it judges those of a session beside it.
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -22,6 +21,7 @@ from paprle.link.guards import Guard
 from paprle.link.mirror import Cut, find_by_kind, find_queue
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.rates import Allowance, Leftover
+from paprle.link.reports import pack_report
 from paprle.link.squeezed import AT_ONCE, squeeze
 from paprle.link.terms import REMEDY, find_difference
 
@@ -31,6 +31,7 @@ _TIMES_NOMINAL = 2.0  # spec: safety.md A7
 _BURST = 0.25  # [s] chosen: what comes at once after the network stood still
 _ANSWERS = 20.0  # [1/s] chosen: a host that waits asks five times a second
 _AGAIN_NS = 150_000_000  # [ns] chosen: nobody asks again sooner
+_UNHEARD_NS = 400_000_000  # [ns] chosen: a queue of 0.2 s, a common buffer, each way
 _N_CALLERS = 32  # chosen: hosts, or copies of their words, that are told apart
 
 
@@ -103,6 +104,11 @@ class FollowerEnd:
         self.clock = PeerClock()
         self._heard_of = Allowance(self._rate, _BURST * self._rate)
 
+    def is_unheard(self, now_ns: int) -> bool:
+        """Whether the newest of our stamps that the other host echoes is too old."""
+        clock = self.clock
+        return clock.find_echo_age(now_ns) > clock.trip_ns + _UNHEARD_NS
+
     def permit(self, now_ns: int) -> None:
         """Somebody beside the robot allows resets from afar, for a while (E1)."""
         self.locked = ""
@@ -134,7 +140,7 @@ class FollowerEnd:
 
     def send_report(self, report: dict[str, Any], now_ns: int) -> None:
         """Tell the leader's host what the gate said."""
-        data = json.dumps(report).encode()
+        data = pack_report(report)
         if report["event"] != "trouble":  # that is told once, whoever hears it
             self._ready = data
         self._send(Kind.REPORT, data, now_ns)

@@ -26,6 +26,9 @@ class Hearing(Protocol):
     clock: PeerClock
     refused: Counter[str]
 
+    def is_unheard(self, now_ns: int) -> bool:
+        """Whether the other host has had no words of ours for too long."""
+
 
 class Guard(Protocol):
     """Who looks first at what comes for a port of the follower's host."""
@@ -87,6 +90,9 @@ class SetpointGuard:
         if age_ns is None:  # what the gate has grows old meanwhile
             end.refused["of unknown age"] += 1
             return None
+        if end.is_unheard(now_ns):  # as old as the state that it goes by
+            end.refused["no state came back"] += 1
+            age_ns = max(age_ns, end.clock.find_echo_age(now_ns))
         record["at_ns"] = end.clock.to_arrival(int(record["at_ns"]))
         record["stamp_ns"], record["source_ns"] = now_ns, now_ns - age_ns
         record["n_resets"] = self._pass_resets(end, int(record["n_resets"]), now_ns)

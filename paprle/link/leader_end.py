@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -19,6 +18,7 @@ from paprle.link.follower_end import NONCE
 from paprle.link.guards import SentSetpoints
 from paprle.link.mirror import Cut, Mirror, find_by_kind, find_queue
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
+from paprle.link.reports import unpack_report
 from paprle.link.squeezed import AT_ONCE, squeeze, stretch
 from paprle.link.terms import pack_terms
 
@@ -185,7 +185,10 @@ class LeaderEnd:
             (self._n_last,) = LAST.unpack(packet.payload)
 
     def _take_report(self, packet: Packet) -> None:
-        report = json.loads(packet.payload)
+        report = unpack_report(packet.payload)
+        if report is None:
+            self.refused["malformed"] += 1
+            return
         if not self._has_answer or report["event"] != "ready":
             self.reports.append(report)
         self._has_answer = True

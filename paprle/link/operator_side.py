@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
 from paprle.link.capture_sender import CaptureSender
+from paprle.link.engagement import StateWatch
 from paprle.link.errors_told import (
     MOST_ROWS,
     ErrorRow,
@@ -53,6 +54,7 @@ class OperatorSide:
         view: What the session did last; None before it has said anything.
         view_ns: When that came, our time, [ns].
         view_data: Its payload.
+        watch: Whether fresh state of the robot comes; without it nothing is led.
     """
 
     def __init__(self, key: bytes, info: LeaderInfo, repeats: int) -> None:
@@ -66,7 +68,8 @@ class OperatorSide:
         self.view: RobotView | None = None
         self.view_ns, self.view_data = 0, b""
         self._key, self._info, self._repeats = key, info, repeats
-        self._before = StreamCounts()
+        self._before, self.watch = StreamCounts(), StateWatch()
+        self._was_released, self._words = True, list[str]()
         self._n_rows, self._n_told, self._n_words = 0, 0, 0
         self._told_ns = 0
         self._begin()
@@ -77,22 +80,50 @@ class OperatorSide:
         """Take datagrams, send the newest sample; return what came of the session."""
         end = self.end
         end.receive(data, now_ns)
+        view = self._take_view(now_ns)
         is_silent = end.heard_ns and now_ns - end.heard_ns > _SILENT_NS
         if end.has_left or is_silent:  # the next session there knows nothing of this
             self._before = self.counts
             self._begin()
             return None
-        self.sender.step(sample, now_ns)
+        is_released = self.watch.is_released(now_ns)
+        self._note_release(is_released=is_released, now_ns=now_ns)
+        self.sender.step(sample, now_ns, is_released=is_released)
         self._tell(now_ns)
-        packet = end.whole.pop("tick", None)
-        if packet is not None:
-            self._n_words = packet.seq
-        view = None if packet is None else unpack_view(packet.payload)
-        if view is not None and self._is_ahead(view, now_ns):
-            end.refused["stamped ahead"] += 1
+        return view
+
+    def take_words(self) -> list[str]:
+        """Return what the operator should know since the last call."""
+        words, self._words = self._words, []
+        return words
+
+    def _note_release(self, *, is_released: bool, now_ns: int) -> None:
+        """Tell the operator when nothing is led any more, and when it may be again."""
+        if is_released == self._was_released:
+            return
+        self._was_released = is_released
+        silence = self.watch.find_silence(now_ns)
+        self._words.append(
+            f"no state from the robot for {silence:.1f} s: released"
+            if is_released
+            else "state from the robot comes: engage to lead it"
+        )
+
+    def _take_view(self, now_ns: int) -> RobotView | None:
+        """Return the session's newest words; None where there are none to believe."""
+        packet = self.end.whole.pop("tick", None)
+        if packet is None:
             return None
-        if packet is not None and view is not None:
-            self.view, self.view_ns, self.view_data = view, now_ns, packet.payload
+        self._n_words = packet.seq
+        view = unpack_view(packet.payload)
+        if view is None:
+            return None
+        if self._is_ahead(view, now_ns):
+            self.end.refused["stamped ahead"] += 1
+            return None
+        age_ns = self.end.clock.compute_age(packet, view.stamp_ns, now_ns)
+        self.watch.note(view.stamp_ns, age_ns, now_ns)
+        self.view, self.view_ns, self.view_data = view, now_ns, packet.payload
         return view
 
     @property
@@ -128,6 +159,7 @@ class OperatorSide:
         self.end.send_whole("errors", payload, now_ns)
 
     def _begin(self) -> None:
+        self.watch.forget()
         self._rows: deque[ErrorRow] = deque(maxlen=MOST_ROWS)
         self._n_rows = self._n_told = self._n_words = 0
         terms: Mapping[str, str] = make_leader_terms(self._info)

@@ -5,19 +5,22 @@ Offset and drift of the other host's clock are shown; nothing is decided by them
 
 from __future__ import annotations
 
+import math
 from collections import deque
 
 from paprle.ipc.peer_clock import PeerClock
+from paprle.link.engagement import RELEASE_AFTER
 
 _LOOK_NS = 100_000_000  # [ns] chosen: ten looks a second are plenty for words
 _N_LOOKS = 20  # chosen: two seconds
 _DRIFT_NS = 120_000_000_000  # [ns] chosen: until then a millisecond hides 8 ppm
-_SILENT = 0.1  # [s] spec: safety.md A1, the robot brakes
 _WOBBLE = 0.03  # [s] chosen: what a motion made of captures bears without a bend
 _SLOW, _USELESS = 0.15, 0.4  # [s] chosen: a hand waits for the robot; nobody can wait
 _PPM = 1e6
+_LOST = "LOST: no state from the robot for"
+_NO_STATE = "no state from the robot that is younger than 1 s yet: nothing is led"
 _UNANSWERED = "no answer; does the session run there, with this host as link.peer?"
-_HELD = "the robot holds by itself; wait, then engage, or look at the network"
+_RELEASED = "released; wait, then engage again, or look at the network"
 _UNSTEADY = "move slowly; a cable or 5 GHz is steadier"
 
 
@@ -55,12 +58,13 @@ class LinkQuality:
             self.drift = -_PPM * (offset_ns - self._first[1]) / since_ns
 
     def describe(self, silence: float) -> str:
-        """Say how good the link is, given how long nothing came, [s]."""
+        """Say how good the link is, given how long no fresh state came, [s]."""
         figures = f"{1e3 * self.trip:.0f} ms there and back ± {1e3 * self.wobble:.0f}"
         is_useless = self.trip + self.wobble > _USELESS
         judged = (
             (not self.trip, _UNANSWERED),
-            (silence > _SILENT, f"LOST for {silence:.1f} s: {_HELD}"),
+            (silence == math.inf, _NO_STATE),
+            (silence > RELEASE_AFTER, f"{_LOST} {silence:.1f} s: {_RELEASED}"),
             (is_useless, f"BAD, {figures}: stop, and find a better network"),
             (self.wobble > _WOBBLE, f"UNSTEADY, {figures}: {_UNSTEADY}"),
             (self.trip > _SLOW, f"SLOW, {figures}: move slowly, wait for the robot"),

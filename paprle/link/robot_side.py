@@ -47,6 +47,7 @@ def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
         rate=min(info.rate, rate),
         sampling=Sampling("ordered", _CONTENT_AGE),
         renders="rumble",
+        is_far=True,
     )
 
 
@@ -115,8 +116,22 @@ class RobotSide:
                 self._words.append("an operator has been silent for 5 s, and may leave")
             end.close()
             self._was_open = False
+        self._release(now_ns)
         self._sample = self.guard.pop() or self._sample
         return self._sample
+
+    def _release(self, now_ns: int) -> None:
+        """Let nothing lead while the operator has no state of the robot."""
+        is_unheard = self.end.is_unheard(now_ns)
+        if is_unheard == self.guard.is_released:
+            return
+        self.guard.set_released(is_released=is_unheard)
+        age = self.end.clock.find_echo_age(now_ns) * 1e-9
+        self._words.append(
+            f"the operator confirmed no state of the robot for {age:.1f} s: released"
+            if is_unheard
+            else "the operator confirms state of the robot again: engage to go on"
+        )
 
     def take_life(self) -> bool:
         """Whether the leader has been heard since the last time."""

@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from hashlib import sha256
 
+from paprle.link.reports import read_json
+
 REMEDY = "give both hosts the same words and configs for the follower and session.rate"
 _DIGITS = 16  # chosen: 64 bits; it guards against mistakes, the key against others
 
@@ -31,11 +33,8 @@ def find_difference(ours: Mapping[str, str], data: bytes, remedy: str = REMEDY) 
     Returns:
         What to tell the leader's side, with what to do.
     """
-    try:
-        theirs = json.loads(data)
-    except ValueError:  # it says them in another way
-        theirs = None
-    if not isinstance(theirs, dict):
+    theirs = read_json(data)
+    if not isinstance(theirs, dict):  # it says them in another way
         theirs = {"version": "another"}
     if theirs == ours:
         return ""

@@ -48,8 +48,8 @@ class LinkQuality:
         silent_ns = self._now_ns - self._arrived_ns
         if self._n_arrived and silent_ns > _LOST_NS:
             return (
-                f"link LOST for {silent_ns * 1e-9:.0f} s: the robot holds; look at the "
-                "network, then engage again"
+                f"link LOST: no state from the robot for {silent_ns * 1e-9:.1f} s; "
+                "look at the network, then engage again"
             )
         if not self._trips:
             return ""

@@ -139,7 +139,10 @@ class Leaders:
 
     def describe_loss(self, now_ns: int) -> str:
         """Say in words why no leader moves the robot: what each of them did."""
-        told = [_describe_loss(intake, now_ns) for intake in self.intakes]
+        told = [
+            _describe_loss(intake, now_ns, is_far=info.is_far)
+            for intake, info in zip(self.intakes, self.infos, strict=True)
+        ]
         if len(set(told)) == 1:
             return told[0]
         named = zip(self.names, told, strict=True)
@@ -202,13 +205,13 @@ class Leaders:
         return any(humans) if humans else all(asked)
 
 
-def _describe_loss(intake: Intake, now_ns: int) -> str:
+def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:
     """Say why a leader moves nothing: a person who lets go is not one who is lost."""
     sample = intake.sample
     if sample is None or not intake.is_fresh(now_ns):
         return "leader lost"
     if not sample.valid:
-        return "tracking lost"
+        return "tracking or link lost" if is_far else "tracking lost"
     if not sample.engaged:
         return "let go"
     return "the leader jumped" if intake.jumped else "leader lost"

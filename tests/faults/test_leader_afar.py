@@ -17,6 +17,7 @@ from running import RunningSession, judge
 from two_hosts import TwoHosts, need_namespaces
 
 from paprle.ipc.process import WORKSPACE
+from paprle.link.engagement import RELEASE_AFTER
 
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 TRACE = "acceptance"  # 100 ± 30 ms, 3 % loss, reordering, 5 Mbit/s
@@ -161,6 +162,33 @@ def test_the_robot_brakes_in_a_partition_and_goes_on_without_a_jump(hosts, sessi
     assert speeds[t_ns > light_ns].max() > 0.01, f"{session.text()}"
     assert re.search(r"of \d+ captures: ", session.text()), session.text()
     assert "LOST" in session.lead.text()
+
+
+@pytest.mark.parametrize("way", ["up", "down"])
+def test_the_robot_rests_while_one_way_is_shut_and_goes_on_afterwards(
+    hosts, carrier, session, way
+):
+    if carrier == "dds":
+        pytest.skip("a way of DDS is shut for both: its discovery needs the other")
+    time.sleep(5.0)
+    begin_ns = hosts.tell(trace=TRACE, dead=way)
+    time.sleep(3.0)
+    lost = session.lead.text()
+    light_ns = hosts.tell(trace=TRACE)
+    time.sleep(8.0)
+    episode = end(session)
+
+    t_ns, speeds = find_speeds(episode)
+    silence = {"up": STALE, "down": RELEASE_AFTER}[way]
+    rest_ns = begin_ns + round((0.26 + silence + TICK + V_OVER_A + SLACK) * 1e9)
+    is_shut = (t_ns > rest_ns) & (t_ns < light_ns)
+    measured = np.asarray(episode.gate["q_meas"])[is_shut]
+    assert is_shut.any()
+    assert speeds[is_shut].max() < 1e-6, "it rests while one way is shut"
+    assert np.ptp(measured, axis=0).max() < 1e-6
+    assert speeds[t_ns > light_ns].max() > 0.01, f"{session.text()}"
+    is_told = "no state from the robot for 0.2 s: released" in lost
+    assert is_told == (way == "down"), lost
 
 
 def test_replays_forgeries_and_a_flood_change_nothing(hosts, carrier, session):

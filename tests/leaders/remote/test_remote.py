@@ -114,7 +114,7 @@ def hear(trips, drift=0.0):
     [
         ([], 0.0, "no answer"),
         ([0.02] * 9, 0.0, "good, 20 ms"),
-        ([0.02] * 9, 0.3, "LOST for 0.3 s"),
+        ([0.02] * 9, 0.3, "LOST: no state from the robot for 0.3 s: released"),
         ([0.2] * 9, 0.0, "SLOW"),
         ([0.05, 0.12] * 9, 0.0, "UNSTEADY"),
         ([0.5] * 9, 0.0, "BAD"),

@@ -30,6 +30,7 @@ OTHER = {
     "relative": frozenset({"hand"}),
     "is_human": True,
     "is_measured": True,
+    "is_far": True,
     "has_gripper": True,
     "has_buttons": True,
     "renders": "torque",

@@ -10,6 +10,7 @@ from sessions_view import make_view
 
 from leaders.remote.config import RemoteConfig
 from leaders.remote.leader import RemoteLeader
+from paprle.cli import main
 from paprle.cli.doctor import resolve_leader
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings import LinkSettings
@@ -18,7 +19,7 @@ from paprle.contracts.types import (
     LimbCommand,
     SessionState,
 )
-from paprle.hosts.factories import make_leader
+from paprle.hosts.factories import list_observers, make_leader
 from paprle.hosts.lead import Lead
 from paprle.hosts.terminal import Operator
 from paprle.link.hands import make_placing
@@ -108,3 +109,42 @@ def test_an_arm_gives_the_pose_of_its_hand_and_its_gripper():
     assert "leader.limbs='[arm]' leader.gripper=true" in describe_remote(far)
     assert placed.opening == 0.25
     assert 0.05 < np.linalg.norm(placed.T_leader_base_leader_eef.translation) < 1.0
+
+
+class Pages:
+    """Notes where a page would be."""
+
+    def __init__(self, resolved, _leader):
+        self.names = list(list_observers(resolved))
+
+    def start(self, _must_stop):
+        return [f"page of {name}" for name in self.names]
+
+    def close(self):
+        pass
+
+
+def test_a_page_that_is_asked_for_is_served_without_a_terminal(key, monkeypatch):
+    monkeypatch.setattr("sys.stdin", None)
+    monkeypatch.setattr("paprle.hosts.lead_pages.LeadPages", Pages)
+    words = ["leader=autopilot", "link.peer=127.0.0.1", f"link.key={key}"]
+    words += ["link.type=udp", f"link.domain={DOMAIN + 1}", "follower=piper"]
+    made = []
+
+    def run(resolved, *, knows_robot):
+        made.append(Lead(resolved, Operator(), knows_robot=knows_robot))
+        return 0
+
+    monkeypatch.setattr("paprle.hosts.lead.lead", run)
+    assert main(["lead", *words]) == 0
+    notes = made[0].open()
+    made[0].close()
+
+    assert "page of view" in notes
+
+
+def test_a_host_without_a_page_says_how_to_have_one(pair):
+    lead, _, _ = pair
+    lead.close()
+
+    assert any("add follower=NAME" in text for text in lead.open())

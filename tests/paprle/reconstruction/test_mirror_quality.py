@@ -41,7 +41,7 @@ def test_a_silent_link_is_lost_whatever_it_was():
     for late_ms in (2000, 4000):
         quality.update(BEGIN + late_ms * MS, 9, 0)
 
-    assert quality.describe().startswith("link LOST for 2 s: the robot holds")
+    assert quality.describe().startswith("link LOST: no state from the robot for 2.4 s")
 
 
 def test_nothing_is_said_before_the_gate_has_spoken():
