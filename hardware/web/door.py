@@ -88,13 +88,13 @@ class Door:
         shown = (token or "").encode("utf-8", "surrogatepass")
         digest = hashlib.sha256(shown).digest()
         guesses = self._list_guesses(address)
+        if secrets.compare_digest(shown, self.token.encode()):
+            return None  # however many others guessed from its address
         is_old = digest in guesses  # a tab of another start, which asks on and on
         if len(guesses) >= _GUESSES and not is_old:
             return self._refuse(429, "tries")
-        if not secrets.compare_digest(shown, self.token.encode()):
-            guesses[digest] = self._clock()
-            return self._refuse(401, "token")
-        return None
+        guesses[digest] = self._clock()
+        return self._refuse(401, "token")
 
     def refuse_busy(self) -> Refusal:
         """Refuse somebody who comes while another one commands."""

@@ -14,6 +14,7 @@ import logging
 import socket
 import ssl
 import threading
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
 from typing import Any, NamedTuple
@@ -34,7 +35,8 @@ PROTOCOL = "paprle"
 """Subprotocol of every socket; the token is the second one that is offered."""
 _N_PORTS = 8  # chosen: leaders beside each other on one machine
 _MOST_CONNECTIONS = 24  # chosen: a browser opens six for a page, and there may be two
-_OPENING = 5.0  # [s] chosen: who takes longer over a handshake is cut off
+_MOST_HALF_OPEN = 32  # chosen: several browsers at once, each for one round trip
+_OPENING = 3.0  # [s] chosen: who takes longer over a handshake is cut off
 _CLOSING = 1.0  # [s] chosen: nobody waits longer for a farewell
 _PING = 1.0  # [s] chosen: frees what a phone that is gone holds; age stops a robot
 _PONG = 5.0  # [s] chosen: a page that was put aside may come back
@@ -208,6 +210,7 @@ class WebServer:
                 subprotocols=[
                     Subprotocol(name) for name in (PROTOCOL, *self._site.protocols)
                 ],
+                ssl_handshake_timeout=_OPENING if context is not None else None,
                 **OPTIONS,
             ):
                 self._ready.set()
@@ -293,13 +296,24 @@ class WebServer:
 
 
 class _Connection(ServerConnection):
-    """A connection that is cut off where too many are open."""
+    """A connection among so many; those that are half open take nobody's place."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin its handshake, or end it."""
+        """Begin its handshake, or end it, or one that has been half open for longer.
+
+        The address with most of them loses its oldest: whoever opens many and says
+        nothing is cut off, and a browser is through in one round trip.
+        """
         super().connection_made(transport)
-        if len(self.server.handlers) > _MOST_CONNECTIONS:
+        there = [one for one in self.server.handlers if not one.transport.is_closing()]
+        half_open = [one for one in there if one.state is State.CONNECTING]
+        if len(there) - len(half_open) > _MOST_CONNECTIONS:
             self.transport.abort()
+        elif len(half_open) > _MOST_HALF_OPEN:
+            counts = Counter(map(name_peer, half_open))
+            most = max(counts.values())
+            oldest = next(one for one in half_open if counts[name_peer(one)] == most)
+            oldest.transport.abort()
 
 
 _LOG = logging.getLogger("paprle.web")

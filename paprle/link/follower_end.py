@@ -16,6 +16,7 @@ from typing import Any
 from paprle.contracts.datagram import Address, Datagram, get_address
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
+from paprle.link.arrivals import Callers, choose
 from paprle.link.flow import Sending
 from paprle.link.guards import Guard
 from paprle.link.mirror import Cut, find_by_kind, find_queue
@@ -26,13 +27,9 @@ from paprle.link.squeezed import AT_ONCE, squeeze
 from paprle.link.terms import REMEDY, find_difference
 
 NONCE = 16  # [bytes] chosen: never the same twice
-_AT_ONCE = 64  # chosen: 0.6 ms of opening seals; of more the newest are heard
 _TIMES_NOMINAL = 2.0  # spec: safety.md A7
 _BURST = 0.25  # [s] chosen: what comes at once after the network stood still
-_ANSWERS = 20.0  # [1/s] chosen: a host that waits asks five times a second
-_AGAIN_NS = 150_000_000  # [ns] chosen: nobody asks again sooner
 _UNHEARD_NS = 400_000_000  # [ns] chosen: a queue of 0.2 s, a common buffer, each way
-_N_CALLERS = 32  # chosen: hosts, or copies of their words, that are told apart
 
 
 class FollowerEnd:
@@ -75,8 +72,7 @@ class FollowerEnd:
         self.locked = ""
         self.outbox: list[bytes] = []
         self._rate = _TIMES_NOMINAL * rate
-        self._answers = Allowance(_ANSWERS, _ANSWERS)
-        self._answered: dict[bytes, int] = {}
+        self._callers = Callers()
         self.remedy = REMEDY
         self._key, self._terms = key, terms
         self._cut, self._make_nonce = cut, make_nonce
@@ -118,8 +114,9 @@ class FollowerEnd:
     def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
         """Take datagrams; return the newest record of each port, in our time."""
         newest: dict[str, Record] = {}
-        self._refuse("too many at once", max(0, len(data) - _AT_ONCE))
-        for one in data[-_AT_ONCE:]:
+        chosen = choose(data, self._peer)
+        self._refuse("too many at once", len(data) - len(chosen))
+        for one in chosen:
             if one[3:4] == bytes([Kind.HELLO]):
                 self._answer(one, now_ns)
                 continue
@@ -199,7 +196,7 @@ class FollowerEnd:
         if packet is None:
             return
         nonce, terms = packet.payload[:NONCE], packet.payload[NONCE:]
-        if not self._may_answer(nonce, now_ns):
+        if not self._callers.may_be_answered(nonce, get_address(data), now_ns):
             self._refuse("asked too often")
             return
         is_same = self.is_open and nonce == self._welcomed
@@ -216,19 +213,6 @@ class FollowerEnd:
         payload = nonce + (why.encode() if why else self._nonce)
         answer = sealer.seal(kind, payload, now_ns)
         self.outbox.append(Datagram.make(answer, get_address(data)))
-
-    def _may_answer(self, nonce: bytes, now_ns: int) -> bool:
-        """Whether a caller is answered: words that are played again are not."""
-        last_ns = self._answered.get(nonce)
-        if last_ns is not None and 0 <= now_ns - last_ns < _AGAIN_NS:
-            return False
-        if not self._answers.take(now_ns):
-            return False
-        self._answered.pop(nonce, None)
-        self._answered[nonce] = now_ns
-        if len(self._answered) > _N_CALLERS:
-            del self._answered[next(iter(self._answered))]
-        return True
 
     def _try_open(self, data: bytes, now_ns: int) -> None:
         """Begin the session of somebody who has our nonce of this time."""

@@ -13,6 +13,7 @@ import numpy as np
 from paprle.contracts.datagram import Address, Datagram, get_address
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
+from paprle.link.arrivals import choose
 from paprle.link.flow import Receiving
 from paprle.link.follower_end import NONCE
 from paprle.link.guards import SentSetpoints
@@ -127,7 +128,10 @@ class LeaderEnd:
         """Take datagrams; return the newest record of each port, in our time."""
         newest: dict[str, Record] = {}
         before = self._recorded_ns
-        for one in data:
+        chosen = choose(data, self._peer)
+        if len(chosen) < len(data):
+            self.refused["too many at once"] += len(data) - len(chosen)
+        for one in chosen:
             if one[3:4] in {bytes([Kind.WELCOME]), bytes([Kind.REFUSAL])}:
                 self._take_answer(one, now_ns)
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import http.client
 import json
 import socket
@@ -59,15 +60,21 @@ def phone(station, folder):
     made.close()
 
 
+def reach(server):
+    """Return a connection, with TLS where the server speaks it."""
+    where = server.place.address, server.port
+    if not server.place.has_tls:
+        return http.client.HTTPConnection(*where, timeout=5)
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    return http.client.HTTPSConnection(*where, context=context, timeout=5)
+
+
 def ask(station, *, host=None, origin="own", token=None, path="/leader", data=None):
     """Return the status with which a request for a socket is answered."""
     server = station.server
-    own = f"{TLS_ADDRESS}:{server.port}"
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    there = http.client.HTTPSConnection(
-        TLS_ADDRESS, server.port, context=context, timeout=5
-    )
+    own = f"{server.place.address}:{server.port}"
+    there = reach(server)
     token = server.door.token if token is None else token
     headers = {
         "Host": host or own,
@@ -78,7 +85,7 @@ def ask(station, *, host=None, origin="own", token=None, path="/leader", data=No
         "Sec-WebSocket-Protocol": f"paprle, {token}",
     }
     if origin is not None:
-        headers["Origin"] = f"https://{own}" if origin == "own" else origin
+        headers["Origin"] = server.address.rstrip("/") if origin == "own" else origin
     there.request("GET", path, data, headers)
     status = there.getresponse().status
     there.close()
@@ -87,13 +94,9 @@ def ask(station, *, host=None, origin="own", token=None, path="/leader", data=No
 
 def read_page(station, path, host=None):
     server = station.server
-    context = ssl.create_default_context()
-    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    there = http.client.HTTPSConnection(
-        TLS_ADDRESS, server.port, context=context, timeout=5
-    )
+    there = reach(server)
     there.putrequest("GET", path, skip_host=True)
-    there.putheader("Host", host or f"{TLS_ADDRESS}:{server.port}")
+    there.putheader("Host", host or f"{server.place.address}:{server.port}")
     there.endheaders()
     answer = there.getresponse()
     return answer.status, answer.headers, answer.read()
@@ -167,9 +170,10 @@ def test_the_token_of_another_start_is_refused(station):
     assert ask(station, token=before) == 401
 
 
-def test_guessing_ends_after_five_tries_a_minute(station):
+def test_guessing_ends_after_five_tries_a_minute_and_keeps_nobody_out(station):
     assert [ask(station, token=f"{k}") for k in range(7)] == [401] * 5 + [429] * 2
-    assert ask(station) == 429, "a guesser who happens to be right is refused, too"
+    assert ask(station) == 101, "the right token, from the same address"
+    assert ask(station, token="8") == 429
 
 
 def test_an_old_tab_that_asks_on_and_on_keeps_nobody_out(station):
@@ -295,6 +299,41 @@ def test_many_connections_do_not_keep_the_phone_out(station, phone):
     wait_until(lambda: station.device.n_messages == 20)
     for made in strangers:
         made.close()
+
+
+@pytest.mark.parametrize("listen", ["usb", TLS_ADDRESS])
+@pytest.mark.parametrize("said", [b"", b"GET / HTTP/1.1\r\n"], ids=["silent", "half"])
+def test_a_hundred_half_open_sockets_keep_nobody_out(folder, listen, said):
+    station = make_station(folder, listen=listen)
+    station.open()
+    where, strangers = (station.server.place.address, station.server.port), []
+    try:
+        for _ in range(3):
+            for _ in range(100):
+                made = socket.create_connection(where)
+                made.sendall(said)
+                strangers.append(made)
+            assert read_page(station, "/")[0] == 200
+            assert ask(station) == 101
+    finally:
+        for made in strangers:
+            made.close()
+        station.close()
+
+
+def test_a_handshake_that_takes_long_is_cut_off(folder):
+    station = make_station(folder, listen="usb")
+    station.open()
+    with socket.create_connection(("127.0.0.1", station.server.port)) as slow:
+        slow.settimeout(5.0)
+        slow.sendall(b"GET / HTTP/1.1\r\n")
+        begin = time.monotonic()
+        with contextlib.suppress(ConnectionError):
+            assert slow.recv(100) == b""
+        took = time.monotonic() - begin
+    station.close()
+
+    assert took < 4.7
 
 
 def test_an_impostor_has_another_certificate(folder, tmp_path):
