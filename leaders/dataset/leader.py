@@ -79,8 +79,9 @@ class Dataset(Leader):
     @property
     def notes(self) -> tuple[str, ...]:
         """How much there is to play."""
-        track, order = self._first, self._order
+        track, order, shortage = self._first, self._order, self._source.shortage
         return (
+            *([f"dataset: {self._source.path.name}: {shortage}"] if shortage else []),
             f"dataset: {len(order)} of {self._source.n_episodes} episodes of "
             f"{self._source.path.name}; the first is {order[0]}, "
             f"{track.duration / self.config.speed:.1f} s, "

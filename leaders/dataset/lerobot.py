@@ -58,6 +58,12 @@ class LerobotSource(Source):
                 name for one in features for name in _name_columns(path, info, one)
             )
             self._places = self._find_places(str(info["data_path"]))
+            n, declared = len(self._places), info.get("total_episodes")
+            if isinstance(declared, int) and declared > n:
+                self.shortage = (
+                    f"expected {declared} episodes, which meta/info.json declares, got "
+                    f"an index of {n}; {declared - n} are missing"
+                )
         except ConfigError:
             raise
         except self._broken as err:
@@ -171,12 +177,25 @@ def _name_columns(path: Path, info: dict[str, Any], feature: str) -> list[str]:
             f"'{feature}'; it has {', '.join(numeric)}"
         )
     names = features[feature].get("names")
-    if isinstance(names, dict):  # {"motors": [...]}, as older writers have it
-        names = [name for part in names.values() for name in part]
     n = int(np.prod(features[feature]["shape"]))
+    if isinstance(names, dict):
+        names = _order_names(names)
     if not names or len(names) != n:
         return [f"{feature}.{i}" for i in range(n)]
     return [str(name) for name in names]
+
+
+def _order_names(names: dict[str, Any]) -> list[str]:
+    """Return names of columns: of ``{name: index}``, or of ``{"motors": [...]}``.
+
+    None where the indices are not each column once.
+    """
+    if all(isinstance(part, int) for part in names.values()):
+        ordered = sorted(names, key=lambda name: names[name])
+        is_whole = [names[name] for name in ordered] == list(range(len(names)))
+        return ordered if is_whole else []
+    parts = [part for part in names.values() if isinstance(part, list)]
+    return [name for part in parts for name in part]
 
 
 def _to_numbers(column: Any, width: int | None = None) -> Vec:

@@ -30,9 +30,15 @@ class Table:
 
 
 class Source(ABC):
-    """A dataset that is opened, of which one episode at a time is read."""
+    """A dataset that is opened, of which one episode at a time is read.
+
+    Attributes:
+        path: Where it is.
+        shortage: What its index lacks of what it declares; empty: nothing.
+    """
 
     path: Path
+    shortage = ""
 
     @property
     @abstractmethod

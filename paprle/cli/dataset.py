@@ -39,6 +39,11 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         help="create: frames a second (default: of the slowest camera, or 30)",
     )
     parser.add_argument(
+        "--keep-undriven",
+        action="store_true",
+        help="create: frames that no leader drove, too: alignment, pauses",
+    )
+    parser.add_argument(
         "--schema", choices=("arbot",), help="check: of a set of logs, ARBot's"
     )
     parser.add_argument(
@@ -63,7 +68,14 @@ def _run(args: argparse.Namespace) -> int:
         raise ConfigError(
             f"dataset create: expected --fps 1 … {_FASTEST}, got {args.fps}"
         )
-    report = create(args.places, args.out, args.format, fps=args.fps, say=say)
+    report = create(
+        args.places,
+        args.out,
+        args.format,
+        fps=args.fps,
+        keep_undriven=args.keep_undriven,
+        say=say,
+    )
     for line in report.lines():
         say(line)
     say(f"data set: {args.out}")
@@ -103,7 +115,7 @@ def _check_set(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    findings = check(args.places)
+    findings = check(args.places, say)
     for finding in findings:
         say(str(finding))
     return 1 if findings else 0
@@ -115,10 +127,13 @@ DATASET = Verb(
     help="""\
 create writes LeRobot v3.0 (`--format lerobot`) or ALOHA's HDF5 (`--format hdf5`) of all
 episodes that were kept, at one rate, and reports what was interpolated, held or
-dropped. A stopped run is resumed; later episodes are added to an existing data set.
+dropped. Frames that no leader drove (alignment, pauses) are left out unless
+--keep-undriven is given. A stopped run is resumed; later episodes are added to an
+existing data set.
 columns prints names of joints and sizes of images as JSON (follower=… env=…).
-check reports frozen or missing images, gaps, drift, jumps, copies and missing labels;
-the exit code is 1 where it found any.
+check tells which share of each episode's frames a leader drove, and reports frozen or
+missing images, gaps, drift, jumps, copies, missing labels and episodes that were mostly
+not driven; the exit code is 1 where it found any.
 index writes trials.csv for a folder of ARBot's logs: users, tasks, modes by --layout,
 real rates, duplicates, gaps, SHA-256. check --schema arbot compares a set with
 ARBot's 132 trajectories, their units and what the index says; repeated stamps and

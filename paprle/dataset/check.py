@@ -36,6 +36,7 @@ _MOVES = 0.05  # [rad] or [m] chosen: within that time a scene with a camera cha
 _GAPS = 0.02  # chosen: of the frames; a policy hardly notices fewer
 _JUMP = 3.0  # chosen: times what the gate allows in one frame
 _SHORTEST = 1.0  # [s] chosen: less is a slip of the operator's hand
+_LEAST_DRIVEN = 0.5  # chosen: less is an episode of alignment and pauses
 _ALIKE = 0.01  # [rad] or [m] chosen: no person repeats a motion as exactly
 _POINTS = 50  # chosen: of a motion, for comparing
 _DRIFT = 0.05  # [s] chosen: more than a frame and a half of a camera at 30 Hz
@@ -48,7 +49,8 @@ class Finding(NamedTuple):
 
     Attributes:
         path: The recording.
-        kind: Of these: frozen, gap, drift, jump, copy, unlabelled, short, left out.
+        kind: Of these: frozen, gap, drift, jump, copy, unlabelled, short, undriven,
+            left out.
         text: What, and how much.
     """
 
@@ -87,6 +89,7 @@ class _Motion:
     """What is kept of an episode: some numbers a frame."""
 
     q: list[Vec] = field(default_factory=list)
+    driven: list[bool] = field(default_factory=list)
     looks: dict[str, _Look] = field(default_factory=dict)
 
 
@@ -113,18 +116,20 @@ def check(
     for k, source in enumerate(choice.sources):
         say(f"{k + 1}/{len(choice.sources)} {source.path}")
         try:
-            found, motion = _check_one(source, choice.robot)
+            found, motion, driven = _check_one(source, choice.robot)
         except RecordingError as err:
             findings.append(Finding(source.path, "left out", str(err)))
             continue
+        n = len(driven)
+        say(f"{source.path.name}: a leader drove {np.sum(driven)} of {n} frames")
         findings += found
         findings += _find_copies(source.path, motion, motions)
         motions[source.path] = motion
     return findings
 
 
-def _check_one(source: Source, robot: Robot) -> tuple[list[Finding], Vec]:
-    """Return what was found in a recording, and its motion in a few points."""
+def _check_one(source: Source, robot: Robot) -> tuple[list[Finding], Vec, list[bool]]:
+    """Return findings, the motion in a few points, and which frames were driven."""
     fps = choose_rate(robot)
     info = robot_from_dict(robot.header["robot"])
     frames = Frames(source.path, fps)
@@ -133,6 +138,7 @@ def _check_one(source: Source, robot: Robot) -> tuple[list[Finding], Vec]:
     for frame in frames:
         jumps.add(frame)
         motion.q.append(frame.q.astype(np.float32))
+        motion.driven.append(bool(frame.driven.any()))
         for name, look in motion.looks.items():
             _look_at(look, frame.images[name], frame.q, 1.0 / fps)
     if frames.problem:
@@ -142,7 +148,8 @@ def _check_one(source: Source, robot: Robot) -> tuple[list[Finding], Vec]:
         Finding(source.path, kind, text)
         for kind, text in (
             *_find_labels(source),
-            *_find_short(len(q) / fps),
+            *_find_short(sum(motion.driven), fps),
+            *_find_undriven(motion.driven),
             *_find_gaps(frames.accounts, fps),
             *(("gap", told) for told in describe_trimmed(frames.trimmed, frames.ended)),
             *jumps.find(),
@@ -150,7 +157,7 @@ def _check_one(source: Source, robot: Robot) -> tuple[list[Finding], Vec]:
             *_find_drift(motion.looks, q, fps),
         )
     ]
-    return found, _thin(q)
+    return found, _thin(q), motion.driven
 
 
 Found = Iterator[tuple[str, str]]
@@ -163,9 +170,23 @@ def _find_labels(source: Source) -> Found:
         yield "unlabelled", "neither success nor failure was told"
 
 
-def _find_short(duration: float) -> Found:
-    if duration < _SHORTEST:
-        yield "short", f"{duration:.2f} s in which all sources tell"
+def _find_short(n_driven: int, fps: int) -> Found:
+    if n_driven / fps < _SHORTEST:
+        yield (
+            "short",
+            f"{n_driven} frames that a leader drove, {n_driven / fps:.2f} s in which "
+            "all sources tell",
+        )
+
+
+def _find_undriven(driven: list[bool]) -> Found:
+    n, n_driven = len(driven), sum(driven)
+    if n and n_driven < _LEAST_DRIVEN * n:
+        yield (
+            "undriven",
+            f"a leader drove {n_driven / n:.0%} of {n} frames; dataset create leaves "
+            "out the others",
+        )
 
 
 def _find_gaps(accounts: dict[str, Account], fps: int) -> Found:

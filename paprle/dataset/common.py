@@ -24,6 +24,7 @@ class Common:
         columns: Of numbers.
         sizes: Height and width of images by camera, [px].
         fps: Frames a second.
+        keep_undriven: Frames that no leader drove are part of it.
     """
 
     robot: Robot
@@ -31,6 +32,7 @@ class Common:
     columns: Columns
     sizes: Mapping[str, tuple[int, int]]
     fps: int
+    keep_undriven: bool = False
 
 
 class Target(Protocol):

@@ -7,9 +7,9 @@ there. One recording is in work at a time, and of it some frames are in memory.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -46,7 +46,7 @@ from paprle.recording.header import robot_from_dict
 from paprle.recording.reading import Reading
 
 META = "meta"
-FEWEST = 2  # chosen: one frame shows no motion
+FEWEST = 3  # chosen: fewer show no motion that a policy could learn
 _STYLES: Mapping[str, Style] = {"lerobot": "lerobot", "hdf5": "aloha"}
 _NEEDED = {"lerobot": ("pyarrow", "av"), "hdf5": ("h5py", "av")}
 _TARGETS = {
@@ -64,6 +64,7 @@ def create(
     form: Format,
     *,
     fps: int | None = None,
+    keep_undriven: bool = False,
     say: Say = lambda _: None,
 ) -> Report:
     """Make a data set of recordings, or add to one.
@@ -73,6 +74,7 @@ def create(
         out: Folder of the data set.
         form: Its format.
         fps: Frames a second; that of the slowest camera, or 30, when absent.
+        keep_undriven: Frames in which no leader drove a limb, too: alignment, pauses.
         say: Told what is being done.
 
     Returns:
@@ -91,6 +93,8 @@ def create(
         )
     with _hold(out) as stage:
         common = _find_common(choice, choice.robot, stage.own, form, fps)
+        common = replace(common, keep_undriven=keep_undriven)
+        _check_undriven(common, stage.own)
         report = Report(common.fps)
         target = load(stage.root, common)
         _note_discarded(choice, stage.own, report)
@@ -191,6 +195,21 @@ def _find_common(
     return common
 
 
+def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
+    """Refuse to add driven frames to all frames, and the other way round.
+
+    Raises:
+        ConfigError: If the data set that is there has others.
+    """
+    if own and bool(own.get("keep_undriven", True)) != common.keep_undriven:
+        has = "without" if common.keep_undriven else "with"
+        raise ConfigError(
+            "dataset: expected the frames of the data set that is there, which are "
+            f"those {has} frames that nobody drove; choose another --out, or "
+            f"{'leave out' if common.keep_undriven else 'add'} --keep-undriven"
+        )
+
+
 def _describe(common: Common) -> dict[str, Any]:
     """Return what has to be equal to add to a data set, as JSON values."""
     described = {
@@ -274,19 +293,21 @@ def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> 
     )
     common.columns.begin()
     try:
-        n = target.write(part, source, _compute(frames, common.columns))
+        driven = _Driven(frames, keep_undriven=common.keep_undriven)
+        n = target.write(part, source, _compute(driven, common.columns))
     except RecordingError:
         stage.abandon(part)
         raise
     if frames.problem or n < FEWEST:
         stage.abandon(part)
-        problem = frames.problem or f"only {n} frames in which all sources tell"
+        problem = frames.problem or f"only {n} frames {driven.describe()}"
         raise RecordingError(problem)
     summary = {
         "file": source.path.name,
         "task": source.task,
         "outcome": source.outcome,
         "n_frames": n,
+        "n_undriven": driven.n_left_out,
         "trimmed": frames.trimmed,
         "ended": frames.ended,
         "latency": record.get("latency"),
@@ -296,8 +317,33 @@ def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> 
     return stage.finish(part)
 
 
+class _Driven:
+    """Frames of an episode in which a leader drove a limb; all of them on request.
+
+    Attributes:
+        n_left_out: Frames that nobody drove.
+    """
+
+    def __init__(self, frames: Frames, *, keep_undriven: bool) -> None:
+        self._frames, self._keep_undriven = frames, keep_undriven
+        self.n_left_out = 0
+
+    def __iter__(self) -> Iterator[Frame]:
+        for frame in self._frames:
+            if self._keep_undriven or frame.driven.any():
+                yield frame
+            else:
+                self.n_left_out += 1
+
+    def describe(self) -> str:
+        """Say which frames are meant."""
+        if not self.n_left_out:
+            return "in which all sources tell"
+        return f"that a leader drove, beside {self.n_left_out} that nobody drove"
+
+
 def _compute(
-    frames: Frames, columns: Columns
+    frames: Iterable[Frame], columns: Columns
 ) -> Iterator[tuple[Frame, dict[str, Vec]]]:
     for frame in frames:
         values = columns.compute(frame)
@@ -320,5 +366,9 @@ def _write_own(
     sources: Mapping[str, Any],
     totals: Mapping[str, Any],
 ) -> None:
-    own = _describe(common) | {"totals": totals, "sources": sources}
+    own = _describe(common) | {
+        "keep_undriven": common.keep_undriven,
+        "totals": totals,
+        "sources": sources,
+    }
     (meta / OWN).write_text(json.dumps(own, indent=1) + "\n", encoding="utf-8")

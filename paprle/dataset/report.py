@@ -41,6 +41,13 @@ class Report:
         for name, values in recording["accounts"].items():
             self.accounts.setdefault(name, Account()).add(Account(**values))
         told = describe_trimmed(recording["trimmed"], recording["ended"])
+        n, n_undriven = recording["n_frames"], recording.get("n_undriven", 0)
+        if n_undriven:
+            share = n_undriven / (n + n_undriven)
+            told.append(
+                f"{n_undriven} of {n + n_undriven} frames ({share:.0%}) that nobody "
+                "drove are left out; --keep-undriven keeps them"
+            )
         self.notes += [f"{recording['file']}: {text}" for text in told]
 
     def lines(self) -> Iterator[str]:

@@ -94,7 +94,8 @@ def write_episode(folder, seconds=2.0, **what):
     ``fps``, ``cameras`` (names), ``late`` (ms that pictures come after their stamps),
     ``skip`` (pictures that are missing), ``freeze`` (from that picture on), ``task``,
     ``outcome``, ``end``, ``discard``, ``scale``, ``robot``, ``effort``, ``finish``,
-    ``rate_error`` of the camera's clock, ``ids`` (cameras of ids16).
+    ``rate_error`` of the camera's clock, ``ids`` (cameras of ids16), ``driven`` (begin
+    and end of what the leader drives, in s; the robot is clutched around it).
     """
     what = SimpleNamespace(
         **{
@@ -102,7 +103,7 @@ def write_episode(folder, seconds=2.0, **what):
             "freeze": None, "task": "pick", "outcome": "success", "discard": False,
             "scale": 1.0, "robot": "toy", "effort": True, "finish": True,
             "depth": False, "ids": (),
-            "gap": None, "wave": False, "rate_error": 1.0,
+            "gap": None, "wave": False, "rate_error": 1.0, "driven": (0.0, np.inf),
         }
         | what
     )  # fmt: skip
@@ -189,6 +190,8 @@ def push_rows(rings, layout, k, now, what):
     tick, gate = np.zeros(1, layout.tick), np.zeros(1, layout.status)
     t = (now - START_NS) * 1e-9
     tick["stamp_ns"], tick["k"], tick["state"] = now, k, SessionState.ENGAGED
+    if not what.driven[0] <= t < what.driven[1]:
+        tick["state"], tick["driver"] = SessionState.CLUTCHED, -1
     tick["has_sample"], tick["target"], tick["raw"] = True, np.nan, np.nan
     tick["sample"]["stamp_ns"], tick["sample"]["seq"] = now, k
     tick["q_des"] = move(t, what.scale, what.wave) + 0.02

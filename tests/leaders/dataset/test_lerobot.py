@@ -13,6 +13,7 @@ from dataset_player import H, Player
 
 from leaders.dataset.config import ColumnSettings, DatasetConfig
 from leaders.dataset.leader import Dataset, choose_episodes
+from leaders.dataset.lerobot import _name_columns
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.ipc.process import WORKSPACE
 from paprle.testing import AutomaticLeaderContract, ManualClock, make_robot_info
@@ -339,3 +340,34 @@ def test_each_format_loads_its_own_package_alone(lerobot):
     )
 
     subprocess.run([sys.executable, "-c", code], check=True, cwd=WORKSPACE)
+
+
+@pytest.mark.parametrize(
+    ("names", "expected"),
+    [
+        ({"b": 1, "a": 0}, ["a", "b"]),
+        ({"motors": ["a", "b"]}, ["a", "b"]),
+        ({"x": ["a"], "y": ["b"]}, ["a", "b"]),
+        ({"a": 0, "b": 0}, ["action.0", "action.1"]),
+        ({"a": 3, "b": 4}, ["action.0", "action.1"]),
+        ({"a": None, "b": "c"}, ["action.0", "action.1"]),
+        (["a", "b"], ["a", "b"]),
+        (None, ["action.0", "action.1"]),
+    ],
+)
+def test_names_of_columns_may_be_a_dictionary(tmp_path, names, expected):
+    info = {"features": {"action": {"names": names, "shape": [2], "dtype": "float32"}}}
+
+    assert _name_columns(tmp_path, info, "action") == expected
+
+
+def test_an_index_with_fewer_episodes_than_declared_is_told(tmp_path, start):
+    path = write_lerobot(tmp_path / "set", [40, 40, 40])
+    info = json.loads((path / "meta/info.json").read_text())
+    whole = start(of_lerobot(path))
+    (path / "meta/info.json").write_text(json.dumps(info | {"total_episodes": 5}))
+
+    short = start(of_lerobot(path))
+
+    assert not any("missing" in note for note in whole.leader.notes)
+    assert any("2 are missing" in note for note in short.leader.notes)

@@ -104,3 +104,15 @@ def test_the_verb_makes_a_data_set(tmp_path, capsys):
     assert "worst time error" in capsys.readouterr().out
     assert main(words) == 2
     assert "expected --out" in capsys.readouterr().err
+
+
+def test_the_share_of_driven_frames_is_told_and_a_small_one_found(tmp_path):
+    folder = tmp_path / "recorded"
+    write_episode(folder, 3.0, driven=(0.5, 1.9))
+    said = []
+
+    findings = check([folder], said.append)
+
+    assert any("a leader drove 42 of 90 frames" in line for line in said), said
+    assert kinds(findings) == ["undriven"]
+    assert "47% of 90 frames" in findings[0].text

@@ -284,3 +284,42 @@ def test_a_broken_note_of_an_earlier_run_is_an_error(tmp_path):
 
     with pytest.raises(ConfigError, match=f"{OWN} as paprle writes it"):
         create([path], tmp_path / "set", "lerobot")
+
+
+def test_frames_that_nobody_drove_are_left_out_and_counted(tmp_path):
+    path = write_episode(tmp_path / "recorded", 1.5, driven=(0.5, 1.0))
+
+    report = create([path], tmp_path / "set", "lerobot")
+    kept = create([path], tmp_path / "all", "lerobot", keep_undriven=True)
+
+    assert report.n_frames == pytest.approx(15, abs=1)
+    assert kept.n_frames == pytest.approx(44, abs=1)
+    assert any("that nobody drove are left out" in note for note in report.notes)
+    rows = pq.read_table(tmp_path / "set/data/chunk-000/file-000.parquet")
+    turned = np.radians(column(rows, "observation.state")[:, 0]) / 0.4
+    assert turned.min() >= 0.49
+    assert turned.max() <= 1.01
+    np.testing.assert_allclose(np.diff(column(rows, "timestamp")), 1 / FPS, atol=1e-6)
+    assert count_images(tmp_path / "set", 0) == len(rows)
+
+
+def test_driven_frames_and_all_frames_are_not_mixed(tmp_path):
+    path = write_episode(tmp_path / "recorded", 0.6)
+    create([path], tmp_path / "set", "lerobot")
+
+    with pytest.raises(ConfigError, match="--keep-undriven"):
+        create([path], tmp_path / "set", "lerobot", keep_undriven=True)
+
+
+@pytest.mark.parametrize("form", ["lerobot", "hdf5"])
+@pytest.mark.parametrize("driven", [(0.5, 0.5), (0.5, 0.56)])
+def test_an_episode_of_hardly_a_driven_frame_is_left_out(tmp_path, form, driven):
+    folder = tmp_path / "recorded"
+    write_episode(folder, 0.6)
+    write_episode(folder, 1.0, scale=0.5, driven=driven)
+
+    report = create([folder], tmp_path / "set", form)
+
+    assert report.n_episodes == 1
+    [one] = report.left_out
+    assert "frames that a leader drove" in one.reason
