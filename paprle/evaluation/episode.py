@@ -176,8 +176,8 @@ def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
         reached = event.get("reached")
         if kind == "posture" and isinstance(reached, float) and reached < 1.0:
             notes[
-                f"'{limb}' could not reach {1.0 - reached:.1%} of its path in any of "
-                f"its {event.get('of')} posture(s), as was known at its start"
+                f"'{limb}' did not reach {1.0 - reached:.1%} of its path from "
+                f"{event.get('of')} starting posture(s) that were tried beforehand"
             ] = None
         if kind == "stuck_in_reach":
             notes[

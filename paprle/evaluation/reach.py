@@ -37,7 +37,8 @@ from paprle.evaluation.store import Column, Rows, Store, Table, cut
 from paprle.gate.gate import compute_command_limits
 from paprle.gate.reasons import Reason
 from paprle.robot.chain import Limb
-from paprle.tracking.arm import find_asked
+from paprle.tracking.arm import AT_SPEED, find_asked
+from paprle.tracking.classify import OFF_POS, OFF_ROT
 from paprle.tracking.descent import (
     AT_BOUND,
     REACHED_POS,
@@ -48,12 +49,9 @@ from paprle.tracking.descent import (
 
 Bools = npt.NDArray[np.bool_]
 
-AT_RATE = 0.99  # chosen: of V or A; the IK stays 1e-9 below, stamps are rounded
 HELD = 1e-3  # [rad] or [m] chosen: what the gate may be behind without holding back
 MOST_LOOKS = 2000  # chosen: at targets that were not reached; some seconds of work
 LOOK = 0.02  # [s] chosen: no hand goes out of reach and back within it
-FOLLOWED_POS = 0.005  # [m] chosen: several times what drives leave of a command
-FOLLOWED_ROT = 0.05  # [rad] chosen: likewise, 3°
 SOON, STEP = 0.3, 0.01  # [s] chosen: longer than the delay of any robot that we know
 LONGEST = 0.25  # [s] spec: max_gap of the offline leader; a sample says no more than it
 
@@ -358,8 +356,8 @@ def _find_off(commanded: Poses, measured: Poses) -> Spans:
         near = take_around(measured, float(block.t[0]), float(block.t[-1]) + SOON)
         for delay in np.arange(0.0, SOON, STEP):
             seen = interpolate(near, block.t + delay)
-            apart = np.linalg.norm(seen.p - block.p, axis=1) > FOLLOWED_POS
-            turned = measure_angles(seen.quat_xyzw, block.quat_xyzw) > FOLLOWED_ROT
+            apart = np.linalg.norm(seen.p - block.p, axis=1) > OFF_POS
+            turned = measure_angles(seen.quat_xyzw, block.quat_xyzw) > OFF_ROT
             is_off &= apart | turned
         finder.add(block.t, is_off)
     return finder.finish()
@@ -388,7 +386,7 @@ def _find_late(
     causes: dict[tuple[str, str], Bools] = {}
     derivatives = list(_differentiate(rows["q"], rows["dt"], len(_RATES)))
     for kind, order, name in _RATES:
-        most = AT_RATE * limb.take(getattr(robot, name))
+        most = AT_SPEED * limb.take(getattr(robot, name))
         at_limit = np.abs(derivatives[order - 1]) >= most
         for j, joint in enumerate(limb.joint_names):
             causes[kind, joint] = at_limit[:, j]

@@ -15,7 +15,7 @@ LONG_LAG = 100.0  # [ms] chosen: delays that people begin to wait for
 ON_TIME = 99.0  # [%] spec: the report's mark of a session in time
 
 WORDS = {
-    "out_of_reach": "out of reach",
+    "out_of_reach": "not reached from this posture",
     "bound": "a joint at its limit",
     "velocity": "V",
     "acceleration": "A",
@@ -143,9 +143,9 @@ def _advise_on_reach(entry: Json) -> Iterator[str]:
     elif "out_of_reach" in causes:
         off = causes["out_of_reach"]["farthest_mm"]
         yield (
-            f"The target went {off:.0f} mm out of reach. Keep the motion nearer to the "
-            "robot, or shrink it with retarget.scale (leaders that drive by relative "
-            "motion)."
+            f"The target was {off:.0f} mm beyond what the joints reached from their "
+            "posture. Keep the motion nearer to the robot, begin in another posture, "
+            "or shrink it with retarget.scale (leaders that drive by relative motion)."
         )
     kinds = ("velocity", "acceleration", "jerk")
     rates = [causes[kind] for kind in kinds if kind in causes]

@@ -240,8 +240,8 @@ class Decisions:
             )
             if choice.share < WHOLE:
                 missed.append(
-                    f"'{limb}' will not reach {1.0 - choice.share:.1%} of the path "
-                    f"ahead in any of its {choice.n_branches} posture(s)"
+                    f"'{limb}' did not reach {1.0 - choice.share:.1%} of the path "
+                    f"ahead from {choice.n_branches} starting posture(s), as tried"
                 )
         self.missed = "; ".join(missed) if reaching else self.missed
 

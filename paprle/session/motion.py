@@ -438,13 +438,16 @@ class Motion:
         return (self._now_ns - plan.start_ns) * 1e-9 > plan.duration + _PATIENCE
 
     def _find_unreachable(self, wanted: Wanted, goal: Vec) -> str:
-        """Say which limb's first pose is out of reach; empty when none is."""
+        """Say which limb's first pose no search reached; empty when none is missed."""
         for name, T in wanted.poses.items():
             limb = self._robot.limbs[name]
             apart = T.translation - limb.fk(limb.take(goal)).translation
             distance = float(np.linalg.norm(apart))
             if distance > _REACH:
-                return f"the pose for '{name}' is out of reach by {distance:.3f} [m]"
+                return (
+                    f"the pose for '{name}' was not reached from any starting posture "
+                    f"that was tried; the nearest is {distance:.3f} [m] off"
+                )
         return ""
 
     def _has_reached(self, goal: Vec, tolerance: float) -> bool:

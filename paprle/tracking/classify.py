@@ -27,8 +27,8 @@ from paprle.tracking.looks import Look
 NameKept = Callable[[Vec, Vec], str]
 """Says what is kept clear of what between a command and what is asked, both (n,)."""
 
-_OFF_POS = 5e-3  # [m] chosen: several times what drives leave of a command
-_OFF_ROT = 0.05  # [rad] chosen: likewise, 3°
+OFF_POS = 5e-3  # [m] chosen: several times what drives leave of a command
+OFF_ROT = 0.05  # [rad] chosen: likewise, 3°
 _TRAVEL = "the hand is farther than retarget.max_travel from where it engaged"
 _LAG = "catching up"
 _STALL = "the robot does not come along"
@@ -137,7 +137,7 @@ class Classifier:
 
 
 def _is_off(gap: tuple[float, float]) -> bool:
-    return gap[0] > _OFF_POS or gap[1] > _OFF_ROT
+    return gap[0] > OFF_POS or gap[1] > OFF_ROT
 
 
 def _find_gap(arm: Arm, i: int, q: Vec, looks: Sequence[Look]) -> tuple[float, float]:

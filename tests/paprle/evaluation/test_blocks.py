@@ -35,7 +35,7 @@ def trouble(at):
     at.gate["state"][640:650] = GateState.DISARMED
     at.gate["k"][720:] += 3
     at.ticks["target"][430:440] = np.nan
-    at.ticks["sample"]["stamp_ns"][450] = at.ticks["sample"]["stamp_ns"][449]
+    at.ticks["sample"]["limb_ns"][450] = at.ticks["sample"]["limb_ns"][449]
     at.gate["meas_ns"][: n // 4] = (
         at.gate["meas_ns"][: n // 4] // 20_000_000 * 20_000_000
     )

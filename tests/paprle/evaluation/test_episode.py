@@ -203,7 +203,7 @@ def test_rows_that_are_not_finite_are_counted_and_left_out(make_episode):
 
 def test_duplicate_stamps_are_counted_and_left_out(make_episode):
     def repeat(at):
-        stamps = at.ticks["sample"]["stamp_ns"]
+        stamps = at.ticks["sample"]["limb_ns"]
         stamps[801:804] = stamps[800]
         at.gate["meas_ns"][900:950] = at.gate["meas_ns"][900]
 
@@ -277,8 +277,8 @@ def test_what_no_posture_reaches_and_where_another_helped_is_noted_once():
     notes = list_posture_notes([missed, whole, unknown, stuck, stuck])
 
     assert notes == [
-        "'arm' could not reach 34.9% of its path in any of its 2 posture(s), as was "
-        "known at its start",
+        "'arm' did not reach 34.9% of its path from 2 starting posture(s) that were "
+        "tried beforehand",
         "'arm' was stuck (joint4 at its limit) though another posture reached its "
         "target",
     ]

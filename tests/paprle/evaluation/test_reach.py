@@ -263,5 +263,5 @@ def test_the_summary_says_what_was_short_and_for_how_long(make_episode):
 
     text = summarise_entry(measure_source(make_episode(change=pin)).entry)
 
-    assert "reached 78 %, out of reach 22 %, arm0 at its limit 22 %" in text
-    assert "2.0 s short; out of reach for up to 2.0 s" in text
+    assert "reached 78 %, not reached from this posture 22 %, arm0 at its limit" in text
+    assert "2.0 s short; not reached from this posture for up to 2.0 s" in text

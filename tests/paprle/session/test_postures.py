@@ -58,6 +58,7 @@ def play(session):
 def begin(session):
     session.start, session.T_hand = True, LIMB.fk(Q_0)
     session.progress = make_progress(session)
+    session.watch, session.verdicts = session.progress.tracking, []
     return session.until("ENGAGED", 6000)
 
 
@@ -102,7 +103,7 @@ def test_what_no_posture_reaches_is_told_to_operator_and_recorder(lock_step):
 
     (told,) = find_events(session, "posture")
     assert 0.3 < told["reached"] < 0.6
-    assert "'arm' will not reach" in session.core.note
+    assert "'arm' did not reach" in session.core.note
     assert "of the path ahead" in "\n".join(session.progress.summarise(0, {}))
 
 
@@ -139,6 +140,7 @@ def stick(session):
     session.core.state = type(session.core.state).WAITING
     session.T_hand = LIMB.fk(TURNED)
     session.progress = make_progress(session)
+    session.watch, session.verdicts = session.progress.tracking, []
     session.step(20)
     session.start = True
     session.press("engage").until("ENGAGED")
