@@ -17,6 +17,37 @@ _STILL = 2e-3  # [rad] or [m] chosen: above encoder noise, and 0.04 rad/s over t
 _STILL_NS = 50_000_000  # [ns] chosen: ten states of 200 Hz, two of the slowest
 
 
+class Still:
+    """Tells whether measured positions stay where they are."""
+
+    def __init__(self) -> None:
+        self.forget()
+
+    def forget(self) -> None:
+        """Begin anew."""
+        self._q: Vec | None = None
+        self._since_ns = 0
+
+    @property
+    def has_seen(self) -> bool:
+        """Whether there was a position since the begin."""
+        return self._q is not None
+
+    def look(self, q: Vec, stamp_ns: int) -> bool:
+        """Take the newest position.
+
+        Args:
+            q: Shape (n,), [rad] or [m].
+            stamp_ns: When it was measured, [ns].
+
+        Returns:
+            Whether all have been within 2 mrad or 2 mm for 50 ms.
+        """
+        if self._q is None or not np.abs(q - self._q).max() <= _STILL:
+            self._q, self._since_ns = q.copy(), stamp_ns
+        return stamp_ns - self._since_ns >= _STILL_NS
+
+
 class Standstill:
     """Tells whether the robot stands, and where it is to be held.
 
@@ -35,12 +66,12 @@ class Standstill:
         self.is_awaited = False
         self._is_arm, self._lag_bound = is_arm, lag_bound
         self._patience_ns = int(patience * 1e9)
-        self._begin_ns = self._since_ns = 0
-        self._q: Vec | None = None
+        self._begin_ns, self._still = 0, Still()
 
     def wait(self, now_ns: int) -> None:
         """Begin to wait at a time, [ns]."""
-        self.is_awaited, self._begin_ns, self._q = True, now_ns, None
+        self.is_awaited, self._begin_ns = True, now_ns
+        self._still.forget()
 
     def look(self, meas: FollowerState | None) -> bool:
         """Tell whether the robot stands, which ends the waiting.
@@ -53,9 +84,7 @@ class Standstill:
         """
         if meas is None:
             return False
-        if self._q is None or np.abs(meas.q - self._q).max() > _STILL:
-            self._q, self._since_ns = meas.q, meas.stamp_ns
-        self.is_awaited = meas.stamp_ns - self._since_ns < _STILL_NS
+        self.is_awaited = not self._still.look(meas.q, meas.stamp_ns)
         return not self.is_awaited
 
     def is_overdue(self, now_ns: int) -> bool:
@@ -67,7 +96,8 @@ class Standstill:
         Returns:
             Whether it does.
         """
-        return self._q is not None and now_ns - self._begin_ns > self._patience_ns
+        is_late = now_ns - self._begin_ns > self._patience_ns
+        return is_late and self._still.has_seen
 
     def choose(self, q_held: Vec, q_meas: Vec) -> Vec:
         """Return where to begin, shape (n,).

@@ -246,13 +246,26 @@ class Children:
             os.close(role.alive_fd)
             role.alive_fd = -1
 
-    def join(self, name: str) -> int | None:
-        """End a role and return its exit code; None when it had to be killed."""
+    def is_stopped(self, name: str) -> bool:
+        """Whether a role has been stopped, by a signal or a debugger."""
+        role = self.running.get(name)
+        return role is not None and role.child.is_stopped
+
+    def join(self, name: str, timeout: float | None = None) -> int | None:
+        """End a role.
+
+        Args:
+            name: The role.
+            timeout: For how long to wait for it, [s]; None: as its row says.
+
+        Returns:
+            Its exit code; None when it had to be killed.
+        """
         if name not in self.running:
             return 0
         self.close_pipe(name)
         role = self.running.pop(name)
-        code = role.child.end(role.spec.shutdown)
+        code = role.child.end(role.spec.shutdown if timeout is None else timeout)
         self.reports += [(name, report) for report in role.child.poll()]
         os.close(role.child.report_fd)
         return code

@@ -34,7 +34,6 @@ from paprle.hosts.recorder_watch import RecorderWatch
 from paprle.hosts.restart_watch import RestartWatch
 from paprle.hosts.roles import (
     ADVICE,
-    GATE,
     RECORDER,
     SESSION_RING,
     IfLost,
@@ -43,6 +42,7 @@ from paprle.hosts.roles import (
     list_ports,
     list_roles,
 )
+from paprle.hosts.shutdown import Shutdown
 from paprle.hosts.status import StatusLine, find_width, print_line, sign_line
 from paprle.hosts.terminal import Operator
 from paprle.ipc.feedback_record import pack_feedback
@@ -61,7 +61,6 @@ from paprle.retargeting.anchor_record import pack_anchors
 from paprle.session.core import Output
 
 _START_TIMEOUT = 60.0  # [s] chosen: a cold start of MuJoCo on a slow disk
-_CLOSE_TIMEOUT = 5.0  # [s] chosen: braking and closing the episode; a park adds its own
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -315,6 +314,9 @@ class LiveSession:
         self._thread_error = failure.exc_value
 
     def _close(self) -> None:
+        is_parked = self._settings.close_policy == "park"
+        park_time = self._settings.park_timeout if is_parked else 0.0
+        self._shutdown = Shutdown(self._children, park_time)
         steps = (
             self._brake,
             *self._list_shutdown_steps(),
@@ -352,24 +354,18 @@ class LiveSession:
 
     def _brake(self) -> None:
         """Keep ticking until the arm stands and the episode is closed."""
-        if (
-            not self._children.is_alive(GATE)
-            or self._children.box("status").read() is None
-        ):
+        if self._shutdown.find_status() is None:
             return
         if not self._has_quit():
             self._operator.add("quit")
         if not self.core.n_ticks:  # it never ran: the time of the start is no overrun
             self._loop_timer = self._make_loop()
-        end = time.monotonic() + _CLOSE_TIMEOUT
-        if self._settings.close_policy == "park":
-            end += self._settings.park_timeout
-        while time.monotonic() < end and self._children.is_alive(GATE):
+        while self._exit_code != exit_codes.FAILED:
             late_ns = self._loop_timer.wait()
             now_ns = time.monotonic_ns()
             self._children.poll()
-            status = self._children.box("status").read()
-            if status is None or self._exit_code == exit_codes.FAILED:
+            status = self._shutdown.find_status()
+            if status is None:
                 return
             output = self._step(now_ns, status)
             self._post(output, now_ns, late_ns)
@@ -382,7 +378,8 @@ class LiveSession:
 
     def _join(self, spec: RoleSpec) -> None:
         """End a role, and show why it failed if nobody has yet."""
-        code = self._children.join(spec.name)
+        timeout = self._shutdown.give_time(spec)
+        code = self._children.join(spec.name, timeout)
         was_ready = (spec.name, "ready") in {
             (who, report["event"]) for who, report in self._children.reports
         }

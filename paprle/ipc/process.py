@@ -102,6 +102,15 @@ class Child:
         taken, self.reports = self.reports, []
         return taken
 
+    @property
+    def is_stopped(self) -> bool:
+        """Whether a signal or a debugger stopped the process; Linux alone can tell."""
+        try:
+            stat = Path(f"/proc/{self.process.pid}/stat").read_text()
+        except OSError:
+            return False
+        return stat.rpartition(") ")[2][:1] in {"T", "t"}  # spec: proc(5)
+
     def end(self, timeout: float) -> int | None:
         """Wait for the process to end by itself; kill it when it does not."""
         try:

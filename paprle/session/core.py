@@ -31,11 +31,13 @@ from paprle.ipc.records import (
     SetpointHead,
     TickHead,
 )
-from paprle.session.decisions import GATE_SILENCE_NS, Decisions, Situation
+from paprle.session.decisions import Decisions
 from paprle.session.episode import EpisodeLog
 from paprle.session.frozen_input import StuckWatch
 from paprle.session.mode_watch import ModeWatch
 from paprle.session.motion import Motion
+from paprle.session.settling import Settling
+from paprle.session.situation import GATE_SILENCE_NS, Situation
 from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
 
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a tick needs ten
@@ -92,7 +94,7 @@ class Core:
         self.actions = Actions()
         self._gate_state = GateState.DISARMED
         self.now_ns, self._entered_ns, self._stood_ns = 0, 0, -GATE_SILENCE_NS
-        self._entered_seq = 0
+        self._entered_seq, self._settling = 0, Settling()
 
     def place(self, objects: Mapping[str, Vec]) -> None:
         """Take where an operator has placed objects.
@@ -184,12 +186,13 @@ class Core:
 
     @property
     def _has_come_to_rest(self) -> bool:
-        """Whether the command stands, and the gate has seen that this state began.
+        """Whether command and robot stand, and the gate has seen that this state began.
 
         Until then a set-point of the state before may still set it moving.
         """
         is_seen = self.motion.answered_seq >= self._entered_seq
-        return is_seen and self.motion.is_standing
+        is_standing = is_seen and self.motion.is_standing
+        return is_standing and self._settling.look(self.motion.status)
 
     def _note_standstill(self, now_ns: int) -> None:
         """Tell a machine that stood still from an operator who fell silent."""

@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
 
 from paprle.contracts.settings import SessionSettings
 from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState
 from paprle.gate.reason_text import describe_reasons, name_reasons
-from paprle.gate.reasons import Reason
 from paprle.ipc.records import SampleView
 from paprle.session.episode import EpisodeLog, name_end
 from paprle.session.motion import Motion, Offer
 from paprle.session.postures import WHOLE, Start
+from paprle.session.situation import Situation
 from paprle.session.states import EPISODE_STATES, Event
 
-GATE_SILENCE_NS = 250_000_000  # spec: safety.md K2
 _STALL_NS = 30_000_000_000  # chosen: longer than any start and any gap in a recording
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a tick needs ten
 _ENGAGED, _STOPPED = SessionState.ENGAGED, SessionState.STOPPED
@@ -29,30 +27,6 @@ _GATE_HOLDS, _GATE_STOPPED = GateState.HOLD, GateState.STOPPED
 _MOVING_STATES = frozenset({_ENGAGED, _CLOSING})
 _PATIENCE_NS = 1_000_000_000  # chosen: a limit that is touched is soon left again
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
-
-
-class Situation(NamedTuple):
-    """What a decision may look at beside leaders, motion and episodes.
-
-    Attributes:
-        now_ns: Monotonic time, [ns].
-        state: State of the session.
-        entered_ns: When it was entered, [ns].
-        gate: State of the gate.
-        is_gate_silent: It has said nothing for too long (K2).
-        stood_ns: When this machine stood still last, [ns].
-        asked: What the operator asked for since the last tick.
-        n_quits: How often the operator asked to quit so far.
-    """
-
-    now_ns: int
-    state: SessionState
-    entered_ns: int
-    gate: GateState
-    is_gate_silent: bool
-    stood_ns: int
-    asked: Actions
-    n_quits: int
 
 
 class Decisions:
@@ -155,6 +129,9 @@ class Decisions:
         return Event.READY if self._now.gate is GateState.READY else None
 
     def _decide_slow_move(self) -> Event | None:
+        if self._leader.is_human and self._now.was_away(self.motion.latched):
+            self._home_note = "not at home: session or gate stood still"
+            return Event.ABORT
         blocked = self.motion.plan_home(self._settings.speed)
         if blocked:
             self._home_note = f"not at home: {blocked}"
@@ -358,11 +335,7 @@ class Decisions:
         is_lost = not self._has_leader() or self._now.is_gate_silent
         if not is_lost and self._now.gate is not _GATE_HOLDS:
             return False
-        # a standstill of ours or the gate's is no silence of the operator's (S3)
-        stood = 1 << Reason.STALLED
-        if self._now.now_ns - self._now.stood_ns < GATE_SILENCE_NS:
-            stood |= 1 << Reason.COMMAND_STALE | 1 << Reason.STATE_STALE
-        is_hiccup = not is_lost and not self.motion.latched & ~stood
+        is_hiccup = not is_lost and self._now.is_hiccup(self.motion.latched)
         self._needs_press = self._leader.is_human and not is_hiccup
         holds = f"the gate holds: {describe_reasons(self.motion.latched)}"
         self.note = self.leaders.describe_loss(self._now.now_ns) if is_lost else holds
@@ -425,6 +398,7 @@ class Decisions:
         """Brake to rest, park if asked and possible; True when that is done."""
         if self.episodes.is_ending:
             return False
+        self._is_park_over |= self._now.was_away(self.motion.latched)
         can_park = (
             self._settings.close_policy == "park"
             and self._now.gate in {GateState.READY, GateState.ENGAGED}

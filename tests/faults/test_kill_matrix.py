@@ -6,6 +6,7 @@ not among them fails here.
 
 from __future__ import annotations
 
+import os
 import re
 import signal
 import time
@@ -53,7 +54,19 @@ CELLS = [
     for hurt in HURTS
     for cell in [(world, role, hurt)]
 ]
+EVERY_WORLD = ("kinematic", *WORLDS, "ros1")
+STALLED = ("gate", "session", "leader", "all at once")
+STALLS = (0.6, 1.5)  # [s] a robot rests by then; longer than gate.latch_after
+STALLS_IN_CI = {("can", "gate", 0.6), ("mujoco", "all at once", 0.6)}
+STALL_CELLS = [
+    pytest.param(*cell, marks=() if cell in STALLS_IN_CI else pytest.mark.nightly)
+    for world in EVERY_WORLD
+    for victim in STALLED
+    for seconds in STALLS
+    for cell in [(world, victim, seconds)]
+]
 FAST = 0.1  # [rad/s] an arm that has to brake
+STANDS = 0.03  # [rad/s] one that rests, and its encoders
 SETTLED = 0.3  # [s] a braking gate, five lags of the servo, and a shared machine
 STALE = 0.1  # [s] spec: safety.md A1
 STOPPED = 4
@@ -64,18 +77,26 @@ BACK = 90.0  # [s] chosen: imports on a busy machine, begun again after 20 s
 pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.timeout(200)]
 
 
+@pytest.fixture(scope="module")
+def master():
+    yield from ros_rig.run_master()
+
+
 @pytest.fixture
-def make_arm(tmp_path):
+def make_arm(tmp_path, request):
     made = []
 
     def make(world, role):
-        if world == "mujoco":
-            made.append(SimulatedArm(tmp_path if role == "recorder" else None))
-        else:
+        if world in {"mujoco", "kinematic"}:
+            folder = tmp_path if role == "recorder" else None
+            made.append(SimulatedArm(folder, world))
+        elif world == "can":
             pytest.importorskip("piper_sdk")
+            made.append(CanArm(tmp_path))
+        else:
             need_dds()
-            arm = CanArm(tmp_path) if world == "can" else RosArm(world, tmp_path, {})
-            made.append(arm)
+            env = request.getfixturevalue("master") if world == "ros1" else {}
+            made.append(RosArm(world, tmp_path, env))
         return made[-1]
 
     yield make
@@ -201,6 +222,54 @@ def test_the_robot_is_at_rest_and_everybody_is_told(make_arm, begin, world, role
     time.sleep(0.5)
     arm.end()
     check_robot(arm, at_ns, role, hurt)
+
+
+@pytest.mark.parametrize("world, victim, seconds", STALL_CELLS)
+def test_what_is_resumed_moves_no_robot_before_it_is_engaged_again(
+    make_arm, begin, world, victim, seconds
+):
+    arm = make_arm(world, victim)
+    session = arm.session = begin(arm, "gate")
+
+    at_ns = stop(session, victim, signal.SIGSTOP)
+    time.sleep(seconds)
+    on_ns = stop(session, victim, signal.SIGCONT)
+    time.sleep(1.5)
+    ends_by_itself = seconds > 1.0 and victim != "leader"
+    if not ends_by_itself:
+        session.kill("session", signal.SIGTERM)
+
+    code = STOPPED if ends_by_itself else 128 + signal.SIGTERM
+    assert session.wait_gone(40.0) == code, session.text()
+    time.sleep(0.5)
+    arm.end()
+    check_resumption(arm, at_ns, on_ns)
+
+
+def stop(session, victim, number):
+    """Stop or resume one process, or all; return when that was, [ns]."""
+    if victim == "all at once":
+        at_ns = time.monotonic_ns()
+        for pid in session.pids.values():
+            os.kill(pid, number)
+        return at_ns
+    return session.kill(victim, number)
+
+
+def check_resumption(arm, at_ns, on_ns):
+    """The robot stands until the session engages; then it moves within its limits."""
+    arrived, t_ns, speeds = arm.read()
+    assert speeds[(t_ns > at_ns - 3e8) & (t_ns < at_ns)].max() > FAST, "it moved"
+    verdicts = judge_arrived(arrived, arm.robot, find_period(arm))
+    assert all(v.is_ok for v in verdicts), [str(v) for v in verdicts]
+    states = [e for e in arm.session.episode().events if e["event"] == "state"]
+    engaged = [e["t_ns"] for e in states if e["after"] == "ENGAGED"]
+    until_ns = min((t for t in engaged if t > at_ns), default=t_ns[-1] + 1)
+    standing = speeds[(t_ns >= on_ns) & (t_ns < until_ns)]
+    assert len(standing) > 5, "it was looked at"
+    assert standing.max() < STANDS, f"{standing.max():.3f} [rad/s], and nobody engaged"
+    if until_ns < t_ns[-1]:
+        assert speeds[t_ns > until_ns].max() > FAST, "it moves on"
 
 
 def check_robot(arm, at_ns, role, hurt):

@@ -13,6 +13,8 @@ from motions import make_wave, write_joints
 from running import SLACK, find_child, find_rest_ns, judge
 from terminal import CTRL_C
 
+from paprle.hosts.exit_codes import LOST, NOT_RECORDED
+
 pytestmark = pytest.mark.process
 
 KEYBOARD = ["leader=keyboard", "leader.deadman=toggle", "follower=piper"]
@@ -78,7 +80,6 @@ def reach_reset(tmp_path):
     return [*settings, "session.speed=0.05"]
 
 
-LOST = 3
 STATES = {
     "HOMING": (reach_home, b"", 0),
     "WAITING": (reach_keyboard, b"", 0),
@@ -338,3 +339,20 @@ def test_a_signal_to_the_whole_group_is_like_one_to_the_session(
     assert "process ended" not in session.text()
     assert check_files(session, 1) == ["quit"]
     check_rest(session, at_ns)
+
+
+@pytest.mark.timed
+@pytest.mark.parametrize("victim", spread(["gate", "leader", "recorder"], "gate"))
+def test_ctrl_c_ends_everything_within_5_s_though_a_process_is_stopped(start, victim):
+    session = start("leader=autopilot", "follower=piper", "env=kinematic")
+    session.wait_for("ENGAGED", 120.0)
+    session.find_pids()
+    session.kill(victim, signal.SIGSTOP)
+    time.sleep(0.3)
+    at_ns = session.kill("session", signal.SIGINT)
+
+    code = session.wait_gone()
+
+    assert (time.monotonic_ns() - at_ns) * 1e-9 < 5.0, session.text()
+    assert code == {"recorder": NOT_RECORDED}.get(victim, LOST), session.text()
+    assert "Traceback" not in session.text()

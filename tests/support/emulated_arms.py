@@ -61,14 +61,14 @@ class CanArm:
 
 
 class SimulatedArm:
-    """The robot in MuJoCo, which lives in the gate's process: the recording tells.
+    """A simulated robot, which lives in the gate's process: the recording tells.
 
     Where it is the recorder that dies, an observer tells what the gate sends.
     """
 
-    def __init__(self, folder=None):
+    def __init__(self, folder=None, world="mujoco"):
         self.env, self.robot = {}, ros_rig.load_robot("piper")
-        self.args = ["follower=piper", "env=mujoco"]
+        self.args = ["follower=piper", f"env={world}"]
         self.session = None
         self.told = None if folder is None else Told(folder / "told.sock")
         if self.told is not None:

@@ -27,6 +27,7 @@ from paprle.oracle import Limits, Verdict, check_commands
 
 WORLDS = ("ros2", "ros1", "can")
 GAP = 2.0  # [periods] chosen: as a stream that was interrupted looks on arrival
+STALL_NS = 25_000_000  # safety.md amendments, K2, and a period
 BESIDE = 1.0  # [s] chosen: a brake, and the way back to the commands (decision 0015)
 HASTE = np.inf  # [1] of A, on the way back: small steps are left to the drive
 
@@ -52,19 +53,33 @@ class Arrived(NamedTuple):
 def cut(arrived: Arrived, h: float) -> list[tuple[np.ndarray, float]]:
     """Return what came without interruption, and what of A each piece may take.
 
-    While a machine stands still a robot brakes by itself, and what it is then told
-    begins where it stands and comes back to the commands: not what the gate sent.
+    After a stall of the gate commands begin anew at rest. After a shorter one they go
+    on, and a robot that brakes by itself meanwhile is told how it comes back to them:
+    not what the gate sent.
     """
     begin = np.vstack([arrived.q[:1], arrived.q[:1]])
-    ends = np.flatnonzero(np.diff(arrived.t_ns) > GAP * h * 1e9) + 1
-    if arrived.quantum > 0.0 or not len(ends):  # its own bus is told the commands
-        return [(np.vstack([begin, arrived.q]), 1.0)]
-    pieces = [(np.vstack([begin, arrived.q[: ends[0]]]), 1.0)]
-    backs = np.searchsorted(arrived.t_ns, arrived.t_ns[ends] + int(BESIDE * 1e9))
-    for start, back, end in zip(ends, backs, [*ends[1:], len(arrived.q)], strict=True):
-        pieces.append((arrived.q[start : min(back, end)], HASTE))
-        pieces.append((arrived.q[back:end], 1.0))
+    gaps_ns = np.diff(arrived.t_ns)
+    stalls = [0, *(np.flatnonzero(gaps_ns > STALL_NS) + 1), len(arrived.q)]
+    pieces = []
+    for low, high in zip(stalls[:-1], stalls[1:], strict=True):
+        q, t_ns = arrived.q[low:high], arrived.t_ns[low:high]
+        q = q if low else np.vstack([begin, q])
+        t_ns = t_ns if low else np.append([t_ns[0]] * 2, t_ns)
+        pieces += cut_short(q, t_ns, h, is_bus=arrived.quantum > 0.0)
     return [(piece, share) for piece, share in pieces if len(piece) > 2]
+
+
+def cut_short(q, t_ns, h, *, is_bus):
+    """Cut once more where a robot with brakes was told nothing for two periods."""
+    ends = np.flatnonzero(np.diff(t_ns) > GAP * h * 1e9) + 1
+    if is_bus or not len(ends):  # its own bus is told the commands
+        return [(q, 1.0)]
+    pieces = [(q[: ends[0]], 1.0)]
+    backs = np.searchsorted(t_ns, t_ns[ends] + int(BESIDE * 1e9))
+    for start, back, end in zip(ends, backs, [*ends[1:], len(q)], strict=True):
+        pieces.append((q[start : min(back, end)], HASTE))
+        pieces.append((q[back:end], 1.0))
+    return pieces
 
 
 def judge_arrived(arrived: Arrived, robot: RobotInfo, h: float) -> list[Verdict]:

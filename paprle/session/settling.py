@@ -1,0 +1,33 @@
+"""Whether the robot itself has come to rest, not its command alone."""
+
+from __future__ import annotations
+
+from paprle.gate.standstill import Still
+from paprle.ipc.records import Record
+from paprle.session.velocity import is_standing
+
+_STANDING = 0.02  # [rad/s] or [m/s] chosen: above encoder noise; as the gate's watches
+_FORGET_NS = 100_000_000  # [ns] chosen: a look that is older belongs to another motion
+
+
+class Settling:
+    """Looks at what the gate says of the robot."""
+
+    def __init__(self) -> None:
+        self._still, self._looked_ns = Still(), 0
+
+    def look(self, status: Record) -> bool:
+        """Tell whether the robot stands, by its speeds, or by its positions over time.
+
+        Args:
+            status: The gate's newest status.
+
+        Returns:
+            Whether it does. Speeds of an encoder may be noisy at rest.
+        """
+        meas_ns = int(status["meas_ns"])
+        if meas_ns - self._looked_ns > _FORGET_NS:
+            self._still.forget()
+        self._looked_ns = meas_ns
+        is_still = self._still.look(status["q_meas"], meas_ns)
+        return is_still or is_standing(status["dq_meas"], _STANDING)
