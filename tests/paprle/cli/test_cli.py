@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from paprle.cli import main
+from paprle.cli import main, slow_work
 from paprle.ipc.process import WORKSPACE
 
 ROOT = WORKSPACE
@@ -43,11 +43,12 @@ def _children() -> str:
 )
 @pytest.mark.parametrize("verb", [["run"], ["run", "--dry-run"]], ids=["run", "dry"])
 def test_mistake_is_one_clear_message_and_exit_2_with_nothing_started(
-    capsys, tmp_path, verb, args, message
+    capsys, tmp_path, verb, args, message, monkeypatch
 ):
     out = tmp_path / "OUT"
     before = _children()
 
+    monkeypatch.setattr(slow_work, "_FIRST", 60.0)  # what is slow says so, too
     code = main([*verb, *TRIPLE, f"record.dir={out}", *args])
 
     shown = capsys.readouterr()
