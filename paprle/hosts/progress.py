@@ -163,7 +163,9 @@ class Progress:
         reason = core.end_reason or "before it began"
         has_why = core.note and reason not in {"done", "quit"}
         why = f" ({core.note})" if has_why else ""
-        yield f"ended: {reason}{why}, {core.episodes.number} episode(s){_count(core)}"
+        n_failed = _count_failed(recording)
+        told = f"{core.episodes.number} episode(s){_count(core, n_failed)}"
+        yield f"ended: {reason}{why}, {told}"
         if short:
             yield short
         if self.was_left:
@@ -255,12 +257,20 @@ def _clock(seconds: float) -> str:
     return f"{int(seconds) // 60:02d}:{int(seconds) % 60:02d}"
 
 
-def _count(core: Core) -> str:
-    """Return what became of the episodes."""
+def _count_failed(recording: dict[str, Any]) -> int:
+    """Return of how many episodes the recording lacks something."""
+    failures = recording.get("failures", ())
+    return len({text.partition(":")[0] for text in failures})
+
+
+def _count(core: Core, n_failed: int) -> str:
+    """Return what became of the episodes; kept are those whose recording is whole."""
     fates, outcomes = core.episodes.fates, core.episodes.outcomes
     if not core.episodes.number:
         return ""
-    told = [f"kept {fates['kept']}"]
+    n_failed = min(n_failed, fates["kept"])
+    told = [f"kept {fates['kept'] - n_failed}"]
+    told += [f"recording failed {n_failed}"] if n_failed else []
     told += [f"{name} {outcomes[name]}" for name in outcomes if outcomes[name]]
     if fates["discarded"]:
         redone = f" ({fates['redone']} to redo)" if fates["redone"] else ""
@@ -285,3 +295,8 @@ def _list_recordings(recording: dict[str, Any]) -> Iterator[str]:
         yield f"RECORDING FAILED: {text}"
     if kept:
         yield f"look at it with: paprle evaluate {kept[-1]}"
+    if recording.get("failures"):
+        yield (
+            "save what is on disk of a recording that failed (an .mcap file without a "
+            ".json beside it) with: paprle recover FILE"
+        )

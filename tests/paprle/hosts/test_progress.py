@@ -82,3 +82,20 @@ def test_the_summary_counts_what_became_of_episodes(lock_step):
     assert "recorded: a.mcap (success)" in lines
     assert "recorded: b.mcap (discarded)" in lines
     assert lines[-1] == "look at it with: paprle evaluate a.mcap"
+
+
+def test_an_episode_whose_recording_failed_does_not_count_as_kept(lock_step):
+    session = lock_step()
+    for key in ("success", "next_episode"):
+        session.engage().move(5).press(key).until("WAITING").step(5)
+    session.press("quit").until("CLOSING")
+    lost = "episode 1: the last 0.1 [s] are lost: no space left on the device"
+    recording = {"episodes": ["a.mcap"], "marks": ["success"], "failures": [lost, lost]}
+
+    lines = list(make_progress(session).summarise(0, recording))
+
+    assert lines[0] == (
+        "ended: quit, 2 episode(s): kept 1, recording failed 1, success 1"
+    )
+    assert f"RECORDING FAILED: {lost}" in lines
+    assert "paprle recover FILE" in lines[-1]
