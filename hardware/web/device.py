@@ -59,7 +59,9 @@ class DeviceState:
         hands: By name.
         is_tracked: Where all hands are is known.
         is_held: The dead-men of all hands are held.
-        n_presses: Presses that counted so far: another one means that all let go.
+        has_deadman: They have one.
+        n_presses: Presses so far: another one means that somebody let go.
+        n_losses: How often it was not known where a hand is so far.
         actions: Buttons of the page, counted since the device was opened.
         asks_to_end: Bare hands have given the sign that ends an episode.
     """
@@ -69,7 +71,9 @@ class DeviceState:
     hands: Mapping[str, HandState]
     is_tracked: bool
     is_held: bool
+    has_deadman: bool
     n_presses: int
+    n_losses: int
     actions: Counts = field(default_factory=Counts)
     asks_to_end: bool = False
 
@@ -114,7 +118,7 @@ class WebDevice:
         return self.battery is not None and self.battery < _LOW_BATTERY
 
     def begin(self, owner: object) -> bool:
-        """Let a connection speak: nothing is held, and its messages count from 0.
+        """Let a connection speak: no hand is tracked, its messages count from 0.
 
         Args:
             owner: Who speaks.
@@ -128,17 +132,17 @@ class WebDevice:
         self._seq, self._arrived_ns = -1, 0
         self.clock = SenderClock()
         for hand in self._hands.values():
-            hand.let_go()
+            hand.lose()
         return True
 
     def end(self, owner: object) -> None:
-        """The connection is gone: whatever was held is let go, now."""
+        """The connection is gone: no hand is tracked, now."""
         if self._owner is not owner:
             return
         self._owner = None
         self.end_sign.forget()
         for hand in self._hands.values():
-            hand.let_go()
+            hand.lose()
         if self.state is not None:
             self._publish(self._now())
 
@@ -155,7 +159,7 @@ class WebDevice:
         if message.page != self._page:  # a page that was loaded anew counts from 0
             self._page, self._counts = message.page, Counts()
             for hand in self._hands.values():
-                hand.forget_presses()
+                hand.lose()
 
     def _take_sample(self, message: SampleMessage) -> None:
         if not 0 < message.seq - self._seq <= _MAX_SEQUENCE_JUMP:
@@ -243,7 +247,9 @@ class WebDevice:
             },
             is_tracked=all(hand.is_tracked for hand in hands.values()),
             is_held=all(hand.is_held for hand in hands.values()),
+            has_deadman=all(hand.has_deadman for hand in hands.values()),
             n_presses=sum(hand.n_presses for hand in hands.values()),
+            n_losses=sum(hand.n_losses for hand in hands.values()),
             actions=self._total,
             asks_to_end=self.end_sign.share >= 1.0,
         )

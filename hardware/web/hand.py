@@ -1,11 +1,12 @@
-"""One hand's clutch: its motion while it is tracked, from wherever it goes on.
+"""One hand's motion while it is tracked, from wherever it goes on, and its presses.
 
-What is passed on never leaps by itself: each message adds its motion since the last,
-times the scale of its press. Where the device lost track, or moved farther than a hand
-can, nothing is added, and the press that was held counts no more: another one is needed
-(``safety.md`` A5, S3). So a press is used up by what happens while it is held, and its
-number, not the moment when a message is looked at, tells a release: one between two
-messages that come at once is seen, too.
+The pose that is passed on never leaps by itself: each message adds its motion since the
+last, times the scale of its press. Where the device lost track, or moved farther than a
+hand can, nothing is added, and the hand counts as not tracked (``safety.md`` A5).
+
+Whether a press counts is the session's affair (``session/deadman.py``). A release
+between two messages that come at once is seen by the number of the press: another
+number in two messages that follow each other, both tracked, means one.
 """
 
 from __future__ import annotations
@@ -56,8 +57,10 @@ class HandClutch:
         quat_xyzw: Orientation that is passed on, shape (4,).
         opening: Of the gripper, 0 … 1; None: not said yet.
         is_tracked: The newest message knew where the hand is.
-        is_held: The dead-man is held by a press that counts.
-        n_presses: Presses that counted so far.
+        is_held: The newest message had the dead-man held.
+        has_deadman: There is one; else it is held always.
+        n_presses: Presses so far that began while the hand was tracked.
+        n_losses: How often it was not known where the hand is, or who speaks of it.
         n_jumps: Motions that no hand makes.
     """
 
@@ -66,20 +69,16 @@ class HandClutch:
         self.quat_xyzw: Vec = np.array([0.0, 0.0, 0.0, 1.0])
         self.opening: float | None = None
         self.is_tracked = self.is_held = False
-        self.n_presses = self.n_jumps = 0
+        self.has_deadman = True
+        self.n_presses = self.n_losses = self.n_jumps = 0
         self._last: tuple[Vec, Vec] | None = None
-        self._press, self._spent, self._has_deadman = 0, 0, True
+        self._press = 0
         self._scale, self._mode = 1.0, "all"
 
-    def let_go(self) -> None:
-        """Whatever is held counts no more: the page is gone, or another one speaks."""
-        self._spent, self._last, self.is_tracked = self._press, None, False
-        self.is_held = self.is_held and not self._has_deadman
-
-    def forget_presses(self) -> None:
-        """Count presses anew: another page speaks."""
-        self.let_go()
-        self._press = self._spent = 0
+    def lose(self) -> None:
+        """Take the hand for lost: it is not known where it is, or who speaks of it."""
+        self.n_losses += self.is_tracked
+        self._last, self.is_tracked = None, False
 
     def update(self, seen: Seen, dt: float, scale: float, mode: Mode) -> None:
         """Take a message.
@@ -92,25 +91,23 @@ class HandClutch:
         """
         if seen.opening is not None:
             self.opening = seen.opening
-        self._has_deadman = seen.has_deadman
+        self.has_deadman = seen.has_deadman
+        was_held, self.is_held = self.is_held, seen.is_held
+        before, self._press = self._press, seen.press
         now = (seen.p, seen.quat_xyzw) if seen.is_tracked else None
         if now is None or self._is_jump(now, dt):
             self.n_jumps += now is not None
-            self._press = max(self._press, seen.press)
-            self.let_go()
+            self.lose()
             self._last = now
             return
+        is_new = seen.is_held and self.is_tracked and seen.press != before
         self.is_tracked = True
-        is_new = seen.is_held and seen.press > max(self._press, self._spent)
-        if is_new or not self.is_held:  # the scale changes between presses alone
+        if is_new or not (was_held and seen.is_held):  # not during a press
             self._scale, self._mode = scale, mode
         if self._last is not None:
             self._add(self._last, now)
         self._last = now
         self.n_presses += is_new
-        self._press = max(self._press, seen.press)
-        counts = not self._has_deadman or seen.press > self._spent
-        self.is_held = seen.is_held and counts
 
     def _is_jump(self, now: tuple[Vec, Vec], dt: float) -> bool:
         if self._last is None:

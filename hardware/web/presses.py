@@ -1,14 +1,18 @@
-"""What an operator means by holding on: engaged, released, and a start."""
+"""Reads a device, so that no press, no release and no loss is overlooked.
+
+A release or a loss may be over before the next reading; each has a number, and is then
+shown for as long as a session needs to see it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import NamedTuple
 
 from hardware.web.device import DeviceState, WebDevice
 
-_RELEASE_NS = 25_000_000  # chosen: five ticks of 200 Hz: no release is overlooked
-_WAITING = "WAITING"  # the session's state in which a press begins an episode
+_SHOWN_NS = 25_000_000  # chosen: five ticks of 200 Hz
 
 
 class Reading(NamedTuple):
@@ -18,23 +22,21 @@ class Reading(NamedTuple):
         state: Of the device.
         seq: Rises with each reading that says something new.
         is_engaged: The dead-men are held, and have been since the reading before.
-        asks_to_start: They are held by a press of while the session waited: what is
-            held when an episode ends does not begin the next one.
     """
 
     state: DeviceState
     seq: int
     is_engaged: bool
-    asks_to_start: bool
 
 
 class PressReader:
-    """Reads a device, so that no press and no release is overlooked."""
+    """Reads one device."""
 
     def __init__(self, device: WebDevice, clock: Callable[[], int]) -> None:
         self._device, self._clock = device, clock
         self._reading: Reading | None = None
-        self._open_until_ns = self._n_idle_presses = 0
+        self._n_presses = self._n_losses = 0
+        self._released_ns = self._lost_ns = -_SHOWN_NS
 
     def read(self) -> Reading | None:
         """Return what the operator does; None before the device has spoken."""
@@ -42,17 +44,22 @@ class PressReader:
         if state is None:
             return None
         now_ns = self._clock()
-        if before is not None and state.n_presses != before.state.n_presses:
-            self._open_until_ns = now_ns + _RELEASE_NS  # however short, it is a release
-        engaged = state.is_held and now_ns >= self._open_until_ns
-        starts = engaged and state.n_presses > self._n_idle_presses
+        if state.n_presses != self._n_presses:
+            self._n_presses, self._released_ns = state.n_presses, now_ns
+        if state.n_losses != self._n_losses:
+            self._n_losses, self._lost_ns = state.n_losses, now_ns
+        if now_ns - self._lost_ns < _SHOWN_NS:
+            state = replace(state, is_tracked=False)
+        engaged = state.is_held and now_ns - self._released_ns >= _SHOWN_NS
         seq = 0 if before is None else before.seq
-        reading = Reading(state, seq, engaged, starts)
-        if reading != before:
+        reading = Reading(state, seq, engaged)
+        if before is None or not _is_alike(reading, before):
             self._reading = reading._replace(seq=seq + 1)
         return self._reading
 
-    def note(self, state: str) -> None:
-        """Note the session's state: a press in another than WAITING starts nothing."""
-        if state != _WAITING and self._device.state is not None:
-            self._n_idle_presses = self._device.state.n_presses
+
+def _is_alike(reading: Reading, before: Reading) -> bool:
+    """Whether two readings say the same of the same message."""
+    now, then = reading.state, before.state
+    is_same = now.seq == then.seq and now.is_tracked == then.is_tracked
+    return is_same and reading.is_engaged == before.is_engaged

@@ -177,7 +177,6 @@ class Station:
     def tell(self, told: Told) -> None:
         """Let the page show this."""
         self._talk.told = told
-        self._presses.note(told.state)
 
     def take_warnings(self) -> list[str]:
         """Return who was refused, and a battery that is low."""

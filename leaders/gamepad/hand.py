@@ -1,13 +1,14 @@
 """One pad in a hand: its limb, its dead-man, its buttons; pure.
 
-The dead-man counts once it was let go of: a button that is held while a pad is plugged
-in, or is stuck, moves nothing.
+Whether the dead-man and the axes count is the session's affair (``session/deadman.py``,
+``contracts/rest.py``): a pad says what is held, and which axes are at rest.
 """
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from math import nan
 
 from leaders.gamepad.config import GamepadConfig, PadSettings
 from leaders.gamepad.shaping import deflect, parse_terms, shape_controls
@@ -23,7 +24,7 @@ class Hand:
         limb: The limb that it moves.
         modes: How many modes each limb has gone on, less those gone back.
         pressed: How often each role was asked for with it.
-        is_held: The dead-man is held, and what the pad says is believed.
+        is_held: The dead-man is held, and the pad's numbers are believed.
         is_doubted: It has said the same for too long; letting go ends it.
         is_moving: Something is deflected that counts.
         has_deadman: One of its buttons is the dead-man.
@@ -45,11 +46,11 @@ class Hand:
     def forget(self) -> None:
         """Begin as a pad that was just plugged in: nothing is held or pressed."""
         self.is_held = self.is_doubted = self.is_moving = False
-        self._was_let_go = False
         self._down: set[str] | None = None
         self._raw: Mapping[str, float] = {}
         self._same_since_ns = 0
         self._deflections = self._mean = [0.0] * len(self._terms)
+        self._rests = [True] * len(self._terms)
 
     def update(self, raw: Mapping[str, float], now_ns: int) -> None:
         """Take one reading.
@@ -65,17 +66,31 @@ class Hand:
         self._doubt(raw, any(wished), grips, now_ns)
         self.is_held = grips and not self.is_doubted
         self.is_moving = self.is_held and any(wished)
-        before = self._deflections
-        self._deflections = wished if self.is_held else [0.0] * len(wished)
+        before, self._deflections = self._deflections, wished
         # a straight line between two readings: what a stick did, whatever the rate
-        self._mean = [
-            0.5 * (a + b) if self.is_held else 0.0
-            for a, b in zip(before, self._deflections, strict=True)
+        self._mean = [0.5 * (a + b) for a, b in zip(before, wished, strict=True)]
+        self._rests = [
+            all(shaped[control] == 0.0 for control, _ in terms) for terms in self._terms
         ]
 
     def read_axes(self, limb: str) -> Vec:
-        """Return the mean deflections of a limb since the reading before."""
-        return readonly(self._mean if limb == self.limb else [0.0] * len(self._mean))
+        """Return the mean deflections of a limb since the reading before.
+
+        Args:
+            limb: One of its limbs.
+
+        Returns:
+            One number an axis, shape (m,): 0 at rest; NaN where a control is deflected
+            that moves nothing, as the dead-man is not held, the pad moves another limb,
+            or two controls ask for opposite motions.
+        """
+        is_moved = limb == self.limb and self.is_held
+        return readonly(
+            [
+                mean if is_moved and mean else 0.0 if rests else nan
+                for mean, rests in zip(self._mean, self._rests, strict=True)
+            ]
+        )
 
     def _press(self, raw: Mapping[str, float]) -> bool:
         """Count what was pressed since the last reading.
@@ -84,7 +99,7 @@ class Hand:
             raw: What each control says.
 
         Returns:
-            Whether the dead-man is held, and was let go of before.
+            Whether the dead-man is held; always where the pad has none.
         """
         held = self._down or set()
         down = {
@@ -98,9 +113,7 @@ class Hand:
         self._down = down
         if not self.has_deadman:
             return True
-        grips = any(self._roles[name] == "deadman" for name in down)
-        self._was_let_go |= not grips
-        return grips and self._was_let_go
+        return any(self._roles[name] == "deadman" for name in down)
 
     def _act(self, role: str) -> None:
         self.pressed[role] += 1

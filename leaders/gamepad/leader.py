@@ -63,6 +63,7 @@ class Gamepad(Leader):
             emits="axes",
             axes=axes,
             axis_speeds=self.config.axis_speeds,
+            has_deadman=all("deadman" in pad.buttons.values() for pad in pads),
             has_buttons=bool(roles & set(Actions._fields)),
             renders="rumble" if self.config.rumble > 0.0 else self.config.renders,
             engage_hint=f"hold {self._name_deadman()}" if "deadman" in roles else "",
@@ -158,7 +159,6 @@ class Gamepad(Leader):
         self._warnings = []
         self._sample, self._seq, self._is_open = None, 0, False
         self._state = SessionState.INIT
-        self._was_held, self._asks = False, False
 
     def _make_sample(self, now_ns: int, *, is_valid: bool) -> LeaderSample:
         hands = self._hands.values()
@@ -168,11 +168,6 @@ class Gamepad(Leader):
             for limb, mode in hand.modes.items()
         }
         is_held = is_valid and self._is_held()
-        if self._state is not SessionState.WAITING:
-            self._asks = False  # the next episode needs a press of its own
-        elif is_held and not self._was_held:
-            self._asks = True
-        self._was_held = is_held
         pressed: Counter[str] = sum((hand.pressed for hand in hands), Counter())
         return LeaderSample(
             stamp_ns=now_ns,
@@ -180,7 +175,7 @@ class Gamepad(Leader):
             limbs=limbs,
             engaged=is_held,
             valid=is_valid,
-            start=self._asks and is_held,
+            start=is_held and self.info.has_deadman,
             actions=Actions(
                 **{name: pressed[name] for name in Actions._fields if name in pressed}
             ),
@@ -209,7 +204,7 @@ class Gamepad(Leader):
         """Note what the operator has to be told of a pad."""
         if is_there != self._was_there[name]:
             what = (
-                "is there again; press its dead-man anew to go on"
+                "is there again; let go of its dead-man, then hold it to go on"
                 if is_there
                 else "is unplugged or out of reach; the robot is let go of"
             )

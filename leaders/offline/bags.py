@@ -12,6 +12,7 @@ from leaders.offline.config import OfflineConfig
 from leaders.offline.text import Limb
 from leaders.offline.track import Rows
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
+from paprle.contracts.rest import TRIGGER, is_at_rest
 from paprle.contracts.static_frames import SourceFrame
 from paprle.contracts.types import Vec
 from paprle.recording.bag_joints import Stamps, Wanted
@@ -141,8 +142,10 @@ class _Joy:
         axis = self._settings.gripper_axis
         if axis is None:
             return None
-        said = [axes[axis] if axis < len(axes) else np.nan for axes in self._axes]
-        return (self._hold(np.array(said), stamps, np.nan) + 1.0) / 2.0
+        said = np.array([a[axis] if axis < len(a) else np.nan for a in self._axes])
+        # an axis reads 0, its middle, until it is touched
+        said[~np.logical_or.accumulate(is_at_rest(said, TRIGGER))] = np.nan
+        return (self._hold(said, stamps, np.nan) + 1.0) / 2.0
 
     def is_held(self, stamps: Stamps) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         """Return where the dead-man is down, shape (n,); all where there is none."""

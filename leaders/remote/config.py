@@ -38,6 +38,12 @@ class RemoteConfig:
     human: Annotated[
         bool, doc("A person holds it: after a silence motion waits for a press.")
     ] = True
+    deadman: Annotated[
+        bool, doc("It has a dead-man, which counts once it was seen released.")
+    ] = True
+    trigger: Annotated[
+        bool, doc("A trigger closes the gripper; it counts once it was seen open.")
+    ] = False
     forces: Annotated[
         bool, doc("It has motors: its operator feels what holds the robot.")
     ] = False

@@ -40,6 +40,8 @@ class RemoteLeader(FarLeader):
             is_absolute=bool(config.absolute),
             relative=frozenset(config.limbs) - frozenset(config.absolute),
             is_human=config.human,
+            has_deadman=config.human and config.deadman,
+            has_trigger=config.trigger,
             has_gripper=config.gripper,
         )
         return make_far_info(info, config.rate)

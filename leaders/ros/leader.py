@@ -38,7 +38,8 @@ class RosLeader(Leader):
         """What its config says."""
         config = self.config
         names = {limb: c.joints for limb, c in config.limbs.items() if c.joints}
-        has_axis = config.joy is not None and config.joy.gripper_axis is not None
+        joy = config.joy or JoyConfig()
+        has_axis = joy.gripper_axis is not None
         return LeaderInfo(
             limbs=tuple(config.limbs),
             emits="joints" if names else "pose",
@@ -46,6 +47,8 @@ class RosLeader(Leader):
             is_absolute=config.is_absolute and not names,
             is_human=config.is_human,
             is_measured=not names and config.is_human,
+            has_deadman=config.is_human and joy.deadman is not None,
+            has_trigger=has_axis,
             has_gripper=has_axis or any(c.gripper for c in config.limbs.values()),
             rate=config.rate,
             reposture=config.reposture,
@@ -142,7 +145,9 @@ class RosLeader(Leader):
         engaged = device.is_pressed(joy.deadman, otherwise=True)
         start = device.is_pressed(joy.start, otherwise=False)
         end = device.is_pressed(joy.end, otherwise=False)
-        valid = self.clock() - min(stamps) <= self.config.max_age * 1e9
+        is_heard = self.clock() - min(stamps) <= self.config.max_age * 1e9
+        # a dead-man that falls silent while it is held has not been released
+        valid = is_heard and not self._is_deadman_silent(joy)
         openings = tuple(command.opening for command in limbs.values())
         said = (stamps, openings, engaged, start, end, valid)
         if said != self._said:  # asked again, a device that is silent grows old (A1)
@@ -158,12 +163,17 @@ class RosLeader(Leader):
             end=end,
         )
 
+    def _is_deadman_silent(self, joy: JoyConfig) -> bool:
+        """Whether the Joy fell silent while it held the dead-man down."""
+        device = self._device
+        if joy.deadman is None or device.is_joy_fresh():
+            return False
+        return device.is_down(joy.deadman)
+
     def _has_lost_deadman(self, joy: JoyConfig) -> bool:
         """Whether silence let go of the dead-man; True once in ten seconds at most."""
         now_ns = self.clock()
-        if joy.deadman is None or self._device.is_joy_fresh():
-            return False
-        if not self._device.is_down(joy.deadman) or now_ns - self._told_ns < _TELL_NS:
+        if not self._is_deadman_silent(joy) or now_ns - self._told_ns < _TELL_NS:
             return False
         self._told_ns = now_ns
         return True

@@ -42,6 +42,7 @@ class Visionpro(Leader):
         return LeaderInfo(
             limbs=self.config.hands,
             is_measured=True,
+            has_deadman=True,
             has_gripper=True,
             renders=self.config.renders,
             rate=self.config.rate,
@@ -95,17 +96,15 @@ class Visionpro(Leader):
                 },
                 engaged=reading.is_engaged,
                 valid=state.is_tracked,
-                start=reading.asks_to_start,
+                start=reading.is_engaged,
                 end=state.asks_to_end,
             )
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note the session's state, of which the headset shows nothing; sound cues."""
+        """Sound cues; the headset shows nothing of the session."""
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
-        if self._presses is not None:
-            self._presses.note(feedback.state.name)
 
     def take_warnings(self) -> list[str]:
         """Return why the headset is silent, once."""

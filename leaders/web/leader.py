@@ -18,13 +18,11 @@ from paprle.contracts.axes import FREEDOMS, AxisSpeeds
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
-    Feedback,
     LeaderInfo,
     LeaderSample,
     LimbCommand,
     LimbInfo,
     RobotInfo,
-    SessionState,
     readonly,
 )
 from paprle.contracts.wishes import Hands
@@ -87,6 +85,7 @@ class Web(Leader):
             joint_names=self._joint_names if c.emits == "joints" else {},
             axes=dict.fromkeys(limbs, FREEDOMS) if c.emits == "axes" else {},
             axis_speeds=AxisSpeeds(c.speed, c.turn_speed, _GRIPPER_SPEED),
+            has_deadman=True,
             has_gripper=c.emits == "pose",
             engage_hint="hold the page's button (m)",
         )
@@ -126,20 +125,15 @@ class Web(Leader):
         self._said = hands
         stamp_ns = hands.stamp_ns if is_word else now_ns
         last_ns = 0 if before is None else before.stamp_ns
-        self._note_start(is_engaged=is_engaged)
         self._seq += 1
         self._sample = LeaderSample(
             stamp_ns=max(stamp_ns, last_ns),
             seq=self._seq,
             limbs=self._make_commands(hands),
             engaged=is_engaged,
-            start=self._asks and is_engaged,
+            start=is_engaged,
         )
         return self._sample
-
-    def apply(self, feedback: Feedback) -> None:
-        """Note the session's state: an episode begins by a press of its own."""
-        self._state = feedback.state
 
     def close(self) -> None:
         """Let go."""
@@ -148,15 +142,6 @@ class Web(Leader):
     def _start(self) -> None:
         self._hands = self._said = self._sample = None
         self._seq, self._released_ns = 0, -_RELEASE_NS
-        self._state = SessionState.INIT
-        self._was_engaged = self._asks = False
-
-    def _note_start(self, *, is_engaged: bool) -> None:
-        if self._state is not SessionState.WAITING:
-            self._asks = False
-        elif is_engaged and not self._was_engaged:
-            self._asks = True
-        self._was_engaged = is_engaged
 
     def _make_commands(self, hands: Hands) -> Mapping[str, LimbCommand]:
         made = {limb: self._make_command(limb, hands) for limb in self._limbs}

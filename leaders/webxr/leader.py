@@ -43,7 +43,9 @@ class Webxr(Leader):
         return LeaderInfo(
             limbs=self.config.limbs,
             is_measured=True,
+            has_deadman=self.config.app is None,  # the app has none
             has_gripper=True,
+            has_trigger=self.config.device == "headset",
             renders="rumble",
             rate=self.config.rate,
             engage_hint=(
@@ -152,7 +154,7 @@ def _make_sample(reading: Reading) -> LeaderSample:
         },
         engaged=reading.is_engaged,
         valid=state.is_tracked,
-        start=reading.asks_to_start,
+        start=reading.is_engaged and reading.state.has_deadman,
         end=state.asks_to_end,
         actions=Actions(
             stop=counts.stop, next_episode=counts.next_episode, discard=counts.discard

@@ -33,6 +33,8 @@ _OF_ANY = (
     "is_far",
     "has_gripper",
     "has_buttons",
+    "has_deadman",
+    "has_trigger",
 )
 _LARGEST = ("rate", "look_ahead", "n_ahead")
 

@@ -186,6 +186,10 @@ class LeaderInfo:
         has_gripper: Samples carry ``opening``.
         is_far: Its device is on another host: a sample that is not valid may say that
             the link failed.
+        has_deadman: ``engaged`` is a dead-man or clutch that a person holds: it counts
+            once it was seen released. Else ``engaged`` says that the device is in use.
+        has_trigger: ``opening`` is a trigger's, which rests open: it counts once it was
+            seen there.
         has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
         renders: What of ``Feedback`` it renders; vibration is ``rumble``, too.
         rate: Nominal rate of new samples, [Hz].
@@ -223,6 +227,8 @@ class LeaderInfo:
     is_human: bool = True
     is_measured: bool = False
     has_gripper: bool = False
+    has_deadman: bool = False
+    has_trigger: bool = False
     has_buttons: bool = False
     is_far: bool = False
     renders: Renders = "none"

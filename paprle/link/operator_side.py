@@ -37,6 +37,8 @@ def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
     words += [] if info.is_human else ["leader.human=false"]
     absolute = list_absolute(info)
     words += [f"leader.absolute='[{', '.join(absolute)}]'"] if absolute else []
+    words += ["leader.deadman=false"] if info.is_human and not info.has_deadman else []
+    words += ["leader.trigger=true"] if info.has_trigger else []
     words += [] if info.emits == "pose" else [f"leader.emits={info.emits}"]
     for key, names in (("joints", info.joint_names), ("axes", info.axes)):
         words += [

@@ -43,6 +43,8 @@ def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
         relative=info.relative,
         is_human=info.is_human,
         has_gripper=info.has_gripper,
+        has_deadman=info.has_deadman,
+        has_trigger=info.has_trigger,
         has_buttons=True,
         rate=min(info.rate, rate),
         sampling=Sampling("ordered", _CONTENT_AGE),
@@ -69,6 +71,8 @@ def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
         info.emits: "+".join(sizes) if names else "each",
         "gripper": str(info.has_gripper).lower(),
         "absolute": "+".join(str(limb in absolute).lower() for limb in info.limbs),
+        "deadman": str(info.has_deadman).lower(),
+        "trigger": str(info.has_trigger).lower(),
     }
 
 

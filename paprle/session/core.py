@@ -42,7 +42,7 @@ from paprle.session.states import EPISODE_STATES, REQUESTS, Event, step_state
 
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a tick needs ten
 _ENGAGED, _STOPPED = SessionState.ENGAGED, SessionState.STOPPED
-_CLOSING = SessionState.CLOSING
+_CLOSING, _WAITING = SessionState.CLOSING, SessionState.WAITING
 _GATE_HOLDS = GateState.HOLD
 _STANDSTILL_NS = 25_000_000  # chosen: five ticks of 200 Hz; nothing of ours takes that
 _VALID_FOR_NS = 100_000_000  # spec: safety.md A1, T_stale
@@ -228,6 +228,8 @@ class Core:
         self.motion.drop_plan()
         if self.state is _ENGAGED:
             self._tell_delays()
+        if self.state is _WAITING:  # an episode begins by a press of its own
+            self.leaders.spend_presses()
         if event is Event.REPOSTURE:
             self.motion.change_over()
         if before in EPISODE_STATES and self.state not in EPISODE_STATES:

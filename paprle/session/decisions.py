@@ -16,6 +16,7 @@ from paprle.ipc.records import SampleView
 from paprle.session.episode import EpisodeLog, name_end
 from paprle.session.motion import Motion, Offer
 from paprle.session.postures import WHOLE, Start
+from paprle.session.press_words import tell_again, tell_press, tell_wait
 from paprle.session.situation import Situation
 from paprle.session.states import EPISODE_STATES, Event
 
@@ -62,7 +63,7 @@ class Decisions:
         self._is_interactive = is_interactive
         self._longest_wait_ns = _STALL_NS + round(settings.reset_time * 1e9)
         self._needs_press = False
-        self._was_engaged = False
+        self._n_presses = 0
         self._cleared_ns: int | None = None
         self._has_seen_stop = False
         self._is_park_over = False
@@ -86,7 +87,7 @@ class Decisions:
         if state is _STOPPED:
             self._has_seen_stop, self._cleared_ns = False, None
             self.note = self._describe_stop()
-        self._was_engaged = True  # a deliberate press is an edge after this
+        self._n_presses = self.leaders.n_presses  # a deliberate press comes after this
         if state is _ENGAGED or event is Event.RESET:
             self.note = self.missed if state is _ENGAGED else ""
             self._offer = None
@@ -160,13 +161,13 @@ class Decisions:
     def _find_obstacle(self, sample: SampleView | None) -> str:
         """What keeps an episode from starting (S1); empty when nothing does."""
         if sample is None or not self.leaders.is_usable:
-            return "waiting for the leader"
+            return tell_wait(self._leader, is_spent=self.leaders.is_spent)
         if self._now.gate is not GateState.READY or not self.motion.is_standing:
             return "waiting for the follower"
         if not self._leader.is_human:
             return self._find_obstacle_of_machine()
         if not (self.leaders.asks_to_start or self._now.asked.engage):
-            return f"{self._press} to start"
+            return f"{tell_press(self._leader)} to start"
         return self.motion.find_start_refusal(sample, self._settings.start_bound)
 
     def _find_obstacle_of_machine(self) -> str:
@@ -184,12 +185,6 @@ class Decisions:
         if closed_ns is None:
             return False
         return self._now.now_ns - closed_ns < self._settings.reset_time * 1e9
-
-    @property
-    def _press(self) -> str:
-        """What a person does to engage."""
-        ways = (self._leader.engage_hint, "press Enter")
-        return ", or ".join(filter(None, ways))
 
     def _decide_aligning(self) -> Event | None:
         if self._has_ended():
@@ -235,7 +230,7 @@ class Decisions:
         if self._has_ended():
             return Event.END
         if self._now.asked.engage:
-            self.note = f"paused; {self._press} to go on"
+            self.note = f"paused; {tell_press(self._leader)} to go on"
             self._needs_press = True
             return Event.DISENGAGE
         if self._is_disengaged():
@@ -291,11 +286,9 @@ class Decisions:
     def _decide_clutched(self) -> Event | None:
         if self._has_ended():
             return Event.END
-        sample = self.leaders.sample
-        has_pressed = bool(self._now.asked.engage)
-        if sample is not None and sample.valid:  # tracking come back is no press (A5)
-            has_pressed |= sample.engaged and not self._was_engaged
-            self._was_engaged = sample.engaged
+        n_presses = self.leaders.n_presses
+        has_pressed = bool(self._now.asked.engage) or n_presses != self._n_presses
+        self._n_presses = n_presses
         is_usable = self.leaders.is_usable
         if not is_usable:
             self._needs_press = self._leader.is_human
@@ -343,10 +336,7 @@ class Decisions:
             self.note = "the gate was silent"
         if self._needs_press:
             has_let_go = is_lost and self.note == "let go"
-            hint = self._leader.engage_hint
-            again = hint or "let go and engage again, or press Enter"
-            resume = f"{hint or 'engage again'} to go on"
-            self.note += f"; {resume if has_let_go else again}"
+            self.note += f"; {tell_again(self._leader, has_let_go=has_let_go)}"
         return True
 
     def _has_leader(self) -> bool:
@@ -362,7 +352,7 @@ class Decisions:
         if not self._is_interactive:
             self.end_reason, self.note = "stopped", why
             return Event.QUIT
-        is_held = self._leader.is_human and self.leaders.is_usable
+        is_held = self.leaders.is_held
         first = "let go of the leader, then " if is_held else ""
         if self._cleared_ns is None or self._now.gate is _GATE_STOPPED:
             self.note = f"stopped: {why}; {first}press c to clear"

@@ -38,7 +38,7 @@ class Drivers:
         self.is_settled = self._is_driven = False
         self.held: frozenset[int] = frozenset()
         self._needs_press = [False] * n
-        self._was_engaged = [True] * n
+        self._n_presses = [0] * n
 
     @property
     def is_any_driving(self) -> bool:
@@ -90,7 +90,7 @@ class Drivers:
             info.is_human and not may
             for info, may in zip(self._leaders.infos, self._may, strict=True)
         ]
-        self._was_engaged = [True] * len(self._may)
+        self._n_presses = self._count_presses()
         self.choice = [self._find_wanted(i) for i in range(len(self.choice))]
         self._settle()
         return dict(enumerate(self.choice))
@@ -148,9 +148,9 @@ class Drivers:
         sample = intake.sample
         if sample is None:
             return False
-        has_pressed = sample.valid and sample.engaged and not self._was_engaged[p]
-        if sample.valid:  # tracking come back is no press (A5)
-            self._was_engaged[p] = sample.engaged
+        n_presses = intake.dead_man.n_presses
+        has_pressed = n_presses != self._n_presses[p]
+        self._n_presses[p] = n_presses
         if not usable:
             lets_go = sample.valid and not sample.engaged
             self._needs_press[p] |= info.is_human and not lets_go
@@ -159,3 +159,7 @@ class Drivers:
             return self._leaders.is_leader_steady(p)
         self._needs_press[p] &= not has_pressed
         return not self._needs_press[p]
+
+    def _count_presses(self) -> list[int]:
+        """Return how often each leader was taken hold of, by presses that count."""
+        return [intake.dead_man.n_presses for intake in self._leaders.intakes]

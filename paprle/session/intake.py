@@ -18,6 +18,8 @@ from paprle.ipc.records import Layout, Record, SampleView
 from paprle.retargeting.leader_arms import ArmPoses
 from paprle.robot.arrays import Bools
 from paprle.robot.pose_rows import is_pose
+from paprle.session.controls import Controls, has_controls
+from paprle.session.deadman import DeadMan
 
 _MAX_HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
 _MAX_HAND_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns
@@ -41,6 +43,8 @@ class Intake:
             that it waits for the next one, [ns].
         refused: Refusals so far, by reason.
         jumped: The newest accepted sample is not a plausible motion from the last.
+        dead_man: Whether its dead-man counts.
+        is_spent: The dead-man is held, by a press that does not count.
     """
 
     def __init__(
@@ -73,13 +77,25 @@ class Intake:
         self.jumped = False
         self._seen = np.zeros(len(layout.leader.limbs), dtype=np.bool_)
         self._usable_since_ns: int | None = None
-        self._has_axes = bool(layout.leader.axes)
+        self.is_spent, self._is_human = False, info.is_human
+        self.dead_man = DeadMan(has_deadman=info.has_deadman)
+        self._has_axes = bool(info.axes)
+        self._controls = Controls(layout) if has_controls(info) else None
         self._find_refusal(self._next, None, 0)  # nothing is compiled in a tick
 
     def update(self, record: Record | None, now_ns: int) -> None:
         """Check the newest record of the mailbox, and keep what is acceptable."""
-        if record is None:
-            return
+        if record is not None:
+            self._take(record, now_ns)
+        sample = self.sample
+        is_good = sample is not None and self._is_good(sample, now_ns)
+        is_engaged = sample is not None and sample.engaged
+        self.dead_man.update(is_engaged=is_engaged, is_good=is_good)
+        self.is_spent = is_good and is_engaged and not self.dead_man.is_held
+        if self._controls is not None and not is_good:
+            self._controls.lose()
+
+    def _take(self, record: Record, now_ns: int) -> None:
         before, sample = self.sample, self._next
         sample.update(record)
         if before is not None and sample.seq == before.seq:
@@ -93,6 +109,8 @@ class Intake:
             self.refused[refusal] += 1
         if refusal not in {"", "jump"}:
             return
+        if self._controls is not None:
+            self._controls.mask(sample)
         self.jumped = bool(refusal)
         self.sample, self._next = sample, before or self._spare
         self.arrived_ns = now_ns
@@ -119,13 +137,22 @@ class Intake:
         return self.sample is not None and now_ns - self.arrived_ns <= self._max_age_ns
 
     def is_usable(self, now_ns: int) -> bool:
-        """Whether it is fresh, tracked, plausible, and the dead-man is held."""
+        """Whether it is fresh, tracked, plausible, and the dead-man counts."""
         sample = self.sample
+        is_held = sample is not None and sample.engaged and self.dead_man.is_held
+        return is_held and sample is not None and self._is_good(sample, now_ns)
+
+    @property
+    def asks_to_start(self) -> bool:
+        """Whether it asks to start, a person by a press that counts."""
+        is_asked = self.sample is not None and bool(self.sample.start)
+        return is_asked and (self.dead_man.is_held or not self._is_human)
+
+    def _is_good(self, sample: SampleView, now_ns: int) -> bool:
+        """Whether a sample is fresh, tracked and plausible."""
         return (
-            sample is not None
-            and now_ns - self.arrived_ns <= self._max_age_ns
-            and sample.valid
-            and sample.engaged
+            now_ns - self.arrived_ns <= self._max_age_ns
+            and bool(sample.valid)
             and not self.jumped
             and not self._is_content_old(now_ns)
         )
@@ -176,11 +203,9 @@ def judge_axes(sample: SampleView, refusal: str) -> str:
     Returns:
         Why it is refused; empty: it is not.
     """
-    sizes = np.abs(sample.axes)
-    if (sizes > _FULL).any():
+    if (np.abs(sample.axes) > _FULL).any():
         return "axes"
-    has_any = bool(np.isfinite(sizes).any())
-    return "" if refusal == "empty" and has_any else refusal
+    return "" if refusal == "empty" else refusal  # an axis without a number is at rest
 
 
 @compiled

@@ -26,6 +26,7 @@ from paprle.retargeting.leader_arms import ArmPoses
 from paprle.robot.chain import Limb
 from paprle.session.intake import Intake
 
+HELD_ON = "the dead-man has been held since before"
 _SOONER = 0.02  # [s] chosen: a tick that is 10 ms late, itself, and a gate's period
 
 
@@ -133,6 +134,29 @@ class Leaders:
             intake.excuse(gap_ns)
 
     @property
+    def n_presses(self) -> int:
+        """How often people took hold of their leaders, by presses that count."""
+        pairs = zip(self.intakes, self.infos, strict=True)
+        return sum(i.dead_man.n_presses for i, info in pairs if info.is_human)
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether a dead-man is held by a press that does not count."""
+        return any(intake.is_spent for intake in self.intakes)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether a person holds a leader, by whatever press."""
+        pairs = zip(self.infos, self.usable, strict=True)
+        return self.is_spent or any(info.is_human and may for info, may in pairs)
+
+    def spend_presses(self) -> None:
+        """Use up all dead-men: each counts after it was released."""
+        for p, intake in enumerate(self.intakes):
+            intake.dead_man.spend()
+            self.usable[p] = self.usable[p] and intake.dead_man.is_held
+
+    @property
     def is_usable(self) -> bool:
         """Whether any leader may move a robot in this tick."""
         return any(self.usable)
@@ -178,9 +202,7 @@ class Leaders:
     @property
     def asks_to_start(self) -> bool:
         """Whether a person asks to start, or without one every leader does."""
-        return self._is_asked(
-            [i.sample is not None and i.sample.start for i in self.intakes]
-        )
+        return self._is_asked([intake.asks_to_start for intake in self.intakes])
 
     def asks_to_end(self, now_ns: int) -> bool:
         """Whether a person asks to end, or without one every leader does."""
@@ -214,7 +236,9 @@ def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:
         return "tracking or link lost" if is_far else "tracking lost"
     if not sample.engaged:
         return "let go"
-    return "the leader jumped" if intake.jumped else "leader lost"
+    if intake.jumped:
+        return "the leader jumped"
+    return HELD_ON if intake.is_spent else "leader lost"
 
 
 def _make_arm_poses(

@@ -45,6 +45,8 @@ class LeaderFaultsContract(ABC):
         loses: For how long it may have lost track, or leapt, before that counts, [s].
         tremor: How far the emulated hand moves a joint while it rests, [rad].
         endures_garbage: It goes on saying what is right beside the garbage.
+        is_gesture: Its dead-man is a gesture, which the leader itself waits for.
+        has_rest: Its axes say where they are from plugging in; keys do not.
     """
 
     words: tuple[str, ...]
@@ -57,6 +59,8 @@ class LeaderFaultsContract(ABC):
     loses = _SPEAKS + H  # its next message, and a tick
     tremor = 0.0
     endures_garbage = False
+    is_gesture = False
+    has_rest = True
 
     @abstractmethod
     def make_hand(self, leader: Leader, clock: Clock) -> EmulatedHand:
@@ -256,6 +260,92 @@ class LeaderFaultsContract(ABC):
 
         assert session.state == "CLUTCHED"
         self.brake(session, 0.0)
+
+    def test_7_a_dead_man_held_from_the_start_counts_once_it_was_let_go_of(
+        self,
+    ) -> None:
+        session = self.make_session()
+        if not session.leader.info.has_deadman or self.is_gesture:
+            session.close()
+            pytest.skip("this device has no dead-man, or waits for a gesture itself")
+        session.hand.is_held, session.hand.speed = True, _MOVING
+        session.until("WAITING").step(0.5)
+        session.press_enter()
+        session.step(1.0)
+        session.hand.speed = 0.0
+
+        assert session.state == "WAITING"
+        assert session.find_reach() == 0.0
+        assert "let go, then" in session.session.core.note
+        session.engage()
+        session.close()
+
+    @pytest.mark.parametrize("fault", ["lapse", "reconnect", "lost", "off"])
+    def test_7_a_press_that_was_lost_counts_after_a_release_alone(
+        self, session: SteppedSession, fault: str
+    ) -> None:
+        if not session.leader.info.has_deadman:
+            pytest.skip("this device has no dead-man")
+        self.fail(session, fault)
+        session.step(max(self.loses, self.silence) + 2 * H)
+        self.check_is_let_go(session)
+        self.brake(session, 0.0)
+        session.hand.fault, still = "", session.q_cmd
+        if not self.mends:
+            return
+        session.step(0.5)
+        if not self.is_gesture:
+            session.press_enter()  # a key does not stand for the release
+        session.step(0.5)
+
+        self.check_is_let_go(session)
+        assert (session.q_cmd == still).all()
+        session.hand.speed = 0.0
+        session.engage()
+
+    def test_7_an_axis_that_was_never_at_rest_moves_nothing(self) -> None:
+        session = self.make_session()
+        if session.leader.info.emits != "axes" or not self.has_rest:
+            session.close()
+            pytest.skip("this device has no axes that say where they are")
+        session.hand.speed = _MOVING
+        session.engage()
+        session.step(1.0)
+        n_still = len(session.commands)
+        assert session.find_reach() == 0.0
+        session.hand.speed = 0.0
+        session.step(0.2)
+        session.hand.speed = _MOVING
+        session.step(0.5)
+        session.close()
+
+        assert session.find_reach(n_still) > 1e-3
+
+    @pytest.mark.parametrize("opening", [0.5, 0.0])
+    def test_7_a_trigger_that_was_never_at_rest_moves_no_gripper(
+        self, opening: float
+    ) -> None:
+        session = self.make_session()
+        if not session.leader.info.has_trigger:
+            session.close()
+            pytest.skip("this device has no trigger")
+        (gripper,) = (
+            session.session.plan.robot.joint_names.index(limb.gripper.joint)
+            for limb in session.session.plan.robot.limbs.values()
+            if limb.gripper is not None
+        )
+        session.hand.opening = opening
+        session.engage()
+        session.step(1.0)
+        moved = np.array(session.commands)[:, gripper]
+        assert np.ptp(moved) == 0.0, "it reads so from plugging in"
+        for rest in (1.0, 0.5):
+            session.hand.opening = rest
+            session.step(2.0)
+        session.close()
+
+        closed = np.array(session.commands)[:, gripper]
+        assert np.ptp(closed) > 1e-3
 
     @pytest.mark.parametrize("outside", [_OUTSIDE, -_OUTSIDE], ids=["above", "below"])
     def test_8_a_press_moves_no_arm_that_stands_outside_its_limits(

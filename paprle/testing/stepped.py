@@ -31,9 +31,12 @@ class EmulatedHand(ABC):
             what it says is kept back and comes at once when the fault ends;
             ``delayed``, all it says comes 0.3 s later; ``garbage``; ``leap``, a motion
             that no hand makes; ``lost``, it does not know where it is; ``repeats``,
-            each message comes again, older ones too.
+            each message comes again, older ones too; ``lapse``, tracking is lost and
+            comes back at once, with another number of the press that is held;
+            ``reconnect``, the device's connection is another one from then on.
         speed: Of the hand, [m/s], or deflection of its first axis.
         is_held: It holds the dead-man, in the device's own way.
+        opening: Of the trigger that closes the gripper, 0 closed … 1 open.
         fault: What is wrong at the moment; empty: nothing.
         n_refused: Messages that whoever reads the device has refused so far; None:
             nobody counts.
@@ -45,6 +48,7 @@ class EmulatedHand(ABC):
     def __init__(self) -> None:
         self.speed = 0.0
         self.is_held = False
+        self.opening = 1.0
         self.fault = ""
 
     @abstractmethod
@@ -138,9 +142,13 @@ class SteppedSession:
         self.step(_SAID)
         needs_key = not self.leader.info.engage_hint  # where holding on is no press
         if needs_key and self.state in {"WAITING", "CLUTCHED"}:
-            actions = self.session.actions
-            self.session.actions = actions._replace(engage=actions.engage + 1)
+            self.press_enter()
         return self.until("ENGAGED")
+
+    def press_enter(self) -> None:
+        """Ask to engage at the keyboard of the session."""
+        actions = self.session.actions
+        self.session.actions = actions._replace(engage=actions.engage + 1)
 
     @property
     def n_engaged(self) -> int:

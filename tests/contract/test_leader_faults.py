@@ -55,6 +55,7 @@ class TestGamepad(LeaderFaultsContract):
 
 class TestKeyboard(LeaderFaultsContract):
     has_deadman = False
+    has_rest = False
 
     @pytest.fixture(autouse=True)
     def _type(self):
@@ -73,6 +74,7 @@ class TestHandImu(LeaderFaultsContract):
     silence = 0.3  # an image may be 0.2 s old, and five more are held through
     release = 0.4  # the other hand counts once it is seen for 0.3 s
     loses = 0.2  # what five images miss is held through
+    is_gesture = True
 
     @pytest.fixture(autouse=True)
     def _show(self, monkeypatch):

@@ -33,7 +33,9 @@ BAD = ["", "{", "[]", "NaN", "x" * 5000, '{"type": "sample"}', "[" * 3000,
 class PageHand(EmulatedHand):
     """A page's messages, by the code that reads them; no server is between."""
 
-    faults = frozenset({"off", "late", "garbage", "leap", "lost", "repeats"})
+    faults = frozenset({
+        "off", "late", "garbage", "leap", "lost", "repeats", "lapse", "reconnect",
+    })  # fmt: skip
     every = 3  # ticks between messages: 67 Hz
 
     def __init__(self, leader, clock):
@@ -50,6 +52,14 @@ class PageHand(EmulatedHand):
         self.y += self.speed * H
         self.press += self.is_held and not self.was_held
         is_changed, self.was_held = self.is_held != self.was_held, self.is_held
+        if self.fault == "reconnect":
+            self.fault, self.seq = "", 0
+            self.device.end(self)
+            self.device.begin(self)
+        if self.fault == "lapse":
+            self.deliver(self.compose(tracked=False, held=False))
+            self.fault, self.press = "", self.press + 1
+            self.deliver(self.compose())
         if self.fault != "late" and self.kept:
             for text in self.kept:
                 self.deliver(text)
@@ -69,12 +79,13 @@ class PageHand(EmulatedHand):
             self.deliver(self.told[0])
         self.told.append(text)
 
-    def compose(self):
+    def compose(self, **changes):
         self.seq += 1
         leap = 1.0 if self.fault == "leap" else 0.0
         hand = {
             "p": [leap, 0.0, -self.y], "q": UNIT, "tracked": self.fault != "lost",
-            "held": self.is_held, "press": self.press, "opening": 1.0,
+            "held": self.is_held, "press": self.press, "opening": self.opening,
+            **changes,
         }  # fmt: skip
         t = max(self.clock() * 1e-6 + self.ahead_ms, 0.0)
         return json.dumps({

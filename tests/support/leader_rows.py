@@ -224,7 +224,7 @@ def publish(bench):
     bench.monkeypatch.setattr(
         leaders.ros.leader, "open_bus", lambda *_: graph.join("leader")
     )
-    words = ("leader=ros", "leader.joy.deadman=1")
+    words = ("leader=ros", "leader.joy.deadman=1", "leader.joy.gripper_axis=0")
     return Row(words, lambda *w: TopicHand(*w, speaker))
 
 
@@ -240,7 +240,8 @@ def link_hosts(bench):
     settings = LinkSettings(peer="127.0.0.1", key=str(path), domain=domain)
     link = make_link(settings, LEADER, is_leader=True)
     link.open()
-    words = ("link.peer=127.0.0.1", f"link.key={path}", f"link.domain={domain}")
+    words = ("link.peer=127.0.0.1", f"link.key={path}", f"link.domain={domain}",
+             "leader.trigger=true")  # fmt: skip
     make_hand = lambda *w: LinkHand(*w, link, KEY)  # noqa: E731
     return Row(("leader=remote", *words), make_hand)
 

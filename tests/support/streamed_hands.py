@@ -270,8 +270,8 @@ class TopicHand(StreamHand):
         return self.leader.n_refused
 
     def compose(self):
-        return [*self.speaker.write_pose([self.place, 0.0, 0.0], UNIT),
-                *self.speaker.write_joy(is_held=self.is_held)]  # fmt: skip
+        joys = self.speaker.write_joy(self.opening, is_held=self.is_held)
+        return [*self.speaker.write_pose([self.place, 0.0, 0.0], UNIT), *joys]
 
     def spoil(self):
         value, k = NUMBERS[self.n % len(NUMBERS)], self.n // 2 % 4
@@ -298,8 +298,8 @@ class Speaker:
         pose = Pose(np.array(p, float), np.array(quat_xyzw, float))
         return [(self._poses, encode_pose(self.codec, pose))]
 
-    def write_joy(self, *, is_held):
-        joy = Joy(np.zeros(1), (0, int(is_held)))
+    def write_joy(self, opening, *, is_held):
+        joy = Joy(np.array([2.0 * opening - 1.0]), (0, int(is_held)))
         return [(self._joys, encode_joy(self.codec, joy))]
 
     def say_first(self):
@@ -311,11 +311,11 @@ class Speaker:
 class LinkHand(StreamHand):
     """A hand on another host, whose captures come over the loopback."""
 
-    faults = StreamHand.faults | {"lost", "repeats"}
+    faults = StreamHand.faults | {"lost", "repeats", "reconnect"}
 
     def __init__(self, leader, clock, link, key):
         super().__init__()
-        self.leader, self.clock, self.link = leader, clock, link
+        self.leader, self.clock, self.link, self.key = leader, clock, link, key
         self.side = OperatorSide(key, leader.info, 3)
         self.seq, self.random = 0, random.Random(1)
 
@@ -325,6 +325,9 @@ class LinkHand(StreamHand):
 
     def tick(self):
         heard = self.link.receive()
+        if self.fault == "reconnect":
+            self.fault, self.seq = "", 0
+            self.side = OperatorSide(self.key, self.leader.info, 3)
         if self.fault != "off":
             self.side.step(heard, None, self.now_ns)
         super().tick()
@@ -336,7 +339,8 @@ class LinkHand(StreamHand):
     def compose(self):
         self.seq += 1
         p = np.array([self.place, 0.0, 0.0])
-        hand = LimbCommand(T_leader_base_leader_eef=pin.SE3(np.eye(3), p), opening=1.0)
+        T = pin.SE3(np.eye(3), p)
+        hand = LimbCommand(T_leader_base_leader_eef=T, opening=self.opening)
         sample = LeaderSample(
             stamp_ns=self.now_ns,
             seq=self.seq,

@@ -31,7 +31,8 @@ export class HandInput {
       ? this.readHand(frame, space, source.hand, viewer)
       : this.readController(frame, space, source);
     if (seen.tracked) this.last = { p: seen.p, q: seen.q };
-    const held = Boolean(seen.tracked && seen.held);
+    // what is not known has not changed: neither a grip nor a release is made of lost tracking
+    const held = seen.held ?? this.held;
     if (held && !this.held) this.press = nPresses += 1;
     this.held = held;
     return { ...this.last, ...seen, held, press: this.press };

@@ -40,7 +40,7 @@ function makeHand(pose) {
   const { p = [0, 0, 0], q = [0, 0, 0, 1], tracked } = pose;
   if (kind === "headset") {
     const { held, press, opening = null, gap = null } = pose;
-    return { p, q, tracked, held: held && !document.hidden, press, opening, gap };
+    return { p, q, tracked: tracked && !document.hidden, held, press, opening, gap };
   }
   return { p, q, tracked, held: deadMan.isHeld, press: deadMan.press, opening: Number($("gripper").value) };
 }

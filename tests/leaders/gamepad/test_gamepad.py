@@ -159,7 +159,9 @@ def test_nothing_moves_without_the_dead_man(play):
     sample = player.do(lefty=-1)
 
     assert not sample.engaged
-    assert not sample.limbs["hand"].axes.any()
+    axes = sample.limbs["hand"].axes
+    assert np.isnan(axes[0]), "it is deflected, and moves nothing"
+    assert not axes[1:].any()
 
 
 def test_letting_go_ends_motion_with_the_same_reading(play):
@@ -171,19 +173,7 @@ def test_letting_go_ends_motion_with_the_same_reading(play):
     sample = player.wait(H)
 
     assert not sample.engaged
-    assert not sample.limbs["hand"].axes.any()
-
-
-def test_a_dead_man_held_from_the_start_counts_once_it_was_let_go_of(play):
-    player = play()
-    player.leader.close()
-    player.pads[0].move(HOLD, 1)
-    player.leader.open()
-    assert not player.do(lefty=-1).engaged
-
-    player.do(**{HOLD: 0})
-
-    assert player.do(**{HOLD: 1}).engaged
+    assert not np.nan_to_num(sample.limbs["hand"].axes).any()
 
 
 def test_a_trigger_as_dead_man_does_not_chatter(play):
@@ -234,7 +224,7 @@ def test_a_hand_that_rests_with_the_dead_man_held_is_believed(play):
 # --- plugs ---------------------------------------------------------------------------
 
 
-def test_unplugging_lets_go_at_once_and_plugging_in_needs_a_press(play):
+def test_unplugging_lets_go_at_once_and_is_told(play):
     player = play()
     player.do(**{HOLD: 1})
     assert player.do(lefty=-1).engaged
@@ -249,11 +239,9 @@ def test_unplugging_lets_go_at_once_and_plugging_in_needs_a_press(play):
     player.pads[0].move(HOLD, 1)
     sample = player.wait(0.5)
     assert sample.valid
-    assert not sample.engaged
+    assert sample.engaged, "whether that counts is the session's affair"
     told = player.leader.take_warnings()
     assert ["unplugged" in told[0], "there again" in told[1]] == [True, True]
-    player.do(**{HOLD: 0})
-    assert player.do(**{HOLD: 1}).engaged
 
 
 def test_a_pad_that_is_not_there_is_refused_with_what_to_do():
@@ -281,19 +269,14 @@ def test_buttons_count_actions_once_a_press(play):
     assert (sample.actions.stop, sample.actions.engage) == (2, 1)
 
 
-def test_the_dead_man_starts_an_episode_by_a_press_of_its_own(play):
+def test_the_dead_man_asks_to_start(play):
     player = play()
-    waiting = make_feedback(SessionState.WAITING)
-    player.leader.apply(waiting)
-    assert player.do(**{HOLD: 1}).start
 
-    player.leader.apply(make_feedback(SessionState.ENGAGED))
-    assert not player.do(lefty=-1).start
-    player.leader.apply(waiting)
-    assert not player.do(lefty=0).start, "still held from the episode before"
-
-    player.do(**{HOLD: 0})
-    assert player.do(**{HOLD: 1}).start
+    assert [player.do(**{HOLD: held}).start for held in (0, 1, 0)] == [
+        False,
+        True,
+        False,
+    ]
 
 
 def test_modes_are_counted_up_and_down_for_the_limb_that_moves(play):
@@ -315,11 +298,11 @@ def test_one_pad_moves_one_limb_after_the_other(play):
     player.do(**{HOLD: 1})
     sample = player.do(lefty=-1)
     assert sample.limbs["left"].axes[0] == pytest.approx(1.0, abs=1e-3)
-    assert not sample.limbs["right"].axes.any()
+    assert np.isnan(sample.limbs["right"].axes[0])
 
     sample = player.do(rightshoulder=1)
 
-    assert not sample.limbs["left"].axes.any()
+    assert np.isnan(sample.limbs["left"].axes[0])
     assert sample.limbs["right"].axes[0] == pytest.approx(1.0, abs=1e-3)
 
 

@@ -6,11 +6,9 @@ import pytest
 from leaders.web.config import WebConfig
 from leaders.web.leader import Web
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.types import SessionState
 from paprle.contracts.wishes import Hands
 from paprle.testing import LeaderContract, ManualClock
 from paprle.testing.robots import make_robot_info
-from paprle.testing.samples import make_feedback
 
 ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
 N = len(ROBOT.joint_names)
@@ -91,16 +89,6 @@ def test_a_release_that_nobody_saw_is_told(leader, clock):
     clock.advance(0.03)
 
     assert leader.latest().engaged
-
-
-def test_an_episode_begins_by_a_press_of_its_own(leader, clock):
-    leader.apply(make_feedback(SessionState.ENGAGED))
-    assert not say(leader, clock).start
-    leader.apply(make_feedback(SessionState.WAITING))
-    assert not say(leader, clock).start, "what was held before starts nothing"
-    say(leader, clock, held=False)
-
-    assert say(leader, clock, n_presses=2).start
 
 
 def test_a_limb_that_is_not_chosen_holds(leader, clock):

@@ -1,0 +1,41 @@
+"""How a person engages and goes on, in words."""
+
+from __future__ import annotations
+
+from paprle.contracts.types import LeaderInfo
+
+
+def tell_press(leader: LeaderInfo) -> str:
+    """Return what a person does to engage."""
+    return ", or ".join(filter(None, (leader.engage_hint, "press Enter")))
+
+
+def tell_wait(leader: LeaderInfo, *, is_spent: bool) -> str:
+    """Return what an episode waits for while no leader may move the robot.
+
+    Args:
+        leader: All leaders.
+        is_spent: A dead-man is held by a press that does not count.
+    """
+    if not is_spent:
+        return "waiting for the leader"
+    return f"the dead-man is held already: {_tell_anew(leader)} to start"
+
+
+def tell_again(leader: LeaderInfo, *, has_let_go: bool) -> str:
+    """Return what a person does to go on.
+
+    Args:
+        leader: All leaders.
+        has_let_go: The motion ended because the person let go.
+    """
+    hint = leader.engage_hint
+    if has_let_go:
+        return f"{hint or 'engage again'} to go on"
+    if leader.has_deadman:
+        return f"{_tell_anew(leader)} to go on"
+    return hint or "let go and engage again, or press Enter"
+
+
+def _tell_anew(leader: LeaderInfo) -> str:
+    return f"let go, then {leader.engage_hint or 'hold the dead-man again'}"
