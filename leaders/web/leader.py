@@ -48,6 +48,7 @@ class Web(Leader):
         self._rows: dict[str, int] = {}
         self._columns: dict[str, list[int]] = {}
         self._joint_names: dict[str, tuple[str, ...]] = {}
+        self._robot = ""
         self._start()
 
     def meet(self, robot: RobotInfo) -> None:
@@ -64,6 +65,7 @@ class Web(Leader):
                 f"leader.limbs: expected limbs of {robot.name} ({', '.join(known)}), "
                 f"got {', '.join(unknown)}"
             )
+        self._robot = robot.name
         wanted = self.config.limbs or _list_arms(robot)
         self._rows = {limb.name: i for i, limb in enumerate(robot.limbs)}
         self._limbs = {limb.name: limb for limb in robot.limbs if limb.name in wanted}
@@ -83,6 +85,7 @@ class Web(Leader):
             limbs=limbs,
             emits=c.emits,
             joint_names=self._joint_names if c.emits == "joints" else {},
+            robot=self._robot if c.emits == "joints" else "",
             axes=dict.fromkeys(limbs, FREEDOMS) if c.emits == "axes" else {},
             axis_speeds=AxisSpeeds(c.speed, c.turn_speed, _GRIPPER_SPEED),
             has_deadman=True,

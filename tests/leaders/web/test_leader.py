@@ -1,15 +1,23 @@
 """What somebody does at the page becomes samples; silence becomes none."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+import leaders
 from leaders.web.config import WebConfig
 from leaders.web.leader import Web
+from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.wishes import Hands
+from paprle.hosts.plan import make_plan
+from paprle.retargeting.joint_sources import JointFinder
 from paprle.testing import LeaderContract, ManualClock
 from paprle.testing.robots import make_robot_info
 
+CONFIGS = Path(leaders.__path__[0]).parent / "configs"
+FOLLOWERS = sorted(path.stem for path in (CONFIGS / "follower").glob("*.yaml"))
 ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
 N = len(ROBOT.joint_names)
 POSE = [0.1, 0.0, 0.2, 0.0, 0.0, 0.0, 1.0]
@@ -114,3 +122,24 @@ def test_a_limb_that_the_robot_has_not_is_refused(clock):
 
     with pytest.raises(ConfigError, match=r"leader\.limbs: expected limbs of .* tail"):
         made.meet(ROBOT)
+
+
+@pytest.mark.parametrize("follower", FOLLOWERS)
+def test_sliders_drive_the_joints_of_any_robot(follower):
+    """They are the robot's own joints, whatever these are called."""
+    words = "leader=web", "leader.emits=joints", f"follower={follower}"
+
+    plan = make_plan(resolve([*words, "env=kinematic"]))
+
+    robot = plan.robot
+    leader = plan.layout.leader
+    sources = {
+        name: JointFinder(robot, leader, plan.resolved.retarget, {}, []).join(
+            name, name, "auto"
+        )
+        for name in leader.limbs
+    }
+    for name, found in sources.items():
+        assert [leader.joint_names[name][one.index] for one in found] == list(
+            robot.limbs[name].joint_names
+        )
