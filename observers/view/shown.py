@@ -56,6 +56,7 @@ class Shown:
             "robot": self._robot.name,
             "limbs": [limb.name for limb in self._robot.limbs],
             "grippers": self._grippers,
+            "openings": self._list_openings(view),
             "joints": self._list_joints(view),
             "state": view.state.name,
             "word": word,
@@ -100,6 +101,17 @@ class Shown:
             }
             for name, low, high, q, q_cmd, tau in values
         ]
+
+    def _list_openings(self, view: SessionView) -> dict[str, float | None]:
+        """Return how far each gripper is open, 0 … 1, by limb; None: not known."""
+        joints = self._robot.joint_names
+        openings = dict[str, float | None]()
+        for limb in self._robot.limbs:
+            if limb.gripper is not None:
+                i = joints.index(limb.gripper.joint)
+                q = view.q[i] if math.isfinite(view.q[i]) else view.q_cmd[i]
+                openings[limb.name] = _finite(limb.gripper.measure(float(q)))
+        return openings
 
     def _find_free(self, folder: str | None) -> int | None:
         """Return how much room is left for recordings, [bytes]; None: nobody records.

@@ -19,6 +19,7 @@ const LABELS = {
 const DEAD_ZONE = 0.15; // of a stick: worn ones rest within it
 const GRIPPER = 1.0; // [1/s] openings a second, by keys
 const FRAME = 1000 / 60;
+const GOES_ITSELF = ["INIT", "HOMING", "RESETTING", "CLOSING", "STOPPED"]; // nobody moves it by hand
 const N_STEPS = 500; // of a slider: a key's step is then what a pixel is to a pointer
 const OF_SLIDERS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp", "PageDown", "Home", "End"];
 
@@ -60,6 +61,7 @@ export class Hands {
     }
     this.measured = state.joints;
     this.takeJoints();
+    this.takeOpenings(state);
     if (!this.isOperator) this.deadMan.release();
     $("hold").disabled = !this.isOperator;
     const isSpent = this.deadMan.isHeld && !["ENGAGED", "ALIGNING", "WAITING"].includes(state.state);
@@ -149,6 +151,20 @@ export class Hands {
     }
   }
 
+  // A gripper's slider stands where the gripper is until somebody moves it; then it is a wish, until the
+  // dead-man is let go of or the robot moves by itself. No wish leaves the gripper as it is.
+  takeOpenings(state) {
+    if (GOES_ITSELF.includes(state.state)) this.forgetOpenings();
+    for (const input of $("openings").querySelectorAll("input")) {
+      const { limb } = input.dataset, measured = state.openings[limb];
+      if (this.openings[limb] === null && measured !== null) input.value = measured;
+    }
+  }
+
+  forgetOpenings() {
+    for (const limb of Object.keys(this.openings)) this.openings[limb] = null;
+  }
+
   // A key that moves: true when it is one of ours.
   press(key, isDown) {
     if (key === "m") {
@@ -219,7 +235,10 @@ export class Hands {
     const { isHeld } = this.deadMan;
     $("hold").classList.toggle("held", isHeld);
     $("hold").firstChild.textContent = isHeld ? "moving – let go to hold " : "hold to move ";
-    if (!isHeld) this.down.clear();
+    if (!isHeld) {
+      this.down.clear();
+      this.forgetOpenings();
+    }
     this.takeJoints(); // another press begins where the robot is, however soon it comes
     this.step(true);
   }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 
+import numpy as np
 import pytest
 from page_alone import PageAlone, serve_alone
 
+from paprle.contracts.types import SessionState
 from paprle.testing.robots import make_robot_info
 
 pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(120)]
@@ -23,10 +25,18 @@ class Hands(PageAlone):
     """
 
     emits = "joints"
+    state = SessionState.ENGAGED
+    opening = 0.2
 
     def describe(self):
+        q = np.zeros(len(ROBOT.joint_names))
+        for limb in ROBOT.limbs:
+            span = limb.gripper.open - limb.gripper.closed
+            at = limb.gripper.closed + self.opening * span
+            q[ROBOT.joint_names.index(limb.gripper.joint)] = at
         leader = {"hint": "hold", "hands": LIMBS, "emits": self.emits}
-        return {"news": {"leader": leader, "note": "", "folder": "OUT"}}
+        news = {"leader": leader, "note": "", "folder": "OUT"}
+        return {"news": news, "state": self.state, "q": q, "q_cmd": q}
 
     def focus(self):
         """Return the first slider, which has the focus."""
@@ -146,6 +156,30 @@ def test_one_limb_is_ticked_and_the_others_move_once_they_are(hands):
 
     wait_for(lambda: view._panel.chosen == set(LIMBS))
     wait_for(lambda: view._dragged == tuple(LIMBS))
+
+
+def test_a_grippers_slider_follows_the_robot_and_asks_nothing_untouched(hands):
+    hands.emits, view = "pose", hands.view
+    slider = hands.page.locator(f"#openings input[data-limb={LIMBS[0]}]")
+    slider.wait_for(state="attached")
+    for opening in (0.2, 0.8):  # the second by itself, as home would
+        hands.opening = opening
+        wait_for(lambda: read_value(slider) == pytest.approx(opening, abs=0.01))  # noqa: B023
+    hands.hold()
+    time.sleep(ON_ITS_WAY)
+    assert np.isnan(view.wishes.hands.openings[0]), "nobody touched it"
+
+    slider.fill("0.5")
+    wait_for(lambda: view.wishes.hands.openings[0] == 0.5)
+    hands.key.up("m")
+    wait_for(lambda: read_value(slider) == pytest.approx(0.8, abs=0.01))
+    slider.fill("0.4")
+    hands.state = SessionState.HOMING
+    wait_for(lambda: read_value(slider) == pytest.approx(0.8, abs=0.01))
+    hands.state = SessionState.ENGAGED
+    hands.hold()
+    time.sleep(ON_ITS_WAY)
+    assert np.isnan(view.wishes.hands.openings[0]), "the robot has moved since"
 
 
 def test_a_game_controller_of_the_browser_moves_while_its_shoulder_is_held(hands):
