@@ -55,7 +55,7 @@ class HandClutch:
     Attributes:
         p: Position that is passed on, shape (3,), [m], REP-103.
         quat_xyzw: Orientation that is passed on, shape (4,).
-        opening: Of the gripper, 0 … 1; None: not said yet.
+        opening: Of the gripper, 0 … 1; None: not said, so that it stays.
         is_tracked: The newest message knew where the hand is.
         is_held: The newest message had the dead-man held.
         has_deadman: There is one; else it is held always.
@@ -89,7 +89,7 @@ class HandClutch:
             scale: Of translations; that of a press holds as long as the press.
             mode: What is passed on; likewise.
         """
-        if seen.opening is not None:
+        if seen.is_tracked:
             self.opening = seen.opening
         self.has_deadman = seen.has_deadman
         was_held, self.is_held = self.is_held, seen.is_held

@@ -12,6 +12,8 @@ const $ = (id) => document.getElementById(id);
 const counts = { stop: 0, next_episode: 0, discard: 0 };
 let kind = "phone", limbs = ["hand"], mode = "all";
 let source = null, battery = null, picture = null;
+let opening = null; // of the gripper, once somebody moved its slider; null leaves it as it is
+const GOES_ITSELF = ["INIT", "HOMING", "RESETTING", "CLOSING", "STOPPED"]; // nobody moves it by hand
 let last = { t: 0, poses: makeNowhere() };
 
 const deadMan = new DeadMan(() => {
@@ -39,10 +41,10 @@ function send(mustLeave = false) {
 function makeHand(pose) {
   const { p = [0, 0, 0], q = [0, 0, 0, 1], tracked } = pose;
   if (kind === "headset") {
-    const { held, press, opening = null, gap = null } = pose;
-    return { p, q, tracked: tracked && !document.hidden, held, press, opening, gap };
+    const { held, press, gap = null } = pose;
+    return { p, q, tracked: tracked && !document.hidden, held, press, opening: pose.opening ?? null, gap };
   }
-  return { p, q, tracked, held: deadMan.isHeld, press: deadMan.press, opening: Number($("gripper").value) };
+  return { p, q, tracked, held: deadMan.isHeld, press: deadMan.press, opening };
 }
 
 function addCounts() {
@@ -118,6 +120,7 @@ $("touch").onclick = async () => {
 
 deadMan.attach($("hold"));
 $("scale").oninput = () => { $("scale-shown").textContent = Number($("scale").value).toFixed(1); };
+$("gripper").oninput = () => { opening = Number($("gripper").value); };
 $("forward").onclick = () => source?.face();
 for (const button of document.querySelectorAll("#modes button")) {
   button.onclick = () => {
@@ -143,6 +146,7 @@ link.onMessage = (message) => {
     send(true);
     prepare();
   } else if (message.type === "status") {
+    if (GOES_ITSELF.includes(message.state)) opening = null;
     show(message, source, deadMan.isHeld);
   }
 };

@@ -12,7 +12,10 @@ from phones import TLS_ADDRESS, hold_until_engaged, wait_until
 from hardware.web.emulator import EmulatedPhone
 from leaders.webxr.config import WebxrConfig
 from leaders.webxr.leader import Webxr
+from paprle.ipc.records import make_layout, pack_sample
+from paprle.session.intake import Intake
 from paprle.testing import LeaderContract, ManualClock
+from paprle.testing.robots import make_robot_info
 
 BOTH = WebxrConfig(hands=("left", "right"))
 
@@ -51,7 +54,7 @@ class TestWebxr(LeaderContract):
 
     def unplug(self, leader):
         self.headsets[leader].drop()
-        wait_until(lambda: not leader._station.device.state.is_held)
+        wait_until(lambda: not leader._station.device.state.is_tracked)
 
 
 def test_one_hand_that_lets_go_lets_both_go():
@@ -186,3 +189,68 @@ def test_hands_that_close_drive_and_pinch(page):
     do("emulated.hands.left.poseId = 'default'")
     wait_until(lambda: not leader.latest().engaged)
     assert opened.errors == []
+
+
+LOSSES = {
+    "controller": (
+        "emulated.controllers.right.connected = false",
+        "emulated.controllers.right.connected = true",
+    ),
+    "hidden": (
+        "emulated.updateVisibilityState('hidden')",
+        "emulated.updateVisibilityState('visible')",
+    ),
+    "guessed": (
+        """Object.defineProperty(XRPose.prototype, 'emulatedPosition',
+             { configurable: true, get: () => true })""",
+        """Object.defineProperty(XRPose.prototype, 'emulatedPosition',
+             { configurable: true, get: () => false })""",
+    ),
+}
+
+
+@pytest.mark.timed  # likewise
+@pytest.mark.parametrize("loss", LOSSES)
+def test_a_grip_that_was_lost_counts_after_a_release_alone(page, loss):
+    leader, opened = page
+    do, lost, back = opened.page.evaluate, *LOSSES[loss]
+    layout = make_layout(make_robot_info(has_gripper=True, n_limbs=2), leader.info)
+    intake = Intake(layout, 0.3)
+
+    def is_usable():
+        sample, now_ns = leader.latest(), time.monotonic_ns()
+        intake.update(None if sample is None else pack_sample(layout, sample), now_ns)
+        return intake.is_usable(now_ns)
+
+    def squeeze(value):
+        for hand in ("left", "right"):
+            do(f"emulated.controllers.{hand}.updateButtonValue('squeeze', {value})")
+
+    def take_hold():
+        """Let go and hold, again where a busy browser's message came late."""
+        end = time.monotonic() + 30.0
+        while not is_usable():
+            assert time.monotonic() < end, "it never counts"
+            squeeze(0)
+            poll(lambda: not leader.latest().engaged, 0.5)
+            squeeze(1)
+            poll(is_usable, 0.5)
+
+    def poll(is_true, time_):
+        end = time.monotonic() + time_
+        while time.monotonic() < end and not is_true():
+            is_usable()
+
+    for hand in ("left", "right"):
+        do(f"emulated.controllers.{hand}.position.set(0, 1.1, -0.4)")
+    wait_until(lambda: leader.latest() is not None)
+    take_hold()
+    do(lost)
+    wait_until(lambda: not is_usable())
+    do(back)
+    wait_until(lambda: not is_usable() and leader.latest().valid)
+    end = time.monotonic() + 0.5
+    while time.monotonic() < end:
+        assert not is_usable(), "tracking that returns is no press"
+    assert leader.latest().engaged, "the grip is held all the while"
+    take_hold()
