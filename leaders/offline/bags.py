@@ -143,8 +143,8 @@ class _Joy:
         if axis is None:
             return None
         said = np.array([a[axis] if axis < len(a) else np.nan for a in self._axes])
-        # an axis reads 0, its middle, until it is touched
-        said[~np.logical_or.accumulate(is_at_rest(said, TRIGGER))] = np.nan
+        # an axis reads 0, its middle, until it is touched: its trigger rests, open
+        said[~np.logical_or.accumulate(is_at_rest(said, TRIGGER))] = TRIGGER
         return (self._hold(said, stamps, np.nan) + 1.0) / 2.0
 
     def is_held(self, stamps: Stamps) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:

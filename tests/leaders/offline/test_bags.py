@@ -91,7 +91,7 @@ def test_a_whole_trajectory_in_one_message(tmp_path):
 
 def test_joy_is_dead_man_and_gripper(tmp_path):
     def say_joy(m, t):
-        return m.joy(t, [0.0, 0.5], [0, int(t < 0.3 or t > 0.7)])
+        return m.joy(t, [0.0, 1.0 if t < 0.1 else 0.5], [0, int(t < 0.3 or t > 0.7)])
 
     said = POSES | {"/joy": [(t, say_joy) for t in T]}
     bag = BagSettings(joy="/joy", deadman=1, gripper_axis=1)
@@ -99,7 +99,23 @@ def test_joy_is_dead_man_and_gripper(tmp_path):
 
     assert "20 rows without the dead-man left out" in leader.notes[0]
     assert "1 gaps" in leader.notes[0]
-    assert leader.latest().limbs["hand"].opening == pytest.approx(0.75)
+    _, samples = play(leader)
+    assert samples[-1].limbs["hand"].opening == pytest.approx(0.75)
+
+
+@pytest.mark.parametrize("untouched", [0.0, -1.0])
+def test_a_trigger_counts_once_it_was_at_rest(tmp_path, untouched):
+    def say_joy(m, t):
+        return m.joy(t, [untouched if t < 0.4 else 1.0 if t < 0.6 else -1.0], [])
+
+    said = POSES | {"/joy": [(t, say_joy) for t in T]}
+    bag = BagSettings(joy="/joy", gripper_axis=0)
+    _, samples = play(make_leader(write_bag(tmp_path / "bag", said), bag=bag))
+
+    openings = [sample.limbs["hand"].opening for sample in samples]
+    assert openings[0] == 1.0
+    assert np.diff(openings).max() <= 0.0
+    assert openings[-1] == pytest.approx(0.0)
 
 
 def test_several_limbs_by_topic(tmp_path):

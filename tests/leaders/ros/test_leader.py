@@ -161,8 +161,10 @@ def test_silence_is_not_valid_and_lets_go_of_the_buttons(graph, device):
 
     sample = leader.latest()
 
-    assert sample.valid
     assert not sample.engaged
+    assert not sample.valid, "a Joy that fell silent was not released"
+    device.joy()
+    assert leader.latest().valid
     for _ in range(60):
         graph.tick()
     assert not leader.latest().valid
