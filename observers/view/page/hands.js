@@ -38,7 +38,7 @@ export class Hands {
     this.measured = [];
     this.sliders = [];
     this.emits = "";
-    this.isOperator = false;
+    this.isOperator = this.isStanding = false;
     this.last = performance.now();
     this.wasPad = false;
     this.deadMan = new DeadMan(() => this.showHold(), () => !document.hasFocus());
@@ -65,6 +65,7 @@ export class Hands {
     if (!this.isOperator) this.deadMan.release();
     $("hold").disabled = !this.isOperator;
     const isSpent = this.deadMan.isHeld && !["ENGAGED", "ALIGNING", "WAITING"].includes(state.state);
+    this.isStanding = isSpent; // keys would carry the handle away from a robot that stands
     $("hold").classList.toggle("spent", isSpent);
     if (!isSpent) return;
     const isStopped = state.state === "STOPPED";
@@ -210,7 +211,7 @@ export class Hands {
     const now = performance.now(), dt = Math.min(now - this.last, 100) / 1000;
     this.last = now;
     if (!this.isOperator || $("move").hidden) return;
-    const jog = this.readJog();
+    const jog = this.readJog().map((value) => (this.isStanding && this.deadMan.isHeld ? 0 : value));
     const limbs = {};
     for (const limb of this.chosen) {
       limbs[limb] = { jog, opening: this.stepOpening(limb, this.deadMan.isHeld ? jog[6] * GRIPPER * dt : 0) };

@@ -182,6 +182,20 @@ def test_a_grippers_slider_follows_the_robot_and_asks_nothing_untouched(hands):
     assert np.isnan(view.wishes.hands.openings[0]), "the robot has moved since"
 
 
+def test_keys_move_no_handle_while_the_robot_stands(hands):
+    hands.emits, view = "pose", hands.view
+    hands.page.locator("#openings input").first.wait_for(state="attached")
+    hands.hold()
+    hands.key.down("ArrowUp")
+    try:
+        wait_for(lambda: view.wishes.hands.axes[0, 0] == 1.0)
+        hands.state = SessionState.CLUTCHED
+        wait_for(lambda: view.wishes.hands.axes[0, 0] == 0.0)
+    finally:
+        hands.key.up("ArrowUp")
+        hands.state = SessionState.ENGAGED
+
+
 def test_a_game_controller_of_the_browser_moves_while_its_shoulder_is_held(hands):
     hands.emits, page, view = "axes", hands.page, hands.view
     page.evaluate(
