@@ -27,6 +27,7 @@ _WORDS: Mapping[SessionState, tuple[str, str]] = {
     SessionState.CLOSING: ("Ending", "The session ends."),
 }
 """What a state is called, and what the robot does."""
+_LET_GO = "Let go, or move back."
 _RELEASE = (
     "See what stopped it, and that the robot may move.",
     "Let go of every dead-man.",
@@ -48,7 +49,7 @@ class Shown:
 
     def make(self, view: SessionView) -> dict[str, Any]:
         """Return what is newest."""
-        word, does = _WORDS[view.state]
+        word, does = _describe_state(view)
         self._crossings.take(view.advice)
         is_stopped = view.state is SessionState.STOPPED
         news = dict(view.news)
@@ -131,6 +132,17 @@ class Shown:
             except OSError:
                 self._free = None
         return self._free
+
+
+def _describe_state(view: SessionView) -> tuple[str, str]:
+    """Return what the state is called, and what the robot does in it."""
+    word, does = _WORDS[view.state]
+    standing = "; ".join(view.news.get("standing", ()))
+    if view.state is not SessionState.ENGAGED or not standing:
+        return word, does
+    if view.news.get("is_still"):
+        return "Held", f"The robot does not move: {standing}. {_LET_GO}"
+    return word, f"The robot moves with you, except: {standing}. {_LET_GO}"
 
 
 def _measure(view: SessionView) -> dict[str, float | None]:

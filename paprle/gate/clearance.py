@@ -49,6 +49,28 @@ def compute_lag_padding(max_change_to_meas: float) -> float:
 
 
 @inlined
+def find_returning(reach: Reach, k: int, q_lag: Vec, v: Vec) -> int:
+    """Return the only joint that moves a pair, if its command goes back to the robot.
+
+    The robot is on that way already, so that it comes no nearer by it.
+
+    Args:
+        reach: Of all pairs.
+        k: The pair.
+        q_lag: From the command to the robot, shape (n,), [rad] or [m].
+        v: Velocity of the command, shape (n,), [rad/s].
+
+    Returns:
+        The joint; −1: several joints move the pair, or it goes another way.
+    """
+    first = reach.starts[k]
+    if reach.starts[k + 1] - first != 1:
+        return -1
+    i = int(reach.column[first])
+    return i if q_lag[i] * v[i] > 0.0 else -1
+
+
+@inlined
 def measure_all(collision: Collision, c: Vec, travel: Vec, travel_more: Vec) -> float:
     """Measure every pair at the last command, exactly where the next period matters.
 
@@ -235,9 +257,11 @@ def fill_rows(
             continue
         row = measured.rows[n_rows]
         exact = measure(bodies, one[k], two[k], R, p, witness)
-        _fill_gradient(scene, placed, k, witness, row)
+        fill_gradient(scene, placed, k, witness, row)
         slack = max(slack - compute_lag_padding(change), min(slack, 0.0))
         closing_lag = _compute_closing_lag(row, measured.q_lag)
+        if find_returning(pairs.reach, k, measured.q_lag, box.wanted) >= 0:
+            slack, closing_lag = distance[k] - keep, 0.0
         allowed = _find_allowed(limits, h, box, row, slack)
         matters, is_broken = _judge_row(row, allowed, box, v)
         if is_broken:
@@ -297,9 +321,7 @@ def _leave_out_lagging(row: Vec, q_lag: Vec, waiting: Vec) -> None:
 
 
 @inlined
-def _fill_gradient(
-    scene: Scene, placed: Placed, k: int, witness: Vec, row: Vec
-) -> None:
+def fill_gradient(scene: Scene, placed: Placed, k: int, witness: Vec, row: Vec) -> None:
     """Write ∂d/∂q of a pair, from its witness points and normal."""
     tree, R, p = scene.tree, placed.R_joint, placed.p_joint
     row[:] = 0.0

@@ -36,6 +36,7 @@ from paprle.gate.stalls import Stalls
 from paprle.gate.standstill import Standstill
 from paprle.gate.states import Event, step_state
 from paprle.gate.watches import MeasurementWatch, SetpointWatch
+from paprle.ipc.held import pack_held
 from paprle.ipc.records import (
     HeadCodec,
     Layout,
@@ -106,6 +107,7 @@ class GateController:
         for column in self._columns.values():
             column[:] = np.nan
         self._counts = self._record["counts"]
+        self._kept_by = b""
         self._meas_ns, self._sim_time = 0, math.nan
         self._delay = compute_delay(description, self._h)
         self._reference = Reference(robot.dq_max, robot.ddq_max, session_period)
@@ -356,6 +358,10 @@ class GateController:
                 self._objects[...] = meas.objects
         columns["q_des"][...] = math.nan if q_des is None else q_des
         columns["q_cmd"][...], columns["dq_cmd"][...] = self._sent
+        kept_by = self.gate.kept_by.tobytes()
+        if kept_by != self._kept_by:
+            self._kept_by = kept_by
+            self._record["held"] = pack_held(self.gate.held)
         for reason in from_bits(found):
             self._counts[reason] += 1
         self._codec.write(

@@ -10,6 +10,8 @@ without sharing a line.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +29,11 @@ from paprle.gate.blocks import (
     reorder,
 )
 from paprle.gate.headway import IS_RESTING
-from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, make_groups
+from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, NO_PAIR, make_groups
 from paprle.gate.memory import Parts, Sizes, allocate, fill, lay_out
+from paprle.gate.reason_text import describe_refusal
 from paprle.gate.reasons import Reason
+from paprle.gate.single_joints import leave_out_clear_pairs
 from paprle.gate.sliding import Sliding
 from paprle.gate.smoothing import compute_straying, count_periods, start
 from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, step
@@ -38,6 +42,7 @@ from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 from paprle.robot.bodies import make_bodies
 from paprle.robot.limits import find_margin
+from paprle.robot.link_pairs import describe_kept
 
 GateConfig = GateSettings
 
@@ -85,6 +90,7 @@ class Gate:
         speed_scale: Share of V that is allowed now.
         tool_speed: Speed limit of end-effectors now, [m/s]; +inf: none.
         pair_names: The links of each pair of bodies that is kept apart.
+        kept_by: Cause that keeps each group of joints back, see ``held``, shape (g,).
     """
 
     def __init__(
@@ -124,6 +130,14 @@ class Gate:
         self.q_min, self.q_max = readonly(low), readonly(high)
         self.dq_max, self.ddq_max = readonly(info.dq_max), readonly(info.ddq_max)
         self._memory, self._parts = self._make_memory(robot)
+        self._describe_pair: Callable[[tuple[str, str]], str] = str
+        if isinstance(robot, RobotModel):
+            self._describe_pair = partial(describe_kept, robot)
+        self.kept_by: Ints = self._parts.motion.kept_by
+        limbs = {j: limb.name for limb in info.limbs for j in limb.joint_names}
+        first = self._parts.limits.members[self._parts.limits.starts[:-1]]
+        joints = [info.joint_names[i] for i in first]
+        self._groups = tuple(limbs.get(joint, joint) for joint in joints)
         self.reduce(is_reduced=False)
         self.reset(info.home)
         self._warm_up()
@@ -169,6 +183,7 @@ class Gate:
             parts.collision.measured.normal[:, 2] = 1.0
             fill_tools(parts.tools, robot)
             fill_weights(parts.tools, pairs.reach)
+            leave_out_clear_pairs(*memory, robot.q_min, robot.q_max)
         parts.tools.sigma[0] = self.settings.singularity
         return memory, parts
 
@@ -204,6 +219,7 @@ class Gate:
         motion.dq_feedforward[:], motion.goal_prev[:] = 0.0, np.nan
         motion.is_synchronised[0] = self._is_synchronised
         motion.is_sliding[0], motion.stalled_for[:] = self._is_sliding, 0.0
+        motion.kept_by[:] = NO_PAIR
         measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
@@ -237,6 +253,21 @@ class Gate:
         rows: Vec = self._parts.smoothing.dq
         row: Vec = rows[(self._n_given - 1) % len(rows)]
         return row
+
+    @property
+    def held(self) -> dict[str, str]:
+        """Why limbs and grippers were kept back in the last step, in words.
+
+        The key is a limb's name; of a joint of no arm, like a gripper, the joint's.
+        """
+        causes = zip(self._groups, self.kept_by.tolist(), strict=True)
+        return {
+            name: self._describe_pair(self.pair_names[cause])
+            if cause >= 0
+            else describe_refusal(-1 - cause)
+            for name, cause in causes
+            if cause != NO_PAIR
+        }
 
     @property
     def is_at_rest(self) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
-from paprle.gate.limits import Box, Limits, Motion
+from paprle.gate.limits import NO_PAIR, Box, Limits, Motion
 from paprle.gate.scene import Collision
 from paprle.gate.tools import STRAIGHT
 from paprle.robot.arrays import Ints
@@ -28,7 +28,7 @@ _STILL = 1e-3  # [rad] chosen: a goal that moves by less does not move
 _WOKEN = 0.02
 _MOVED = 0.01  # [rad] chosen: as far as a row is remembered
 _ARRIVED = 0.05  # [rad] chosen: who creeps lags by less
-_HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
+HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
 
 
 @compiled
@@ -59,6 +59,14 @@ def rest_limbs(limits: Limits, collision: Collision, motion: Motion, box: Box) -
             for i in group:
                 box.base[i] = box.wanted[i] = motion.reaches_goal[i] = 0.0
     return flags
+
+
+@inlined
+def forget_kept(motion: Motion) -> None:
+    """Clear the pair that keeps each group back, except of groups that rest."""
+    for g in range(len(motion.kept_by)):
+        if motion.stalled_for[g] < _LONG:
+            motion.kept_by[g] = NO_PAIR
 
 
 @inlined
@@ -118,7 +126,7 @@ def note_holds(
                 continue
             is_held, is_waiting = True, is_waiting or waits[k] > 0.0
             for i in range(len(motion.c)):
-                if abs(rows[k, i]) > _HOLDS:
+                if abs(rows[k, i]) > HOLDS:
                     motion.is_held_by[g, i] = 1.0
         for i in group:
             motion.is_held_by[g, i] = 0.0
@@ -129,7 +137,7 @@ def note_holds(
 def _speaks_of(row: Vec, group: Ints) -> bool:
     """Tell whether a limb changes the distance of a row."""
     for i in group:  # noqa: SIM110 - no generators in kernels
-        if abs(row[i]) > _HOLDS:
+        if abs(row[i]) > HOLDS:
             return True
     return False
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
@@ -20,6 +20,7 @@ ROUNDING = 1e-9  # chosen: far above rounding, far below anything that moves
 _LEFT = 0.1  # chosen: share of A that is there to catch up, whatever the goal does
 IS_FAST = 1  # a wish was scaled down to the velocity limits
 IS_HELD = 2  # a wish was scaled down to what can still be stopped
+NO_PAIR = -1  # nothing keeps a group back
 IS_CLIPPED = 16  # a target was clipped to the position limits
 
 
@@ -91,6 +92,9 @@ class Motion(NamedTuple):
         stalled_lag: How far the robot was from it, shape (g, n), [rad].
         can_stall: 1 where a row speaks of a group, and none waits, shape (g,).
         is_held_by: 1 where these rows speak of a joint of others, shape (g, n).
+        share: How much of its proposal above braking each group is left, shape (g,).
+        kept_by: The pair that keeps each group back; ``NO_PAIR``: none; −1 − kind of
+            another refusal of a stop, shape (g,).
     """
 
     c: Vec
@@ -115,6 +119,8 @@ class Motion(NamedTuple):
     stalled_lag: Vec
     can_stall: Vec
     is_held_by: Vec
+    share: Vec
+    kept_by: Ints
 
 
 def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:
@@ -157,6 +163,14 @@ def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -
         box.brake[i] = brake
         box.low[i] = min(max(low, v[i] - change, -speed), brake)
         box.high[i] = max(min(high, v[i] + change, speed), brake)
+
+
+@inlined
+def place_next(limits: Limits, h: float, motion: Motion, i: int) -> None:
+    """Write the command of a joint that ``v_next`` leads to, within its limits."""
+    c = motion.c[i]
+    lower, upper = min(limits.q_min[i], c), max(limits.q_max[i], c)
+    motion.q_next[i] = min(max(c + motion.v_next[i] * h, lower), upper)
 
 
 @compiled

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, from_bits
+from paprle.gate.scene import TOOL, UNDECIDED
 
 _WORDS: Mapping[Reason, tuple[str, str]] = {
     Reason.COMMAND_STALE: ("commands come late", ""),
@@ -57,6 +58,16 @@ _LIMITED: Mapping[Reason, str] = {
     Reason.TOOL_SPEED: "an end-effector is at its speed limit",
     Reason.SINGULARITY: "the robot is near a singularity",
 }
+
+_REFUSED: Mapping[int, str] = {
+    TOOL: "an end-effector would be too fast while stopping",
+    UNDECIDED: "no stop could be verified within a period",
+}
+
+
+def describe_refusal(kind: int) -> str:
+    """Say why a limb may not go on: ``TOOL`` or ``UNDECIDED`` of ``gate.scene``."""
+    return _REFUSED[kind]
 
 
 def name_reasons(latched: int, told: str = "") -> str:

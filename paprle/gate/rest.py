@@ -13,7 +13,7 @@ from paprle.compiled import compiled
 from paprle.contracts.types import Vec
 from paprle.gate.clearance import measure
 from paprle.gate.limits import ROUNDING
-from paprle.gate.scene import Collision, place_bodies_at
+from paprle.gate.scene import PAIR, Collision, place_bodies_at, refuse
 from paprle.robot.arrays import bound_change
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
@@ -53,6 +53,7 @@ def is_stop_pose_clear(
         min_allowed = min(pairs.keep[k], measured.distance[k]) - ROUNDING
         bound = bound_pair(bodies, pairs.a[k], pairs.b[k], placed.R_body, placed.p_body)
         if bound < min_allowed and _is_nearer(collision, k, min_allowed):
+            refuse(collision, PAIR, k)
             return False
     return True
 

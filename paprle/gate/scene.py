@@ -8,11 +8,14 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from paprle.compiled import compiled
+from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.gate.blocks import Blocks
 from paprle.robot.arrays import Bodies, Ints, Pairs, Tree, place_joints
 from paprle.robot.bodies import place_bodies
+
+NOTHING, PAIR, TOOL, UNDECIDED = range(4)
+"""Why a stop is refused: not at all, a pair of bodies, a tool, not decided in time."""
 
 
 class Scene(NamedTuple):
@@ -66,6 +69,9 @@ class Measured(NamedTuple):
             shape (2 k,).
         work: Bodies placed and pairs checked so far, shape (1,).
         pair: Which pair each of them is of, shape (2 k,).
+        refused: Why the last stop was refused, and the pair, or the limb of the tool,
+            shape (2,).
+        refused_row: Gradient of that pair where it is too near, shape (n,), [m/rad].
     """
 
     at_command: Placed
@@ -83,6 +89,8 @@ class Measured(NamedTuple):
     waits: Vec
     work: Vec
     pair: Ints
+    refused: Ints
+    refused_row: Vec
 
 
 class Scratch(NamedTuple):
@@ -131,6 +139,13 @@ class Collision(NamedTuple):
     blocks: Blocks
     measured: Measured
     scratch: Scratch
+
+
+@inlined
+def refuse(collision: Collision, kind: int, index: int) -> None:
+    """Note why a stop is refused: ``PAIR`` or ``TOOL`` and which, or ``UNDECIDED``."""
+    refused = collision.measured.refused
+    refused[0], refused[1] = kind, index
 
 
 @compiled

@@ -21,6 +21,7 @@ from paprle.gate.avoidance_qp import (
     solve_avoidance_qp,
     solve_limb_by_limb,
 )
+from paprle.gate.headway import HOLDS
 from paprle.gate.memory import Parts
 from paprle.gate.tools import JOINT_SHARE, STRAIGHT
 from paprle.robot.arrays import Ints
@@ -82,7 +83,7 @@ class Sliding:
             whether a row holds it.
         """
         box, motion = self._parts.box, self._parts.motion
-        rows, allowed = self._add_remembered(n_rows, h)
+        rows, allowed, pairs = self._add_remembered(n_rows, h)
         metric, pull = self._weigh()
         limbs = [own for own in self._limbs if rows[:, own].any()]
         own = np.concatenate(limbs)
@@ -95,13 +96,24 @@ class Sliding:
         if part is None:
             return None, False
         v[own] = part
-        return v, bool((rows @ v <= _HELD - allowed).any())
+        held = np.flatnonzero(rows @ v <= _HELD - allowed)
+        self._note_kept(rows[held], pairs[held])
+        return v, len(held) > 0
 
-    def _add_remembered(self, n_rows: int, h: float) -> tuple[Vec, Vec]:
+    def _note_kept(self, rows: Vec, pairs: Ints) -> None:
+        """Write which pair holds each limb: that of the first row that does."""
+        kept_by = self._parts.motion.kept_by
+        for row, pair in zip(rows[::-1], pairs[::-1], strict=True):
+            for g, own in enumerate(self._limbs):
+                if np.abs(row[own]).max() > HOLDS:
+                    kept_by[g] = pair
+
+    def _add_remembered(self, n_rows: int, h: float) -> tuple[Vec, Vec, Ints]:
         """Return the rows of this period and those of before that still mean something.
 
         Returns:
-            Gradients, shape (m, n), and allowed closing speeds, shape (m,), [m/s].
+            Gradients, shape (m, n), allowed closing speeds, shape (m,), [m/s], and the
+            pair of each, shape (m,).
         """
         measured, c = self._parts.collision.measured, self._parts.motion.c
         rows, allowed = measured.rows[:n_rows].copy(), measured.allowed[:n_rows].copy()
@@ -116,13 +128,17 @@ class Sliding:
         ]
         self._rows = [*fresh, *kept][:_MOST]
         if not kept:
-            return rows, allowed
+            return rows, allowed, pairs
         gained = [
             max(seen.allowed, 0.0) + _OPENING / h * float(seen.row @ (c - seen.at))
             for seen in kept
         ]
         old = np.array([seen.row for seen in kept])
-        return np.vstack([rows, old]), np.append(allowed, np.maximum(gained, 0.0))
+        return (
+            np.vstack([rows, old]),
+            np.append(allowed, np.maximum(gained, 0.0)),
+            np.append(pairs, [seen.pair for seen in kept]),
+        )
 
     def _weigh(self) -> tuple[Vec, Vec]:
         """Return metric and pull: of tools near the goal, of joints far from it.

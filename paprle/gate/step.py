@@ -20,7 +20,7 @@ from paprle.gate.clearance import (
     measure_all,
     measure_to_measured,
 )
-from paprle.gate.headway import note_headway, note_holds, rest_limbs
+from paprle.gate.headway import forget_kept, note_headway, note_holds, rest_limbs
 from paprle.gate.limits import (
     ROUNDING,
     Box,
@@ -33,9 +33,11 @@ from paprle.gate.limits import (
     fill_wanted,
     limit_along,
     limit_feedforward,
+    place_next,
 )
 from paprle.gate.memory import lay_out
 from paprle.gate.rest import is_stop_pose_clear
+from paprle.gate.scene import UNDECIDED, refuse
 from paprle.gate.smoothing import smooth
 from paprle.gate.stops import verify_stop
 from paprle.gate.synchronised import (
@@ -45,13 +47,13 @@ from paprle.gate.synchronised import (
     is_within,
 )
 from paprle.gate.tools import are_slow, fill_metric, slow_tools
+from paprle.gate.yielding import note_direction, yield_to_refusal
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance
 
 IS_UNVERIFIED = 32  # what was proposed has no verified stop; less of it is sent
 IS_NOT_FINITE = 64  # the target is no target; braking is sent
 _STANDING = 1e-12  # [rad/s] chosen: a limb that is asked for less stays where it is
-_SHARES = (0.5, 0.5, 0.0)  # chosen: of what is left above braking, round by round
 
 
 @compiled
@@ -101,6 +103,7 @@ def _advance(
     if not is_told:
         estimate_velocity(limits, h, motion)
     flags |= _propose(floats, integers, h, scale)
+    forget_kept(motion)
     n_rows, state = fill_rows(collision, limits, h, box, motion.v_next)
     # what slides goes on by the rows: two ways to choose would take turns
     was_sliding, motion.is_sliding[0] = motion.is_sliding[0] > 0.0, 0.0
@@ -137,6 +140,7 @@ def _brake(floats: Vec, integers: Ints, h: float) -> float:
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
     motion.is_sliding[0], motion.stalled_for[:] = 0.0, 0.0
+    forget_kept(motion)
     for i in range(len(motion.c)):
         motion.v_next[i] = box.brake[i]
         motion.dq_feedforward[i], motion.goal_prev[i] = 0.0, math.nan
@@ -220,17 +224,14 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
     Returns:
         ``IS_UNVERIFIED`` where it is not as proposed, or 0.
     """
-    if _can_stop(floats, integers, h, is_near):
-        return 0
-    limits, box, motion, _, _, _ = lay_out(floats, integers)
-    for share in _SHARES:
-        for i in range(len(motion.c)):
-            step = motion.v_next[i] - box.brake[i]
-            motion.v_next[i] = box.brake[i] + share * step
-        _fill_next(limits, motion, h)
-        if share > 0.0 and _can_stop(floats, integers, h, True):
+    limits, box, motion, collision, tools, _ = lay_out(floats, integers)
+    motion.share[:], flags = 1.0, 0
+    while not _can_stop(floats, integers, h, is_near or flags > 0):
+        flags = IS_UNVERIFIED
+        # braking alone was verified in the last period
+        if not yield_to_refusal(limits, h, collision, tools, motion, box):
             break
-    return IS_UNVERIFIED
+    return flags
 
 
 @compiled
@@ -246,14 +247,17 @@ def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
     Returns:
         Whether it has.
     """
-    limits, _, motion, _, _, _ = lay_out(floats, integers)
+    limits, _, motion, collision, _, _ = lay_out(floats, integers)
     if _is_safe(floats, integers, limits.ddq_max, h, is_near):
         motion.is_synchronised[0] = 0.0
         return True
+    note_direction(collision)
+    kind, index = collision.measured.refused[0], collision.measured.refused[1]
     fill_ddq_sync(limits, motion.v_next, motion.ddq_sync)
-    if not is_within(limits, h, motion):
-        return False
-    if not _is_safe(floats, integers, motion.ddq_sync, h, True):
+    is_safe = is_within(limits, h, motion)
+    is_safe = is_safe and _is_safe(floats, integers, motion.ddq_sync, h, True)
+    refuse(collision, kind, index)  # the harder stop tells the cause
+    if not is_safe:
         return False
     motion.is_synchronised[0] = 1.0
     return True
@@ -268,7 +272,9 @@ def _is_safe(
     c, v = motion.c, motion.v_next
     for i in range(len(v)):
         if not abs(v[i]) <= collision.measured.speed[i] + ROUNDING:
-            return False  # faster than what the pairs to look at are chosen for
+            # faster than what the pairs to look at are chosen for
+            refuse(collision, UNDECIDED, 0)
+            return False
     if is_near and not is_stop_pose_clear(collision, ddq_max, h, c, v):
         return False
     is_slow = are_slow(tools, collision, ddq_max, h, c, v)
@@ -279,6 +285,4 @@ def _is_safe(
 def _fill_next(limits: Limits, motion: Motion, h: float) -> None:
     """Write the command that ``v_next`` leads to."""
     for i in range(len(motion.c)):
-        c = motion.c[i]
-        lower, upper = min(limits.q_min[i], c), max(limits.q_max[i], c)
-        motion.q_next[i] = min(max(c + motion.v_next[i] * h, lower), upper)
+        place_next(limits, h, motion, i)

@@ -20,10 +20,11 @@ from paprle.contracts.types import Vec
 from paprle.gate.clearance import (
     N_PARTS,
     compute_lag_padding,
+    find_returning,
     measure,
 )
 from paprle.gate.limits import ROUNDING
-from paprle.gate.scene import Collision, place_bodies_at
+from paprle.gate.scene import PAIR, UNDECIDED, Collision, place_bodies_at, refuse
 from paprle.robot.arrays import Ints, bound_change
 from paprle.robot.braking import compute_stopping_distance
 from paprle.robot.distance import bound_along, bound_pair
@@ -53,15 +54,17 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
     end, t = 1.0, 0.0
     for i in range(len(v)):
         if not math.isfinite(v[i]):
+            refuse(collision, UNDECIDED, 0)
             return False
         end = max(end, 1.0 + math.ceil(abs(v[i]) / (ddq_max[i] * h)))
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     work, posture = measured.work, scratch.posture
     _bound_travel(collision, ddq_max, h, v, t)
     limit = 0.5 * (work[0] + _MAX_WORK)  # the rest is for a slower one
-    n_pending = _find_pending(collision, c)
+    n_pending = _find_pending(collision, c, v)
     while n_pending > 0 and t < end:
         if work[0] > limit:
+            refuse(collision, UNDECIDED, 0)
             return False
         t, n_due = _choose_next(scratch.pending, scratch.due, n_pending, t, end)
         for i in range(len(v)):
@@ -107,16 +110,18 @@ def _choose_next(
 
 
 @inlined
-def _find_pending(collision: Collision, c: Vec) -> int:
+def _find_pending(collision: Collision, c: Vec, v: Vec) -> int:
     """Note the pairs that a stop may bring too near, and how near each may come.
 
     Between the last command and the robot that is its clearance and the padding for
-    the lag; or as near as it is.
+    the lag; or as near as it is. Of a pair whose command only comes back to the robot
+    the command alone is checked.
 
     Args:
         collision: ``scratch.travel`` is that of the whole stop; takes ``pending`` and
             ``min_allowed``, and when each is ``due``.
         c: Last command, shape (n,), [rad].
+        v: Velocity of the stop's first period, shape (n,), [rad/s].
 
     Returns:
         How many there are.
@@ -134,6 +139,9 @@ def _find_pending(collision: Collision, c: Vec) -> int:
         if scratch.max_change[k] > max(slack - change - padding, 0.0):
             scratch.pending[n_pending] = k
             scratch.min_allowed[k] = pairs.keep[k] + padding
+            i = find_returning(pairs.reach, k, measured.q_lag, v)
+            if i >= 0 and scratch.travel[i] <= abs(measured.q_lag[i]):
+                scratch.min_allowed[k] = -math.inf
             scratch.distance_lower_bound[k] = measured.distance[k]
             scratch.slack[k] = slack
             n_pending += 1
@@ -232,6 +240,7 @@ def _check_pending(collision: Collision, t: float, n_pending: int, n_due: int) -
         if slack < min(need, _find_step(min_allowed)):
             slack = _measure_slack(collision, k, min_allowed, slack)
         if slack < -ROUNDING:
+            refuse(collision, PAIR, k)
             return -1
         scratch.slack[k], scratch.distance_lower_bound[k] = slack, slack + min_allowed
     if not _check_to_meas(collision, scratch.posture, scratch.q_lag_max, n_due, False):
@@ -318,6 +327,7 @@ def _check_to_meas(
             if is_first and slack < 0.0:
                 scratch.min_allowed[k], slack = min_allowed + slack, 0.0
             if slack < -ROUNDING:
+                refuse(collision, PAIR, k)
                 return False
             scratch.slack[k] = min(scratch.slack[k], slack)
     return True

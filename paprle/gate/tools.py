@@ -12,7 +12,14 @@ from paprle.compiled import compiled, inlined
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
 from paprle.gate.limits import Box, Motion
-from paprle.gate.scene import Collision, Placed, place_bodies_at
+from paprle.gate.scene import (
+    TOOL,
+    UNDECIDED,
+    Collision,
+    Placed,
+    place_bodies_at,
+    refuse,
+)
 from paprle.gate.stops import find_place
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints, Reach, Tree, place_joints
@@ -390,7 +397,9 @@ def are_slow(
             for a in range(3):
                 way += (tools.tips[1, limb, a] - tools.tips[0, limb, a]) ** 2
             if way > allowed * allowed:
+                refuse(collision, TOOL, limb)
                 return False
+    refuse(collision, UNDECIDED, 0)
     return False
 
 

@@ -115,6 +115,8 @@ class Desk:
             "noted": list(episodes.noted),
             "folder": self._folder,
             "short": self._progress.shortfalls,
+            "standing": self._progress.standing,
+            "is_still": self._progress.is_still,
             "offers_posture": core.motion.offer is not None,
             "cuts": self._progress.cuts,
             "behind": self._progress.is_behind,

@@ -9,6 +9,7 @@ from paprle.contracts.settings import SessionSettings
 from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
 from paprle.hosts.plan import Plan
+from paprle.hosts.standing import Standing
 from paprle.hosts.terminal import Operator
 from paprle.hosts.tracking_watch import TrackingWatch, make_classifier
 from paprle.ipc.records import Record
@@ -39,6 +40,7 @@ class Progress:
         self._core, self._plan, self._settings = core, plan, plan.resolved.session
         self._task = plan.resolved.record.task
         self.tracking = TrackingWatch(make_classifier(plan))
+        self._standing = Standing(plan.robot)
         self._operator = operator
         self.is_behind = False
         if operator is not None:
@@ -72,6 +74,8 @@ class Progress:
         """Find what keeps the robot from where it is asked to be, and count it."""
         self.tracking.update(self._core)
         newest = self.tracking.newest.findings
+        causes = {one.limb: one.cause for one in newest if one.limb}
+        self._standing.update(self._core, causes)
         farthest = max((one.pos for one in newest if one.pos > 0.0), default=0.0)
         is_led = self._core.state is SessionState.ENGAGED
         least = _CAUGHT_UP if self.is_behind else _BEHIND
@@ -114,6 +118,7 @@ class Progress:
         is_closing = core.state is SessionState.CLOSING  # nothing is asked any more
         tail = ["" if is_closing else link, recording]
         tail += self.shortfalls
+        tail += self.standing
         tail += [str(cut) for cut in self.tracking.newest.cuts if cut.share > 0.0]
         tail += ["BEHIND: wait for the robot"] if self.is_behind else []
         if core.stuck.limbs:
@@ -143,6 +148,16 @@ class Progress:
         return [str(one) for one in self.tracking.newest.findings]
 
     @property
+    def standing(self) -> list[str]:
+        """Which limbs stand although they are asked to move, and why, likewise."""
+        return [str(one) for one in self._standing.newest]
+
+    @property
+    def is_still(self) -> bool:
+        """Whether the robot stands although it is asked to move."""
+        return self._standing.is_still
+
+    @property
     def cuts(self) -> list[str]:
         """How much of what is asked is cut, and at which joint, likewise."""
         return [str(one) for one in self.tracking.newest.cuts]
@@ -168,6 +183,8 @@ class Progress:
         yield f"ended: {reason}{why}, {told}"
         if short:
             yield short
+        if stood := self._standing.summarise():
+            yield stood
         if self.was_left:
             yield "the robot did not follow for most of the time: read the line above"
         if core.decisions.missed:

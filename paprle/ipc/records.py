@@ -34,6 +34,7 @@ import pinocchio as pin
 from paprle.contracts.axes import N_FREEDOMS, count_axes
 from paprle.contracts.sampling import SLOW_RATE
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, RobotInfo, Vec
+from paprle.ipc.held import HELD
 from paprle.ipc.stop_reason import STOP_REASON
 
 Record = npt.NDArray[np.void]
@@ -41,15 +42,13 @@ Columns = tuple[tuple[str, str, tuple[str | int, ...]], ...]
 """Names, binary types and shapes of arrays; a letter of a shape is a size."""
 
 N_REASONS = 32  # chosen: more than ``paprle.gate.reasons`` has
-_POSE = 7
-_ROW = 8
+_POSE, _ROW = 7, 8
 _N_BUTTONS = 6  # spec: leader_status in a recording: ``Actions`` down to quit
 _TURN = 2**31  # counters of modes have 32 bits
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
 """Where a sample's record keeps ``LeaderSample.leader_state``."""
 
-_I4, _I8, _U4, _U8 = "i4", "i8", "u4", "u8"
-_F8, _BOOL = "f8", "?"
+_I4, _I8, _U4, _U8, _F8, _BOOL = "i4", "i8", "u4", "u8", "f8", "?"
 
 
 class Stream(IntEnum):
@@ -169,6 +168,7 @@ STATUS: Columns = (
     ("late_ns", _I8, ()),  # wake-up lateness
     ("n_overruns", _U8, ()),
     ("stop_reason", f"S{STOP_REASON}", ()),
+    ("held", f"S{HELD}", ()),  # ``paprle.ipc.held``
 )
 
 

@@ -18,7 +18,7 @@ from paprle.recording.channels import Rows
 from paprle.recording.notes import find_notes, list_notes
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Block, Reading
-from paprle.recording.shortage import list_shortages
+from paprle.recording.shortage import list_shortages, list_stands
 
 _GAP_FACTOR = 2.5  # chosen: two records late by a quarter of a period are no gap
 _BIN_NS = 1000  # [ns] chosen: steps are counted in microseconds, in any number
@@ -150,6 +150,9 @@ def _lines(reading: Reading, seen: _Seen) -> Iterator[str]:
     short = ", ".join(map(str, list_shortages(manifest or {})))
     if short:
         yield f"  short      {short}"
+    stood = list_stands(manifest or {})
+    if stood:
+        yield f"  stood      {', '.join(stood)}"
     note = reading.find_problem()
     if note:
         yield f"  attention  {note}"

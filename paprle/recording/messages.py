@@ -86,6 +86,7 @@ OWN_FIELDS: Mapping[str, Mapping[str, str]] = {
         "late_ns": "lateness of its wake-up",
         "n_overruns": "so far",
         "stop_reason": "the robot's own stop or fault, padded with blanks",
+        "held": "why limbs and grippers are kept back, padded with blanks",
     },
 }
 """Fields of wire records that our own messages have, and what they mean."""

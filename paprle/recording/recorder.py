@@ -34,7 +34,8 @@ WARN_SHARE = 0.10  # spec: safety.md 8.3
 STOP_SHARE = 0.02  # spec: safety.md 8.3
 PREFLIGHT_FACTOR = 2.0  # spec: safety.md 8.3
 _STAMP = struct.Struct("@q")  # of a record, where its type has it
-_OF_THE_END = ("kept", "outcome", "short")  # what the manifest has of that event
+_FOUND = ("short", "stood")  # of the robot's motion, at the end of an episode
+_OF_THE_END = ("kept", "outcome", *_FOUND)  # fields of that event in the manifest
 FILE_SHARE = 1.05  # measured: of what grows: 0.3–0.5 smooth motion, 1.03 noise
 
 
@@ -315,7 +316,7 @@ class Recorder:
         reason = str(event.get("reason", "discarded"))
         if self._journal is not None:
             self._extra |= marks
-            self._extra |= {k: event[k] for k in ("short",) if k in event}
+            self._extra |= {k: event[k] for k in _FOUND if k in event}
             self._end(reason)
         else:  # it ended otherwise, and the last word counts
             self._mark_last(event, marks | {"end_reason": reason, "outcome": None})

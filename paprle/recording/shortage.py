@@ -54,6 +54,16 @@ def list_shortages(manifest: Mapping[str, Any]) -> Iterator[Shortage]:
             yield found
 
 
+def list_stands(manifest: Mapping[str, Any]) -> list[str]:
+    """Return which limbs stood while asked to move, with cause and time, in words."""
+    given = manifest.get("stood")
+    return [
+        f"{what} {seconds:.1f} s"
+        for what, seconds in (given.items() if isinstance(given, dict) else ())
+        if isinstance(seconds, int | float) and math.isfinite(seconds)
+    ]
+
+
 def _read(one: Any) -> Shortage | None:
     if not isinstance(one, dict) or not isinstance(one.get("cause"), str):
         return None

@@ -60,6 +60,7 @@ class EpisodeLog:
         self._ending: tuple[str, int] | None = None
         self._fate, self._outcome = "", ""
         self._short: list[dict[str, Any]] = []
+        self._stood: dict[str, float] = {}
 
     @property
     def n_kept(self) -> int:
@@ -91,6 +92,7 @@ class EpisodeLog:
     def begin(self, now_ns: int) -> None:
         """Open an episode."""
         self.begin_ns, self._short, self.noted = now_ns, [], []
+        self._stood = {}
         own = {"task": self.task} if self.task else {}
         self.add("episode_begin", now_ns, episode=self.number, **own)
 
@@ -110,6 +112,16 @@ class EpisodeLog:
         """
         if begin_ns == self.begin_ns:
             self._short = short
+
+    def note_stood(self, begin_ns: int | None, stood: dict[str, float]) -> None:
+        """Note for how long limbs stood while they were asked to move; see above.
+
+        Args:
+            begin_ns: When that episode began, [ns].
+            stood: Limb and cause in words, and for how long, [s], the longest first.
+        """
+        if begin_ns == self.begin_ns:
+            self._stood = stood
 
     def judge(self, asked: Actions, now_ns: int) -> None:
         """Let presses between two episodes say what the last one was worth.
@@ -141,7 +153,8 @@ class EpisodeLog:
         if not is_standing and now_ns - since_ns < _SETTLE_NS:
             return
         self._note_fate(reason)
-        short = {"short": self._short} if self._short else {}
+        short: dict[str, Any] = {"short": self._short} if self._short else {}
+        short |= {"stood": self._stood} if self._stood else {}
         if reason in _DISCARDED:
             self._tell_discard(self.number, reason, now_ns, **short)
         own: dict[str, Any] = {"outcome": self._outcome} if self._outcome else {}

@@ -132,7 +132,9 @@ class Classifier:
         if not acting:
             return
         is_keeping = acting & _KEEPING
-        kept = self._name_kept(look.q_cmd, look.q_des) if is_keeping else ""
+        kept = look.held if is_keeping else ""
+        if is_keeping and not kept:
+            kept = self._name_kept(look.q_cmd, look.q_des)
         yield Finding("", "gate", ", ".join(list_words(acting, kept)))
 
 

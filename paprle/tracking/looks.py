@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle.contracts.types import SessionState, Vec
+from paprle.ipc.held import read_held
 from paprle.ipc.records import Record
 from paprle.recording.channels import REPORT_BITS, VELOCITY_BITS
 from paprle.recording.fields import cut
@@ -36,6 +37,7 @@ class Look(NamedTuple):
         q_cmd: Joints that it sent.
         dq_cmd: Their velocity.
         q_meas: Joints that were measured.
+        held: Why the gate keeps limbs back, in words; empty: it names no cause.
     """
 
     stamp_ns: int
@@ -52,6 +54,7 @@ class Look(NamedTuple):
     q_cmd: Vec
     dq_cmd: Vec
     q_meas: Vec
+    held: str = ""
 
 
 def is_due(stamp_ns: int, before_ns: int) -> bool:
@@ -84,6 +87,7 @@ def make_look(tick: Record, status: Record) -> Look:
         q_cmd=np.array(status["q_cmd"]),
         dq_cmd=cut(status["dq_cmd"], VELOCITY_BITS),
         q_meas=np.array(status["q_meas"]),
+        held="; ".join(dict.fromkeys(read_held(status).values())),
     )
 
 

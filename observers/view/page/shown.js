@@ -51,7 +51,7 @@ function sayFirst(reasons) {
 function showState(state, news) {
   const isHeldBack = state.is_held_back && state.state === "ENGAGED";
   $("word").textContent = isHeldBack ? "Held" : state.word;
-  $("word").dataset.kind = isHeldBack ? "paused" : KINDS[state.state] ?? "paused";
+  $("word").dataset.kind = isHeldBack || state.word === "Held" ? "paused" : KINDS[state.state] ?? "paused";
   const latched = sayFirst(state.latched);
   $("does").textContent = isHeldBack ? `The gate holds the robot: ${latched}.` : state.does;
   const hint = state.state === "WAITING" && news.note === "waiting for the leader" ? news.leader.hint : "";

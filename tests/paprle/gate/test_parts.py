@@ -270,7 +270,7 @@ def test_a_row_is_how_the_distance_changes_with_each_joint(seed):
         for step in 1e-6 * np.eye(4)
     ]
     find_distance(c)
-    clearance._fill_gradient(scene, measured.at_command, 0, scratch.witness, row)
+    clearance.fill_gradient(scene, measured.at_command, 0, scratch.witness, row)
 
     assert row == pytest.approx(slopes, abs=1e-6)
     assert np.abs(slopes).min() > 1e-3, "each of them matters"

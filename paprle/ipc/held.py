@@ -1,0 +1,38 @@
+"""How the causes that keep limbs back stand in the gate's status."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+HELD = 256  # [bytes] chosen: four limbs with the names of two links each
+_BETWEEN, _OF = "; ", ": "
+
+
+def pack_held(held: Mapping[str, str]) -> bytes:
+    """Return causes by limb as ``held`` of a status takes them.
+
+    Args:
+        held: Causes in words, by the name of a limb or gripper joint. Those that do not
+            fit are left out whole.
+    """
+    data = b""
+    for name, cause in held.items():
+        more = f"{_BETWEEN if data else ''}{name}{_OF}{cause}".encode()
+        if len(data) + len(more) <= HELD:
+            data += more
+    return data
+
+
+def read_held(status: npt.NDArray[np.void]) -> dict[str, str]:
+    """Return why limbs are kept back, by the name of a limb or gripper joint.
+
+    A recording pads the causes with blanks; an older one has none.
+    """
+    if "held" not in (status.dtype.names or ()):
+        return {}
+    told = status["held"].item().decode(errors="replace").strip()
+    parts = (part.partition(_OF) for part in told.split(_BETWEEN) if part)
+    return {name: cause for name, _, cause in parts if cause}
