@@ -2,8 +2,7 @@
 
 Mailboxes and rings carry plain bytes; this module says what they mean, so that the
 tick copies a few arrays and nothing is parsed. Poses are (x, y, z, qx, qy, qz, qw),
-``quat_xyzw``; absent numbers are NaN. A ``Layout`` is made from the resolved config, by
-each process for itself.
+``quat_xyzw``; absent numbers are NaN. Each process makes a ``Layout`` of its config.
 
 A record is stated once: its head is a NamedTuple whose annotations carry the binary
 types, and a table names its arrays by their sizes. The head stands first, laid out as C
@@ -47,7 +46,6 @@ _N_BUTTONS = 6  # spec: leader_status in a recording: ``Actions`` down to quit
 _TURN = 2**31  # counters of modes have 32 bits
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
 """Where a sample's record keeps ``LeaderSample.leader_state``."""
-
 _I4, _I8, _U4, _U8, _F8, _BOOL = "i4", "i8", "u4", "u8", "f8", "?"
 
 
