@@ -53,6 +53,7 @@ from paprle.robot.braking import compute_stopping_distance
 
 IS_UNVERIFIED = 32  # what was proposed has no verified stop; less of it is sent
 IS_NOT_FINITE = 64  # the target is no target; braking is sent
+_MOST_REFUSALS = 3  # spec: gate/yielding.py: after so many a group only brakes
 _STANDING = 1e-12  # [rad/s] chosen: a limb that is asked for less stays where it is
 
 
@@ -226,11 +227,16 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
     """
     limits, box, motion, collision, tools, _ = lay_out(floats, integers)
     motion.share[:], flags = 1.0, 0
-    while not _can_stop(floats, integers, h, is_near or flags > 0):
+    for _ in range(_MOST_REFUSALS * len(motion.share)):
+        if _can_stop(floats, integers, h, is_near or flags > 0):
+            return flags
         flags = IS_UNVERIFIED
         # braking alone was verified in the last period
         if not yield_to_refusal(limits, h, collision, tools, motion, box):
-            break
+            return flags
+    for i in range(len(motion.c)):
+        motion.v_next[i] = box.brake[i]
+        place_next(limits, h, motion, i)
     return flags
 
 

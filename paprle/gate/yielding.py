@@ -128,5 +128,7 @@ def _lower(
     motion.share[g] *= less
     motion.kept_by[g] = cause
     for i in limits.members[limits.starts[g] : limits.starts[g + 1]]:
-        motion.v_next[i] = box.brake[i] + less * (motion.v_next[i] - box.brake[i])
+        brake = box.brake[i]
+        left = less * (motion.v_next[i] - brake) if less > 0.0 else 0.0
+        motion.v_next[i] = brake + left
         place_next(limits, h, motion, i)
