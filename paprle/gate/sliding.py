@@ -85,7 +85,9 @@ class Sliding:
         box, motion = self._parts.box, self._parts.motion
         rows, allowed, pairs = self._add_remembered(n_rows, h)
         metric, pull = self._weigh()
-        limbs = [own for own in self._limbs if rows[:, own].any()]
+        limbs = [own for own in self._limbs if (np.abs(rows[:, own]) > HOLDS).any()]
+        if not limbs:
+            return motion.v_next.copy(), False
         own = np.concatenate(limbs)
         whole = Problem(pull, box.low, box.high, rows, allowed, metric)
         v = motion.v_next.copy()
