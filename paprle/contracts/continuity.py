@@ -27,7 +27,7 @@ TURN = math.tau  # [rad]
 MOST_RESIDUAL = 0.5 * math.pi  # [rad] chosen: a joint that comes round passes ±π
 _MARGIN = 3.0  # chosen: a hand is quicker than the robot's joints, which then lag
 _LEAST_SPEED = 6.0  # [rad/s] chosen: slow robots have operators as quick as others
-_MOST_TURNS = 3.0  # chosen: beyond its limits by more, an angle is no angle in radians
+_MOST_TURNS = 3.0  # chosen: a joint without limits is told to be farther in degrees
 
 Mask = npt.NDArray[np.bool_]
 
@@ -98,16 +98,31 @@ def find_turn_jumps(quat_xyzw: Vec, dt: Vec) -> Mask:
     return np.asarray(angles > HAND_TURN * dt + NOISE_TURN)
 
 
-def widen_limits(q_min: float, q_max: float) -> tuple[float, float]:
-    """Return between which positions an angle can be one in radians, [rad].
+def make_free_bounds(k: int, j: int) -> Vec:
+    """Return how joints may move of which nothing is known, shape (k, j, 4).
+
+    Of each joint: its speed [rad/s], how far a step may be from one turn to be none
+    [rad], and between which positions it may begin [rad].
 
     Args:
-        q_min: Lower limit of the joint; -inf: none.
-        q_max: Upper limit of the joint; inf: none.
+        k: Limbs.
+        j: Joints of a limb.
     """
-    low = q_min if math.isfinite(q_min) else 0.0
-    high = q_max if math.isfinite(q_max) else 0.0
-    return low - _MOST_TURNS * TURN, high + _MOST_TURNS * TURN
+    return np.tile([JOINT_SPEED, MOST_RESIDUAL, -math.inf, math.inf], (k, j, 1))
+
+
+def make_bounds(limit: float, q_min: float, q_max: float) -> Vec:
+    """Return the bounds of one joint, as in ``make_free_bounds``, shape (4,).
+
+    Args:
+        limit: Its velocity limit, [rad/s].
+        q_min: Its lower limit, [rad]; -inf: none.
+        q_max: Its upper limit, [rad]; inf: none.
+    """
+    is_free = math.isinf(q_min) or math.isinf(q_max)
+    low, high = (0.0, 0.0) if is_free else (q_min, q_max)
+    slack = TURN * (_MOST_TURNS if is_free else 1.0)
+    return np.array([bound_speed(limit), MOST_RESIDUAL, low - slack, high + slack])
 
 
 def _allow(dt: Vec, speeds: Vec) -> Vec:

@@ -193,10 +193,7 @@ class Progress:
         acted = [f"{r.name.lower()} {counts[r]}" for r in Reason if counts[r]]
         if acted:
             yield "gate acted (periods): " + ", ".join(acted)
-        if core.leaders.refused:
-            refused = sorted(core.leaders.refused.items())
-            told = ", ".join(f"{name} {n}" for name, n in refused)
-            yield f"samples refused: {told}"
+        yield from _list_samples(core)
         if core.stuck.n_times:
             yield f"leader stuck (times): {core.stuck.n_times}"
         if core.modes.n_times:
@@ -295,6 +292,16 @@ def _count(core: Core, n_failed: int) -> str:
     if fates["broken off"]:
         told.append(f"broken off {fates['broken off']}")
     return f": {', '.join(told)}"
+
+
+def _list_samples(core: Core) -> Iterator[str]:
+    """Say which samples of leaders were refused, and how often joints came round."""
+    if core.leaders.refused:
+        refused = sorted(core.leaders.refused.items())
+        told = ", ".join(f"{name} {n}" for name, n in refused)
+        yield f"samples refused: {told}"
+    if core.leaders.n_unwrapped:
+        yield f"steps of a turn unwrapped in joints: {core.leaders.n_unwrapped}"
 
 
 def _list_recordings(recording: dict[str, Any]) -> Iterator[str]:

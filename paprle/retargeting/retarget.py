@@ -32,6 +32,7 @@ from paprle.kinematics.seed import choose_joints
 from paprle.retargeting.calm import make_solver
 from paprle.retargeting.describe import describe_pairing
 from paprle.retargeting.joint_sources import expect_one_of
+from paprle.retargeting.joint_turns import JointTurns
 from paprle.retargeting.leader_arms import ArmPoses, load_arms
 from paprle.retargeting.mapping import copy_poses, map_joints, map_poses
 from paprle.retargeting.pairing import Pairing, make_pairing
@@ -62,6 +63,7 @@ class Retargeting:
         settings: Settings.
         arm_poses: Gives samples of arms their poses, where poses are what drives.
         slots: What may drive each limb of the robot, in order.
+        turns: How joints of leaders may move, and turns they are off.
         has_poses: Any limb may be driven by a pose.
         ik: Settings of the IK.
         placed: Where an operator placed objects, see ``RuleInputs``.
@@ -101,6 +103,7 @@ class Retargeting:
         self.pairing: Pairing = make_pairing(robot, leader, settings, arms)
         self.arm_poses = ArmPoses(leader, self.pairing.arms)
         self.slots = make_slots(robot, leader, settings, self.pairing, cameras or {})
+        self.turns = JointTurns(robot, leader, self.slots)
         self._first = {i: 0 for i, slots in enumerate(self.slots) if slots}
         self._grippers = [slots[0].gripper if slots else -1 for slots in self.slots]
         self._robot, self._position_margin = robot, position_margin

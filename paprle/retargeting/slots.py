@@ -27,7 +27,7 @@ from paprle.retargeting.sights import find_sights, place_link
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 
-_POSE = 7
+POSE = 7  # numbers of a pose
 
 
 class Slot(NamedTuple):
@@ -84,7 +84,7 @@ def _make_slot(
     gripper, line = _find_gripper(robot, limb)
     if source.rule == "look_at":
         gripper = -1  # the opening is meant for the limb that it watches
-    return Slot(row, rule, gripper, (_POSE + find_width(leader)) * k + row, line)
+    return Slot(row, rule, gripper, (POSE + find_width(leader)) * k + row, line)
 
 
 def _find_gripper(robot: RobotModel, limb: Limb) -> tuple[int, Vec]:
@@ -227,7 +227,7 @@ def _make_joints_rule(leader: LeaderInfo, source: LimbSource) -> JointsRule:
     for joint, given in enumerate(source.joints):
         if given is not None:
             row = leader.limbs.index(given.leader_limb)
-            places[joint] = _POSE * k + width * row + given.index
+            places[joint] = POSE * k + width * row + given.index
             line[joint, :2] = given.gain, given.offset
     return JointsRule(places, line)
 

@@ -14,8 +14,8 @@ from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState
 from paprle.gate.reason_text import describe_reasons, name_reasons
 from paprle.ipc.records import SampleView
 from paprle.session.episode import EpisodeLog, name_end
-from paprle.session.motion import Motion, Offer
-from paprle.session.postures import WHOLE, Start
+from paprle.session.motion import Motion
+from paprle.session.postures import WHOLE, Offer, Start
 from paprle.session.press_words import tell_again, tell_press, tell_wait
 from paprle.session.situation import Situation
 from paprle.session.states import EPISODE_STATES, Event
@@ -27,6 +27,7 @@ _CLOSING = SessionState.CLOSING
 _GATE_HOLDS, _GATE_STOPPED = GateState.HOLD, GateState.STOPPED
 _MOVING_STATES = frozenset({_ENGAGED, _CLOSING})
 _PATIENCE_NS = 1_000_000_000  # chosen: a limit that is touched is soon left again
+_HALF_TURN = math.pi  # [rad] spec: what the session realigns by itself
 _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
@@ -62,7 +63,7 @@ class Decisions:
         self._leader = leader
         self._is_interactive = is_interactive
         self._longest_wait_ns = _STALL_NS + round(settings.reset_time * 1e9)
-        self._needs_press = False
+        self._needs_press = self._is_asked = False
         self._n_presses = 0
         self._cleared_ns: int | None = None
         self._has_seen_stop = False
@@ -150,12 +151,14 @@ class Decisions:
             return Event.QUIT
         if self._now.asked.next_episode:
             return Event.HOME
+        self.leaders.accept_jumps(self._now.now_ns)  # each play begins anew
         obstacle = self._find_obstacle(sample)
         self.note = "; ".join(filter(None, (self._home_note, obstacle)))
         if obstacle or sample is None:
             return None
         self._home_note = ""
         self.episodes.begin(self._now.now_ns)
+        self.motion.most_turn = math.inf  # the operator has asked for this motion
         return Event.START
 
     def _find_obstacle(self, sample: SampleView | None) -> str:
@@ -194,11 +197,21 @@ class Decisions:
         blocked = self.motion.plan_alignment(
             self.leaders.get_sample(), self._settings.speed, self._settings.start_bound
         )
+        if far := self.motion.find_far_joint():
+            return self._hold_apart(far)
         if self.motion.start is not self._start:
             self._tell_start(self.motion.start)
         if not blocked:
             return Event.ALIGNED if self.motion.has_arrived else None
         return self._give_up_aligning(blocked)
+
+    def _hold_apart(self, far: str) -> Event:
+        """Wait for the operator where a joint would turn by more than half a turn."""
+        if not self._is_interactive:
+            return self._give_up_aligning(f"{far}, more than half a turn")
+        self.note = f"{far}, more than half a turn; press Enter to go there"
+        self._needs_press = True
+        return Event.DISENGAGE
 
     def _tell_start(self, start: Start | None) -> None:
         """Tell recorder and operator of the postures chosen, and what they miss."""
@@ -289,7 +302,10 @@ class Decisions:
         n_presses = self.leaders.n_presses
         has_pressed = bool(self._now.asked.engage) or n_presses != self._n_presses
         self._n_presses = n_presses
+        if self._now.asked.engage:
+            self.leaders.accept_jumps(self._now.now_ns)
         is_usable = self.leaders.is_usable
+        self._is_asked = is_usable and (has_pressed or self._is_asked)
         if not is_usable:
             self._needs_press = self._leader.is_human
         elif has_pressed:  # a press during silence is not one after it (S3)
@@ -301,6 +317,7 @@ class Decisions:
         if self._is_too_far():
             self._needs_press = True
             return None
+        self.motion.most_turn = math.inf if self._is_asked else _HALF_TURN
         return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
 
     def _is_too_far(self) -> bool:
@@ -374,15 +391,15 @@ class Decisions:
         return self.end_reason or event.name.lower()
 
     def _name_stop(self) -> str:
-        if self._now.gate is not _GATE_STOPPED:
-            return "stopped: operator_stop"
-        named = name_reasons(self.motion.latched, self.motion.stop_reason)
-        return f"stopped: {named}"
+        return f"stopped: {self._tell_stop(name_reasons)}"
 
     def _describe_stop(self) -> str:
+        return self._tell_stop(describe_reasons)
+
+    def _tell_stop(self, tell: Callable[[int, str], str]) -> str:
         if self._now.gate is not _GATE_STOPPED:
             return "operator_stop"
-        return describe_reasons(self.motion.latched, self.motion.stop_reason)
+        return tell(self.motion.latched, self.motion.stop_reason)
 
     def drive_closing(self) -> bool:
         """Brake to rest, park if asked and possible; True when that is done."""

@@ -11,27 +11,30 @@ from collections import Counter
 import numpy as np
 
 from paprle.compiled import compiled
+from paprle.contracts.continuity import (
+    HAND_SPEED,
+    HAND_TURN,
+    NOISE_JOINT,
+    NOISE_TURN,
+    TURN,
+    make_free_bounds,
+)
 from paprle.contracts.errors import SessionError
 from paprle.contracts.sampling import Policy, find_content_age
 from paprle.contracts.types import Vec
 from paprle.ipc.records import Layout, Record, SampleView
 from paprle.retargeting.leader_arms import ArmPoses
-from paprle.robot.arrays import Bools
+from paprle.robot.arrays import Bools, Ints
 from paprle.robot.pose_rows import is_pose
 from paprle.session.controls import Controls, has_controls
 from paprle.session.deadman import DeadMan
 
-_MAX_HAND_SPEED = 3.0  # [m/s] spec: safety.md A5
-_MAX_HAND_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns
-_MAX_JOINT_SPEED = 20.0  # [rad/s] chosen: quicker than a hand moves a puppeteer
-_NOISE_JOINT = 0.05  # [rad] chosen: several steps of any encoder
 _BURST = 0.1  # [s] chosen: samples may be held up this long and then come at once
 _STEADY_NS = 200_000_000  # chosen: an automatic leader re-engages after this much data
-_NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 _NOISE = 0.01  # [m] chosen: jitter of a tracked pose between two close stamps
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
 _FULL = 1.0 + 1e-6  # chosen: full deflection, and rounding of single precision
-_REFUSALS = "", "pose", "empty", "jump"
+_REFUSALS = "", "pose", "empty", "jump", "range"
 
 
 class Intake:
@@ -42,9 +45,11 @@ class Intake:
         arrived_ns: When it was accepted, or the process of a slow leader last said
             that it waits for the next one, [ns].
         refused: Refusals so far, by reason.
-        jumped: The newest accepted sample is not a plausible motion from the last.
+        jumped: The newest accepted sample is not a plausible motion from the last, or
+            nothing but its numbers came since, of a leader that nobody holds.
         dead_man: Whether its dead-man counts.
         is_spent: The dead-man is held, by a press that does not count.
+        turns: Turns added to what each joint says, shape (k, j).
     """
 
     def __init__(
@@ -53,6 +58,7 @@ class Intake:
         max_age: float,
         arm_poses: ArmPoses | None = None,
         policy: Policy | None = None,
+        bounds: Vec | None = None,
     ) -> None:
         """Make it.
 
@@ -61,6 +67,8 @@ class Intake:
             max_age: Samples that arrived longer ago move nothing, [s].
             arm_poses: Gives its samples the poses of its arms.
             policy: Which samples are waypoints; None: all are targets.
+            bounds: How its joints may move, see ``make_free_bounds``; None: as a hand
+                moves them.
         """
         self._policy = policy
         info = layout.leader
@@ -81,7 +89,17 @@ class Intake:
         self.dead_man = DeadMan(has_deadman=info.has_deadman)
         self._has_axes = bool(info.axes)
         self._controls = Controls(layout) if has_controls(info) else None
+        shape = self._next.q.shape
+        self._bounds = make_free_bounds(*shape) if bounds is None else bounds
+        self.turns: Vec = np.zeros(shape)
+        self._n_unwrapped: Ints = np.zeros(1, dtype=np.int64)
+        self._landed = b""
         self._find_refusal(self._next, None, 0)  # nothing is compiled in a tick
+
+    @property
+    def n_unwrapped(self) -> int:
+        """How often a joint stepped by a turn, which was taken out."""
+        return int(self._n_unwrapped[0])
 
     def update(self, record: Record | None, now_ns: int) -> None:
         """Check the newest record of the mailbox, and keep what is acceptable."""
@@ -111,11 +129,32 @@ class Intake:
             return
         if self._controls is not None:
             self._controls.mask(sample)
-        self.jumped = bool(refusal)
+        if refusal or self.jumped:
+            self._note_jump(sample, is_new=bool(refusal))
         self.sample, self._next = sample, before or self._spare
         self.arrived_ns = now_ns
         if self._newest_ns is None or sample.stamp_ns > self._newest_ns:
             self._newest_ns, self._content_ns = sample.stamp_ns, now_ns
+
+    def _note_jump(self, sample: SampleView, *, is_new: bool) -> None:
+        """Follow nobody to a place from which only one message ever came.
+
+        A person presses before the robot goes on, whatever the leader says.
+        """
+        numbers = sample.numbers.tobytes()
+        self.jumped = is_new or (not self._is_human and numbers == self._landed)
+        if is_new:
+            self._landed = numbers
+
+    def accept_jump(self) -> None:
+        """Take the place that the leader jumped to, as the operator asks."""
+        self.jumped = False
+
+    def wind(self, row: int, joint: int, turns: float) -> None:
+        """Say a joint's position by so many turns more, from the newest sample on."""
+        self.turns[row, joint] += turns
+        if self.sample is not None:
+            self.sample.q[row, joint] += turns * TURN
 
     def excuse(self, gap_ns: int) -> None:
         """Do not count a standstill of this process as the leader's silence, [ns]."""
@@ -187,7 +226,16 @@ class Intake:
             dt = abs(dt) if self._policy == "ordered" else dt
             dt = min(max(dt, 0.0), max(arrival, _BURST))  # stamps alone allow nothing
         found = find_refusal(
-            sample.pose, sample.q, last.pose, last.q, self._seen, dt, bool(last.valid)
+            sample.pose,
+            sample.q,
+            last.pose,
+            last.q,
+            self._seen,
+            dt,
+            before is not None and bool(last.valid),
+            self._bounds,
+            self.turns,
+            self._n_unwrapped,
         )
         refusal = _REFUSALS[found]
         return judge_axes(sample, refusal) if self._has_axes else refusal
@@ -217,6 +265,9 @@ def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     seen: Bools,
     dt: float,
     was_valid: bool,
+    bounds: Vec,
+    turns: Vec,
+    n_unwrapped: Ints,
 ) -> int:
     """Judge what a sample holds, and the motion from the last valid one (A5).
 
@@ -228,14 +279,59 @@ def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
         seen: Limbs that have had a pose; noted here, shape (k,).
         dt: Time between the two, [s].
         was_valid: The sample before was valid; else no motion is a jump from it.
+        bounds: How joints may move, see ``make_free_bounds``, shape (k, j, 4).
+        turns: Turns added to what each joint says; added to here, shape (k, j).
+        n_unwrapped: Counts steps of a turn, shape (1,).
 
     Returns:
         Place among ``_REFUSALS``.
     """
     found = judge_numbers(pose, q)
-    if found == 0 and find_leap(pose, q, pose_last, q_last, seen, dt) and was_valid:
-        return 3
-    return found
+    if found != 0:
+        return found
+    n_unwrapped[0] += unwrap_joints(q, q_last, dt, bounds, turns)
+    is_leap = find_leap(pose, q, pose_last, q_last, seen, dt, bounds)
+    if (is_leap or not was_valid) and is_beyond(q, bounds):
+        return 4
+    return 3 if is_leap and was_valid else 0
+
+
+@compiled
+def unwrap_joints(q: Vec, q_last: Vec, dt: float, bounds: Vec, turns: Vec) -> int:
+    """Take steps of nearly one turn out of joints, as ``continuity.unwrap`` does.
+
+    Args:
+        q: Joints as the sample says them, shape (k, j); changed.
+        q_last: Joints of the sample before, turns included.
+        dt: Time between the two, [s].
+        bounds: See ``find_refusal``.
+        turns: Turns added to what each joint says; added to here, shape (k, j).
+
+    Returns:
+        How many joints made such a step.
+    """
+    n = 0
+    for i in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            q[i, j] += TURN * turns[i, j]
+            step = q[i, j] - q_last[i, j]
+            bound = min(bounds[i, j, 0] * dt + NOISE_JOINT, bounds[i, j, 1])
+            if abs(abs(step) - TURN) <= bound:
+                turn = math.copysign(1.0, step)
+                turns[i, j] -= turn
+                q[i, j] -= turn * TURN
+                n += 1
+    return n
+
+
+@compiled
+def is_beyond(q: Vec, bounds: Vec) -> bool:
+    """Tell whether a joint says a number that cannot be meant in radians."""
+    for i in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            if q[i, j] < bounds[i, j, 2] or q[i, j] > bounds[i, j, 3]:
+                return True
+    return False
 
 
 @compiled
@@ -257,8 +353,14 @@ def judge_numbers(pose: Vec, q: Vec) -> int:
 
 
 @compiled
-def find_leap(
-    pose: Vec, q: Vec, pose_last: Vec, q_last: Vec, seen: Bools, dt: float
+def find_leap(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
+    pose: Vec,
+    q: Vec,
+    pose_last: Vec,
+    q_last: Vec,
+    seen: Bools,
+    dt: float,
+    bounds: Vec,
 ) -> bool:
     """Tell whether a limb moved farther than a hand can, or came back from nowhere.
 
@@ -269,6 +371,7 @@ def find_leap(
         q_last: The same in the sample before.
         seen: Limbs that have had a pose; noted here, shape (k,).
         dt: Time between the two, [s].
+        bounds: See ``find_refusal``.
 
     Returns:
         Whether any limb did.
@@ -281,7 +384,7 @@ def find_leap(
         elif is_there:
             found = found or seen[i]
         for j in range(q.shape[1]):
-            if abs(q[i, j] - q_last[i, j]) > _MAX_JOINT_SPEED * dt + _NOISE_JOINT:
+            if abs(q[i, j] - q_last[i, j]) > bounds[i, j, 0] * dt + NOISE_JOINT:
                 found = True
         seen[i] = seen[i] or is_there
     return found
@@ -298,5 +401,5 @@ def _is_too_far(row: Vec, last: Vec, dt: float) -> bool:
         norm2 += row[a] ** 2
         norm2_last += last[a] ** 2
     turn = 2.0 * math.acos(min(abs(dot) / math.sqrt(norm2 * norm2_last), 1.0))
-    is_far = math.sqrt(step2) > _MAX_HAND_SPEED * dt + _NOISE
-    return is_far or turn > _MAX_HAND_TURN * dt + _NOISE_TURN
+    is_far = math.sqrt(step2) > HAND_SPEED * dt + _NOISE
+    return is_far or turn > HAND_TURN * dt + NOISE_TURN

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from paprle.contracts.continuity import TURN
 from paprle.contracts.errors import SessionError
 from paprle.contracts.leader_group import name_limb, split_leaders
-from paprle.contracts.types import LeaderInfo
+from paprle.contracts.types import LeaderInfo, Vec
 from paprle.ipc.records import Layout, Record, SampleView, split_layout
 from paprle.reconstruction.reconstruction import (
     Reconstruction,
@@ -53,6 +54,7 @@ class Leaders:
         arms: Mapping[str, Limb] | None = None,
         samples: Samples = "auto",
         stale_after: float = math.inf,
+        bounds: Vec | None = None,
     ) -> None:
         """Make an intake for each leader.
 
@@ -63,22 +65,27 @@ class Leaders:
             samples: ``retarget.samples``.
             stale_after: Age of the oldest leader's data at which the gate brakes all
                 limbs, [s]. One of several is out before that, for the others' sake.
+            bounds: How the joints of the group may move, shape (k, j, 4), as in
+                ``make_free_bounds``; None: as hands move them.
         """
         parts = dict(split_leaders(layout.leader))
         if len(parts) > 1:
             max_age = min(max_age, max(stale_after - _SOONER, 0.5 * stale_after))
         self.names, self.infos = tuple(parts), tuple(parts.values())
-        self.intakes = [
-            Intake(
-                own,
-                max_age,
-                _make_arm_poses(name, info, arms or {}),
-                choose_policy(info, samples),
+        self._begins: list[int] = []  # first limb of each leader in the group
+        self.intakes: list[Intake] = []
+        for (name, info), own in zip(parts.items(), split_layout(layout), strict=True):
+            begin = sum(len(one.limbs) for one in self.infos[: len(self.intakes)])
+            self._begins.append(begin)
+            self.intakes.append(
+                Intake(
+                    own,
+                    max_age,
+                    _make_arm_poses(name, info, arms or {}),
+                    choose_policy(info, samples),
+                    _cut(bounds, begin, own),
+                )
             )
-            for (name, info), own in zip(
-                parts.items(), split_layout(layout), strict=True
-            )
-        ]
         self.owners = [p for p, info in enumerate(self.infos) for _ in info.limbs]
         self.sample: SampleView | None = None
         self.usable = [False] * len(self.intakes)
@@ -157,6 +164,31 @@ class Leaders:
             self.usable[p] = self.usable[p] and intake.dead_man.is_held
 
     @property
+    def n_unwrapped(self) -> int:
+        """How often a joint stepped by a turn, which was taken out."""
+        return sum(intake.n_unwrapped for intake in self.intakes)
+
+    def accept_jumps(self, now_ns: int) -> None:
+        """Take the places that leaders jumped to, as the operator asks."""
+        for p, intake in enumerate(self.intakes):
+            if intake.jumped:
+                intake.accept_jump()
+                self.usable[p] = intake.is_usable(now_ns)
+
+    def wind(self, row: int, joint: int, turns: float) -> None:
+        """Say a joint's position by so many turns more, from the newest sample on.
+
+        Args:
+            row: Place of the leader's limb in the group.
+            joint: Place of the joint in it.
+            turns: How many.
+        """
+        p = self.owners[row]
+        self.intakes[p].wind(row - self._begins[p], joint, turns)
+        if self._merger is not None and self.sample is not None:
+            self.sample.q[row, joint] += turns * TURN
+
+    @property
     def is_usable(self) -> bool:
         """Whether any leader may move a robot in this tick."""
         return any(self.usable)
@@ -225,6 +257,12 @@ class Leaders:
             own for own, info in zip(asked, self.infos, strict=True) if info.is_human
         ]
         return any(humans) if humans else all(asked)
+
+
+def _cut(bounds: Vec | None, begin: int, layout: Layout) -> Vec | None:
+    """Return the bounds of one leader's joints, shape (k, j, 4)."""
+    k, j = SampleView(layout).q.shape
+    return None if bounds is None else bounds[begin : begin + k, :j].copy()
 
 
 def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:

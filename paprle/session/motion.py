@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -26,38 +26,22 @@ from paprle.retargeting.retarget import Retargeting
 from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
+from paprle.session.apart import Apart
 from paprle.session.aside import Answer, Aside
 from paprle.session.following import ALIGNED, Following
 from paprle.session.leaders import Leaders
-from paprle.session.postures import Postures, Start, Wanted
+from paprle.session.postures import Offer, Postures, Start, Wanted
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
 from paprle.session.velocity import is_standing
 
 _ARRIVED = 1e-3  # [rad] chosen: a slow move ends this close to its goal
 _NEAR = 0.3  # [rad] chosen: a leader that moves on is caught up with from there
 _PATIENCE = 5.0  # [s] chosen: for what the gate needs more than the plan
-_REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked for
 _STANDING = 1e-9  # [rad/s] chosen: rounding of a commanded velocity
 _NUDGE = 1e-3  # [m] chosen: makes the IK work a little
 _OLDEST_STATUS = 0.05  # [s] chosen: an older one tells little of where the arm is
 _GATE_STATES = tuple(GateState)
 _ENGAGED = SessionState.ENGAGED  # Python 3.11 takes 0.1 µs to find it
-
-
-class Offer(NamedTuple):
-    """Another posture in which a limb that is stuck reaches its target.
-
-    Attributes:
-        limb: Its name.
-        cause: What keeps it now, in words.
-        q: The posture, shape (n_l,), [rad].
-        obstacle: Why the straight way there is not free; empty: it is.
-    """
-
-    limb: str
-    cause: str
-    q: Vec
-    obstacle: str
 
 
 class Motion:
@@ -82,6 +66,7 @@ class Motion:
         gate_stamp_ns: When the gate last wrote a command, [ns].
         answered_seq: Number of the newest set-point that the gate had then.
         aside: Does what a tick has no time for.
+        most_turn: How far aligning may turn a joint, [rad]; inf: the operator asked.
         start: Where aligning begins, and in which postures; None before it is known.
         offer: What a limb that is stuck may change over to; None: none is, or nothing.
     """
@@ -107,25 +92,21 @@ class Motion:
         self._tool_speed = min(
             gate.reduced_tool_speed, gate.tool_speed or gate.reduced_tool_speed
         )
-        self._grippers = {
-            robot.joint_names.index(limb.gripper.joint)
-            for limb in robot.limbs.values()
-            if limb.gripper is not None
-        }
-        self._robot, self._gate, self.aside = robot, gate, Aside()
+        self._robot, self._gate, self._apart = robot, gate, Apart(robot)
+        self.aside = Aside()
         self._found_start: Answer[Start] = Answer(self.aside)
         self._wanted: Wanted | None = None
         self.start: Start | None = None
         self.offer: Offer | None = None
         self._change: Offer | None = None
         self._is_near = self._is_looking = False
-        self._tolerance = ALIGNED
+        self._tolerance, self.most_turn = ALIGNED, math.inf
         self.limb_names = tuple(robot.limbs)
         self._retargeting = retargeting
         self._layout = layout
-        smooth, arms = retargeting.settings.filter, retargeting.pairing.arms
-        samples = retargeting.settings.samples
-        self.leaders = Leaders(layout, max_gap, arms, samples, gate.stale_after)
+        smooth, samples = retargeting.settings.filter, retargeting.settings.samples
+        arms, bounds = retargeting.pairing.arms, retargeting.turns.bounds
+        self.leaders = Leaders(layout, max_gap, arms, samples, gate.stale_after, bounds)
         one_euro = None if smooth is None else OneEuro(layout, smooth)
         self.following = Following(
             robot, retargeting, self.leaders, gate.reduced_scale, one_euro
@@ -286,7 +267,7 @@ class Motion:
             waits = not self._is_near or self.following.drivers.is_any_held
             self._tolerance = ALIGNED if waits else _NEAR
             self._wanted, self._is_near = None, True
-            unreachable = self._find_unreachable(wanted, self._goal)
+            unreachable = self._apart.find_unreachable(wanted, self._goal)
             if unreachable:
                 self._goal = None
                 return unreachable
@@ -298,6 +279,7 @@ class Motion:
         drivers = self.following.drivers
         choices = drivers.preview()
         q_cmd = self._q_cmd.copy()
+        self._wind(sample, choices)
         q, poses = self._retargeting.find_start_poses(sample, q_cmd, choices)
         bounds = {
             self.limb_names[i]: bound
@@ -311,6 +293,18 @@ class Motion:
             lambda: self._postures.find_start(wanted) if poses else Start(q, {})
         )
         return wanted
+
+    def _wind(self, sample: SampleView, choices: Mapping[int, int]) -> None:
+        """Take endless joints of leaders by the turn that is nearest to the robot."""
+        turns = self._retargeting.turns.find(sample, self._q_cmd, choices)
+        for row, joint, n in list(turns):
+            self.leaders.wind(row, joint, n)
+
+    def find_far_joint(self) -> str:
+        """Say which joint aligning would turn by more than ``most_turn``, if any."""
+        if self._goal is None:
+            return ""
+        return self._apart.find_far_joint(self._goal, self._q_cmd, self.most_turn)
 
     def _go_over(self, change: Offer, speed: float) -> None:
         """Move a limb to another posture, once the arm stands; where it began if not.
@@ -333,20 +327,15 @@ class Motion:
         if not self.needs_alignment:
             return ""
         choices = self.following.drivers.preview()
+        self._wind(sample, choices)
         start = self._retargeting.solve_start(sample, self._q_cmd, choices)
-        apart = np.abs(start - self._q_cmd)
         for i, choice in choices.items():
             if not self.following.drivers.is_human(i, choice):
-                apart[self._robot.list_joints(self.limb_names[i])] = 0.0
-        apart[list(self._grippers)] = 0.0
-        worst = int(apart.argmax())
-        if apart[worst] <= bound:
-            return ""
-        name = self._robot.joint_names[worst]
-        return (
-            f"joint '{name}' is {apart[worst]:.2f} [rad] from the leader "
-            f"(session.start_bound {bound:g}); bring the leader closer"
-        )
+                own = self._robot.list_joints(self.limb_names[i])
+                start[own] = self._q_cmd[own]
+        far = self._apart.find_far_joint(start, self._q_cmd, bound)
+        hint = f" (session.start_bound {bound:g}); bring the leader closer"
+        return far and far + hint
 
     def step(
         self,
@@ -436,19 +425,6 @@ class Motion:
 
     def _is_overdue(self, plan: SlowMove) -> bool:
         return (self._now_ns - plan.start_ns) * 1e-9 > plan.duration + _PATIENCE
-
-    def _find_unreachable(self, wanted: Wanted, goal: Vec) -> str:
-        """Say which limb's first pose no search reached; empty when none is missed."""
-        for name, T in wanted.poses.items():
-            limb = self._robot.limbs[name]
-            apart = T.translation - limb.fk(limb.take(goal)).translation
-            distance = float(np.linalg.norm(apart))
-            if distance > _REACH:
-                return (
-                    f"the pose for '{name}' was not reached from any starting posture "
-                    f"that was tried; the nearest is {distance:.3f} [m] off"
-                )
-        return ""
 
     def _has_reached(self, goal: Vec, tolerance: float) -> bool:
         is_there = bool((np.abs(self._q_cmd - goal) <= tolerance).all())

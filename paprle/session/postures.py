@@ -69,6 +69,22 @@ class Start(NamedTuple):
     choices: Mapping[str, Choice]
 
 
+class Offer(NamedTuple):
+    """Another posture in which a limb that is stuck reaches its target.
+
+    Attributes:
+        limb: Its name.
+        cause: What keeps it now, in words.
+        q: The posture, shape (n_l,), [rad].
+        obstacle: Why the straight way there is not free; empty: it is.
+    """
+
+    limb: str
+    cause: str
+    q: Vec
+    obstacle: str
+
+
 class Wanted(NamedTuple):
     """What a start has to meet.
 
