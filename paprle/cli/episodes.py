@@ -236,8 +236,14 @@ examples:
 
 RECOVER = Verb(
     name="recover",
-    summary="Write the longest valid part of a damaged recording to a new file.",
-    help="example:\n  paprle recover OUT/episode_000000.mcap --out saved.mcap",
+    summary="Write what is whole of a damaged recording to a new file.",
+    help="""\
+A damaged piece is left out, a second of an arm or so; what follows is kept. Prints what
+is missing: seconds and where, and messages by channel. The new file's stamps and counts
+show the gap, and `paprle info` and its manifest (gaps, lost) name it.
+
+example:
+  paprle recover OUT/episode_000000.mcap --out saved.mcap""",
     add_arguments=_add_recover,
     run=_recover,
 )

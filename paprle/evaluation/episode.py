@@ -46,6 +46,7 @@ from paprle.evaluation.tracks import (
     store_new_samples,
 )
 from paprle.evaluation.ways import compare_ways
+from paprle.recording.gaps import list_gaps
 from paprle.recording.reader import Episode
 from paprle.robot.tree import Urdf
 
@@ -115,6 +116,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
     origin_ns = find_origin_ns(episode)
     engaged = find_engaged(episode, origin_ns)
     notes = [episode.note] if episode.note else []
+    notes += [f"not recorded: {gap}" for gap in list_gaps(episode.manifest or {})]
     urdf = None
     try:
         chains = make_limbs(robot, episode.urdf).values()

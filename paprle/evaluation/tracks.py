@@ -17,7 +17,7 @@ import numpy as np
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import RobotInfo, SessionState, Vec
 from paprle.evaluation.causes import Reach
-from paprle.evaluation.metrics import SpanFinder, Spans, is_inside
+from paprle.evaluation.metrics import SpanFinder, Spans, is_inside, subtract_spans
 from paprle.evaluation.poses import Cleaner, Dropped, Poses, Stamps, StoredPoses
 from paprle.evaluation.reach import Recorded, find_reach
 from paprle.evaluation.store import Column, Rows, Store, Table, cut
@@ -28,6 +28,7 @@ from paprle.robot.chain import Limb, chain_between, make_chain
 from paprle.robot.tree import Urdf
 from paprle.robot.urdf import read_urdf
 
+_HOLE = 0.05  # [s] chosen: as in a data set; shorter, lost records are interpolated
 _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock's
 
 
@@ -95,13 +96,31 @@ def find_origin_ns(source: Source) -> int:
 
 
 def find_engaged(source: Source, origin_ns: int) -> Spans:
-    """Return the stretches in which the session was ENGAGED, shape (S, 2), [s]."""
+    """Return the stretches in which the session was ENGAGED, shape (S, 2), [s].
+
+    A stretch ends where ticks of session or gate are missing: nothing is known there.
+    """
     finder = SpanFinder()
     for where in cut(len(source.ticks)):
         ticks = source.ticks[where]
         t = (ticks["stamp_ns"] - origin_ns) * 1e-9
         finder.add(t, ticks["state"] == SessionState.ENGAGED)
-    return finder.finish()
+    engaged = finder.finish()
+    for table in (source.ticks, source.gate):
+        engaged = subtract_spans(engaged, _find_holes(table, origin_ns))
+    return engaged
+
+
+def _find_holes(table: Table, origin_ns: int) -> Spans:
+    """Return the stretches between rows of which others are missing, (S, 2), [s]."""
+    holes = [np.zeros((0, 2))]
+    for where in cut(len(table)):
+        rows = table[max(where.start - 1, 0) : where.stop]
+        t = (rows["stamp_ns"] - origin_ns) * 1e-9
+        before = np.diff(rows["k"].astype(np.int64)) > 1
+        is_long = before & (np.diff(t) > _HOLE)
+        holes.append(np.stack([t[:-1][is_long], t[1:][is_long]], axis=1))
+    return np.concatenate(holes)
 
 
 def store_new_samples(ticks: Table) -> Store:

@@ -15,6 +15,7 @@ from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
 from paprle.ipc.records import Stream
 from paprle.recording.channels import Rows
+from paprle.recording.gaps import list_gaps
 from paprle.recording.notes import find_notes, list_notes
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Block, Reading
@@ -153,9 +154,7 @@ def _lines(reading: Reading, seen: _Seen) -> Iterator[str]:
     stood = list_stands(manifest or {})
     if stood:
         yield f"  stood      {', '.join(stood)}"
-    note = reading.find_problem()
-    if note:
-        yield f"  attention  {note}"
+    yield from _list_troubles(reading)
     version, revision = (header.get(key) for key in ("version", "git_rev"))
     yield f"  version    {version or 'unknown'}, revision {revision or 'unknown'}"
     if header.get("task"):
@@ -234,6 +233,14 @@ def _describe_cameras(
             else ""
         )
         yield f"    camera   {name}: {size} at {camera['fps']:g} Hz{told}"
+
+
+def _list_troubles(reading: Reading) -> Iterator[str]:
+    note = reading.find_problem()
+    if note:
+        yield f"  attention  {note}"
+    for gap in list_gaps(reading.manifest or {}):
+        yield f"  missing    {gap}"
 
 
 def _describe_states(

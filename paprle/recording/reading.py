@@ -33,6 +33,7 @@ from paprle.recording.header import SCHEMA_VERSION, layout_from_header
 from paprle.recording.header_check import check_config, check_header
 from paprle.recording.manifest import read_manifest
 from paprle.recording.messages import STRING, decode
+from paprle.recording.salvage import Renumbering
 from paprle.recording.scan import (
     Attachment,
     Chunk,
@@ -76,20 +77,24 @@ class Reading:
         layout: Dtypes of the session.
         manifest: The manifest; None when the recording was never finished.
         n_messages: Messages read so far, of all channels.
+        streams: What messages are of, by topic.
+        renumbering: Knows what was missing so far.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, scanner: Scanner | None = None) -> None:
         """Read what the recording is.
 
         Args:
             path: The file.
+            scanner: Reads it: a ``Salvager`` goes on after damage. When absent, the
+                longest valid prefix is read.
 
         Raises:
             RecordingError: If it is no recording of ours, or cannot be read.
         """
         self.path = path
         self.n_messages = 0
-        self._scanner = Scanner(path)
+        self._scanner = scanner or Scanner(path)
         self._items = iter(self._scanner)
         self._first: Chunk = []
         attachments = self._read_attachments()
@@ -104,6 +109,8 @@ class Reading:
         base_links = {limb["name"]: limb["base_link"] for limb in limbs}
         channels = make_channels(self.layout, base_links)
         self._feeds = {channel.topic: _Feed(channel) for channel in channels}
+        self.streams = {channel.topic: channel.stream for channel in channels}
+        self.renumbering = Renumbering(self.streams)
         self._topics: dict[int, str] = {}
         self._schemas: dict[int, str] = {}
         self.manifest = read_manifest(path)
@@ -161,7 +168,7 @@ class Reading:
         return values
 
     def _take(self, chunk: Chunk) -> Iterator[Block | Mapping[str, Any]]:
-        for record in chunk:
+        for record in self.renumbering.renumber(chunk):
             if isinstance(record, Messages):
                 yield from self._take_messages(record)
             elif isinstance(record, Topic):

@@ -1,8 +1,10 @@
-"""Making a whole file of the longest valid prefix of a damaged one, chunk by chunk."""
+"""Making a whole file of what is whole of a damaged one, chunk by chunk."""
 
 from __future__ import annotations
 
 import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,9 @@ from paprle.contracts.errors import RecordingError
 from paprle.ipc.records import Stream
 from paprle.recording.channels import Rows
 from paprle.recording.framing import frame_rows
+from paprle.recording.gaps import Gap
 from paprle.recording.indexed import IndexedFile
+from paprle.recording.intact import IntactPictures
 from paprle.recording.manifest import (
     make_manifest,
     manifest_path,
@@ -23,12 +27,12 @@ from paprle.recording.manifest import (
 )
 from paprle.recording.notes import add_notes, find_notes
 from paprle.recording.reading import Block, Reading
+from paprle.recording.salvage import Renumbering, Salvager
 from paprle.recording.scan import (
     Attachment,
     Chunk,
     Messages,
     Metadata,
-    Scanner,
     Schema,
     Topic,
 )
@@ -45,9 +49,12 @@ class RecoverReport:
         n_messages: Messages in it.
         n_ticks: Whole session ticks in it.
         n_gate: Whole gate ticks in it.
-        lost_bytes: Bytes of the old file that are not in the prefix.
-        lost_time: About how long these bytes took to record, from the bytes a second
-            of the prefix, [s]. What never reached the file is not counted.
+        lost_bytes: Bytes of the old file that are not in what was whole.
+        lost_time: How long the gaps last, and about how long the bytes after the last
+            whole chunk took to record, from the bytes a second of the others, [s].
+            What never reached the file is not counted.
+        gaps: Where ticks are missing between others.
+        lost: How many messages are missing before the last one, by topic.
         problem: Why the old file is not valid; empty when it is.
     """
 
@@ -57,16 +64,23 @@ class RecoverReport:
     n_gate: int
     lost_bytes: int
     lost_time: float
+    gaps: tuple[Gap, ...]
+    lost: Mapping[str, int]
     problem: str
 
     def __str__(self) -> str:
         lost = f"lost {self.lost_bytes} bytes, about {self.lost_time:.3f} [s]"
         if self.problem:
             lost += f" ({self.problem})"
-        return (
+        lines = [
             f"{self.path}: {self.n_ticks} session ticks and {self.n_gate} gate ticks "
             f"in {self.n_messages} messages; {lost}"
-        )
+        ]
+        lines += [f"missing: {gap}" for gap in self.gaps]
+        if self.lost:
+            told = ", ".join(f"{topic} {n}" for topic, n in self.lost.items())
+            lines.append(f"missing messages by channel: {told}")
+        return "\n".join(lines)
 
 
 def make_recovered_path(path: Path) -> Path:
@@ -75,7 +89,10 @@ def make_recovered_path(path: Path) -> Path:
 
 
 def recover(path: Path, out: Path) -> RecoverReport:
-    """Write the longest valid prefix of a recording as a whole recording.
+    """Write what is whole of a recording as a whole recording.
+
+    A damaged chunk is left out: rows that follow it are numbered after those before
+    it, and their stamps and counts show the gap.
 
     Args:
         path: The damaged file; it is only read.
@@ -92,27 +109,57 @@ def recover(path: Path, out: Path) -> RecoverReport:
         raise RecordingError(f"recover: expected a new .mcap file, got '{out}'")
     if out.exists() or manifest_path(out).exists():
         raise RecordingError(f"recover: expected a new file, got '{out}'; it exists")
-    source = _Survey(Reading(path))
+    salvager = Salvager(path)
+    source = _Survey(Reading(path, salvager))
     if source.n_ticks + source.n_gate == 0:
         raise RecordingError(f"{path}: nothing to recover: {source.problem}")
     try:
-        scanner, n_messages, sha256 = _copy(path, out)
+        n_messages, sha256 = _copy(source.reading, out)
     except OSError as err:
         out.unlink(missing_ok=True)
         raise RecordingError(f"recover: could not write '{out}': {err}") from err
+    gaps = tuple(_find_gaps(source))
+    tail = salvager.tail_bytes / (salvager.size - salvager.lost_bytes)
     start, end = source.span
-    lost_bytes = 0 if scanner.is_complete else scanner.size - scanner.valid_bytes
     report = RecoverReport(
         path=out,
         n_messages=n_messages,
         n_ticks=source.n_ticks,
         n_gate=source.n_gate,
-        lost_bytes=lost_bytes,
-        lost_time=lost_bytes / scanner.valid_bytes * (end - start) * 1e-9,
-        problem=scanner.problem,
+        lost_bytes=salvager.lost_bytes,
+        lost_time=sum(gap.seconds for gap in gaps) + tail * (end - start) * 1e-9,
+        gaps=gaps,
+        lost=_count_lost(source),
+        problem=salvager.problem,
     )
     _finish(source, report, sha256)
     return report
+
+
+def _find_gaps(source: _Survey) -> Iterator[Gap]:
+    """Yield the stretches in which ticks are missing, those that overlap as one."""
+    reading = source.reading
+    start = source.span[0] + int(reading.header["wall_offset_ns"])
+    missing = sorted(
+        (loss.begin_ns, loss.end_ns)
+        for loss in reading.renumbering.losses
+        if loss.topic in reading.streams
+    )
+    merged: list[tuple[int, int]] = []
+    for begin, end in missing:
+        if merged and begin <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((begin, end))
+    for begin, end in merged:
+        yield Gap((begin - start) * 1e-9, (end - begin) * 1e-9)
+
+
+def _count_lost(source: _Survey) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for loss in source.reading.renumbering.losses:
+        counts[loss.topic] += loss.n
+    return counts
 
 
 class _Survey:
@@ -154,16 +201,23 @@ class _Survey:
         self.problem = reading.find_problem()
 
 
-def _copy(path: Path, out: Path) -> tuple[Scanner, int, str]:
+def _copy(source: Reading, out: Path) -> tuple[int, str]:
+    """Write what is whole; return how many messages, and the new file's SHA-256."""
     file = IndexedFile(out)
+    pictures = IntactPictures()
+    renumbering = Renumbering(source.streams)
     try:
-        scanner = Scanner(path)
-        n_messages = sum(_copy_item(item, file) for item in scanner)
+        n_messages = 0
+        for item in Salvager(source.path):
+            whole = item
+            if isinstance(item, list):
+                whole = renumbering.renumber(pictures.pick(item))
+            n_messages += _copy_item(whole, file)
         digest = file.finish()
     finally:
         file.close()
     sync_folder(out.parent)
-    return scanner, n_messages, digest
+    return n_messages, digest
 
 
 def _copy_item(item: Attachment | Metadata | Chunk, file: IndexedFile) -> int:
@@ -221,6 +275,8 @@ def _finish(source: _Survey, report: RecoverReport, sha256: str) -> None:
         "problem": report.problem,
         "lost_bytes": report.lost_bytes,
         "lost_time": report.lost_time,
+        "gaps": [gap._asdict() for gap in report.gaps],
+        "lost": dict(report.lost),
         **add_notes({}, source.notes),
     }
     write_manifest(report.path, manifest)

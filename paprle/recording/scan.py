@@ -27,7 +27,8 @@ MAX_RECORD = 64 << 20  # chosen: of an attachment, which is a URDF at most
 MAX_CHUNK = 16 << 20  # chosen: ours are 0.1 MB; a picture may be half of this
 LEFT_OUT = "left out"
 """Key of a channel's metadata that says which rows have no message."""
-_FOOTER_BYTES = 9 + 20 + len(MAGIC)
+FOOTER_BYTES = 9 + 20 + len(MAGIC)
+_INDEX_ENTRY = 16  # [bytes] spec: mcap.dev, Message Index: log time and offset
 
 
 class Damaged(ValueError):
@@ -135,14 +136,17 @@ class Scanner:
         """Yield what is valid, in order; never raises for damage."""
         with self._path.open("rb") as file:
             try:
+                self._begin(file)
                 yield from self._records(file)
                 self.is_complete = True
             except Damaged as damage:
                 self.problem = f"{damage} at byte {self.valid_bytes} of {self.size}"
 
-    def _records(self, file: BinaryIO) -> Iterator[Attachment | Metadata | Chunk]:
+    def _begin(self, file: BinaryIO) -> None:
         self._read(file, len(MAGIC), "no MCAP file", MAGIC)
         self._count(file)
+
+    def _records(self, file: BinaryIO) -> Iterator[Attachment | Metadata | Chunk]:
         while True:
             crc_before = self._crc
             head = self._read(file, 9, "the file ends without its summary")
@@ -174,7 +178,7 @@ class Scanner:
 
     def _parse(self, opcode: int, body: bytes) -> Attachment | Metadata | Chunk | None:
         if opcode == Opcode.CHUNK:
-            chunk = list(_split_chunk(_unpack_chunk(body)))
+            chunk = list(_split_chunk(unpack_chunk(body)))
             self._check_rows(chunk)
             return chunk
         if opcode == Opcode.ATTACHMENT:
@@ -182,7 +186,9 @@ class Scanner:
         if opcode == Opcode.METADATA:
             return _parse_metadata(body)
         is_first = self.valid_bytes == len(MAGIC)
-        if opcode == Opcode.MESSAGE_INDEX or (opcode == Opcode.HEADER and is_first):
+        if opcode == Opcode.MESSAGE_INDEX:
+            return _check_index(body)
+        if opcode == Opcode.HEADER and is_first:
             return None
         raise Damaged(f"record of kind {opcode} where none may be")
 
@@ -211,20 +217,25 @@ class Scanner:
         """Check the data section's checksum, then the summary and its checksum."""
         if len(body) != 4 or struct.unpack("<I", body)[0] not in (0, crc):
             raise Damaged("the data's checksum is wrong")
+        self._check_summary(file)
+
+    def _check_summary(self, file: BinaryIO) -> bytes:
+        """Return the summary, which follows the data, with its footer."""
         rest_bytes = self.size - file.tell()
-        if not _FOOTER_BYTES <= rest_bytes <= self.size:
+        if not FOOTER_BYTES <= rest_bytes <= self.size:
             raise Damaged("the summary is cut off")
         if rest_bytes > MAX_RECORD:
             raise Damaged("the summary is larger than can be")
         rest = file.read(rest_bytes)
         self.sha256.update(rest)
-        footer = rest[-_FOOTER_BYTES:]
+        footer = rest[-FOOTER_BYTES:]
         opcode, length = struct.unpack_from("<BQ", footer)
         if (opcode, length) != (Opcode.FOOTER, 20) or footer[-len(MAGIC) :] != MAGIC:
             raise Damaged("the summary is cut off")
         stored = struct.unpack_from("<I", footer, 9 + 16)[0]
         if stored != zlib.crc32(rest[: -len(MAGIC) - 4]):
             raise Damaged("the summary's checksum is wrong")
+        return rest
 
 
 class _Fields:
@@ -258,6 +269,14 @@ class _Fields:
         return values
 
 
+def _check_index(body: bytes) -> None:
+    """Check that an index has the size that it says, so that it hides no chunk."""
+    fields = _Fields(body)
+    _, size = fields.numbers("<HI")
+    if size != len(body) - fields.at or size % _INDEX_ENTRY:
+        raise Damaged("a message index has a size that cannot be")
+
+
 def _parse_attachment(body: bytes) -> Attachment:
     fields = _Fields(body)
     fields.numbers("<QQ")
@@ -275,8 +294,8 @@ def _parse_metadata(body: bytes) -> Metadata:
     return Metadata(name=name, values=fields.pairs())
 
 
-def _unpack_chunk(body: bytes) -> bytes:
-    """Return the chunk's records, decompressed and checked."""
+def unpack_chunk(body: bytes) -> bytes:
+    """Return the chunk's records, decompressed; raises ``Damaged`` if they are not."""
     fields = _Fields(body)
     _, _, size, crc = fields.numbers("<QQQI")
     compression = fields.text()
@@ -315,7 +334,7 @@ def _split_chunk(data: bytes) -> Iterator[Schema | Topic | Messages]:
             at += len(messages.data) * (9 + length)
             yield messages
         else:
-            yield _parse_in_chunk(opcode, data[at + 9 : at + 9 + length])
+            yield parse_declaration(opcode, data[at + 9 : at + 9 + length])
             at += 9 + length
 
 
@@ -348,7 +367,8 @@ def _take_messages(data: bytes, at: int, length: int) -> Messages:
     )
 
 
-def _parse_in_chunk(opcode: int, body: bytes) -> Schema | Topic:
+def parse_declaration(opcode: int, body: bytes) -> Schema | Topic:
+    """Return a schema or channel by its record; raises ``Damaged`` if it is neither."""
     fields = _Fields(body)
     if opcode == Opcode.SCHEMA:
         (schema_id,) = fields.numbers("<H")

@@ -17,7 +17,7 @@ from paprle.contracts.errors import RecordingError
 from paprle.recording import reading
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
-from paprle.recording.scan import Damaged, Scanner, _unpack_chunk
+from paprle.recording.scan import Damaged, Scanner, unpack_chunk
 
 N_TICKS = 12
 
@@ -225,9 +225,9 @@ def test_zstd_bomb_is_refused_before_it_is_unpacked():
     assert len(payload) < 1 << 20
 
     with pytest.raises(Damaged, match="size"):
-        _unpack_chunk(make_chunk(b"", len(data), payload))
+        unpack_chunk(make_chunk(b"", len(data), payload))
     with pytest.raises(Damaged, match="size"):
-        _unpack_chunk(make_chunk(b"", 100, payload))
+        unpack_chunk(make_chunk(b"", 100, payload))
 
 
 def test_declared_sizes_beyond_the_file_are_refused(whole, tmp_path):
