@@ -174,9 +174,8 @@ class Retargeting:
             self._release(next_state, i)
             if choice >= 0:
                 slot = self.slots[i][choice]
-                inputs = RuleInputs(
-                    i, sample, slot.row, q_cmd, T_base_eef, _NO_ADVICE, self.placed
-                )
+                here = (q_cmd, T_base_eef, T_base_eef, _NO_ADVICE, self.placed)
+                inputs = RuleInputs(i, sample, slot.row, *here)
                 _drive(next_state, i, slot, self._limbs[i].indices, inputs)
         return next_state
 
@@ -203,6 +202,7 @@ class Retargeting:
         state: RetargetState,
         q_cmd: Vec | None = None,
         advice: Mapping[str, Advice] = _NO_ADVICE,
+        q_des: Vec | None = None,
     ) -> Target:
         """Say what a sample asks of the robot; never raises.
 
@@ -211,6 +211,7 @@ class Retargeting:
             state: How every limb is driven.
             q_cmd: The robot's command, shape (n,), [rad], for rules that need it.
             advice: What advisors said.
+            q_des: What the last target led to, shape (n,), [rad]; absent: the command.
 
         Returns:
             The target, overwritten by the next call. Limbs that are missing or not
@@ -232,20 +233,21 @@ class Retargeting:
             target.is_far,
         )
         if state.own and q_cmd is not None:
-            self._apply_own(sample, state, q_cmd, advice)
+            T_cmd = self._place(q_cmd)
+            T_reached = T_cmd if q_des is None else self._place(q_des)
+            self._apply_own(
+                sample, state, (q_cmd, T_cmd, T_reached, advice, self.placed)
+            )
         return target
 
     def _apply_own(
         self,
         sample: SampleView,
         state: RetargetState,
-        q_cmd: Vec,
-        advice: Mapping[str, Advice],
+        here: tuple[Vec, Vec, Vec, Mapping[str, Advice], Mapping[str, Vec]],
     ) -> None:
-        """Apply the rules that are not mapped all at once."""
-        T_base_eef = self._place(q_cmd)
+        """Apply the rules that are not mapped all at once, from where all is now."""
         for i, (rule, before) in list(state.own.items()):
-            here = (q_cmd, T_base_eef, advice, self.placed)
             inputs = RuleInputs(i, sample, int(state.driver[i]), *here)
             asked, after = rule.apply(inputs, before)
             state.own[i] = rule, after

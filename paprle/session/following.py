@@ -137,7 +137,7 @@ class Following:
         else:
             state = self._change_drivers(self.state, sample, q_cmd, dq_cmd, command_age)
         self.state = state
-        target = self._retargeting.retarget(sample, state, q_cmd, advice)
+        target = self._retargeting.retarget(sample, state, q_cmd, advice, self.q_des)
         self._measure_periods(sample, state)
         solution = self._retargeting.solve(target, self.q_des, q_cmd, self._limb_dt)
         q_des, dq_des = solution.q_des, np.empty(len(self.q_des))

@@ -69,4 +69,6 @@ def place(q):
 
 
 def inputs_of(limb, sample, T_base_eef, advice=None):
-    return RuleInputs(limb, sample, 0, ROBOT.home, T_base_eef, advice or {}, {})
+    return RuleInputs(
+        limb, sample, 0, ROBOT.home, T_base_eef, T_base_eef, advice or {}, {}
+    )

@@ -28,10 +28,9 @@ from paprle.contracts.types import Vec
 from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
 from paprle.retargeting.rules.inputs import REST, InputKind, Pushed, read_input
 from paprle.retargeting.rules.modes import choose_other, has_modes, read_modes
+from paprle.retargeting.rules.windup import Standing, draw_back, stay_near
 
 _LONGEST = 0.1  # [s] spec: safety.md A1: no sample says what was before that
-_LEASH = 0.1  # [m] chosen: what a fast arm lags behind, thrice
-_LEASH_TURN = 0.5  # [rad] chosen: likewise
 
 
 class Meaning(NamedTuple):
@@ -76,6 +75,7 @@ class AxesState(NamedTuple):
         mapping: The matrix in use.
         mode: The operator's counter with which it was chosen.
         pushed: What the axes asked for so far.
+        standing: How long the command has stood while the limb was pushed.
     """
 
     T: Vec
@@ -84,6 +84,7 @@ class AxesState(NamedTuple):
     mapping: Matrix
     mode: int
     pushed: Pushed
+    standing: Standing
 
 
 class AxesRule(LimbRule[AxesState]):
@@ -126,7 +127,7 @@ class AxesRule(LimbRule[AxesState]):
         row = 0 if self._advisor else mode % len(self.modes)
         mapping = Matrix(self.modes[row], row)
         pushed = Pushed(self._read_axes(inputs), np.zeros(self._n_axes))
-        return AxesState(T, math.nan, stamp_ns, mapping, mode, pushed)
+        return AxesState(T, math.nan, stamp_ns, mapping, mode, pushed, Standing(T))
 
     def apply(
         self, inputs: RuleInputs, state: AxesState
@@ -142,17 +143,16 @@ class AxesRule(LimbRule[AxesState]):
             mapping = self._choose(mapping, mode - state.mode, inputs.advice)
         if mapping.D is not state.mapping.D:
             pushed = pushed._replace(owed=np.zeros(self._n_axes))
-        T, opening = state.T, state.opening
+        T, opening, standing = state.T, state.opening, state.standing
         if not is_resting:
             step = np.clip(mapping.D @ u, -1.0, 1.0) * self._speeds * dt
             if step[:6].any():
-                T = self._move(T, step, is_advised=mapping.is_advised)
-                T = _stay_near(T, inputs.T_base_eef[inputs.limb])
+                T, standing = self._push(inputs, state, mapping, step, dt)
             if step[6] != 0.0:
                 opening = self._open(opening, float(step[6]), inputs.q_cmd)
             mapping = mapping._replace(is_used=True)
         after_ns = max(stamp_ns, state.stamp_ns)
-        after = AxesState(T, opening, after_ns, mapping, mode, pushed)
+        after = AxesState(T, opening, after_ns, mapping, mode, pushed, standing)
         return LimbTarget(T_base_eef=T, opening=opening), after
 
     def find_motions(self, state: AxesState) -> Vec:
@@ -207,6 +207,24 @@ class AxesRule(LimbRule[AxesState]):
             D = suggested[row]
         return Matrix(D, row, is_advised=True)
 
+    def _push(
+        self,
+        inputs: RuleInputs,
+        state: AxesState,
+        mapping: Matrix,
+        step: Vec,
+        dt: float,
+    ) -> tuple[Vec, Standing]:
+        """Return the target after a step, and how long the command has stood."""
+        T_cmd = inputs.T_base_eef[inputs.limb]
+        T_reached = inputs.T_base_reached[inputs.limb]
+        standing = state.standing.push(T_cmd, step, dt)
+        T = self._move(state.T, step, is_advised=mapping.is_advised)
+        begin = draw_back(state.T, T, T_reached, standing, self._speeds[[0, 3]])
+        if begin is not state.T:
+            T = self._move(begin, step, is_advised=mapping.is_advised)
+        return stay_near(T, T_cmd), standing
+
     def _move(self, T: Vec, step: Vec, *, is_advised: bool) -> Vec:
         """Return a pose moved by a step of translation and turn, shape (6,) or more."""
         if is_advised:
@@ -235,16 +253,3 @@ class AxesRule(LimbRule[AxesState]):
 
 def _read_stamp(inputs: RuleInputs) -> int:
     return int(inputs.sample.limb_ns[inputs.source])
-
-
-def _stay_near(T: Vec, T_cmd: Vec) -> Vec:
-    """Return a pose drawn to within a leash of another, shape (4, 4) each."""
-    apart = T[:3, 3] - T_cmd[:3, 3]
-    distance = float(np.linalg.norm(apart))
-    if distance > _LEASH:
-        T[:3, 3] = T_cmd[:3, 3] + apart * (_LEASH / distance)
-    turn = pin.log3(T_cmd[:3, :3].T @ T[:3, :3])
-    angle = float(np.linalg.norm(turn))
-    if angle > _LEASH_TURN:
-        T[:3, :3] = T_cmd[:3, :3] @ pin.exp3(turn * (_LEASH_TURN / angle))
-    return T

@@ -25,7 +25,8 @@ class RuleInputs(NamedTuple):
         sample: The newest sample, of all leaders.
         source: Place of the leader's limb in it.
         q_cmd: The robot's command, shape (n,), [rad].
-        T_base_eef: Poses of all limbs' eefs at the last q_des, shape (m, 4, 4).
+        T_base_eef: Poses of all limbs' eefs at the command, shape (m, 4, 4).
+        T_base_reached: Those at the last q_des, which the IK has reached, likewise.
         advice: What advisors said, by their names.
         placed: Where an operator placed objects, T_world_object by their names, xyz +
             quat_xyzw, shape (7,), [m].
@@ -36,6 +37,7 @@ class RuleInputs(NamedTuple):
     source: int
     q_cmd: Vec
     T_base_eef: Vec
+    T_base_reached: Vec
     advice: Mapping[str, Advice]
     placed: Mapping[str, Vec]
 

@@ -112,8 +112,8 @@ def test_mapping_all_limbs_at_once_is_what_each_rule_says(limb):
     state, sample = retargeting.anchor(first, ROBOT.home), sample_of(**commands)
     slot, T = retargeting.slots[limb][0], retargeting._place(ROBOT.home)
 
-    begun = slot.rule.begin(RuleInputs(limb, first, slot.row, ROBOT.home, T, {}, {}))
-    inputs = RuleInputs(limb, sample, slot.row, ROBOT.home, T, {}, {})
+    begun = slot.rule.begin(RuleInputs(limb, first, slot.row, ROBOT.home, T, T, {}, {}))
+    inputs = RuleInputs(limb, sample, slot.row, ROBOT.home, T, T, {}, {})
     alone, _ = slot.rule.apply(inputs, begun)
     together = retargeting.retarget(sample, state)
 

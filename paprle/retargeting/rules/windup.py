@@ -1,0 +1,108 @@
+"""A target that is moved by its speed stays where the limb can follow.
+
+A stick that is held against the border of the reach, a limit or a body carries the
+target away from the limb, by no more than 0.1 m and 0.5 rad. None of that has to be
+driven back: a step that leads back toward the limb begins near the pose that the IK has
+reached, and near the command if that has stood for a quarter of a second of pushing.
+Translation and turn are drawn back only by a step of their own kind: a push beyond
+reach, in which the IK lets the hand turn, does not change the orientation asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+import pinocchio as pin
+
+from paprle.contracts.types import Vec
+
+_NEAR = 0.05  # [s] chosen: of full speed; in free motion the IK is 20 ms behind
+_LEAST = 0.001, 0.005  # [m], [rad] chosen: more than the IK leaves of an error
+_FAR = 0.1, 0.5  # [m], [rad] chosen: what a fast arm lags behind, thrice
+_STANDS = 0.25  # [s] chosen: twice the delay of a gate that smooths for 0.1 s
+_STILL = 0.05  # chosen: share of the step that a command at rest may flutter by
+
+
+class Standing(NamedTuple):
+    """How long a limb's command has stood while its target was pushed.
+
+    Attributes:
+        T_cmd: Pose of the command at the last push, shape (4, 4).
+        time: For which it has stood, [s].
+    """
+
+    T_cmd: Vec
+    time: float = 0.0
+
+    def push(self, T_cmd: Vec, step: Vec, dt: float) -> Standing:
+        """Return how long it has stood after one more push.
+
+        Args:
+            T_cmd: Pose of the command, shape (4, 4).
+            step: Translation and turn that are asked for, shape (6,), [m] and [rad].
+            dt: Time since the last push, [s].
+        """
+        moved = _measure(self.T_cmd, T_cmd)
+        sizes = np.linalg.norm(step[:3]), np.linalg.norm(step[3:6])
+        is_moving = any(
+            size > 0.0 and way > _STILL * size
+            for way, size in zip(moved, sizes, strict=True)
+        )
+        return Standing(T_cmd, 0.0 if is_moving else self.time + dt)
+
+    @property
+    def is_long(self) -> bool:
+        """Whether the command does not follow, rather than lags behind."""
+        return self.time > _STANDS
+
+
+def draw_back(
+    T: Vec, T_next: Vec, T_reached: Vec, standing: Standing, speeds: Vec
+) -> Vec:
+    """Return the target from which the next step is to be made.
+
+    Args:
+        T: The target so far, shape (4, 4); it stays as it is.
+        T_next: The target after the step, likewise.
+        T_reached: Pose that the IK has reached, likewise.
+        standing: How long the command has stood, and where.
+        speeds: Translation and turn at full deflection, [m/s] and [rad/s].
+
+    Returns:
+        The target itself, unless the step leads back toward the limb.
+    """
+    near = np.minimum(np.maximum(_NEAR * speeds, _LEAST), _FAR)
+    places = (T_reached, standing.T_cmd) if standing.is_long else (T_reached,)
+    for T_limb in places:
+        is_back = np.array(_measure(T_limb, T_next)) < _measure(T_limb, T)
+        T = _draw(T, T_limb, np.where(is_back, near, math.inf))
+    return T
+
+
+def stay_near(T: Vec, T_cmd: Vec) -> Vec:
+    """Return a target no farther from the command than a limb lags, (4, 4) each."""
+    return _draw(T, T_cmd, np.array(_FAR))
+
+
+def _measure(T_a: Vec, T_b: Vec) -> tuple[float, float]:
+    """Return how far apart two poses are, [m] and [rad]."""
+    turn = pin.log3(T_a[:3, :3].T @ T_b[:3, :3])
+    apart = T_b[:3, 3] - T_a[:3, 3]
+    return float(np.linalg.norm(apart)), float(np.linalg.norm(turn))
+
+
+def _draw(T: Vec, T_to: Vec, bounds: Vec) -> Vec:
+    """Return a pose within bounds of another, [m] and [rad], shape (4, 4) each."""
+    distance, angle = _measure(T_to, T)
+    if distance <= bounds[0] and angle <= bounds[1]:
+        return T
+    drawn = T.copy()
+    if distance > bounds[0]:
+        apart = T[:3, 3] - T_to[:3, 3]
+        drawn[:3, 3] = T_to[:3, 3] + apart * (bounds[0] / distance)
+    if angle > bounds[1]:
+        turn = pin.log3(T_to[:3, :3].T @ T[:3, :3])
+        drawn[:3, :3] = T_to[:3, :3] @ pin.exp3(turn * (bounds[1] / angle))
+    return drawn
