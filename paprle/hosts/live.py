@@ -29,7 +29,7 @@ from paprle.hosts.factories import EVENT_ROOM, list_controls, make_payload
 from paprle.hosts.link_watch import LinkWatch
 from paprle.hosts.plan import Plan
 from paprle.hosts.press import Presses
-from paprle.hosts.progress import Progress
+from paprle.hosts.progress import Progress, list_remedies
 from paprle.hosts.recorder_watch import RecorderWatch
 from paprle.hosts.restart_watch import RestartWatch
 from paprle.hosts.roles import (
@@ -339,6 +339,8 @@ class LiveSession:
         for name, report in self._children.reports:
             if report["event"] == "summary" and report["message"]:
                 print_line(sign_line(name, report["message"]))
+        for line in list_remedies(recording):
+            print_line(line)
 
     def _list_shutdown_steps(self) -> list[Callable[[], None]]:
         """Return the shutdown's steps, from the table's last row to its first (K4).

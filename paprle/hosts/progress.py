@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
@@ -319,8 +320,9 @@ def _list_recordings(recording: dict[str, Any]) -> Iterator[str]:
         yield f"RECORDING FAILED: {text}"
     if kept:
         yield f"look at it with: paprle evaluate {kept[-1]}"
-    if recording.get("failures"):
-        yield (
-            "save what is on disk of a recording that failed (an .mcap file without a "
-            ".json beside it) with: paprle recover FILE"
-        )
+
+
+def list_remedies(recording: dict[str, Any]) -> Iterator[str]:
+    """Say how to save what is on disk of recordings that failed, a line each."""
+    for path in recording.get("broken", ()):
+        yield f"save what is on disk with: paprle recover {shlex.quote(path)}"

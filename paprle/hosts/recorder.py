@@ -150,6 +150,7 @@ def _list_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
     notes = [note["text"] for note in manifest.get("notes", ())]
     own = {"notes": notes} if notes else {}
     return {
+        "episode": manifest.get("session_episode"),
         "seconds": manifest["duration"],
         "task": manifest.get("task", ""),
         **own,

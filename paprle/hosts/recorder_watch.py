@@ -7,16 +7,24 @@ falls into is cut there; the next one gets a recorder that works.
 
 from __future__ import annotations
 
+import contextlib
+import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from paprle.hosts.children import Children
 from paprle.hosts.roles import RECORDER, SESSION_RING
 from paprle.recording import events
+from paprle.recording.journal import GONE
+from paprle.recording.leftovers import clear_leftovers
 
 HUNG = 1.0  # [s] chosen: a recorder looks every 0.02 s, and a fault is told within 2 s
 _STARTING = 20.0  # [s] chosen: imports on a busy machine, after a restart
 _PERIOD_NS = 250_000_000  # [ns] chosen: how often it looks; the tick is not its place
+
+_ANSWERS = 1.0  # [s] chosen: a disk that works needs a few milliseconds
+_UNFINISHED = "no manifest: the recorder ended before the file was finished"
 
 HUNG_WORDS = "the recorder stands still (does its disk answer?)"
 
@@ -27,6 +35,7 @@ class RecorderWatch:
     Attributes:
         losses: What is missing of the recording and why, a line an episode.
         warning: What the recorder last warned of; may be empty.
+        broken: Files of recordings that failed and can be recovered; known at the end.
     """
 
     def __init__(
@@ -41,6 +50,9 @@ class RecorderWatch:
         """
         self.losses: list[str] = []
         self.warning = ""
+        self.broken: list[str] = []
+        self._opened: dict[str, None] = {}
+        self._failed: set[int] = set()
         self._children, self._tell, self._is_asked = children, tell, is_asked
         self._is_dead = False
         self._is_ready = True  # of the first one the session's start has waited
@@ -50,9 +62,9 @@ class RecorderWatch:
         self._n_taken = -1
         self._episode = 0
         self._begin_ns: int | None = None
-        self._pending: list[str] = []
+        self._pending: dict[int, str] = {}
         self._retried = -1
-        self._n_ended = 0
+        self._ended: list[int] = []
         self._report: dict[str, Any] = {}
         self._dropped: dict[str, int] = {}
         self._marks: dict[str, str] = {}  # of each manifest, by its file
@@ -94,6 +106,8 @@ class RecorderWatch:
             return
         failed_before = self._report.get("failure", "")
         self._report = report
+        if report["path"]:
+            self._opened[report["path"]] = None
         self._dropped |= report["dropped"]
         self._marks |= dict(zip(report["episodes"], report["marks"], strict=True))
         self._facts |= report["facts"]
@@ -101,6 +115,7 @@ class RecorderWatch:
         if failure and failure != failed_before:
             self._fail(failure, now_ns)
             if self._begin_ns is None:
+                self._failed.add(self._episode)
                 self.losses.append(f"episode {self._episode}: {failure}")
         elif failed_before and not failure:
             self._fault = ""
@@ -124,7 +139,7 @@ class RecorderWatch:
         elif event["event"] == events.END:
             self._cut(now_ns)
             self._begin_ns = None
-            self._n_ended += 1
+            self._ended.append(self._episode)
 
     def lose(self, words: str, now_ns: int) -> None:
         """Note that the recorder is gone.
@@ -143,9 +158,11 @@ class RecorderWatch:
         if self._is_hung and not self._is_dead:
             self._go_on()  # it ended by itself, and so has written what waited
         self._keep_pending()
-        n_missing = self._n_ended - len(self.losses) - len(self._marks)
-        if n_missing > 0:
-            self.losses.append(f"{n_missing} episode(s) without a manifest")
+        whole = {facts.get("episode") for facts in self._facts.values()}
+        for episode in self._ended:
+            if episode not in whole | self._failed:
+                self.losses.append(f"episode {episode}: {_UNFINISHED}")
+        self._find_broken()
 
     def describe(self) -> str:
         """Say in a word or two how it goes; empty when nothing is being recorded."""
@@ -165,6 +182,7 @@ class RecorderWatch:
             "marks": list(self._marks.values()),
             "dropped": self._dropped,
             "failures": self.losses,
+            "broken": self.broken,
         }
 
     def list_episodes(self) -> list[dict[str, Any]]:
@@ -196,14 +214,33 @@ class RecorderWatch:
         lost = f"the last {(now_ns - since_ns) * 1e-9:.1f} [s] are lost"
         if self._fault_ns <= self._begin_ns:
             lost = f"all {(now_ns - since_ns) * 1e-9:.1f} [s] are lost"
+        if GONE in self._fault:
+            lost = "all of it is lost, unless the file was moved"
         line = f"episode {self._episode}: {lost}: {self._fault}"
-        self._pending.append(line)
+        self._pending[self._episode] = line
         if not self._is_hung:
             self._keep_pending()
 
+    def _find_broken(self) -> None:
+        """Find files to recover; a disk that does not answer holds up nothing."""
+        left = [Path(path) for path in self._opened if path not in self._marks]
+
+        def look() -> None:
+            for path in left:
+                with contextlib.suppress(OSError):
+                    if clear_leftovers(path):
+                        self.broken.append(str(path))
+
+        looker = threading.Thread(target=look, daemon=True)
+        looker.start()
+        looker.join(_ANSWERS)
+        if looker.is_alive():
+            self.broken = [str(path) for path in left]
+
     def _keep_pending(self) -> None:
-        self.losses += self._pending
-        self._pending = []
+        self._failed |= self._pending.keys()
+        self.losses += self._pending.values()
+        self._pending = {}
 
     def _restart(self, now_ns: int) -> None:
         """Start a recorder in place of one that is gone or hangs."""

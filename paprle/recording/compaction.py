@@ -23,6 +23,11 @@ _CHUNK_BYTES = 3 << 17  # chosen: of records, a second of an arm; damage costs t
 _PICTURE_BYTES = 1 << 20  # chosen: of a chunk; a viewer that jumps reads one of each
 
 
+def make_part_path(path: Path) -> Path:
+    """Return where an episode's file grows that takes its place at the close."""
+    return path.with_name(f".{path.name}.part")
+
+
 class Compaction:
     """Writes the same as a journal, in a hidden file beside it."""
 
@@ -47,7 +52,7 @@ class Compaction:
             OSError: If it cannot be written.
         """
         self._path = path
-        self._beside = path.with_name(f".{path.name}.part")
+        self._beside = make_part_path(path)
         self._layout = layout
         self._header = header
         self._channels = channels

@@ -34,6 +34,7 @@ from paprle.recording.scan import MAGIC
 from paprle.recording.sink import FileSink
 from paprle.recording.tracks import Track, list_tracks
 
+GONE = "the file was moved or removed while it was written"
 _BATCH = 256  # chosen: records a small chunk; at most some 2 MB for a humanoid
 
 
@@ -160,7 +161,7 @@ class Journal:
                 here on would be found by nobody.
         """
         if not self._sink.is_at(self.path):
-            raise RecordingError("the file was moved or removed while it was written")
+            raise RecordingError(GONE)
 
     def close(self, end_reason: str, extra: Mapping[str, Any]) -> dict[str, Any]:
         """Finish the file, then write its manifest, then return that.

@@ -49,6 +49,15 @@ def check_before(episode, fault_ns):
     assert fault_ns - int(episode.gate["stamp_ns"][-1]) < LOST_NS
 
 
+def check_saved(session, path):
+    """The last line says how to save what is on disk, and nothing else is left."""
+    last = session.text().rstrip().splitlines()[-1]
+    assert last.endswith(f"paprle recover {path}"), last
+    hidden = [one.name for one in path.parent.iterdir() if one.name.startswith(".")]
+    assert hidden == []
+    assert "kept 1, recording failed 1" in session.text()
+
+
 def check_next(episode):
     """The second episode of a session is whole, from its very beginning."""
     assert episode.is_complete, episode.note
@@ -79,6 +88,9 @@ def test_a_full_disk_stops_the_recording_not_the_robot(
         *BREAKER, *TWO, f"env.log={log}", "record.planned_time=0.1", env=outside
     )
     session.wait_for("ENGAGED")
+    path = small_disk / "episode_000000.mcap"
+    while not path.exists():
+        time.sleep(0.02)
     other = small_disk / "other"
     with contextlib.suppress(OSError):  # the recording grows meanwhile
         other.write_bytes(bytes(free_bytes(small_disk) - 8192))
@@ -93,6 +105,7 @@ def test_a_full_disk_stops_the_recording_not_the_robot(
     assert "ended: done, 2 episode(s)" in session.text()
     manifests = [path.name for path in small_disk.glob("*.json")]
     assert manifests == ["episode_000001.json"], "no manifest: it is not whole"
+    check_saved(session, path)
     check_before(session.episode(0), full_at)
     check_next(session.episode(1))
     assert check_motion(log) > 1.5
@@ -208,6 +221,7 @@ def test_a_recorder_that_hangs_is_told_and_the_next_episode_is_recorded(start, o
     assert told < 2.0
     session.wait_for("a new recorder was started")
     assert session.wait_gone(60.0) == NOT_RECORDED, session.text()
+    check_saved(session, session.out / "episode_000000.mcap")
     check_before(session.episode(0), stopped_ns)
     check_next(session.episode(1))
     summary = session.text().split("ended: ")[1]
@@ -275,7 +289,9 @@ def test_a_file_that_vanishes_is_told_within_a_second(start, outside, how):
 
     assert session.wait_gone() == NOT_RECORDED
     assert told < 1.3, "a second, and the status line's own period"
-    assert "ended: done, 2 episode(s)" in session.text()
+    assert "ended: done, 2 episode(s): kept 1, recording failed 1" in session.text()
+    assert "all of it is lost, unless the file was moved" in session.text()
+    assert "paprle recover" not in session.text(), "nothing is there to recover"
     if how != "unlinked":
         check_before(Episode.open(now_at), vanished_ns)
     check_next(session.episode(0))

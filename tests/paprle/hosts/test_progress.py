@@ -3,6 +3,7 @@
 import pytest
 from lock_step import AUTOMATIC, make_progress
 
+from paprle.hosts.progress import list_remedies
 from paprle.hosts.terminal import Operator
 
 
@@ -98,4 +99,13 @@ def test_an_episode_whose_recording_failed_does_not_count_as_kept(lock_step):
         "ended: quit, 2 episode(s): kept 1, recording failed 1, success 1"
     )
     assert f"RECORDING FAILED: {lost}" in lines
-    assert "paprle recover FILE" in lines[-1]
+    assert not any("paprle recover" in line for line in lines)
+
+
+def test_the_command_that_saves_a_recording_has_its_path():
+    recording = {"broken": ["/data/my run/episode_000003.mcap", "b.mcap"]}
+
+    first, second = list_remedies(recording)
+
+    assert first.endswith("paprle recover '/data/my run/episode_000003.mcap'")
+    assert second.endswith("paprle recover b.mcap")
