@@ -27,8 +27,7 @@ def list_gaps(manifest: Mapping[str, Any]) -> Iterator[Gap]:
     """Yield what stands in ``gaps``; of another's manifest only what can be read."""
     given = manifest.get("gaps", ())
     for one in given if isinstance(given, list) else ():
-        numbers = [
-            one.get(key) if isinstance(one, dict) else None for key in Gap._fields
-        ]
-        if all(isinstance(x, int | float) and math.isfinite(x) for x in numbers):
-            yield Gap(*numbers)
+        match one:
+            case {"at": int() | float() as at, "seconds": int() | float() as seconds}:
+                if math.isfinite(at) and math.isfinite(seconds):
+                    yield Gap(at, seconds)

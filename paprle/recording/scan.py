@@ -187,7 +187,8 @@ class Scanner:
             return _parse_metadata(body)
         is_first = self.valid_bytes == len(MAGIC)
         if opcode == Opcode.MESSAGE_INDEX:
-            return _check_index(body)
+            _check_index(body)
+            return None
         if opcode == Opcode.HEADER and is_first:
             return None
         raise Damaged(f"record of kind {opcode} where none may be")
