@@ -21,6 +21,7 @@ from paprle.contracts.types import Vec
 _NEAR = 0.05  # [s] chosen: of full speed; in free motion the IK is 20 ms behind
 _LEAST = 0.001, 0.005  # [m], [rad] chosen: more than the IK leaves of an error
 _FAR = 0.1, 0.5  # [m], [rad] chosen: what a fast arm lags behind, thrice
+_ROUNDING = 1e-9  # [m], [rad] chosen: far below the step of any deflection
 _STANDS = 0.25  # [s] chosen: twice the delay of a gate that smooths for 0.1 s
 _STILL = 0.05  # chosen: share of the step that a command at rest may flutter by
 
@@ -76,7 +77,8 @@ def draw_back(
     near = np.minimum(np.maximum(_NEAR * speeds, _LEAST), _FAR)
     places = (T_reached, standing.T_cmd) if standing.is_long else (T_reached,)
     for T_limb in places:
-        is_back = np.array(_measure(T_limb, T_next)) < _measure(T_limb, T)
+        way = np.subtract(_measure(T_limb, T_next), _measure(T_limb, T))
+        is_back = way < -_ROUNDING
         T = _draw(T, T_limb, np.where(is_back, near, math.inf))
     return T
 
