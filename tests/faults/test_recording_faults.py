@@ -199,6 +199,23 @@ def test_a_recorder_that_stands_still_loses_records_that_are_counted(
 EPISODES = ["leader=breaker", "leader.time=6.0", "follower=piper", "env=kinematic"]
 
 
+@pytest.mark.nightly
+@process
+def test_a_disk_too_slow_to_close_a_file_leaves_one_to_recover(start, outside):
+    session = start(
+        *EPISODES, f"leader.site={JOURNAL}.close", "leader.action=once 60.0",
+        "leader.after=0", "session.duration=2.0", "session.episodes=1", env=outside,
+    )  # fmt: skip
+
+    assert session.wait_gone(60.0) == NOT_RECORDED
+
+    path = session.out / "episode_000000.mcap"
+    assert "kept 0, recording failed 1" in session.text()
+    assert not path.with_suffix(".json").exists()
+    assert session.text().rstrip().splitlines()[-1].endswith(f"paprle recover {path}")
+    assert [one.name for one in session.out.iterdir()] == [path.name]
+
+
 def wait_to_be_told(session, text, since_ns):
     session.wait_for(text)
     return (time.monotonic_ns() - since_ns) * 1e-9

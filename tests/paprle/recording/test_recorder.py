@@ -144,7 +144,7 @@ class FaultyFile:
     real = staticmethod(os.write)
 
 
-@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO])
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EIO, errno.EROFS])
 @pytest.mark.parametrize("n", range(6))
 def test_failing_write_ends_the_recording_not_the_steps(
     make, run, tmp_path, monkeypatch, n, code
@@ -159,6 +159,19 @@ def test_failing_write_ends_the_recording_not_the_steps(
     assert "robot is unaffected" in recorder.failure
     assert not recorder.is_recording
     assert not list(tmp_path.glob("*.json"))
+
+
+def test_a_stale_handle_is_a_failure(make, run, tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ESTALE, os.strerror(errno.ESTALE))
+
+    monkeypatch.setattr(sink_module.FileSink, "is_at", fail)
+    recorder = make()
+
+    run(recorder, 100, end="")
+
+    assert os.strerror(errno.ESTALE) in recorder.failure
+    assert not list(tmp_path.glob(".*"))
 
 
 def test_next_episode_tries_again_after_a_failure(make, run, tmp_path, monkeypatch):
