@@ -20,6 +20,7 @@ import pinocchio as pin
 
 from paprle.contracts import actions, states
 from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.mimic import Mimic
 from paprle.contracts.sampling import Sampling
 from paprle.contracts.scene_body import SceneBody
 
@@ -374,16 +375,6 @@ class FollowerInfo:
     simulated: bool = False
     scene: Mapping[str, str] = field(default_factory=dict)
     bodies: tuple[SceneBody, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Mimic:
-    """A joint that follows another: q = multiplier · q_source + offset."""
-
-    joint: str
-    source: str
-    multiplier: float
-    offset: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,13 +22,13 @@ import numpy.typing as npt
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.leader_group import name_limb, split_leaders
+from paprle.contracts.mimic import Mimic
 from paprle.contracts.sampling import Sampling
 from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
     LeaderInfo,
     LimbInfo,
-    Mimic,
     RobotInfo,
     readonly,
 )

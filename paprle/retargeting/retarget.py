@@ -34,7 +34,7 @@ from paprle.retargeting.describe import describe_pairing
 from paprle.retargeting.joint_sources import expect_one_of
 from paprle.retargeting.joint_turns import JointTurns
 from paprle.retargeting.leader_arms import ArmPoses, load_arms
-from paprle.retargeting.mapping import copy_poses, map_joints, map_poses
+from paprle.retargeting.mapping import map_joints, map_poses
 from paprle.retargeting.pairing import Pairing, make_pairing
 from paprle.retargeting.rules.base import LimbRule, RuleInputs
 from paprle.retargeting.rules.joints import JointsRule
@@ -46,11 +46,11 @@ from paprle.retargeting.state import (
     Solution,
     Target,
     make_idle_state,
+    make_target,
 )
+from paprle.retargeting.target_rows import TargetRows
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
-from paprle.robot.eefs import Eefs
-from paprle.robot.pose_rows import write_pose
 
 _NO_ADVICE: Mapping[str, Advice] = {}
 
@@ -65,6 +65,7 @@ class Retargeting:
         slots: What may drive each limb of the robot, in order.
         turns: How joints of leaders may move, and turns they are off.
         has_poses: Any limb may be driven by a pose.
+        rows: Poses of leaders and targets as a recording has them.
         ik: Settings of the IK.
         placed: Where an operator placed objects, see ``RuleInputs``.
     """
@@ -110,14 +111,13 @@ class Retargeting:
         self._limbs = tuple(robot.limbs.values())
         self._solver, self.ik = make_solver(robot, ik, self.slots, position_margin)
         self._idle = make_idle_state(len(self._limbs), len(robot.joint_names))
-        self._target, self._given = self.make_target(), self.make_target()
+        self._target = self.make_target()
         self._joints: Ints = np.concatenate([limb.indices for limb in self._limbs])
         self._ends: Ints = np.cumsum([len(limb.indices) for limb in self._limbs])
         self._nothing_left: Vec = np.full(len(self._limbs), np.nan)
-        self._eefs = Eefs(robot)
         kinds = [slot.rule for slots in self.slots for slot in slots]
         self.has_poses = any(not isinstance(rule, JointsRule) for rule in kinds)
-        self._has_others = any(not isinstance(rule, PoseRule) for rule in kinds)
+        self.rows = TargetRows(robot, kinds, settings.max_travel)
 
     def describe(self) -> str:
         """Say in one line who drives whom, and how."""
@@ -259,35 +259,9 @@ class Retargeting:
                 gain, offset = state.line[joint, :2].tolist()
                 self._target.q[joint] = gain * asked.opening + offset
 
-    def fill_given(self, sample: SampleView, state: RetargetState, rows: Vec) -> None:
-        """Write where a sample itself asks limbs to be that poses drive, shape (m, 7).
-
-        Args:
-            sample: The newest sample, neither filtered nor reconstructed.
-            state: How every limb is driven.
-            rows: Overwritten where a limb is asked for a pose.
-        """
-        if not (sample.valid and self.has_poses):
-            return
-        given = self._given
-        given.is_asked.fill(False)
-        map_poses(
-            sample.pose,
-            state.pose_rows,
-            *state.anchors,
-            self.settings.max_travel,
-            given.T,
-            given.is_asked,
-            given.is_far,
-        )
-        for i in np.flatnonzero(given.is_asked):
-            write_pose(given.T[i], rows[i])
-
     def make_target(self) -> Target:
         """Return a target that asks for nothing."""
-        m, n = len(self._limbs), len(self._robot.joint_names)
-        is_asked, is_far = np.zeros((2, m), dtype=np.bool_)
-        return Target(np.empty((m, 4, 4)), is_asked, is_far, np.full(n, np.nan))
+        return make_target(len(self._limbs), len(self._robot.joint_names))
 
     def solve(
         self,
@@ -405,28 +379,6 @@ class Retargeting:
             if len(rows):
                 paths[limb.name] = rows
         return paths
-
-    def fill_rows(
-        self,
-        sample: SampleView,
-        state: RetargetState,
-        target: Target,
-        q_des: Vec,
-        raw: Vec,
-        rows: Vec,
-    ) -> None:
-        """Write the leaders' usable poses and the targets', both shape (m, 7).
-
-        Where joints or axes drive, the target is where they put the eef.
-        """
-        if sample.valid:
-            copy_poses(sample.pose, state.driver, raw)
-        if self._has_others:
-            is_other = (state.driver >= 0) & (state.pose_rows < 0)
-            self._eefs.place(q_des, rows)
-            rows[~is_other] = np.nan
-        for i in np.flatnonzero(target.is_asked):
-            write_pose(target.T[i], rows[i])
 
 
 def _copy(state: RetargetState) -> RetargetState:

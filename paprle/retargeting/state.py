@@ -98,3 +98,10 @@ def make_idle_state(n_limbs: int, n_joints: int) -> RetargetState:
     source = np.full(n, -1, dtype=np.int64)
     line = np.tile([1.0, 0.0, -np.inf, np.inf], (n, 1))
     return RetargetState(anchors, nobody, nobody.copy(), source, line, {})
+
+
+def make_target(n_limbs: int, n_joints: int) -> Target:
+    """Return a target that asks for nothing."""
+    is_asked, is_far = np.zeros((2, n_limbs), dtype=np.bool_)
+    T = np.empty((n_limbs, 4, 4))
+    return Target(T, is_asked, is_far, np.full(n_joints, np.nan))

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.types import Mimic, Vec
+from paprle.contracts.mimic import Mimic
+from paprle.contracts.types import Vec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,7 +17,8 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.types import Mimic, Vec, readonly
+from paprle.contracts.mimic import Mimic
+from paprle.contracts.types import Vec, readonly
 from paprle.robot.round_ends import join_capsules
 from paprle.robot.tree import Inertia, Primitive, Urdf, UrdfJoint
 

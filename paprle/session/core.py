@@ -382,9 +382,9 @@ class TickRows:
         if sample is not None:
             self._sample[()] = sample.record
         record["driver"] = motion.driver
-        motion.fill_rows()
-        record["raw"], record["target"] = motion.raw_rows, motion.target_rows
-        record["given"] = motion.given_rows
+        rows = motion.fill_rows()
+        record["raw"], record["target"] = rows.raw, rows.target
+        record["given"] = rows.given
         target = motion.following.target
         record["is_far"] = 0.0 if target is None else target.is_far
         record["status_ns"] = motion.gate_stamp_ns

@@ -24,6 +24,7 @@ from paprle.ipc.stop_reason import read_stop_reason
 from paprle.reconstruction.one_euro import OneEuro
 from paprle.retargeting.retarget import Retargeting
 from paprle.retargeting.state import Anchors
+from paprle.retargeting.target_rows import TargetRows
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
 from paprle.session.apart import Apart
@@ -51,10 +52,6 @@ class Motion:
         q_des: Desired positions, shape (n,), [rad].
         dq_des: Their velocity, shape (n,), [rad/s].
         at_ns: The instant at which they are meant, [ns].
-        raw_rows: Leader pose by follower limb, shape (m, 7); NaN where there is none.
-        target_rows: Retargeted pose of the eef in its base, shape (m, 7).
-        given_rows: Retargeted pose of the newest sample alone, shape (m, 7); NaN where
-            the target follows that sample as it is.
         limb_names: The robot's limbs.
         leaders: All leaders' samples.
         following: The robot's desired joints while leaders drive it.
@@ -111,11 +108,7 @@ class Motion:
         self.following = Following(
             robot, retargeting, self.leaders, gate.reduced_scale, one_euro
         )
-        n_limbs = len(layout.limbs)
-        self.raw_rows, self.target_rows, self.given_rows = np.full(
-            (3, n_limbs, 7), np.nan
-        )
-        self._nobody: Ints = np.full(n_limbs, -1, dtype=np.int64)
+        self._nobody: Ints = np.full(len(layout.limbs), -1, dtype=np.int64)
         self.q_des = robot.home.copy()
         self.dq_des: Vec = np.zeros_like(robot.home)
         self.status: Record = np.zeros((), dtype=layout.status)
@@ -369,18 +362,16 @@ class Motion:
         else:
             q_des[...], dq_des[...] = self.q_des, self.dq_des
 
-    def fill_rows(self) -> None:
-        """Note the poses of leaders and targets in this tick; joint commands by FK."""
-        raw, rows = self.raw_rows, self.target_rows
-        for poses in (raw, rows, self.given_rows):
-            poses.fill(np.nan)
+    def fill_rows(self) -> TargetRows:
+        """Return the poses of leaders and targets in this tick."""
+        rows, sample = self._retargeting.rows, self.leaders.sample
+        rows.clear()
         state, target = self.following.state, self.following.target
-        sample = self.leaders.sample
-        if sample is None or state is None or target is None:
-            return
-        self._retargeting.fill_rows(sample, state, target, self.q_des, raw, rows)
-        if self.following.is_made:
-            self._retargeting.fill_given(sample, state, self.given_rows)
+        if sample is not None and state is not None and target is not None:
+            rows.fill(sample, state, target, self.q_des)
+            if self.following.is_made:
+                rows.fill_given(sample, state)
+        return rows
 
     def warm_up(self) -> None:
         """Touch everything a tick will need, so that the first one is not slow."""

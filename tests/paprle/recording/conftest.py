@@ -10,13 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from paprle.contracts.mimic import Mimic
 from paprle.contracts.settings import RecordSettings
 from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
     LeaderInfo,
     LimbInfo,
-    Mimic,
     RobotInfo,
     readonly,
 )
