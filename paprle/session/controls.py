@@ -45,7 +45,8 @@ class Controls:
         if sample.valid:
             self._axes.note(sample.axes)
             self._triggers.note(sample.opening)
-        counts = self._axes.seen & np.isfinite(sample.axes)
-        sample.axes[self._named & ~counts] = 0.0
+        is_number = ~np.isnan(sample.axes)
+        if is_number.any():  # a sample without any number is refused
+            sample.axes[self._named & ~(self._axes.seen & is_number)] = 0.0
         if self._has_trigger:
             sample.opening[~self._triggers.seen] = np.nan

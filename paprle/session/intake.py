@@ -251,9 +251,11 @@ def judge_axes(sample: SampleView, refusal: str) -> str:
     Returns:
         Why it is refused; empty: it is not.
     """
-    if (np.abs(sample.axes) > _FULL).any():
+    sizes = np.abs(sample.axes)
+    if (sizes > _FULL).any():
         return "axes"
-    return "" if refusal == "empty" else refusal  # an axis without a number is at rest
+    has_any = bool(np.isfinite(sizes).any())
+    return "" if refusal == "empty" and has_any else refusal
 
 
 @compiled
