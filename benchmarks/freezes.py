@@ -1,4 +1,4 @@
-"""How long a robot stands while its operator asks it to move, and what ends that.
+"""Measures how long a robot stands while its operator asks it to move.
 
 python -m benchmarks.freezes [ROBOT …] [seconds=180] [seed=0]
 

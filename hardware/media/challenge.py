@@ -1,4 +1,4 @@
-"""Who may have pictures: an ask is obeyed that holds a fresh number of the sender's.
+"""Answers asks for pictures that hold a fresh number of the sender's.
 
 The number is made of the asker's address and of the time by a key that the sender draws
 when it begins, so that nothing is remembered of anybody. An ask that is played again

@@ -84,7 +84,7 @@ class Ask(NamedTuple):
 
 
 class Challenge(NamedTuple):
-    """What a sender wants to see in the next ask.
+    """Contents that a sender expects of the next ask.
 
     Attributes:
         nonce: The asker's number, ``NONCE`` bytes.

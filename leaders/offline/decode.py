@@ -21,7 +21,7 @@ _BAD = "\ufffd"
 
 
 class Decoded(NamedTuple):
-    """What a file says.
+    """Text of a file.
 
     Attributes:
         text: Its text, lines ended by a line feed.

@@ -26,7 +26,7 @@ _N_POSE = 7
 
 
 class Echo(NamedTuple):
-    """What was printed, as a table with commas.
+    """Printed messages as a table with commas.
 
     Attributes:
         header: Names of the columns.

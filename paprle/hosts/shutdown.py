@@ -1,4 +1,4 @@
-"""How long each process of a session may take to end (K4).
+"""Limits the time that each process of a session takes to end (K4).
 
 After Ctrl-C a session ends within 5 s, whichever of its processes stands still. A
 process that has been stopped (a debugger, SIGSTOP) cannot end by itself; it is killed.

@@ -27,7 +27,7 @@ def make_classifier(plan: Plan) -> Classifier:
 
 
 class TrackingWatch:
-    """What keeps the robot from where it is asked to be, and for how long it did.
+    """Causes that keep the robot from where it is asked to be, and their durations.
 
     ``note`` is called in the tick's thread, everything else beside it.
 

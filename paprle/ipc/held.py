@@ -1,4 +1,4 @@
-"""How the causes that keep limbs back stand in the gate's status."""
+"""Encodes the causes that keep limbs back in the gate's status."""
 
 from __future__ import annotations
 

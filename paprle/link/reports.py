@@ -1,4 +1,4 @@
-"""What a gate told, as it crosses a link: a few fields of known types, in JSON."""
+"""Reports of a gate as they cross a link: fields of known types, in JSON."""
 
 from __future__ import annotations
 

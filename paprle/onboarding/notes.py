@@ -1,4 +1,4 @@
-"""What long work takes to say how far it is."""
+"""Type of the function that reports the progress of long work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How joints of leaders may move, and by how many turns they are off the robot's.
+"""Bounds the motion of leader joints, and counts their turns off the robot's.
 
 A leader that tells an endless joint within one turn says the same posture as a robot
 that has turned it twice. Where both begin together, the leader's number is taken to be

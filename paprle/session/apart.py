@@ -1,4 +1,4 @@
-"""How far leaders ask joints to go before they drive the robot, in words."""
+"""Describes the distance of leaders from the robot before they drive it."""
 
 from __future__ import annotations
 

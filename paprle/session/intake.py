@@ -98,7 +98,7 @@ class Intake:
 
     @property
     def n_unwrapped(self) -> int:
-        """How often a joint stepped by a turn, which was taken out."""
+        """Number of steps by a whole turn that were taken out."""
         return int(self._n_unwrapped[0])
 
     def update(self, record: Record | None, now_ns: int) -> None:

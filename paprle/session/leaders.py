@@ -142,7 +142,7 @@ class Leaders:
 
     @property
     def n_presses(self) -> int:
-        """How often people took hold of their leaders, by presses that count."""
+        """Number of presses that count, of all leaders that people hold."""
         pairs = zip(self.intakes, self.infos, strict=True)
         return sum(i.dead_man.n_presses for i, info in pairs if info.is_human)
 
@@ -165,7 +165,7 @@ class Leaders:
 
     @property
     def n_unwrapped(self) -> int:
-        """How often a joint stepped by a turn, which was taken out."""
+        """Number of steps by a whole turn that were taken out."""
         return sum(intake.n_unwrapped for intake in self.intakes)
 
     def accept_jumps(self, now_ns: int) -> None:

@@ -1,4 +1,4 @@
-"""How a person engages and goes on, in words."""
+"""Describes the press by which a person engages and goes on."""
 
 from __future__ import annotations
 

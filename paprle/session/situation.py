@@ -1,4 +1,4 @@
-"""What a decision of the session may look at, beside leaders, motion and episodes."""
+"""Inputs of a session's decision beside leaders, motion and episodes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _OURS = _SILENT | 1 << Reason.STATE_STALE
 
 
 class Situation(NamedTuple):
-    """What a decision may look at beside leaders, motion and episodes.
+    """Inputs of a decision beside leaders, motion and episodes.
 
     Attributes:
         now_ns: Monotonic time, [ns].

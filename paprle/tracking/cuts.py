@@ -1,4 +1,4 @@
-"""How much of the motion that is asked is cut, and at which joint.
+"""Measures the share of the asked motion that is cut, and names the joint.
 
 It is the share of the way asked for between two looks that the command did not go. A
 joint that is at its limit while nothing more is asked for only catches up.

@@ -32,7 +32,7 @@ HELPFUL = 0.1  # chosen: cosine between what is left and what a joint does about
 
 
 class Asked(NamedTuple):
-    """What the IK of a limb was asked for.
+    """Request to the IK of a limb.
 
     Attributes:
         rotation_weight: Of rotation against translation, [m/rad]; 0: position alone.

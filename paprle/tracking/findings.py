@@ -1,4 +1,4 @@
-"""What the classifier says of a limb, in words."""
+"""Findings of the classifier on a limb, in words."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Finding(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """What is cut of the motion that is asked of a limb.
+    """Share of a limb's asked motion that is cut.
 
     Attributes:
         what: What cuts it: ``velocity of joint2``.
@@ -55,7 +55,7 @@ class Cut(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What was found at one look.
+    """Findings of one look.
 
     Attributes:
         findings: Why limbs are not where they are asked to be.

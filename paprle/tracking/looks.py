@@ -20,7 +20,7 @@ N_LOOKS = 6  # chosen: half a second, the longest lag that a report tells
 
 
 class Look(NamedTuple):
-    """What a tick asked for, and what the gate had done by then.
+    """Request of a tick, and the command of the gate by then.
 
     Attributes:
         stamp_ns: Time of the tick, [ns].

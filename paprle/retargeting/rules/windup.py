@@ -27,7 +27,7 @@ _STILL = 0.05  # chosen: share of the step that a command at rest may flutter by
 
 
 class Standing(NamedTuple):
-    """How long a limb's command has stood while its target was pushed.
+    """Measures how long a limb's command stands while its target is pushed.
 
     Attributes:
         T_cmd: Pose of the command at the last push, shape (4, 4).
