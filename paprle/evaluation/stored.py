@@ -33,6 +33,7 @@ _SENT = (
     "q_cmd",
     "dq_cmd",
     "q_meas",
+    "held",
 )
 _GATE = (*_PUNCTUAL, *_SENT)
 

@@ -17,6 +17,7 @@ from paprle.robot.arrays import Ints
 _LESS = 0.5  # chosen: of what is left above braking, per refusal
 _LEAST = 0.2  # chosen: a group that is left less brakes: at the third refusal
 _CLOSING = 1e-9  # [m/s] chosen: far above rounding
+_EQUAL = 0.999  # chosen: groups that close a pair as fast as each other yield alike
 
 
 @compiled
@@ -46,8 +47,9 @@ def yield_to_refusal(
 ) -> bool:
     """Scale down the groups that bring about what was refused.
 
-    Of a pair that is the group that closes it fastest; where none does, all groups that
-    move it. Of a tool it is the groups of its limb. Where nothing is known, all yield.
+    Of a pair that is the group that closes it fastest, or several that close it alike;
+    where none does, all groups that move it. Of a tool it is the groups of its limb.
+    Where nothing is known, all yield.
 
     Args:
         limits: Gives the groups.
@@ -70,7 +72,8 @@ def yield_to_refusal(
     has_yielded = False
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
-        is_cause = g == fastest
+        closing = _find_closing(limits, collision, motion, box, g)
+        is_cause = fastest >= 0 and closing > _EQUAL * most
         if fastest < 0 and kind == PAIR:
             is_cause = _moves(collision, index, group)
         if kind == TOOL:

@@ -86,6 +86,8 @@ class Intake:
         self._seen = np.zeros(len(layout.leader.limbs), dtype=np.bool_)
         self._usable_since_ns: int | None = None
         self.is_spent, self._is_human = False, info.is_human
+        is_policy = bool(info.robot) and not (info.motion or info.path)
+        self._is_device = not (info.is_human or is_policy)
         self.dead_man = DeadMan(has_deadman=info.has_deadman)
         self._has_axes = bool(info.axes)
         self._controls = Controls(layout) if has_controls(info) else None
@@ -137,12 +139,13 @@ class Intake:
             self._newest_ns, self._content_ns = sample.stamp_ns, now_ns
 
     def _note_jump(self, sample: SampleView, *, is_new: bool) -> None:
-        """Follow nobody to a place from which only one message ever came.
+        """Follow no device to a place from which only one message ever came.
 
-        A person presses before the robot goes on, whatever the leader says.
+        A person presses before the robot goes on, whatever the leader says. A policy
+        repeats one answer until it is asked again.
         """
         numbers = sample.numbers.tobytes()
-        self.jumped = is_new or (not self._is_human and numbers == self._landed)
+        self.jumped = is_new or (self._is_device and numbers == self._landed)
         if is_new:
             self._landed = numbers
 

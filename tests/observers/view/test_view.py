@@ -15,6 +15,7 @@ from observers.view.observer import View, find_port
 from observers.view.scene import Scene
 from paprle.config import resolve
 from paprle.contracts.continuum import EVERYTHING, LEVELS, find_parts
+from paprle.contracts.errors import ConfigError
 from paprle.contracts.motion_cues import CueSettings, make_cue
 from paprle.contracts.session_view import MirroredRobot
 from paprle.hosts.factories import add_view, list_observers
@@ -127,7 +128,8 @@ def test_a_leader_at_the_page_needs_no_terminal(monkeypatch):
 
     assert "view" in list_observers(add_view(resolve(words)))
     assert "view" in list_observers(add_view(resolve([*WORDS, "console=on"])))
-    assert "view" not in list_observers(add_view(resolve([*words, "console=off"])))
+    with pytest.raises(ConfigError, match=r"session\.view=false; leave that out"):
+        add_view(resolve([*words, "console=off"]))
 
 
 def test_a_session_with_a_terminal_has_a_page_unless_told_otherwise(monkeypatch):

@@ -32,6 +32,8 @@ OTHER = {
     "is_measured": True,
     "is_far": True,
     "has_gripper": True,
+    "has_deadman": True,
+    "has_trigger": True,
     "has_buttons": True,
     "renders": "torque",
     "rate": 500.0,

@@ -22,7 +22,9 @@ URDF = (
     '<robot name="r"><link name="base"/>'
     f"{SLIDE.format('a', -0.1, 1)}{SLIDE.format('b', 0.1, -1)}</robot>"
 )
-GATE = np.dtype([("k", "u4"), ("state", "u1"), ("q_cmd", "f8", (2,))])
+GATE = np.dtype(
+    [("k", "u4"), ("state", "u1"), ("q_cmd", "f8", (2,)), ("reasons", "u8")]
+)
 KEEP = {"clearance_self": 0.02, "clearance_scene": 0.03}
 WALL = {"wall": {"shape": "box", "size": [0.1, 1.0, 1.0], "xyz": [-0.3, 0.0, 0.0]}}
 

@@ -18,7 +18,13 @@ from paprle.robot import RobotModel
 from paprle.robot.urdf import read_urdf
 
 GATE = np.dtype(
-    [("stamp_ns", "i8"), ("k", "u4"), ("state", "u1"), ("q_cmd", "f8", (2,))]
+    [
+        ("stamp_ns", "i8"),
+        ("k", "u4"),
+        ("state", "u1"),
+        ("q_cmd", "f8", (2,)),
+        ("reasons", "u8"),
+    ]
 )
 CUBE = """solid c
 facet normal 0 0 1

@@ -25,7 +25,10 @@ class Sight:
             rows=None, allowed=None, waits=np.zeros(2), pair=np.zeros(2, dtype=int)
         )
         self.motion = SimpleNamespace(
-            c=AT, goal_error=np.array([0.1, 0.1]), v_next=np.zeros(2)
+            c=AT,
+            goal_error=np.array([0.1, 0.1]),
+            v_next=np.zeros(2),
+            kept_by=np.full(2, -1),
         )
         self.parts = SimpleNamespace(
             collision=SimpleNamespace(measured=self.measured),
@@ -47,7 +50,7 @@ class Sight:
         self.motion.c = c
         self.measured.rows = np.array(rows).reshape(-1, 2)
         self.measured.allowed = np.full(len(rows), 0.01)
-        return self.sliding._add_remembered(len(rows), H)
+        return self.sliding._add_remembered(len(rows), H)[:2]
 
 
 @pytest.mark.parametrize("closed", [0.0, 0.002, -0.002])
