@@ -40,11 +40,13 @@ def provide_yaml(urdf: Path, note: Note = be_silent) -> tuple[Path, list[str]]:
         f"{urdf.name}: guesses stand in {yaml}; to review and keep them: "
         f"paprle new-robot {shlex.quote(str(urdf))}"
     ]
-    kept = yaml.parent / "findings.txt"  # doubts do not fade with a second start
-    if not yaml.is_file():
-        report = write_new_robot(path, yaml.parent, slug, note=note)
-        kept.write_text("\n".join(report.findings()), encoding="utf-8")
-    found = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
+    kept = yaml.parent / "doubts.txt"  # doubts do not fade with a second start
+    if yaml.is_file():
+        found = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
+    else:
+        found = list(write_new_robot(path, yaml.parent, slug, note=note).findings())
+        doubts = [line for line in found if line.startswith("CHECK")]
+        kept.write_text("\n".join(doubts), encoding="utf-8")
     return yaml, [f"{urdf.name}: {line}" for line in found] + told
 
 

@@ -137,7 +137,7 @@ class SteppedSession:
         if self.states:
             self.step(0.5)
         else:
-            self.until("WAITING")
+            self.until("WAITING").step(0.2)  # the release crosses a link
         self.hand.is_held = True
         self.step(_SAID)
         needs_key = not self.leader.info.engage_hint  # where holding on is no press

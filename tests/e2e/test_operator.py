@@ -97,7 +97,9 @@ def check_shortfalls(text, manifests):
             of_episodes[one["cause"]] += one["seconds"]
     assert {name.strip(", ") for name in causes} == set(of_episodes)
     for name, seconds in causes.items():
-        assert float(seconds) == pytest.approx(of_episodes[name.strip(", ")], abs=0.06)
+        assert float(seconds) == pytest.approx(
+            of_episodes[name.strip(", ")], abs=0.26
+        )  # one look, and rounding
     farthest = max(
         one["farthest"]
         for manifest in manifests

@@ -122,19 +122,6 @@ def test_what_must_let_go_does(leader, headset, cause):
     wait_until(lambda: not (leader.latest().engaged and leader.latest().valid))
 
 
-def test_after_it_was_lost_it_needs_another_grip(leader, headset):
-    hold(leader, headset)
-    headset.is_frozen = True
-    wait_until(lambda: not leader.latest().valid)
-    headset.is_frozen = False
-    wait_until(lambda: leader.latest().valid)
-    assert not leader.latest().engaged
-
-    headset.grips = False
-    time.sleep(0.1)
-    hold(leader, headset)
-
-
 def test_one_that_goes_silent_goes_stale(leader, headset):
     hold(leader, headset)
     headset.is_silent = True
@@ -146,8 +133,9 @@ def test_one_that_goes_silent_goes_stale(leader, headset):
 def test_one_that_comes_back_goes_on(headset, leader):
     hold(leader, headset)
     headset.close()
-    wait_until(lambda: leader.latest().engaged is False)
-    assert "headset" in leader.take_warnings()[0]
+    told = []
+    wait_until(lambda: told.extend(leader.take_warnings()) or told)
+    assert "headset" in told[0]
     again = EmulatedVisionPro(headset.port)
     again.grips = False
     wait_until(lambda: leader.latest().valid, 10.0)

@@ -294,7 +294,7 @@ def test_a_flood_costs_the_robots_host_no_more_than_some_datagrams(far_away):
 
     refused = far_away.far.refused - before
     assert refused["too many at once"] > 3700
-    assert refused["wrong key"] < 100
+    assert refused["wrong key"] <= 256, "one source's bound"
 
 
 def test_set_points_beyond_twice_their_rate_are_counted_and_not_obeyed(far_away):

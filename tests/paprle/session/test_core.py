@@ -74,6 +74,7 @@ def test_reengaging_with_the_device_elsewhere_moves_nothing(lock_step):
     session.valid = False  # a jump like this one is not followed in any case
     session.step(2)
     session.valid = True
+    session.step(2)
     session.engaged = True
     session.until("ENGAGED").step(200)
 
