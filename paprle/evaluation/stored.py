@@ -22,7 +22,7 @@ _MOST_EVENTS = 1000  # chosen: a file of strangers may hold any number of them
 _SAMPLE = ("stamp_ns", "seq", "limb_ns", "pose")
 _PUNCTUAL = ("k", "stamp_ns", "state", "compute_ns", "late_ns", "n_overruns")
 _ASKED = ("has_sample", "driver", "target", "given", "q_des", "err_pos", "err_rot")
-_JUDGED = ("sample_age_ns", "is_far", "status_ns", "dq_des")
+_JUDGED = ("sample_age_ns", "is_far", "status_age_ns", "dq_des")
 _TICK = (*_PUNCTUAL, *_ASKED, *_JUDGED)
 _SENT = (
     "reasons",

@@ -56,8 +56,7 @@ def list_looks(episode: Source) -> Iterator[Look]:
         own = ticks["stamp_ns"] // LOOK_NS
         first = own[:1] if before_ns is None else before_ns // LOOK_NS
         before_ns = ticks["stamp_ns"][-1:]
-        # files of earlier versions do not tell which status a tick saw
-        seen_ns = np.where(ticks["status_ns"], ticks["status_ns"], ticks["stamp_ns"])
+        seen_ns = ticks["stamp_ns"] - ticks["status_age_ns"]
         for k in np.flatnonzero(np.diff(own, prepend=first)):
             row = int(np.searchsorted(gate_ns, seen_ns[k], side="right")) - 1
             if row >= 0:

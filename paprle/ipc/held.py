@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-HELD = 256  # [bytes] chosen: four limbs with the names of two links each
+HELD = 96  # [bytes] chosen: a limb and a gripper with the names of two links each
 _BETWEEN, _OF = "; ", ": "
 
 

@@ -196,7 +196,7 @@ TICK: Columns = (
     ("target", _F8, ("m", _POSE)),  # retargeted T_base_eef, before IK; NaN: none
     ("given", _F8, ("m", _POSE)),  # target of the newest sample alone; NaN: ``target``
     ("is_far", _F8, ("m",)),  # 1: shortened by retarget.max_travel, else 0
-    ("status_ns", _I8, ()),  # stamp of the gate's status that the tick saw; 0: none
+    ("status_age_ns", _I8, ()),  # of the gate's status that the tick saw; 0: none
     ("mapping", _F8, ("m", N_FREEDOMS, "x")),  # D that axes drive by; NaN: none
     ("placed", _F8, ("p", _POSE)),  # in world, by Layout.placed; NaN: taken away
     ("q_des", _F8, ("n",)),

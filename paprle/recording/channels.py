@@ -37,7 +37,6 @@ Ints = npt.NDArray[np.int64]
 EVENTS_TOPIC = "/events"
 GIVEN = "/given/"
 """Where topics begin of what newest samples alone ask for."""
-SEEN = "/session/seen"
 MAPPING = "/mapping/"
 """Where topics of the matrices begin by which axes drive."""
 LEADER_LIFE = "/leader/alive"
@@ -183,7 +182,6 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
         channels.append(_given(row, limb, frame))
         channels += _mapping(layout, row, limb)
     channels += [
-        _seen(layout),
         _joints(layout, "/q_des", Stream.TICK, "stamp_ns", ("q_des", "dq_des")),
         replace(
             _joints(layout, "/q_cmd", Stream.GATE, "stamp_ns", ("q_cmd", "dq_cmd")),
@@ -323,13 +321,6 @@ def _leader_life(layout: Layout) -> list[Channel]:
     message = make_fixed(JOINT_STATE, _joint_state((), 0))
     stamp = ("sample", "alive_ns", 0)
     return [Channel(LEADER_LIFE, Stream.TICK, message, stamp, {})]
-
-
-def _seen(layout: Layout) -> Channel:
-    """Return the channel of which status a tick saw, and whose target was shortened."""
-    message = make_fixed(JOINT_STATE, _joint_state(layout.limbs, 1))
-    fields: dict[str, Path] = {"position": ("is_far",)}
-    return Channel(SEEN, Stream.TICK, message, ("status_ns",), fields)
 
 
 def _mapping(layout: Layout, row: int, limb: str) -> list[Channel]:

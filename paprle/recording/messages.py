@@ -69,6 +69,8 @@ OWN_FIELDS: Mapping[str, Mapping[str, str]] = {
         "late_ns": "lateness of its wake-up",
         "n_overruns": "so far",
         "posted_ns": "when the set-point was posted, monotonic clock",
+        "is_far": "by limb: 1: its target was shortened to retarget.max_travel",
+        "status_age_ns": "of the gate's status that the tick saw",
     },
     GATE_STATUS: {
         "k": "number of the gate tick",

@@ -22,7 +22,6 @@ from paprle.recording.channels import (
     GIVEN,
     LEADER_LIFE,
     MAPPING,
-    SEEN,
     Channel,
     Ints,
     Rows,
@@ -46,7 +45,7 @@ from paprle.recording.scan import (
 
 HEADER, CONFIG, URDF = "header.json", "config.json", "robot.urdf"
 _LARGEST = {HEADER: 4 << 20, CONFIG: 4 << 20, URDF: 32 << 20}  # chosen: ours are less
-_OPTIONAL = (GIVEN, SEEN, LEADER_LIFE, MAPPING)
+_OPTIONAL = (GIVEN, LEADER_LIFE, MAPPING)
 _MAX_PENDING = 64 << 20  # chosen: rows whose other channels have not come yet
 _MAX_CHANNELS = 1000  # chosen: a humanoid with many objects has some dozens
 

@@ -387,7 +387,8 @@ class TickRows:
         record["given"] = rows.given
         target = motion.following.target
         record["is_far"] = 0.0 if target is None else target.is_far
-        record["status_ns"] = motion.gate_stamp_ns
+        seen_ns = motion.gate_stamp_ns
+        record["status_age_ns"] = record["stamp_ns"] - seen_ns if seen_ns else 0
         if self._has_axes:
             motion.following.fill_mappings(record["mapping"])
         record["q_des"], record["dq_des"] = motion.q_des, motion.dq_des
