@@ -45,6 +45,7 @@ def test_what_is_typed_is_where_an_object_is_until_it_is_taken_away(shown):
     go_on(shown, lambda: "cup" in view.wishes.placed)
     assert view.wishes.placed["cup"].tolist() == [0.3, -0.05, 0.12, 0.0, 0.0, 0.0, 1.0]
     assert "bin" not in view.wishes.placed
+    go_on(shown, lambda: form.locator("input").nth(0).input_value() == "0.300")
 
     form.locator("input").nth(0).fill("-4e2")
     put.click()

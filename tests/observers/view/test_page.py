@@ -75,7 +75,7 @@ def shoot(page, path=None):
     return page.shoot(path)[top:bottom, :width]
 
 
-def wait_for_floor(page, timeout=60.0):
+def wait_for_floor(page, timeout=120.0):
     """Wait for the first picture: its floor is not quite white, an empty page is."""
     end = time.monotonic() + timeout
     while (shoot(page)[-3 * _BLOCK :] == 255).mean() > 0.5:
@@ -96,7 +96,7 @@ def shoot_at_rest(page, path, timeout=60.0):
 
 @pytest.mark.process
 @pytest.mark.sim
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(360)
 def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
     find_browser()
     session, log = demo
