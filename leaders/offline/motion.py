@@ -19,7 +19,7 @@ from leaders.offline.checks import (
 )
 from leaders.offline.config import ColumnSettings, OfflineConfig
 from leaders.offline.decode import read_whole
-from leaders.offline.quantities import check_joints
+from leaders.offline.quantities import check_joints, doubt_opening, guess_units
 from leaders.offline.text import Limb, read_text
 from leaders.offline.track import Rows, Track
 from paprle.contracts.axes import AxisSpeeds
@@ -88,7 +88,8 @@ def load_motion(config: OfflineConfig, robot: RobotInfo | None = None) -> Motion
                     path, limb, loss, f"{notes[-1]}; {_say_units(limb, config)}"
                 )
             notes += [f"{what}: {limb.told}"] if limb.told else []
-            notes += [f"CHECK: {what}: {doubt}" for doubt in limb.doubts]
+            doubts = [*limb.doubts, doubt_opening(limb.rows.opening)]
+            notes += [f"CHECK: {what}: {doubt}" for doubt in doubts if doubt]
             limbs[name] = limb
             tracks[name] = (rows, breaks)
             periods.append(float(np.median(np.diff(rows.t))))
@@ -126,7 +127,10 @@ def load_motion(config: OfflineConfig, robot: RobotInfo | None = None) -> Motion
 def _say_units(limb: Limb, config: OfflineConfig) -> str:
     units = config.units
     lengths = "" if limb.rows.p is None else f", positions in [{units.length or 'm'}]"
-    return f"stamps are in [{units.time or 's'}]{lengths} (leader.units)"
+    is_named = bool(units.time or units.length)
+    guess = "" if is_named else guess_units(limb.rows.t, limb.rows.p, config.max_gap)
+    said = f"stamps are in [{units.time or 's'}]{lengths} (leader.units)"
+    return f"{said}; {guess}" if guess else said
 
 
 def _check_joints(path: Path, rows: Rows, robot: RobotInfo | None) -> None:

@@ -14,6 +14,10 @@ from paprle.contracts.types import Vec
 _SLACK = 0.1  # [rad] chosen: rounding, and a turn that goes on a little beyond ±π
 _WIDE = 2.0  # [m] chosen: farther than a hand and most arms reach
 _MOST_TURNS = 3.0  # chosen: no joint is told to be farther, but in degrees
+_NARROW = 0.2  # chosen: in [m], grippers open less; a gripper that is used opens more
+_FASTEST = 1e-4  # [s] chosen: no recording has its rows closer to each other
+_ABSURD = 1e20  # chosen: Unix time in [ns] is below it; squares of it are numbers
+_TIMES = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 _FEWEST = 3  # chosen: so many different whole numbers are no chance
 
 
@@ -85,6 +89,53 @@ def doubt_lengths(names: Sequence[str], p: Vec) -> str:
         f"{_list(names)} move by {spread:.3g}, assumed: m; if they are mm or cm, "
         "leader.units.length"
     )
+
+
+def doubt_opening(opening: Vec | None) -> str:
+    """Judge the openings of a gripper, which are shares of its stroke.
+
+    Args:
+        opening: Shape (n,), or None without a gripper.
+
+    Returns:
+        What to check; empty where they can be shares.
+    """
+    if opening is None:
+        return ""
+    low, high = _find_range(opening)
+    if low < -_SLACK or high > 1.0 + _SLACK:
+        what = "outside of 0 (closed) … 1 (open) they are clipped; is this percent?"
+    elif low < high < _NARROW:
+        what = "0 is closed and 1 is open; are these metres?"
+    else:
+        return ""
+    return f"gripper openings from {low:.3g} to {high:.3g}: {what}"
+
+
+def guess_units(t: Vec, p: Vec | None, max_gap: float) -> str:
+    """Guess the units in which rows that cannot be played would be a motion.
+
+    Args:
+        t: Stamps, shape (n,), [s] as assumed.
+        p: Positions, shape (n, 3), [m] as assumed; None for joints.
+        max_gap: Longest time between rows that is bridged, [s].
+
+    Returns:
+        A question that names the option; empty where no unit fits.
+    """
+    steps = np.abs(np.diff(t[np.abs(t) < _ABSURD]))
+    dt = float(np.median(steps)) if len(steps) else 0.0
+    for unit, factor in _TIMES.items():
+        if dt > max_gap and _FASTEST <= dt * factor <= max_gap:
+            return f"are the stamps in [{unit}]? say leader.units.time={unit}"
+    p = None if p is None else p[(np.abs(p) < _ABSURD).all(axis=1)]
+    if p is None or len(p) < 2:
+        return ""
+    way = np.median(np.linalg.norm(np.diff(p, axis=0), axis=1))
+    place = np.median(np.linalg.norm(p - p[0], axis=1))
+    if not max(way / max(dt, _FASTEST), place) > _WIDE:
+        return ""
+    return "are the positions in [mm] or [cm]? say leader.units.length=mm (or cm)"
 
 
 def _is_whole(angles: Vec) -> bool:

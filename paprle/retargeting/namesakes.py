@@ -8,7 +8,7 @@ nothing, and that is a doubt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from paprle.contracts.leader_group import find_part
@@ -133,6 +133,25 @@ def tell_unused(leader: LeaderInfo, used: Iterable[str]) -> str:
     idle = [own for own in leader.limbs if own not in set(used)]
     drive = "drives" if len(idle) == 1 else "drive"
     return f"leader limb {listed(idle)} {drive} nothing" if idle else ""
+
+
+def tell_crossed(
+    limbs: Sequence[LimbInfo], leader: LeaderInfo, chosen: Mapping[str, Iterable[str]]
+) -> Iterator[str]:
+    """Yield where the operator chose a leader limb of the other side.
+
+    Args:
+        limbs: Limbs of the robot.
+        leader: The leader, or several seen as one.
+        chosen: Leader limbs by limb of the robot.
+    """
+    own_sides = _find_leader_sides(leader)
+    sides = find_sides({limb.name: limb.joint_names for limb in limbs})
+    for name, owns in chosen.items():
+        for own in owns:
+            yield from filter(
+                None, [tell_contradiction(name, sides[name], own, own_sides[own])]
+            )
 
 
 def _tell_map(name: str, own: str) -> str:

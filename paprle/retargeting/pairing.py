@@ -25,6 +25,7 @@ from paprle.retargeting.namesakes import (
     Namesakes,
     match_first,
     match_names,
+    tell_crossed,
     tell_unused,
 )
 from paprle.robot import RobotModel
@@ -223,8 +224,13 @@ class _PairingMaker:
                 "it in retarget.limbs"
             )
         if settings.limbs:
-            return self._read_rules(settings.limbs)
+            wishes = self._read_rules(settings.limbs)
+            self._note_crossed(
+                {name: own for name, (rule, own) in wishes.items() if rule != "look_at"}
+            )
+            return wishes
         chosen = self._read_limb_map()
+        self._note_crossed(chosen)
         if not chosen:
             matched = self._match_names()
             self.problems += matched.problems
@@ -239,6 +245,11 @@ class _PairingMaker:
         self.doubts += [
             matched.doubts[name] for name in names if name in matched.doubts
         ]
+
+    def _note_crossed(self, chosen: Mapping[str, Iterable[str]]) -> None:
+        """Note limbs of one side that the settings give to a leader of the other."""
+        crossed = tell_crossed(self._robot.info.limbs, self._leader, chosen)
+        self.doubts += [text for text in crossed if text not in self.doubts]
 
     def _read_rules(
         self, rules: Mapping[str, LimbRuleSettings]

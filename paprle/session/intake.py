@@ -30,6 +30,7 @@ from paprle.session.controls import Controls, has_controls
 from paprle.session.deadman import DeadMan
 
 _BURST = 0.1  # [s] chosen: samples may be held up this long and then come at once
+_PAUSE_NS = 1_000_000_000  # chosen: whoever is silent for longer has not just stalled
 _STEADY_NS = 200_000_000  # chosen: an automatic leader re-engages after this much data
 _NOISE = 0.01  # [m] chosen: jitter of a tracked pose between two close stamps
 _MAX_SEQUENCE_JUMP = 1_000_000  # spec: safety.md A3
@@ -49,6 +50,8 @@ class Intake:
             nothing but its numbers came since, of a leader that nobody holds.
         dead_man: Whether its dead-man counts.
         is_spent: The dead-man is held, by a press that does not count.
+        pause: The longest silence above the largest age within one press, [s]: the
+            device stalls, and a larger bound would bear it. 0: there was none.
         turns: Turns added to what each joint says, shape (k, j).
     """
 
@@ -86,6 +89,7 @@ class Intake:
         self._seen = np.zeros(len(layout.leader.limbs), dtype=np.bool_)
         self._usable_since_ns: int | None = None
         self.is_spent, self._is_human = False, info.is_human
+        self.pause = 0.0
         is_policy = bool(info.robot) and not (info.motion or info.path)
         self._is_device = not (info.is_human or is_policy)
         self.dead_man = DeadMan(has_deadman=info.has_deadman)
@@ -133,10 +137,20 @@ class Intake:
             self._controls.mask(sample)
         if refusal or self.jumped:
             self._note_jump(sample, is_new=bool(refusal))
+        self._note_pause(sample, before, now_ns)
         self.sample, self._next = sample, before or self._spare
         self.arrived_ns = now_ns
         if self._newest_ns is None or sample.stamp_ns > self._newest_ns:
             self._newest_ns, self._content_ns = sample.stamp_ns, now_ns
+
+    def _note_pause(
+        self, sample: SampleView, before: SampleView | None, now_ns: int
+    ) -> None:
+        """Measure a silence that one press outlasts: nobody let go in it."""
+        if before is None or not (before.engaged and sample.engaged):
+            self.pause = 0.0
+        elif self._max_age_ns < (silent_ns := now_ns - self.arrived_ns) <= _PAUSE_NS:
+            self.pause = max(self.pause, silent_ns * 1e-9)
 
     def _note_jump(self, sample: SampleView, *, is_new: bool) -> None:
         """Follow no device to a place from which only one message ever came.

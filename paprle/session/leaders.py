@@ -28,6 +28,7 @@ from paprle.robot.chain import Limb
 from paprle.session.intake import Intake
 
 HELD_ON = "the dead-man has been held since before"
+_LONGEST_BOUND = 0.5  # [s] spec: the largest gate.stale_after
 _SOONER = 0.02  # [s] chosen: a tick that is 10 ms late, itself, and a gate's period
 
 
@@ -276,7 +277,22 @@ def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:
         return "let go"
     if intake.jumped:
         return "the leader jumped"
-    return HELD_ON if intake.is_spent else "leader lost"
+    return _describe_spent(intake) if intake.is_spent else "leader lost"
+
+
+def _describe_spent(intake: Intake) -> str:
+    """Say why a press does not count, and the settings that bear such pauses."""
+    if not intake.pause:
+        return HELD_ON
+    bound = (
+        math.ceil(intake.pause * 30.0 - 1e-6) / 20.0
+    )  # half as long again, in 0.05 s
+    if bound > _LONGEST_BOUND:
+        return f"{HELD_ON} a pause of {intake.pause:.2f} s"
+    return (
+        f"{HELD_ON} a pause of {intake.pause:.2f} s; session.max_gap={bound:g} "
+        f"gate.stale_after={bound:g} bear it"
+    )
 
 
 def _make_arm_poses(

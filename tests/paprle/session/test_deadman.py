@@ -12,6 +12,7 @@ from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import make_layout, pack_sample
 from paprle.session.deadman import DeadMan
 from paprle.session.intake import Intake
+from paprle.session.leaders import HELD_ON, _describe_loss
 
 HELD, FREE, LOST = (True, True), (False, True), (True, False)
 
@@ -109,6 +110,29 @@ def test_a_press_that_was_lost_does_not_count_again(how):
     teller.tell(hand=how.get("hand", POSE))
 
     assert teller.is_usable
+
+
+@pytest.mark.parametrize(
+    ("ticks", "advice"),
+    [
+        (20, ""),
+        (30, "a pause of 0.15 s; session.max_gap=0.25 gate.stale_after=0.25 bear it"),
+        (60, "a pause of 0.30 s; session.max_gap=0.45 gate.stale_after=0.45 bear it"),
+        (90, "a pause of 0.45 s"),
+        (250, ""),
+    ],
+)
+def test_loss_by_a_pause_within_a_press_names_the_settings_that_bear_it(ticks, advice):
+    teller = Teller(has_deadman=True)
+    teller.tell(hand=POSE, engaged=False)
+    teller.tell(hand=POSE, ticks=ticks)
+    intake = teller.tell(hand=POSE)
+
+    why = _describe_loss(intake, teller.k * H_NS, is_far=False)
+    assert intake.is_spent is (ticks > 20)
+    assert why == f"{HELD_ON} {advice}".strip() or not intake.is_spent
+    teller.tell(hand=POSE, engaged=False)
+    assert not teller.tell(hand=POSE).pause
 
 
 AXES = {"emits": "axes", "axes": {"hand": ("x", "y")}}
