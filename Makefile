@@ -69,11 +69,8 @@ quick: $(VENV)/.ready  ## the unit tests, in less than a minute
 
 # every session starts four processes, which need not compile their sources again
 test: export PYTHONDONTWRITEBYTECODE =
-# three on two cores: sessions in real time wait more than they compute
 test: $(VENV)/.ready  ## all tests but the nightly ones
-	$(BIN)/python -m pytest -n 3 $(TOGETHER) --dist loadfile \
-		-m "not timed and not nightly and not hardware" --durations=15
-	$(BIN)/python -m pytest -m "timed and not nightly and not hardware"
+	.ci/tests $(BIN)/python
 
 check: $(VENV)/.ready  ## what CI checks beside the tests
 	$(BIN)/ruff format --check .
