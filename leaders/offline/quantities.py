@@ -82,6 +82,7 @@ def doubt_lengths(names: Sequence[str], p: Vec) -> str:
     Returns:
         What to check; empty where they are of an arm's size.
     """
+    p = p[np.isfinite(p).all(axis=1)]
     spread = float(np.ptp(p, axis=0).max()) if len(p) else 0.0
     if not spread > _WIDE:
         return ""

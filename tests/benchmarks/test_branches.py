@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from cells import spread
 
 from benchmarks.branches import SAME, judge, make_motion
 from paprle.config import resolve
@@ -11,8 +12,8 @@ from paprle.hosts.plan import make_robot
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["piper", "ur5e", "papras_6dof"])
-@pytest.mark.parametrize("seed", [101, 102])
+@pytest.mark.parametrize("name", spread(["piper", "ur5e", "papras_6dof"], "ur5e"))
+@pytest.mark.parametrize("seed", spread([101, 102], 101))
 def test_the_posture_chosen_follows_as_much_as_the_best(name, seed):
     robot = make_robot(
         resolve([f"follower={name}", "env=kinematic", "leader=autopilot"])

@@ -7,13 +7,14 @@ import json
 import numpy as np
 import pinocchio as pin
 import pytest
+from cells import spread
 
 from benchmarks.telexr import gather_motions, load_networks, measure, run
 from hardware.net.trace import Row, Trace
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["4g", "acceptance"])
+@pytest.mark.parametrize("name", spread(["4g", "acceptance"], "acceptance"))
 def test_the_picture_that_ships_is_nearer_the_robot_than_what_holds_or_goes_on(name):
     hand, network = gather_motions(None)["slow curve"], load_networks(None)[name]
 

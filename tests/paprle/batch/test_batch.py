@@ -61,6 +61,7 @@ def test_a_batch_gives_one_row_a_cell_with_figures(small):
     assert len({commands["4g", seed] for seed in range(4)}) == 4
 
 
+@pytest.mark.nightly
 def test_killed_workers_and_a_killed_driver_change_no_bit(small, tmp_path):
     """The kills come while cells are at work; the same command goes on."""
     plan, undisturbed = small

@@ -86,14 +86,14 @@ def test_bad_file_is_refused_with_one_clear_message(tmp_path, name):
     text, message = BAD_FILES[name]
     (tmp_path / "x.yaml").write_text(text)
     problems: list[str] = []
-    began = time.perf_counter()
+    began = time.process_time()
 
     value = read_yaml(tmp_path / "x.yaml", "x.yaml", problems)
 
     assert value is None
     assert len(problems) == 1
     pytest.raises(ValueError, _raise, problems[0]).match(message)
-    assert time.perf_counter() - began < 3.0
+    assert time.process_time() - began < 3.0
 
 
 def _raise(text: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from adversary import H, Judge, Servo, load, make_targets
+from cells import spread
 
 from paprle.contracts.settings import GateSettings, SceneBodySettings
 from paprle.gate.blocks import bound_block
@@ -27,7 +28,10 @@ def look_at_everything(gate):
 @pytest.mark.long
 @pytest.mark.parametrize("lag", [None, 0.08])
 @pytest.mark.parametrize("pattern", ["clash", "rub", "walk"])
-@pytest.mark.parametrize("name", ["piper", "papras_7dof_2arm", "g1", "table4"])
+@pytest.mark.parametrize(
+    "name",
+    spread(["piper", "papras_7dof_2arm", "g1", "table4"], "papras_7dof_2arm", "table4"),
+)
 def test_commands_are_the_very_ones_of_looking_at_every_pair(name, pattern, lag):
     robot, rng = load(name), np.random.default_rng(7)
     settings = GateSettings(scene=SCENE)

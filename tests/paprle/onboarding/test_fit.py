@@ -227,7 +227,7 @@ def _touch(
     return bool(coal.collide(a[0], at[0], b[0], at[1], request, result))
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_links_too_near_for_any_piece_are_left_out_where_they_never_touch(
     tree: Urdf,
 ) -> None:
@@ -239,7 +239,7 @@ def test_links_too_near_for_any_piece_are_left_out_where_they_never_touch(
     assert not found.blocked
 
 
-@pytest.mark.long
+@pytest.mark.nightly
 def test_links_that_touch_in_a_few_postures_are_kept_though_most_are_lost(
     tree: Urdf,
 ) -> None:

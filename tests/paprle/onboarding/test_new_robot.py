@@ -20,7 +20,9 @@ from paprle.robot import RobotModel
 # a robot of fine meshes takes a minute, and several where nightly tests run beside it
 pytestmark = pytest.mark.timeout(600)
 ROBOTS = [
-    PUBLIC / "panda_description/urdf/panda.urdf",
+    pytest.param(
+        PUBLIC / "panda_description/urdf/panda.urdf", marks=pytest.mark.nightly
+    ),
     PUBLIC / "kinova_description/robots/kinova.urdf",
     pytest.param(
         PUBLIC / "ur_description/urdf/ur10_robot.urdf",
@@ -32,7 +34,9 @@ ROBOTS = [
     pytest.param(
         PUBLIC / "talos_data/robots/talos_full_v2.urdf", marks=pytest.mark.nightly
     ),
-    PUBLIC / "baxter_description/urdf/baxter.urdf",
+    pytest.param(
+        PUBLIC / "baxter_description/urdf/baxter.urdf", marks=pytest.mark.nightly
+    ),
     PUBLIC / "xarm_description/urdf/xarm7.urdf",
     pytest.param(
         PUBLIC / "so_arm_description/urdf/so101.urdf", marks=pytest.mark.nightly
