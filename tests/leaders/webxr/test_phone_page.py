@@ -13,6 +13,7 @@ from phones import TLS_ADDRESS, hold_until_engaged, wait_until
 from leaders.webxr.config import WebxrConfig
 from leaders.webxr.leader import Webxr
 from paprle.contracts.types import SessionState
+from paprle.session.deadman import DeadMan
 from paprle.testing.samples import make_feedback
 
 pytestmark = [pytest.mark.timed]  # a message that is late lets go (safety.md A5)
@@ -145,15 +146,30 @@ def test_whatever_takes_the_page_away_lets_go(leader, page, what):
 
 
 def test_a_jump_of_tracking_needs_another_press(leader, page):
-    engage(page, leader)
+    dead_man = DeadMan(has_deadman=True)
+
+    def counts():
+        sample = leader.latest()
+        dead_man.update(is_engaged=sample.engaged, is_good=sample.valid)
+        return dead_man.is_held
+
+    start(page)
+    wait_until(lambda: leader.latest() is not None and leader.latest().valid)
+    counts()
+    hold(page)
+    wait_until(counts)
     before, jumps = read(leader), leader._station.device.n_jumps
     place(page, 1.0, 1.4, 0.0)
-    wait_until(lambda: leader._station.device.n_jumps == jumps + 1)
-    wait_until(lambda: not leader.latest().engaged)
+    wait_until(lambda: not counts())
+    assert leader._station.device.n_jumps == jumps + 1
 
     np.testing.assert_allclose(read(leader), before, atol=1e-9)
+    wait_until(lambda: leader.latest().valid and not counts())
+    assert leader.latest().engaged, "the finger is still down"
     page.page.mouse.up()
-    press(page, leader)
+    wait_until(lambda: not (counts() or leader.latest().engaged))
+    hold(page)
+    wait_until(counts)
 
 
 def test_buttons_sliders_and_what_the_robot_meets(leader, page):
@@ -163,7 +179,9 @@ def test_buttons_sliders_and_what_the_robot_meets(leader, page):
     wait_until(lambda: leader.latest().actions.since(before).stop == 1)
     start(page)
     wait_until(lambda: leader.latest().valid)
-    page.page.locator("#gripper").evaluate("e => { e.value = 0.25; }")
+    page.page.locator("#gripper").evaluate(
+        "e => { e.value = 0.25; e.dispatchEvent(new Event('input')); }"
+    )
     wait_until(lambda: leader.latest().limbs["hand"].opening == 0.25)
     page.page.locator("#next").click()
     page.page.locator("#discard").click()
