@@ -45,7 +45,7 @@ class KinematicFollower(Follower):
         config = self.config
         self._faults.reset()
         self._n_periods = 0
-        self._time.pass_period()
+        self._time.begin()
         self._plant = Plant(
             self._make_start(),
             1.0 / config.rate,
@@ -64,12 +64,13 @@ class KinematicFollower(Follower):
     def read(self) -> FollowerState:
         """Return where the plant stands now; it goes on while nobody writes."""
         plant = self._open_plant()
+        stamp_ns = self.clock()  # a stall from here on makes the state an old one
         owed = self._time.take_owed()
         for _ in range(owed):
             plant.hold()
         self._n_periods += owed
         state = FollowerState(
-            stamp_ns=self.clock(),
+            stamp_ns=stamp_ns,
             q=plant.q,
             dq=plant.dq,
             sim_time=self._n_periods / self.config.rate,
@@ -91,8 +92,8 @@ class KinematicFollower(Follower):
             raise CommandError(
                 f"env 'kinematic': expected {n} finite positions, got {q_cmd}"
             )
-        plant.step(self._faults.change_command(q_cmd, plant.q, self.clock()))
         self._time.pass_period()
+        plant.step(self._faults.change_command(q_cmd, plant.q, self.clock()))
         self._n_periods += 1
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - it stands either way

@@ -86,7 +86,7 @@ class MujocoFollower(Follower):
         if config.viewer:
             self._view = View(self._sim.mjcf, self._sim.model.nq)
         self._fault = ""
-        self._time.pass_period()
+        self._time.begin()
         return FollowerInfo(
             joint_names=self.robot.joint_names,
             rate=config.rate,
@@ -106,11 +106,12 @@ class MujocoFollower(Follower):
             DeviceError: If MuJoCo warned; the state is then worthless.
         """
         sim, data = self._running()
+        stamp_ns = self.clock()  # a stall from here on makes the state an old one
         for _ in range(self._time.take_owed()):
             self._simulate(sim, data)
         q, dq, tau = self._encoders.read_joints(data, sim.qpos_ids, sim.dof_ids)
         return FollowerState(
-            stamp_ns=self.clock(),
+            stamp_ns=stamp_ns,
             q=q,
             dq=dq,
             tau=tau,
@@ -136,9 +137,9 @@ class MujocoFollower(Follower):
             raise CommandError(
                 f"env 'mujoco': expected {n} finite positions, got {q_cmd}"
             )
+        self._time.pass_period()
         data.ctrl[:] = q_cmd
         self._simulate(sim, data)
-        self._time.pass_period()
         if self._view is not None:
             self._view.show(data.time, data.qpos)
 

@@ -110,6 +110,7 @@ class PiperArm:
         Raises:
             DeviceError: If it is not open.
         """
+        self._bus.renew()
         motion = self._bus.motion
         self._last = self._last or motion
         if motion is None or self._last is None:

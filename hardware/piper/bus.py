@@ -92,6 +92,7 @@ class PiperBus:
         self._interface, self._channel, self._clock = interface, channel, clock
         self._name = f"{interface} '{channel}'"
         self._sdk: Any = None
+        self._guard: Any = None
         self._parser: Any = None
         self._read_so_far: Any = None
         self._lock: socket.socket | None = None
@@ -176,6 +177,11 @@ class PiperBus:
         """Take the power from all joints: the arm falls."""
         self._sdk.DisableArm(_ALL_MOTORS)
 
+    def renew(self) -> None:
+        """Begin a period: targets that leave long after it are dropped."""
+        if self._guard is not None:
+            self._guard.renew()
+
     def send_mode(self) -> None:
         """Say that joint targets will come over CAN."""
         self._sdk.MotionCtrl_2(_CAN_MODE, _MOVE_J, _FULL_SPEED, _POSITION)
@@ -235,9 +241,11 @@ class PiperBus:
             is_open = self._sdk.GetCanBus().recv_bus is not None
         if not is_open:
             raise BusError(f"{self._name}: {self._find_cause(can)}")
+        guard = importlib.import_module("hardware.piper.guard")
+        port = self._sdk.GetCanBus()
+        port.send_bus = self._guard = guard.StallGuard(port.send_bus)
         if self._interface == "slcan":
             outbox = importlib.import_module("hardware.piper.outbox")
-            port = self._sdk.GetCanBus()
             port.send_bus = outbox.Outbox(port.send_bus)
             port.recv_bus.serialPortOrig = ChunkedPort(port.recv_bus.serialPortOrig)
 

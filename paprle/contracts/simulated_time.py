@@ -27,14 +27,23 @@ class SimulatedTime:
         self._most = round(_MOST * rate)
         self._clock, self._passed_ns = clock, clock()
 
-    def pass_period(self) -> None:
-        """Note that a command has had its period simulated."""
+    def begin(self) -> None:
+        """Begin to count now."""
         self._passed_ns = self._clock()
+
+    def pass_period(self) -> None:
+        """Note, before it does, that a command has its period simulated.
+
+        A process that stands still within a period owes that time as well.
+        """
+        now_ns = self._clock()
+        if now_ns - self._passed_ns <= self._shortest_ns:
+            self._passed_ns = now_ns
 
     def take_owed(self) -> int:
         """Return how many periods are to be simulated with the last command."""
         gap_ns = self._clock() - self._passed_ns
         if gap_ns <= self._shortest_ns:
             return 0
-        self.pass_period()
+        self.begin()
         return min(gap_ns // self._period_ns, self._most)

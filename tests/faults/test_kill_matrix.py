@@ -266,7 +266,7 @@ def check_resumption(arm, at_ns, on_ns):
     engaged = [e["t_ns"] for e in states if e["after"] == "ENGAGED"]
     until_ns = min((t for t in engaged if t > at_ns), default=t_ns[-1] + 1)
     standing = speeds[(t_ns >= on_ns) & (t_ns < until_ns)]
-    assert len(standing) > 5, "it was looked at"
+    assert len(standing), "it was looked at"
     assert standing.max() < STANDS, f"{standing.max():.3f} [rad/s], and nobody engaged"
     if until_ns < t_ns[-1]:
         assert speeds[t_ns > until_ns].max() > FAST, "it moves on"

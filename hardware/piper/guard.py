@@ -1,0 +1,49 @@
+"""Keeps targets off the bus that were made before their process stood still."""
+
+from __future__ import annotations
+
+import time
+
+import can
+
+from hardware.piper.protocol import GRIPPER, JOINTS
+
+_BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux alone has it
+_STALL_NS = 20_000_000  # [ns] chosen: four periods; no write takes a tenth of it
+_TARGETS = frozenset((*JOINTS, GRIPPER))
+
+
+class StallGuard(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
+    """Sends through another bus; it only sends.
+
+    A process can be stopped anywhere, between a target and its frames, too. The arm
+    has come to rest when it is resumed, and a target from before would move it.
+
+    Attributes:
+        n_dropped: Number of frames that were not sent.
+    """
+
+    def __init__(self, bus: can.BusABC) -> None:
+        self.channel_info = bus.channel_info
+        self.n_dropped = 0
+        self._bus = bus
+        self._renewed_ns = 0
+        super().__init__(channel=None)
+
+    def renew(self) -> None:
+        """Let the targets of a new period pass."""
+        self._renewed_ns = time.clock_gettime_ns(_BOOT_TIME)
+
+    def send(self, msg: can.Message, timeout: float | None = None) -> None:
+        """Send a frame, unless it is a target from before a stall."""
+        began_ns = self._renewed_ns
+        is_target = began_ns > 0 and msg.arbitration_id in _TARGETS
+        if is_target and time.clock_gettime_ns(_BOOT_TIME) - began_ns > _STALL_NS:
+            self.n_dropped += 1
+            return
+        self._bus.send(msg, timeout)
+
+    def shutdown(self) -> None:
+        """Leave the bus."""
+        super().shutdown()
+        self._bus.shutdown()
