@@ -8,6 +8,7 @@ from paprle.evaluation.clearance import make_collision_model
 from paprle.evaluation.store import cut
 from paprle.evaluation.tracks import Source
 from paprle.gate.reasons import Reason, to_bits
+from paprle.ipc.held import read_held
 
 _KEEPING = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
 _LOOK_NS = 200_000_000  # [ns] chosen: as often as a session looks
@@ -17,6 +18,9 @@ _MOST = 2  # chosen: more pairs than this say less
 def find_kept(episode: Source) -> list[str]:
     """Return what was kept clear of what, in words, the longest first.
 
+    The cause that the gate recorded counts. Where it recorded none, the pair that is
+    tightest between the command and what was asked stands for it.
+
     Raises:
         ConfigError: If the recorded URDF cannot be read.
     """
@@ -25,13 +29,16 @@ def find_kept(episode: Source) -> list[str]:
         return []
     model = make_collision_model(episode)
     kept = model.find_kept(gate["clearance_self"], gate["clearance_scene"])
-    counts: Counter[int] = Counter()
+    counts: Counter[str] = Counter()
     last_ns = -_LOOK_NS
     for where in cut(len(episode.gate)):
         rows = episode.gate[where]
         for row in rows[rows["reasons"] & _KEEPING != 0]:
             if row["stamp_ns"] - last_ns >= _LOOK_NS:
                 last_ns = int(row["stamp_ns"])
-                counts[model.find_tightest(row["q_cmd"], row["q_des"], kept)] += 1
-    del counts[-1]
-    return [model.describe_pair(k) for k, _ in counts.most_common(_MOST)]
+                causes = list(dict.fromkeys(read_held(row).values()))
+                if not causes:
+                    k = model.find_tightest(row["q_cmd"], row["q_des"], kept)
+                    causes = [model.describe_pair(k)] if k >= 0 else []
+                counts.update(causes)
+    return [cause for cause, _ in counts.most_common(_MOST)]

@@ -29,6 +29,7 @@ GATE = np.dtype(
         ("reasons", "u8"),
         ("q_cmd", "f8", (3,)),
         ("q_des", "f8", (3,)),
+        ("held", "S96"),
     ]
 )
 
@@ -38,8 +39,11 @@ def find(tmp_path: Path):
     (tmp_path / "r.urdf").write_text(URDF)
     info = RobotModel.from_urdf(tmp_path / "r.urdf").info
 
-    def call(q: Vec, q_des: Vec, reason: Reason = Reason.CLEARANCE) -> list[str]:
+    def call(
+        q: Vec, q_des: Vec, reason: Reason = Reason.CLEARANCE, held: bytes = b""
+    ) -> list[str]:
         rows = np.zeros(1, GATE)
+        rows["held"] = held
         rows["q_cmd"], rows["q_des"], rows["reasons"] = q, q_des, 1 << reason
         gate = {"clearance_self": 0.01, "clearance_scene": 0.02}
         return find_kept(
@@ -61,6 +65,14 @@ def test_what_comes_no_nearer_is_told_where_there_is_nothing_else(find) -> None:
     (kept,) = find([0.0, 0.0, 0.0], [0.0, 0.0, 0.0])
 
     assert kept == "'b_link' of arm_2 is kept clear of 'c_link' of arm_3"
+
+
+def test_cause_that_the_gate_recorded_counts(find) -> None:
+    held = b"arm_1: 'a_link' is kept clear of 'c_link'      "
+
+    (kept,) = find([0.188, 0.0, 0.0], [0.2, 0.0, 0.0], held=held)
+
+    assert kept == "'a_link' is kept clear of 'c_link'"
 
 
 def test_a_gate_that_did_not_act_kept_nothing_apart(find) -> None:
