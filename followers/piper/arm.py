@@ -68,6 +68,9 @@ class PiperArm:
         self._news: list[str] = []
         self._is_muted = False
         self._n_writes = 0
+        self._sent: Vec | None = None
+        self._left: Vec | None = None
+        self._n_dropped = 0
         self._last: Motion | None = None
         self._finger_speed = 0.0
         self._heard_ns = self._again_ns = 0
@@ -146,10 +149,23 @@ class PiperArm:
         if self._n_writes % _MODE_EVERY == 0:
             self._bus.send_mode()
         self._n_writes += 1
+        if not self.is_behind:
+            self._left = self._sent
+        self._sent, self._n_dropped = q_cmd.copy(), self._bus.n_dropped
         self._bus.send_joints(self._units.to_angles(q_cmd[:N_ARM]))
         if self._limb.gripper is not None:
             torque = round(1e3 * self._config.gripper_torque)
             self._bus.send_gripper(to_opening(float(q_cmd[N_ARM])), torque)
+
+    @property
+    def is_behind(self) -> bool:
+        """Whether the last target was not sent: a stall held it up."""
+        return self._bus.n_dropped > self._n_dropped
+
+    def find_held(self, q: Vec) -> Vec:
+        """Return the last target that was sent, or where the arm stands, shape (n,)."""
+        left = self._left if self.is_behind else self._sent
+        return q if left is None else left
 
     def close(self, *, is_powerless: bool) -> None:
         """Leave the arm holding; without power it falls."""

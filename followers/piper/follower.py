@@ -103,9 +103,10 @@ class PiperFollower(Follower):
         self._check_open()
         n = len(self.robot.joint_names)
         q, dq, tau = np.zeros((3, n))
-        stamps, reasons = [], []
+        stamps, reasons, q_held = [], [], np.zeros(n)
         for arm, ids in self._arms:
             stamp, q[ids], dq[ids], tau[ids] = arm.read()
+            q_held[ids] = arm.find_held(q[ids])
             stamps.append(stamp)
             if arm.stop_reason:
                 reasons.append((arm.name, arm.stop_reason))
@@ -115,7 +116,13 @@ class PiperFollower(Follower):
             dq=readonly(dq),
             tau=readonly(tau),
             stop_reason=_join(reasons, is_one=len(self._arms) == 1),
+            q_held=readonly(q_held) if self._is_behind else None,
         )
+
+    @property
+    def _is_behind(self) -> bool:
+        """Whether an arm was not sent its last target."""
+        return any(arm.is_behind for arm, _ in self._arms)
 
     def write(self, q_cmd: Vec) -> None:
         """Send one target to each arm; never waits.

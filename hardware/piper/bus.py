@@ -177,6 +177,11 @@ class PiperBus:
         """Take the power from all joints: the arm falls."""
         self._sdk.DisableArm(_ALL_MOTORS)
 
+    @property
+    def n_dropped(self) -> int:
+        """Number of targets' frames that were dropped after a stall."""
+        return 0 if self._guard is None else int(self._guard.n_dropped)
+
     def renew(self) -> None:
         """Begin a period: targets that leave long after it are dropped."""
         if self._guard is not None:

@@ -195,7 +195,8 @@ class GateController:
             self._rest_at(self._sent[0] if self._q_held is None else self._q_held)
             standstill.wait(now_ns)
         elif standstill.is_awaited and standstill.look(self._meas) and self._meas:
-            self._rest_at(standstill.choose(self.gate.q_cmd, self._meas.q))
+            held = self.gate.q_cmd if self._q_held is None else self._q_held
+            self._rest_at(standstill.choose(held, self._meas.q))
         if standstill.is_awaited:
             found |= _STALLED | standstill.is_overdue(now_ns) << Reason.OVERSPEED
         # to a robot that was armed a long one was silence, too

@@ -359,3 +359,17 @@ def test_two_arms_are_one_robot(tmp_path, arm, clock):
     assert begin[i] == pytest.approx(0.5, abs=1e-4)
     assert state.q[i] == pytest.approx(0.51, abs=1e-3)
     assert stopped.stop_reason == "right: emergency stop"
+
+
+def test_target_held_up_by_a_stall_is_dropped_and_the_one_before_is_told(follower):
+    q = follower.read().q
+    first, second = q + 0.001, q + 0.02
+    follower.write(first)
+    assert follower.read().q_held is None
+    time.sleep(0.03)  # as a process that is stopped before it sends
+
+    follower.write(second)
+
+    np.testing.assert_array_equal(follower.read().q_held, first)
+    follower.write(first)
+    assert follower.read().q_held is None
