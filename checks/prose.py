@@ -1,0 +1,154 @@
+"""Checks the sentences of docstrings, with a baseline that may only shrink.
+
+    python checks/prose.py            check; prints the findings where there are new ones
+    python checks/prose.py --list paprle/gate    print every finding there
+    python checks/prose.py --shrink   write the baseline anew where there are fewer
+
+A docstring states what a thing is or does. Three habits hide that:
+
+* ``clause``: it starts with a clause such as "What …", "Who …" or "Whoever …".
+* ``speech``: its first line says that a function tells, says or hears; functions
+  return, raise, report and print.
+* ``long``: the docstring of a private function has more than two lines.
+
+``checks/prose.json`` has how many findings of a kind each folder may have.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import json
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[1]
+BASELINE = Path(__file__).with_suffix(".json")
+FOLDERS = (
+    "paprle", "leaders", "followers", "feedback", "observers", "advisors", "cameras",
+    "links", "hardware",
+)  # fmt: skip
+_CLAUSE = re.compile(
+    r"(what|who|whoever|whom|whose|whatever|wherever|where|when|how|why|nobody|"
+    r"somebody|one that|those who|that which)\b",
+    re.IGNORECASE,
+)
+_SPEECH = re.compile(
+    r"\b(tells?|told|telling|says?|said|saying|hears?)\b", re.IGNORECASE
+)
+_MOST_LINES = 2
+
+
+class Finding(NamedTuple):
+    """A docstring that hides what it states."""
+
+    path: Path
+    line: int
+    kind: str
+    text: str
+
+    @property
+    def place(self) -> str:
+        """The folder that its baseline is kept for."""
+        parts = self.path.relative_to(ROOT).parts
+        return "/".join(parts[:2]) if len(parts) > 2 else parts[0]
+
+    def __str__(self) -> str:
+        name = self.path.relative_to(ROOT)
+        return f"{name}:{self.line}: {self.kind}: {self.text}"
+
+
+def find_all(folders: Iterable[str] = FOLDERS) -> Iterator[Finding]:
+    """Yield the findings of folders, by default of the whole product."""
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            yield from find(path)
+
+
+def find(path: Path) -> Iterator[Finding]:
+    """Yield the findings of one file."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if not isinstance(
+            node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+        ):
+            continue
+        text = ast.get_docstring(node)
+        if not text:
+            continue
+        name = getattr(node, "name", "module")
+        line = 1 if isinstance(node, ast.Module) else node.lineno
+        first = text.splitlines()[0]
+        for kind in _judge(node, name, text):
+            yield Finding(path, line, kind, f"{name}: {first}")
+
+
+def _judge(node: ast.AST, name: str, text: str) -> Iterator[str]:
+    first = text.splitlines()[0]
+    is_function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    if _CLAUSE.match(first):
+        yield "clause"
+    if is_function and _SPEECH.search(first):
+        yield "speech"
+    is_private = name.startswith("_") and not name.startswith("__")
+    if is_function and is_private and len(text.splitlines()) > _MOST_LINES:
+        yield "long"
+
+
+def count(findings: list[Finding]) -> dict[str, dict[str, int]]:
+    """Return how many findings there are, by folder and kind."""
+    counts: dict[str, Counter[str]] = {}
+    for one in findings:
+        counts.setdefault(one.place, Counter())[one.kind] += 1
+    return {place: dict(sorted(counts[place].items())) for place in sorted(counts)}
+
+
+def compare(
+    counts: dict[str, dict[str, int]], allowed: dict[str, dict[str, int]]
+) -> Iterator[tuple[str, str, int, int]]:
+    """Yield folder, kind, number and allowed number where there are too many."""
+    for place, kinds in counts.items():
+        for kind, n in kinds.items():
+            most = allowed.get(place, {}).get(kind, 0)
+            if n > most:
+                yield place, kind, n, most
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the check; return 1 if a folder has more findings than its baseline."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--list", metavar="FOLDER", nargs="*", help="print every finding, and end"
+    )
+    parser.add_argument("--shrink", action="store_true", help="write the baseline anew")
+    args = parser.parse_args(argv)
+    if args.list is not None:
+        print(*find_all(args.list or FOLDERS), sep="\n")
+        return 0
+    findings = list(find_all())
+    counts = count(findings)
+    allowed = json.loads(BASELINE.read_text()) if BASELINE.is_file() else counts
+    worse = list(compare(counts, allowed))
+    for place, kind, n, most in worse:
+        print(f"{place}: {n} of kind '{kind}', {most} in the baseline; all of them:")
+        print(
+            *(f"  {o}" for o in findings if (o.place, o.kind) == (place, kind)),
+            sep="\n",
+        )
+    if worse:
+        print("reword the new ones: CONTRIBUTING.md, Prose")
+        return 1
+    if args.shrink:
+        BASELINE.write_text(json.dumps(counts, indent=1) + "\n")
+    total = sum(n for kinds in counts.values() for n in kinds.values())
+    print(f"prose: {total} findings in {len(counts)} folders, none new")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
