@@ -77,6 +77,7 @@ check: $(VENV)/.ready  ## what CI checks beside the tests
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python checks/prose.py
 
 fix: $(VENV)/.ready  ## format, and mend what can be mended safely
 	$(BIN)/ruff format .
