@@ -1,6 +1,6 @@
 """Checks the sentences of docstrings, with a baseline that may only shrink.
 
-    python checks/prose.py            check; prints the findings where there are new ones
+    python checks/prose.py            check; prints the findings where some are new
     python checks/prose.py --list paprle/gate    print every finding there
     python checks/prose.py --shrink   write the baseline anew where there are fewer
 
