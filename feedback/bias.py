@@ -29,7 +29,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class BiasConfig(LawSettings):
-    """How stiff."""
+    """Stiffness of the pull to the base pose."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -45,7 +45,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ContactConfig(LawSettings):
-    """How stiff, and how strong its pulse."""
+    """Stiffness of the wall, and strength of the pulse."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -70,7 +70,7 @@ class ContactConfig(LawSettings):
 
 
 class Memory(NamedTuple):
-    """What the law remembers.
+    """State of the law.
 
     Attributes:
         since: Time since the last pulse began, shape (m,) and of the limb, [s].

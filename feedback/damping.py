@@ -39,7 +39,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DampingConfig(LawSettings):
-    """How much, and of which velocity."""
+    """Amount of damping, and the filter of its velocity."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -55,7 +55,7 @@ class DampingConfig(LawSettings):
 
 
 class Memory(NamedTuple):
-    """What the law remembers.
+    """State of the law.
 
     Attributes:
         velocity: The filtered one, shape (m,), [rad/s]; at first 0.
@@ -99,5 +99,5 @@ class Damping(FeedbackLaw[Memory]):
         return is_on
 
     def damping(self, inputs: FeedbackInput) -> Vec:
-        """What it adds, at rest; ``velocity_lag`` says of which velocity."""
+        """Return the damping that it adds, at rest, for ``velocity_lag``."""
         return self.config.share * inputs.damping

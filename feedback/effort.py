@@ -41,7 +41,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EffortConfig(LawSettings):
-    """How much of it."""
+    """Gain and deadband of the effort."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -57,7 +57,7 @@ class EffortConfig(LawSettings):
 
 
 class Memory(NamedTuple):
-    """What the law remembers, each of shape (m,).
+    """State of the law, each of shape (m,).
 
     Attributes:
         free: Effort of free motion; NaN: not measured yet, [N·m].

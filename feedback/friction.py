@@ -36,7 +36,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FrictionConfig(LawSettings):
-    """How much of each."""
+    """Shares of viscous and dry friction to cancel."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -80,6 +80,6 @@ class Friction(FeedbackLaw["Vec | float"]):
         return tau, v
 
     def damping(self, inputs: FeedbackInput) -> Vec:
-        """What it cancels of viscous friction."""
+        """Return the viscous friction that it cancels, as negative damping."""
         lost = self.config.viscous_share * inputs.viscous
         return -np.nan_to_num(lost)

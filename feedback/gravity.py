@@ -28,7 +28,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GravityConfig(LawSettings):
-    """How much of it."""
+    """Share of the weight that is carried."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

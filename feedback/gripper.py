@@ -29,7 +29,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GripperConfig(LawSettings):
-    """How stiff, at the leader's gripper joint."""
+    """Stiffness at the leader's gripper joint."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

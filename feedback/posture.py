@@ -31,7 +31,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PostureConfig(LawSettings):
-    """How stiff, and in which units the hand's pose is measured."""
+    """Stiffness, and the weights of the hand's pose."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -36,7 +36,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TaskTrackingConfig(LawSettings):
-    """How stiff, at the eef or in the leader's joints."""
+    """Stiffness at the eef or in the leader's joints."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -37,7 +37,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TrackingConfig(LawSettings):
-    """How stiff, in the leader's joints."""
+    """Stiffness in the leader's joints."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -30,7 +30,7 @@ PLUGIN = PluginSpec(
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WallConfig(LawSettings):
-    """How stiff, and from where on."""
+    """Stiffness and range of the walls."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -140,14 +140,7 @@ class SessionEnv(gymnasium.Env):  # type: ignore[misc]
         self._run = None
 
     def _begin(self, seed: int, *words: str) -> Observation:
-        """Start a session.
-
-        Returns:
-            What is seen when it lets the leader drive.
-
-        Raises:
-            SessionError: If it ends before.
-        """
+        """Start a session; return what is seen when it lets the leader drive."""
         randomise = (f"env.randomise.seed={seed}",) if self._is_random else ()
         self._run = _Run((*self._words, *randomise, *words), len(self.action_names))
         seen = self._run.wait()

@@ -1,13 +1,13 @@
-"""How a kernel that Python calls is built from those it calls itself.
+"""Compilation of a kernel that Python calls from the kernels that it calls.
 
 Numba optimises each function, and then again within each that calls it, so that what
 lies ten calls deep is optimised ten times. Here a kernel that is called by kernels is a
 part: typed and lowered once, never optimised or run by itself. Only what Python calls
 is: it is linked with all its parts and optimised once, as a whole.
 
-Nor does a kernel count references of arrays where it makes none. Its arrays are its
-caller's, who holds them until it returns; counting them takes a third of the time to
-compile. Whoever makes or returns an array, or gets one from a kernel, counts.
+A kernel counts references of arrays only where it makes or returns one, or gets one
+from a kernel. Other arrays are its caller's, which holds them until the kernel returns;
+counting them takes a third of the time to compile.
 
 This reaches into Numba (0.68), whose version pyproject.toml therefore fixes.
 """
@@ -42,7 +42,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
 
     @property
     def codegen(self) -> Any:
-        """What would set the environment of a function that can be run."""
+        """Code generator that sets no environment: a part is never run."""
         return _NoEnvironment
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
@@ -126,7 +126,7 @@ class _MakePart(_CountWhereMade):
 
 
 def _makes_arrays(state: Any) -> bool:
-    """Tell whether a function makes an array, or may get a new one from a kernel."""
+    """Return whether a function makes an array, or may get a new one of a kernel."""
 
     def is_counted(variable: Any) -> bool:
         return _is_counted(state, state.typemap[variable.name])
@@ -147,7 +147,7 @@ def _makes_arrays(state: Any) -> bool:
 
 
 def _calls_maker(state: Any, call: Any) -> bool:
-    """Tell whether what is called may return a new array."""
+    """Return whether a called function may return a new array."""
     called = state.typemap[call.func.name]
     if not isinstance(called, types.Dispatcher):
         return True
@@ -156,7 +156,7 @@ def _calls_maker(state: Any, call: Any) -> bool:
 
 
 def _is_counted(state: Any, kind: types.Type) -> bool:
-    """Tell whether a value of a type is, or holds, something with references."""
+    """Return whether a value of a type is, or holds, something with references."""
     return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
 
 

@@ -192,13 +192,8 @@ def _read_entries(
 
 
 def _check_is_ours(package: str) -> None:
-    """Refuse a package of our name that another distribution brought.
-
-    It may stand elsewhere on the import path, or have been installed over ours.
-
-    Raises:
-        PluginBroken: If the package is not the one that belongs to ``paprle``.
-    """
+    """Raise PluginBroken if another package shadows ours or was installed over it."""
+    # It may stand elsewhere on the import path, or have been installed over ours.
     expected = WORKSPACE / package
     try:
         module = import_module(package)

@@ -150,7 +150,7 @@ class Admc(Advisor):
         return _lift(place.pose, c.place_height)
 
     def _read_openings(self, view: SessionView) -> tuple[float, float]:
-        """Return what the gripper was told, and where it is, 0 … 1."""
+        """Return the commanded and the measured opening of the gripper, 0 … 1."""
         gripper = self._limb.gripper
         if gripper is None:
             return 1.0, 1.0

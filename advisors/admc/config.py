@@ -1,4 +1,4 @@
-"""What the config may say of suggestions."""
+"""YAML settings of suggestions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _SPEEDS = AxisSpeeds()
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdmcConfig(AdvisorSettings):
-    """What is to be grasped and placed, with which hand, and when to tell."""
+    """Object and target, the hand that grasps, and the times of suggestions."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -1,4 +1,4 @@
-"""What to move next, best first: the columns of D (AdaptiX 3.1, 4.2; X4 to X9).
+"""Suggested motions, best first: the columns of D (AdaptiX 3.1, 4.2; X4 to X9).
 
 All is computed in the frame of the grasp: its origin is the middle between the
 fingertips, x is where they point, y is how they open. ``to_eef`` turns the columns into
@@ -34,10 +34,10 @@ _SHORTEST = 0.5  # [s] chosen: no turn is meant to be quicker, so that it conver
 
 
 class Goal(NamedTuple):
-    """What the hand is to do.
+    """Goal of the hand.
 
     Attributes:
-        goal: Where the object is, or is to be let go, in the frame of the grasp, shape
+        goal: Place of the object, or of its release, in the frame of the grasp, shape
             (3,), [m].
         via: Where to go: there, or above it.
         aim: Where the fingers are to point, shape (3,).
@@ -51,7 +51,7 @@ class Goal(NamedTuple):
 
 
 class Hand(NamedTuple):
-    """What the hand can do.
+    """Abilities of the hand.
 
     Attributes:
         speeds: At full deflection.

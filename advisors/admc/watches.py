@@ -1,4 +1,4 @@
-"""What has to be remembered between suggestions, so that none of it flickers."""
+"""State between suggestions, so that none of it flickers."""
 
 from __future__ import annotations
 

@@ -173,11 +173,7 @@ class Learned(Advisor):
         return seen
 
     def _read_image(self, name: str, frame: Frame) -> dict[str, Any]:
-        """Return what a camera shows: a picture, and numbers beside it or instead.
-
-        Raises:
-            CommandError: If it is broken.
-        """
+        """Return a camera's picture and numbers; raise CommandError if it is broken."""
         info = self.cameras[name]
         if fault := info.find_fault(frame):
             raise CommandError(f"camera '{name}': {fault}")
@@ -186,7 +182,7 @@ class Learned(Advisor):
         return picture | read_numbers(name, frame, info)
 
     def _read_openings(self, view: SessionView) -> Vec:
-        """Return where the gripper is, and what it was told, 0 … 1; 1 without one."""
+        """Return the measured and the commanded opening, 0 … 1; 1 without a gripper."""
         gripper = self._limb.gripper
         if gripper is None:
             return np.ones(2)
@@ -199,7 +195,7 @@ class Learned(Advisor):
         record["valid"], self._is_told = True, False
 
     def _refuse(self, why: str) -> None:
-        """Count what cannot be used, and tell it where it is the first."""
+        """Count a refused suggestion, and warn of the first in a row."""
         self._n_refused += 1
         if not self._is_told:
             self._is_told = True
@@ -213,7 +209,7 @@ class Learned(Advisor):
 
 
 def _unpack(said: Any) -> tuple[Vec, Vec | None]:
-    """Return a covariance and a mean of what a provider said."""
+    """Return covariance and mean of a provider's answer; None if it gives no mean."""
     if not isinstance(said, tuple):
         return np.asarray(said, dtype=np.float64), None
     covariance, *rest = (np.asarray(one, dtype=np.float64) for one in said)

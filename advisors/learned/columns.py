@@ -72,11 +72,7 @@ class Columns:
 
 
 def _find_axes(covariance: Vec) -> tuple[Vec, Vec]:
-    """Return variances in falling order, and their axes as columns.
-
-    Raises:
-        ValueError: If it is no covariance.
-    """
+    """Return variances in falling order, axes as columns; raise if no covariance."""
     if covariance.shape != (N_FREEDOMS, N_FREEDOMS) or _has_gap(covariance):
         raise ValueError(
             f"expected a covariance of 7 × 7 finite numbers, got shape "

@@ -1,4 +1,4 @@
-"""What the config may say of suggestions that were learned."""
+"""YAML settings of learned suggestions."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LearnedConfig(AdvisorSettings):
-    """Who says how motions vary, and of which hand and objects."""
+    """Provider of the covariance of motions, and its hand and objects."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -1,4 +1,4 @@
-"""What cameras tell besides colours: how far each pixel is, and what it shows."""
+"""Numbers from cameras besides colours: each pixel's distance and class."""
 
 from __future__ import annotations
 

@@ -144,18 +144,14 @@ class Markers(Advisor):
         return record
 
     def _complain(self, text: str) -> None:
-        """Say it once, until something else is wrong or all is well."""
+        """Warn once, until the problem changes or is gone."""
         if text and text != self._complaint:
             self._warnings.append(f"advisors.markers: {text}")
         self._complaint = text
 
 
 def _check_camera(name: str, cameras: Mapping[str, CameraInfo]) -> None:
-    """Refuse a camera whose images say nothing of places.
-
-    Raises:
-        ConfigError: If there is none, it was not calibrated, or it gives numbers alone.
-    """
+    """Raise ConfigError if a camera is missing, uncalibrated or gives no pictures."""
     info = cameras.get(name)
     if info is None:
         known = ", ".join(cameras) or "none"

@@ -1,4 +1,4 @@
-"""What the config may say of the markers."""
+"""YAML settings of the markers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Family = Literal[
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MarkersConfig(AdvisorSettings):
-    """Where markers are looked for: by a camera, in a picture, or in a list."""
+    """Source of markers: a camera, a picture, or a list."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

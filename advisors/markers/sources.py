@@ -1,4 +1,4 @@
-"""Where markers are looked for: in a file, or in the images of a camera."""
+"""Sources of markers: a file, or the images of a camera."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ Find = Callable[[bytes, CameraInfo, pin.SE3], dict[int, pin.SE3]]
 
 
 class Sighting(NamedTuple):
-    """Where a marker was, T_world_marker, and when, [ns]."""
+    """Pose of a marker, T_world_marker, and its time, [ns]."""
 
     T: pin.SE3
     seen_ns: int
 
 
 class Seen(NamedTuple):
-    """What is known.
+    """Known markers.
 
     Attributes:
         stamp_ns: Of what it rests on, [ns].
         markers: By id.
-        fault: What was wrong; empty: nothing.
+        fault: The fault; empty if there is none.
     """
 
     stamp_ns: int

@@ -1,4 +1,4 @@
-"""Where a camera arm should be, so that the operator sees what the hand does."""
+"""Pose of a camera arm that shows the operator the work of the hand."""
 
 from paprle.contracts.plugins import PluginSpec
 

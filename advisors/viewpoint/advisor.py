@@ -89,7 +89,7 @@ class Viewpoint(Advisor):
 
     @property
     def advice(self) -> np.dtype[np.void]:
-        """Where the camera should be, and what it should look at."""
+        """Layout of the advice: the camera's goal, and its target."""
         return ADVICE
 
     def open(self) -> None:

@@ -47,7 +47,7 @@ class Arms:
         return [joints[self.model.getJointId(name)].idx_v for name in names]
 
     def has_link(self, name: str) -> bool:
-        """Tell whether there is a link of that name; joints may have it, too."""
+        """Return whether there is a link of that name; joints may have it, too."""
         return bool(self.model.existFrame(name, pin.FrameType.BODY))
 
     def find_frame(self, name: str) -> int:

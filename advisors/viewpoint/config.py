@@ -1,4 +1,4 @@
-"""What the config may say of the viewpoint."""
+"""YAML settings of the viewpoint."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Variant = Literal["ours", "paper", "autocam"]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ViewpointConfig(AdvisorSettings):
-    """Who carries the camera, who is watched, and what is a good view."""
+    """The camera's limb, the watched limb, and the criteria of a good view."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -1,4 +1,4 @@
-"""Where a camera should be: a point of space, without any robot that carries it.
+"""Goal of a camera: a point of space, without any robot that carries it.
 
 g* = argmin Σ w_j f_j(g) over g in R³ (Eq. 2, second line), of three wishes: nothing of
 the arm is between g and the target (Eq. 5), g is high (Eq. 6), and g is as far from the
@@ -56,7 +56,7 @@ class Wish(NamedTuple):
 
 
 class Wishes(NamedTuple):
-    """What is wished of the place of a camera.
+    """Losses of the place of a camera.
 
     Attributes:
         occlusion: Of the distance of each obstacle from the line of sight (Eq. 5).
@@ -86,7 +86,7 @@ class Shell(NamedTuple):
 
 
 class GoalScene(NamedTuple):
-    """What there is to look at, and what is in the way.
+    """Scene of a camera: its target and obstacles.
 
     Attributes:
         target: What is to be seen, shape (3,), [m].
@@ -104,7 +104,7 @@ class GoalScene(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """Where the camera should be.
+    """Goal of the camera.
 
     Attributes:
         g: Shape (3,), [m].

@@ -1,4 +1,4 @@
-"""How an arm carries its camera to a place and looks at a target (Eq. 2, first line).
+"""Joints of an arm that carries its camera and looks at a target (Eq. 2, line 1).
 
 Θ = argmin Σ w_i f_i(Θ) over the joints, of the paper's wishes: the target is on the
 camera's axis (Eq. 4), the camera is at its goal (Eq. 10), it is upright (Eq. 9), joints
@@ -42,7 +42,7 @@ Bools = npt.NDArray[np.bool_]
 
 
 class JointWishes(NamedTuple):
-    """What is wished of the arm.
+    """Losses of the arm.
 
     Attributes:
         look: Of the distance of the target from the camera's axis (Eq. 4), [m].
@@ -60,7 +60,7 @@ class JointWishes(NamedTuple):
 
 
 class Carry(NamedTuple):
-    """What the arm is asked for.
+    """Request to the arm.
 
     Attributes:
         goal: Where the camera should be, shape (3,), [m].
@@ -116,11 +116,9 @@ class JointSolver:
         self.clearance = np.inf
 
     def _find_what_rises(self, robot: RobotInfo) -> Bools:
-        """Return which of our links change their height at all, shape (k,).
-
-        A link that a first joint turns about the vertical stands on the table for ever:
-        it is no reason to move, and must not hide what is.
-        """
+        """Return which of our links change height, shape (k,): others never rise."""
+        # A link that a first joint turns about the vertical stands on the table for
+        # ever: it is no reason to move, and must not hide what is.
         rng, heights = np.random.default_rng(_SEED), []
         q = robot.home.copy()
         for _ in range(_N_POSTURES):
@@ -213,12 +211,7 @@ class JointSolver:
         b += weight * row * lack
 
     def _find_nearest(self, floor: float) -> tuple[float, int, Vec, Vec]:
-        """Return what of our links is nearest to the other arm or to the floor.
-
-        Returns:
-            The distance, [m]; which body; its nearest point, shape (3,); and the way
-            from there out of the other's reach, shape (3,).
-        """
+        """Return distance, [m], body, nearest point and way out, of all obstacles."""
         from advisors.viewpoint.kernels import find_closest  # noqa: PLC0415 - likewise
 
         ours, others, places = self._links.find(), self._others.find(), np.zeros(4)

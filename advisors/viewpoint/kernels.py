@@ -1,4 +1,4 @@
-"""What is computed hundreds of times for one piece of advice, compiled.
+"""Compiled kernels, called hundreds of times for one piece of advice.
 
 Two segments are nearest either inside both or at an end of one of them. Clamping the
 two parameters of the lines to the segments, each on its own, is wrong in a third of all

@@ -1,4 +1,4 @@
-"""What the YAML of a recorded camera may say."""
+"""YAML settings of a recorded camera."""
 
 from __future__ import annotations
 

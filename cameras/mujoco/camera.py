@@ -64,7 +64,7 @@ class MujocoCamera(Camera):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What draws it."""
+        """The renderer in use."""
         return () if self._screen is None else (f"drawn by {self._screen.way}",)
 
     def watch(

@@ -1,4 +1,4 @@
-"""What the YAML of a drawn camera may say."""
+"""YAML settings of a drawn camera."""
 
 from __future__ import annotations
 

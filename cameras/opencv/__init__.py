@@ -1,4 +1,4 @@
-"""Whatever OpenCV reads: USB cameras, streams of the network, video files."""
+"""Cameras behind OpenCV: USB cameras, streams of the network, video files."""
 
 from paprle.contracts.plugins import PluginSpec
 

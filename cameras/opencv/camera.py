@@ -63,7 +63,7 @@ class OpencvCamera(Camera):
 
     @property
     def last_words(self) -> tuple[str, ...]:
-        """How many images of a stream had waited, so that nobody knew their age."""
+        """Count of late images of a stream, left out since their age is unknown."""
         n = self._n_old
         return (f"{n} images came late and were left out",) if n else ()
 
@@ -145,11 +145,7 @@ class OpencvCamera(Camera):
         return capture
 
     def _catch_up(self) -> None:
-        """Leave out what waited while the stream was opened; see that it is as asked.
-
-        Raises:
-            DeviceError: If there is no image, or one of another size.
-        """
+        """Drop images that waited during opening; raise DeviceError if none comes."""
         end = time.monotonic() + self.config.timeout
         for _ in range(1 if self._is_file else _N_OLD):
             begin = time.monotonic()
@@ -198,7 +194,7 @@ class OpencvCamera(Camera):
         return _Read(image, self._find_stamp(arrived_ns))
 
     def _find_stamp(self, arrived_ns: int) -> int | None:
-        """Return when the kernel says that the image was taken, if it does, [ns]."""
+        """Return the kernel's stamp of the image, [ns]; None if it is unknown."""
         if not self._is_device:
             return None
         taken_ns = round(self._capture.get(_load_cv2().CAP_PROP_POS_MSEC) * 1e6)

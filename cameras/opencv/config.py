@@ -1,4 +1,4 @@
-"""What the YAML of a camera behind OpenCV may say."""
+"""YAML settings of a camera behind OpenCV."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True)
 class OpencvConfig(CameraSettings):
-    """Where the images come from, and what they are asked to be."""
+    """Source of the images, and their requested format."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

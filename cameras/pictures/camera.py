@@ -33,7 +33,7 @@ class Pictures(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """Size and calibration; the first picture says how large they are.
+        """Size and calibration; the size is that of the first picture.
 
         Raises:
             DeviceError: If there is no picture.
@@ -115,11 +115,7 @@ def _read_size(path: Path) -> tuple[int, int]:
 
 
 def _load_decoder() -> Callable[[Path], npt.NDArray[np.uint8] | None]:
-    """Return what decodes a file to RGB, shape (height, width, 3); None: no picture.
-
-    Raises:
-        MissingDependency: If OpenCV is not there.
-    """
+    """Return a decoder to RGB, (height, width, 3), or None; raise without OpenCV."""
     try:
         import cv2  # noqa: PLC0415 - an SDK: whoever asks for ``info`` alone needs none
     except ModuleNotFoundError as err:

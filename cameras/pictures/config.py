@@ -1,4 +1,4 @@
-"""What the config may say of a folder of pictures."""
+"""YAML settings of a folder of pictures."""
 
 from __future__ import annotations
 

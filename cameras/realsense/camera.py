@@ -127,11 +127,7 @@ class RealsenseCamera(Camera):
                 return  # it has stopped by itself
 
     def _check_is_there(self) -> None:
-        """Refuse what is not there at once: the SDK waits for it a quarter minute.
-
-        Raises:
-            DeviceError: If there is no such file, or no such device.
-        """
+        """Raise DeviceError if a source is missing, for which the SDK waits long."""
         config = self.config
         if config.recording:
             if not Path(config.recording).is_file():
@@ -197,7 +193,7 @@ class RealsenseCamera(Camera):
         return not self._device.is_connected()
 
     def _compare(self, profile: Any) -> str:
-        """Say which intrinsics the device has, where the config has not."""
+        """Return the device's intrinsics if the config has others, else nothing."""
         own = profile.as_video_stream_profile().get_intrinsics()
         K = self.info.K
         found = np.array([own.fx, own.fy, own.ppx, own.ppy])

@@ -1,4 +1,4 @@
-"""What the YAML of a RealSense may say."""
+"""YAML settings of a RealSense."""
 
 from __future__ import annotations
 

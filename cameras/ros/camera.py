@@ -41,7 +41,7 @@ class RosCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """As the config says it is."""
+        """Description of the camera, taken from the config."""
         config = self.config
         unit = _DEPTH_UNIT if config.kind == "depth16" else 0.0
         # JPEGs of a scene at rest may be equal: only raw images always have noise

@@ -1,4 +1,4 @@
-"""What the YAML of a camera behind ROS may say."""
+"""YAML settings of a camera behind ROS."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True)
 class RosCameraConfig(NodeSettings, CameraSettings):
-    """How the graph is joined, and which topic holds what."""
+    """Settings of the node, and of the image topic."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -24,13 +24,13 @@ class SightCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """As the config says; a picture of another size is none."""
+        """Description of the camera, taken from the config; other sizes are refused."""
         c = self.config
         return c.make_info(c.width, c.height, "depth16", depth_unit=c.unit)
 
     @property
     def last_words(self) -> Sequence[str]:
-        """What became of datagrams and pictures."""
+        """Counts of datagrams and pictures."""
         counts = {} if self._receiver is None else dict(self._receiver.counts)
         told = [f"{what} {n}" for what, n in counts.items() if n]
         return [f"clouds: {', '.join(told)}"] if told else []

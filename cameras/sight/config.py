@@ -1,4 +1,4 @@
-"""What the YAML of a camera on the robot's host may say."""
+"""YAML settings of a camera on the robot's host."""
 
 from __future__ import annotations
 

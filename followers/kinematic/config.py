@@ -1,4 +1,4 @@
-"""What the YAML of the kinematic env may say."""
+"""YAML settings of the kinematic env."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KinematicConfig(FollowerSettings):
-    """How fast the robot follows, and where it stands when it is opened."""
+    """Response of the robot to commands, and its pose when it is opened."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -77,7 +77,7 @@ class Fault:
 
 
 class Faults:
-    """What goes wrong with states and commands, and when."""
+    """Faults of states and commands over time."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         self._faults = tuple(Fault.parse(entry) for entry in entries)

@@ -56,11 +56,9 @@ class Plant:
         self.step(self._commands[-1])
 
     def _follow(self, begin: Vec, end: Vec, dt: float) -> None:
-        """Follow a straight piece of the command, in closed form.
-
-        ẋ = (r − x)/τ with r = r₀ + a s has
-        x = r₀ + a (s − τ) + (x₀ − r₀ + a τ) e^{−s/τ}.
-        """
+        """Follow a straight piece of the command: closed form of ẋ = (r − x)/τ."""
+        # ẋ = (r − x)/τ with r = r₀ + a s has x = r₀ + a (s − τ) + (x₀ − r₀ + a τ)
+        # e^{−s/τ}.
         slope, tau = (end - begin) / dt, self._time_constant
         if tau == 0.0:
             self.q, self.dq = end, slope

@@ -1,4 +1,4 @@
-"""What the YAML of the MuJoCo env may say."""
+"""YAML settings of the MuJoCo env."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LONGEST_STEP = 0.00125  # chosen: [s] half a period at 400 Hz; contacts stay st
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RandomiseConfig:
-    """What differs from run to run, for experiments on repeatability."""
+    """Variations from run to run, for experiments on repeatability."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -73,7 +73,7 @@ class ScenarioConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class MujocoConfig(FollowerSettings):
-    """How the robot is simulated, and in what world."""
+    """Settings of the simulation and of its world."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -1,4 +1,4 @@
-"""What is measured of a simulation: in steps, as the encoders of a robot count.
+"""Measurements of a simulation, in steps as of a robot's encoders.
 
 Steps are powers of two, so that a number measured ends in zeros: a recording then holds
 no more digits than a robot would give.
@@ -49,7 +49,7 @@ class Encoders:
         return q, dq, tau
 
     def read_poses(self, poses: Vec) -> Vec:
-        """Return poses, xyz + quat_xyzw, shape (o, 7): what lies still is told so."""
+        """Return poses in steps, xyz + quat_xyzw, shape (o, 7); same if at rest."""
         told = poses.copy()
         if self._step:
             _round(told, self._step)

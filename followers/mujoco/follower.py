@@ -53,7 +53,7 @@ class MujocoFollower(Follower):
         self._fault = "expected an open follower, got a closed one; call open() first"
 
     def find_obstacles(self) -> tuple[str, ...]:
-        """Say that there is no screen for a view."""
+        """Report that there is no screen for a view."""
         try:
             if self.config.viewer:
                 check_display()
@@ -165,7 +165,7 @@ class MujocoFollower(Follower):
 
     @property
     def last_words(self) -> tuple[str, ...]:
-        """How often the block was placed."""
+        """Count of the placed blocks."""
         return self._last_words
 
     def take_warnings(self) -> list[str]:
@@ -174,15 +174,11 @@ class MujocoFollower(Follower):
 
     @property
     def scenario(self) -> Scenario | None:
-        """What is to be done in this world; None: nothing, or it is closed."""
+        """Task in this world; None if there is none, or the world is closed."""
         return self._scenario
 
     def _make_scenario(self, mechanism: Mechanism) -> Scenario | None:
-        """Return what is to be done, once the world stands.
-
-        Raises:
-            DeviceError: If there is no block, or no gripper to take it with.
-        """
+        """Return the task, if any; raise DeviceError if its world cannot hold it."""
         if self.config.scenario is None or self._sim is None or self._data is None:
             return None
         try:
@@ -205,19 +201,16 @@ class MujocoFollower(Follower):
 
 
 def _compute_lag(config: MujocoConfig) -> float:
-    """Return how far the state after a write is behind its command on a ramp, [s].
-
-    A command held for a period is half a period ahead of the ramp at its end, and
-    damping taken implicitly half a time step.
-    """
+    """Return the delay of the state after a write behind a ramp of the command, [s]."""
+    # A command held for a period is half a period ahead of the ramp at its end, and
+    # damping taken implicitly half a time step.
     return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.step))
 
 
 def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | None:
-    """Return where xyz + quat_xyzw of each object are in ``data.qpos``, shape (o, 7).
-
-    A free joint has quat_wxyz. What carries no object has none: then there are no rows.
-    """
+    """Return indices of xyz + quat_xyzw in ``qpos``, (o, 7); None if one is fixed."""
+    # A free joint has quat_wxyz. What carries no object has none: then there are no
+    # rows.
     if not names or not set(names) <= set(begins):
         return None
     rows: Indices = np.array([begins[name] for name in names])[:, None] + _POSE_ROW

@@ -99,7 +99,7 @@ class Scenario:
         return words
 
     def describe(self) -> str:
-        """Say how often the block was placed."""
+        """Return the counts of placed and lost blocks as text."""
         return f"scenario: {self.n_placed} placed, {self.n_lost} lost"
 
     def _is_placed(self, p: Vec) -> bool:
@@ -116,11 +116,7 @@ class Scenario:
         return bool(is_outside or p[2] < self._height - _FALLEN)
 
     def _lay_block(self) -> None:
-        """Lay the block somewhere beside the target, turned anyhow.
-
-        Raises:
-            ValueError: If there is no such place.
-        """
+        """Lay the block beside the target at random; raise ValueError without room."""
         c = self._config
         for _ in range(_TRIES):
             x, y = self._rng.uniform(*c.x), self._rng.uniform(*c.y)

@@ -210,11 +210,7 @@ class PiperArm:
         return fault or (idleness and f"{idleness}; start the session again")
 
     def _await_reports(self) -> None:
-        """Wait until every report has come at least once.
-
-        Raises:
-            DeviceTimeout: If some has not; says which, and what to look at.
-        """
+        """Wait until every report has come; raise DeviceTimeout naming the others."""
         bus = self._bus
         is_complete = bus.wait_for(
             lambda: not bus.name_missing() and bus.motion and bus.motors, _FIRST_TIME
@@ -229,11 +225,7 @@ class PiperArm:
         )
 
     def _check_alone(self) -> None:
-        """Listen for another master.
-
-        Raises:
-            DeviceError: If there is one.
-        """
+        """Listen for another master; raise DeviceError if there is one."""
         self._bus.listen(_LISTEN_TIME)
         if self._bus.foreign is not None:
             raise DeviceError(
@@ -242,11 +234,7 @@ class PiperArm:
             )
 
     def _check_kind(self, home: Vec) -> None:
-        """Look at firmware and limits.
-
-        Raises:
-            DeviceError: If it is too old, mute, or cannot stand at home.
-        """
+        """Check firmware and limits; raise DeviceError if too old or too narrow."""
         bus = self._bus
 
         def has_answered() -> bool:
@@ -274,10 +262,8 @@ class PiperArm:
             )
 
     def _look_at_gripper(self) -> None:
-        """Tell of a gripper that will read 0 for ever.
-
-        Older firmware does not answer; the gripper then has no such setting.
-        """
+        """Warn of a gripper without a set stroke; older firmware does not answer."""
+        # Older firmware does not answer; the gripper then has no such setting.
         if self._limb.gripper is None:
             return
         self._bus.wait_for(lambda: self._bus.stroke is not None, _STROKE_TIME)
@@ -285,11 +271,7 @@ class PiperArm:
         self._news += [told] if told else []
 
     def _check_limits(self, q_min: Vec, q_max: Vec) -> None:
-        """Refuse an arm that would cut off what the gate holds for possible.
-
-        Raises:
-            DeviceError: If so; says what to add.
-        """
+        """Raise DeviceError if the arm has tighter limits than the gate assumes."""
         names = self._limb.joint_names
         words = [
             f"follower.limits.{side}.{names[joint]}={value:.4f}"
@@ -302,11 +284,7 @@ class PiperArm:
             )
 
     def _check_health(self) -> None:
-        """Refuse an arm that has stopped, or is taught.
-
-        Raises:
-            DeviceError: If so; what to do about it moves the arm, so a person does it.
-        """
+        """Raise DeviceError if the arm has stopped or is in teach mode."""
         condition, motion = self._bus.condition, self._bus.motion
         bits = motion.gripper_bits if motion and self._limb.gripper else 0
         reason = describe_fault(condition, self._bus.motors, bits) if condition else ""
@@ -319,15 +297,10 @@ class PiperArm:
             )
 
     def _check_move(self) -> None:
-        """Refuse an arm that another program left in a kind of motion that stays.
-
-        There it would do at once what it is told, and joints have little force. Older
-        firmware is not even asked: it stays, and a zero was seen to move (piper_sdk's
-        issue 114).
-
-        Raises:
-            DeviceError: If so; what ends it takes the arm's power.
-        """
+        """Raise DeviceError if another program left the arm in a motion that stays."""
+        # There it would do at once what it is told, and joints have little force. Older
+        # firmware is not even asked: it stays, and a zero was seen to move (piper_sdk's
+        # issue 114).
         bus = self._bus
 
         def is_sticky() -> bool:
@@ -349,11 +322,7 @@ class PiperArm:
             )
 
     def _enable(self) -> None:
-        """Give all joints power, and say that targets come over CAN.
-
-        Raises:
-            DeviceTimeout: If the arm does not do so.
-        """
+        """Enable joints and CAN control; raise DeviceTimeout if the arm does not."""
         bus, begin = self._bus, self._clock()
 
         def find_idleness() -> str:

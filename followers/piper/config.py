@@ -1,4 +1,4 @@
-"""What the YAML of the PiPER's CAN bus may say."""
+"""YAML settings of the PiPER's CAN bus."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PiperConfig(FollowerSettings):
-    """Where the arm is, and what is not to be read from it."""
+    """Connection of the arm, and its settings."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -42,7 +42,7 @@ class PiperFollower(Follower):
         return True
 
     def find_obstacles(self) -> tuple[str, ...]:
-        """Say which channels are not there, or down."""
+        """Report channels that are missing or down."""
         try:
             channels = self._list_channels()
         except DeviceError as err:
@@ -53,7 +53,7 @@ class PiperFollower(Follower):
 
     @property
     def unchecked(self) -> str:
-        """Arms say something of themselves once their channels are open."""
+        """The checks that need open channels: answers and health of the arms."""
         return "whether the arms answer and are well"
 
     def open(self) -> FollowerInfo:
@@ -166,11 +166,7 @@ class PiperFollower(Follower):
         ]
 
     def _list_channels(self) -> list[str]:
-        """Return the channel of each limb.
-
-        Raises:
-            DeviceError: If limbs and channels do not match.
-        """
+        """Return the channel of each limb; raise DeviceError if they do not match."""
         config, limbs = self.config, [limb.name for limb in self.robot.limbs]
         if len(limbs) == 1 and not config.channels:
             return [self._find(config.channel)]
@@ -184,18 +180,14 @@ class PiperFollower(Follower):
 
     @staticmethod
     def _find(channel: str) -> str:
-        """Return a channel by its USB port.
-
-        Raises:
-            DeviceError: If nothing is plugged in there.
-        """
+        """Return a channel by its USB port; raise DeviceError if nothing is there."""
         try:
             return find_channel(channel)
         except BusError as err:
             raise DeviceError(f"env 'can': {err}") from err
 
     def _warn_of_order(self) -> list[str]:
-        """Say which names of channels say nothing about which arm it is."""
+        """Return a warning if channel names depend on the order of plugging in."""
         config = self.config
         found = {
             limb: (channel, find_stable_name(config.interface, channel))
@@ -214,11 +206,7 @@ class PiperFollower(Follower):
         ]
 
     def _open_arm(self, number: int, channel: str) -> None:
-        """Open the arm of one limb.
-
-        Raises:
-            DeviceError: If the limb is no PiPER.
-        """
+        """Open the arm of one limb; raise DeviceError if the limb is no PiPER."""
         robot, limb = self.robot, self.robot.limbs[number]
         names = [*limb.joint_names, *([limb.gripper.joint] if limb.gripper else [])]
         if len(limb.joint_names) != N_ARM or len(robot.joint_names) != sum(

@@ -1,4 +1,4 @@
-"""Why an arm may not be commanded, in words that fit a state's ``stop_reason``."""
+"""Reasons against commanding an arm, worded for a state's ``stop_reason``."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ _GRIPPER_FAULTS = 0b0101111  # spec: protocol V2, 0x2A8: bit 4 the sensor, 7 hom
 def describe_fault(
     condition: Condition, motors: Sequence[Motor], gripper_bits: int
 ) -> str:
-    """Say what is wrong with the arm, whoever commands it; nothing when it is well.
+    """Return the arm's fault, whether it is commanded or not; empty if there is none.
 
     Args:
-        condition: What the arm says of itself.
+        condition: The arm's status report.
         motors: Slow reports of its motors.
         gripper_bits: Status bits of the gripper's motor; 0 for a robot without one.
 
@@ -84,7 +84,7 @@ def describe_fault(
 
 
 def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
-    """Say why the arm does not obey, with nothing wrong with it; nothing if it does."""
+    """Return why a healthy arm does not obey; empty if it does."""
     if condition.mode != CAN_MODE:
         return f"arm is in {_MODES.get(condition.mode, f'mode {condition.mode}')}"
     if condition.move_mode != MOVE_J:
@@ -96,7 +96,7 @@ def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
 
 
 def describe_stroke(stroke: int | None) -> str:
-    """Say that a gripper will read 0 for ever; nothing where it was not said so."""
+    """Return a warning if a gripper reports no stroke: it reads 0 for ever."""
     if stroke != 0:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""What the YAML of a robot behind ROS may say."""
+"""YAML settings of a robot behind ROS."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class CommandConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RosConfig(NodeSettings, FollowerSettings):
-    """How the graph is joined, and where the robot is in it."""
+    """Settings of the node, and of the robot's topics."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

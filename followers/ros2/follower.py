@@ -55,7 +55,7 @@ class RosFollower(Follower):
         return "whether the robot is in the graph, and nobody else commands it"
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Say how often its states come and how old they are, publishing nothing."""
+        """Yield the rate and age of its states, publishing nothing."""
         spec = self._make_spec()
         try:
             bus = open_bus(self.config, f"{self.config.node}_doctor")
@@ -120,7 +120,7 @@ class RosFollower(Follower):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What its controllers do with what they are sent."""
+        """Behaviour of its controllers on commands."""
         found = [_SIMULATION] if self.config.simulated else []
         return [*found, *(self._remote.notes if self._remote else ())]
 

@@ -10,7 +10,7 @@ from hardware.camera.emulator import HttpCamera
 
 
 def main() -> None:
-    """Say where it is, and wait."""
+    """Serve the camera, print its address, and wait."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--width", type=int, default=640)

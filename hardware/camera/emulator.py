@@ -27,7 +27,7 @@ _NOISE = 12  # chosen: grey levels, as in a room
 
 @dataclass
 class Faults:
-    """What the camera does wrong; may be changed at any time.
+    """Faults of the camera; may be changed at any time.
 
     Attributes:
         is_frozen: It sends the same picture again and again.
@@ -70,7 +70,7 @@ class HttpCamera:
                     camera.serve(self)
 
             def log_message(self, *args: Any) -> None:
-                """Say nothing."""
+                """Log nothing."""
 
         self._server = ThreadingHTTPServer(("127.0.0.1", port), Handler)
         self._server.daemon_threads = True
@@ -89,7 +89,7 @@ class HttpCamera:
 
     @property
     def url(self) -> str:
-        """Where it is."""
+        """Address of the stream."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/stream.mjpg"
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from serial.tools import list_ports
 
 
 class Adapter(NamedTuple):
-    """What an adapter says of itself.
+    """USB identity of an adapter.
 
     Attributes:
         vendor: USB vendor.

@@ -72,7 +72,7 @@ class BusSettings:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """What the thread last saw.
+    """Newest state of the bus, as its thread read it.
 
     Attributes:
         reading: The newest complete reading; silent servos are NaN in it.
@@ -165,11 +165,7 @@ class BusThread:
         )
 
     def _start_guardian(self, wait: float = 0.0) -> None:
-        """Let another process switch torque off where a servo would not by itself.
-
-        Args:
-            wait: How long to wait until it is ready, [s].
-        """
+        """Start a process that can switch torque off; wait up to ``wait``, [s]."""
         able = [servo for servo in self._bus.servos if servo.cap > 0.0]
         try:
             self._guardian = Guardian(self._bus.wire, able)
@@ -264,7 +260,7 @@ class BusThread:
             time.sleep(_WATCH)
 
     def _run(self) -> None:
-        """Serve the bus until told to stop; however that ends, torque is off."""
+        """Serve the bus until stopped; torque is off however that ends."""
         try:
             while not self._stop.is_set():
                 try:
@@ -340,11 +336,7 @@ class BusThread:
             self.problems = ()
 
     def _keep_guarded(self) -> None:
-        """Say that we live; without a guardian, nothing goes on.
-
-        Raises:
-            BusError: If it has ended: the port is opened anew, with another one.
-        """
+        """Beat; raise BusError without a living guardian, to reopen the port."""
         if self._guardian is None:
             return
         is_limp = self._shaper.is_limp and self._bus.is_limp
@@ -357,7 +349,7 @@ class BusThread:
             )
 
     def _make_limp(self) -> None:
-        """Switch torque off; what does not confirm it is sent zeros, and told again."""
+        """Switch torque off; send zeros to unconfirmed servos, and try again later."""
         now = time.monotonic()
         if now - self._told < _RECONNECT:
             self._bus.write_torque(np.zeros(len(self.settings.servos)))

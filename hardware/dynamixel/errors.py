@@ -25,7 +25,7 @@ class BusError(OSError):
 
 
 class BusTimeout(BusError, TimeoutError):
-    """Nobody answered in time."""
+    """No answer came in time."""
 
 
 class ServoError(BusError):

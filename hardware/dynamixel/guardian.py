@@ -74,7 +74,7 @@ class Guardian:
         return self._process.poll() is None
 
     def beat(self, *, is_armed: bool) -> None:
-        """Say that we live; without it, an armed guardian acts after 0.1 s.
+        """Beat; without it, an armed guardian acts after 0.1 s.
 
         Args:
             is_armed: Torque may be on.
@@ -83,7 +83,7 @@ class Guardian:
         self._memory[: STATE.size] = STATE.pack(self._n_beats, is_armed)
 
     def end(self, *, is_off: bool, patience: float = _END) -> None:
-        """Say goodbye, or leave it what is left to be done, and wait for its end.
+        """End the guardian, or leave it the rest of the work, and wait for its end.
 
         Args:
             is_off: All torque was seen to be off.
@@ -128,7 +128,7 @@ def _pack(wire: Wire, servos: Sequence[Servo]) -> dict[str, object]:
 
 
 def _make_answer(packets: Packets, servo_id: int, error: int) -> bytes:
-    """Return the status packet that says that a register of one byte is 0."""
+    """Return the status packet in which a register of one byte is 0."""
     body = _STATUS + bytes((servo_id, 5, 0, 0x55, error, 0))
     crc = packets.updateCRC(0, body, len(body))
     return body + crc.to_bytes(2, "little")
@@ -150,4 +150,4 @@ class _Paper:
         return len(packet)
 
     def setPacketTimeout(self, packet_length: int) -> None:
-        """Nobody answers."""
+        """Do nothing: no answer is expected."""

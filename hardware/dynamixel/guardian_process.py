@@ -107,7 +107,7 @@ class Guardian:
         return 0
 
     def _ask(self, ask: bytes, answers: list[bytes]) -> bool:
-        """Whether a servo says that its torque is off."""
+        """Return whether a servo confirms that its torque is off."""
         while select.select([self._port], [], [], 0)[0]:
             self._take()
         self._send(ask)
@@ -135,7 +135,7 @@ class Guardian:
 
 
 def is_hung_up(port: int) -> bool:
-    """Whether a serial device is gone; one that has nothing to say reads alike."""
+    """Return whether a serial device is gone, which reads like a silent one."""
     poll = select.poll()
     poll.register(port, select.POLLIN)
     gone = select.POLLHUP | select.POLLERR | select.POLLNVAL

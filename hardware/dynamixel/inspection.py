@@ -1,4 +1,4 @@
-"""What is wrong with a servo, from its own registers, each with its remedy."""
+"""Faults of a servo, from its own registers, each with its remedy."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def read_table(wire: Wire, spec: ServoSpec) -> Mapping[str, int]:
 
 
 def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
-    """Say that a servo is missing, of another model, or not alone with its id.
+    """Return why a servo is missing, of another model, or not alone with its id.
 
     Args:
         wire: An open wire.

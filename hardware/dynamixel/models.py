@@ -1,4 +1,4 @@
-"""What a servo model is: its registers and units, and what its motor can do.
+"""Servo models: registers and units, and the abilities of their motors.
 
 Registers, encoder and velocity units come from the control tables that the vendor ships
 with the SDK. Their unit of current is not usable (it says 1.0 for most models), so the
@@ -50,10 +50,10 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class _Motor:
-    """What the vendor's tables do not tell; stall figures at the recommended voltage.
+    """Motor data missing in the vendor's tables; stall at the recommended voltage.
 
     ``current_unit`` is [A] a count; 0 where the servo neither measures nor controls it.
-    ``kind`` says which current that is, ``torque_constant`` the torque by the motor's
+    ``kind`` is the kind of that current, ``torque_constant`` the torque by the motor's
     current, [N·m/A]; 0: stall torque over stall current.
     """
 

@@ -93,7 +93,7 @@ class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no ty
     def fastSyncReadRx(
         self, port: object, dxl_id: int, length: int
     ) -> tuple[list[int], int, int]:
-        """Take the common status packet, unstuffed where its length says stuffed."""
+        """Take the common status packet; unstuff it if its length was stuffed."""
         packet, result = self.rxPacket(port, True)
         if result != COMM_SUCCESS:
             return [], result, 0

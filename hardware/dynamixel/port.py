@@ -153,7 +153,7 @@ def read_latency_timer(path: str) -> int | None:
 
 
 def find_latency_problem(path: str, latency: int | None) -> str | None:
-    """Say that the adapter holds replies back, and how to cure it; None if it is fine.
+    """Return how to cure an adapter that holds replies back; None if it is fine.
 
     Args:
         path: The port.
@@ -183,7 +183,7 @@ def find_obstacle(path: str) -> str:
 
 
 def _explain(path: str, err: Exception) -> str:
-    """Say why a port does not open, and what to do."""
+    """Return why a port does not open, and its remedy."""
     where, number = f"port '{path}'", getattr(err, "errno", None)
     if number == errno.ENOENT or not Path(path).exists():
         ports = ", ".join(list_ports()) or "none"

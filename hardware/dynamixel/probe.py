@@ -22,7 +22,7 @@ _PATIENCE = 1.0  # [s] chosen: a bus without a reading for so long has failed
 
 @dataclass(frozen=True, slots=True)
 class Stand:
-    """Where the servos stood for a while.
+    """Angles of the servos at rest.
 
     Attributes:
         angle: Mean angles, shape (n,), [rad].
@@ -35,7 +35,7 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """How one servo moved under a torque.
+    """Motion of one servo under a torque.
 
     Attributes:
         t: Times, shape (m,), [s].

@@ -103,7 +103,7 @@ class Servo:
 
     @property
     def _watchdog(self) -> int:
-        """What its Bus Watchdog is armed with; 0: it is not."""
+        """Value that arms its Bus Watchdog; 0 if it is not armed."""
         return _WATCHDOG if self.stops_alone else 0
 
     @property
@@ -113,18 +113,18 @@ class Servo:
 
     @cached_property
     def span(self) -> Register:
-        """Where its measurements lie."""
+        """Register of all its measurements."""
         first = "Present Current" if self.model.has_torque else "Present Velocity"
         return self.model.span(first, "Present Position")
 
     @cached_property
     def goal(self) -> Register:
-        """Where its torque is asked for; only where it has one."""
+        """Register of the wanted torque; servos without torque control have none."""
         return self.register("Goal Current")
 
     @property
     def n_motors(self) -> int:
-        """How many servos turn the joint: what one is told, its twin hears."""
+        """Number of servos that turn the joint; a twin obeys its partner's commands."""
         return 1 if self.spec.twin is None else 2
 
     def register(self, name: str) -> Register:
@@ -212,7 +212,7 @@ class Servo:
         self.is_enabled, self.share = False, 1.0
 
     def give_up(self, wire: Wire) -> None:
-        """Leave it out: it may still hear, and must not hold a torque."""
+        """Give a servo up, and try to switch its torque off blindly."""
         self.is_alive = False
         if self.is_enabled:
             wire.write_blindly(self.spec.id, self.register("Torque Enable"), 0)
@@ -328,7 +328,7 @@ class Servo:
 
     @cached_property
     def _places(self) -> Mapping[str, slice]:
-        """Where the bytes of each measurement stand in a row."""
+        """Position of each measurement's bytes in a row."""
         return self._find_places(self.span)
 
     def _find_places(self, span: Register) -> Mapping[str, slice]:

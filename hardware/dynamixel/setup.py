@@ -31,7 +31,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What a servo shall become.
+    """Wanted setup of a servo.
 
     Attributes:
         spec: Its id and model.

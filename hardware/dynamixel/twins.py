@@ -24,7 +24,7 @@ from hardware.dynamixel.wire import Wire
 
 
 def find_twin_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
-    """Say that the second servo of a joint is missing, as ``find_absence`` does."""
+    """Return why the second servo of a joint is missing, as ``find_absence`` does."""
     if spec.twin is None:
         return None
     return find_absence(wire, ServoSpec(spec.twin, spec.model))
@@ -67,7 +67,7 @@ def find_twin_problems(wire: Wire, spec: ServoSpec) -> list[Problem]:
 def find_shadows(
     wire: Wire, specs: Sequence[ServoSpec], ids: Iterable[int]
 ) -> list[str]:
-    """Say which servos obey another one's id without anybody having said so.
+    """Return the servos that obey another one's id although no config names them.
 
     Such a pair makes twice the torque that is asked for.
 

@@ -32,7 +32,7 @@ _LOOKS = 3  # chosen: of 1 % lost packets one look in a million fails
 
 
 class _State(NamedTuple):
-    """What a motor gets and how it turns, all in counts, and its watchdog."""
+    """PWM, current and speed of a motor, in counts, and its watchdog."""
 
     pwm: int
     current: int

@@ -231,7 +231,7 @@ class Wire:
             raise self._gone(err) from err
 
     def wait(self, duration: float) -> None:
-        """Say nothing for a while, [s]."""
+        """Keep the line silent for a while, [s]."""
         time.sleep(duration)
 
     def count(self, result: int) -> None:

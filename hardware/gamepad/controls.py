@@ -1,4 +1,4 @@
-"""What SDL calls the parts of a game controller, whatever the maker calls them.
+"""SDL's names of the parts of a game controller, independent of the maker.
 
 References:
     SDL 2, ``SDL_gamecontroller.h``: ``SDL_GameControllerAxis`` and
@@ -43,5 +43,5 @@ FULL = 32767  # spec: SDL_JOYSTICK_AXIS_MAX; the other end of a stick is -32768
 
 
 def normalise(raw: int) -> float:
-    """Return a deflection in [-1, 1] of what SDL says of an axis."""
+    """Return SDL's value of an axis as a deflection in [-1, 1]."""
     return max(raw / FULL, -1.0)

@@ -69,7 +69,7 @@ class Rack:
             raise PadError(problem)
 
     def read(self, now_ns: int) -> list[Mapping[str, float] | None]:
-        """Return what each pad's controls say; None for one that is not there.
+        """Return the readings of each pad's controls; None if it is missing.
 
         Sticks are in [-1, 1], triggers and buttons in [0, 1].
 

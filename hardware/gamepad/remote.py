@@ -55,7 +55,7 @@ class RemotePad:
         return f"Virtual pad {path}"
 
     def obey(self) -> None:
-        """Do what has arrived, and tell what was rumbled; never waits."""
+        """Execute the commands that arrived, and report rumbles; never waits."""
         for _ in range(_AT_ONCE):
             try:
                 data, sender = self._socket.recvfrom(_LARGEST)

@@ -41,12 +41,12 @@ class Found(NamedTuple):
 
 
 class Sdl(NamedTuple):
-    """What reads pads.
+    """Modules that read pads.
 
     Attributes:
         joystick: The module ``pygame.joystick``.
         controller: The module ``pygame._sdl2.controller``.
-        update: Takes in what the pads have said since.
+        update: Takes in new reports of the pads.
     """
 
     joystick: Any

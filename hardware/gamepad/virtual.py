@@ -63,7 +63,7 @@ class _Description(Structure):
 
 
 class Rumbled(NamedTuple):
-    """What a pad was told to let its operator feel.
+    """Rumble command that a pad received.
 
     Attributes:
         strong: Amplitude of the motor of low frequency, 0 … 1.
@@ -165,7 +165,7 @@ class VirtualPad:
         self._joystick = None
 
     def _describe(self) -> _Description:
-        """Return what SDL is told that it is."""
+        """Return the pad's description for SDL."""
         description = _Description(
             version=_VERSION,
             type=_TYPE,

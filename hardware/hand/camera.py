@@ -221,11 +221,7 @@ class Realsense(HandCamera):
             return  # it has stopped by itself
 
     def _wait_for(self, context: Any, serial: str, patience: float) -> None:
-        """Wait until it is there: the SDK itself waits a quarter minute.
-
-        Raises:
-            HandError: If it is not.
-        """
+        """Wait for the camera, else raise HandError; the SDK would wait 15 s."""
         end = time.monotonic() + patience
         while True:
             there = [

@@ -1,4 +1,4 @@
-"""What a camera saw of hands in one image, and its bytes between processes.
+"""Hands that a camera saw in one image, and their bytes between processes.
 
 Twenty-one landmarks a hand, in MediaPipe's order: 0 wrist, 1 to 4 thumb from its root,
 5 to 8 index, 9 to 12 middle, 13 to 16 ring, 17 to 20 little finger. Camera axes: x to
@@ -58,7 +58,7 @@ class Hand(NamedTuple):
 
 
 class HandFrame(NamedTuple):
-    """What one image shows.
+    """Hands in one image.
 
     Attributes:
         stamp_ns: When it was taken, monotonic, [ns].
@@ -93,13 +93,13 @@ def pack_frame(frame: HandFrame) -> bytes:
 
 
 def unpack_frame(record: Any) -> HandFrame:
-    """Return what a record says.
+    """Return the frame of a record.
 
     Args:
         record: One of ``RECORD``.
 
     Raises:
-        ValueError: If it is damaged, or says what no camera sees.
+        ValueError: If it is damaged, or holds values that no camera gives.
     """
     if record["magic"] != _MAGIC or record["crc"] != _compute_crc(record.tobytes()):
         raise ValueError("expected a record of hands, got other or damaged bytes")

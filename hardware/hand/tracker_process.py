@@ -31,7 +31,7 @@ _JOIN = 3.0  # [s] chosen: a driver that lets go of a camera
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrackerSettings:
-    """What the tracker is told.
+    """Settings of the tracker.
 
     Attributes:
         kind: Which camera.

@@ -1,4 +1,4 @@
-"""How regularly a sensor measures, so that a damaged time shows.
+"""Cadence of a sensor's measurements, by which a damaged time shows.
 
 Steps are multiples of the period, as near as this sensor's usually are: packets in
 between may be lost. Both are medians of what came lately, damaged times among it.

@@ -85,7 +85,7 @@ class EmulatedImu:
         self.plug()
 
     def plug(self) -> None:
-        """Be there, under the same name; a client has to say ``start``."""
+        """Plug the sensor in, under the same name; a client has to send ``start``."""
         self._master, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)

@@ -1,4 +1,4 @@
-"""What an inertial sensor writes on a serial line, and how it is read again.
+"""Packets of an inertial sensor on a serial line, and their decoder.
 
 Two packets, both little-endian, one header byte each::
 
@@ -59,7 +59,7 @@ class Packet(NamedTuple):
 
 @dataclass
 class Tally:
-    """What became of the bytes.
+    """Counts of packets by outcome.
 
     Attributes:
         n_accepted: Packets that were passed on.

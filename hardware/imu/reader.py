@@ -31,7 +31,7 @@ _JOIN = 2.0  # [s] chosen: an open that waits for a driver
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ImuPort:
-    """Where a sensor is, and what it writes.
+    """Port of a sensor, and its packets.
 
     Attributes:
         path: The port.
@@ -49,7 +49,7 @@ class ImuPort:
 
 
 class Attitude(NamedTuple):
-    """Where the sensor points.
+    """Orientation of the sensor.
 
     Attributes:
         stamp_ns: When, by the reader's clock, [ns].
@@ -89,7 +89,7 @@ class ImuReader:
 
     @property
     def tally(self) -> Tally:
-        """What became of the bytes."""
+        """Counts of packets by outcome."""
         return self._decoder.tally
 
     def open(self) -> None:

@@ -1,1 +1,1 @@
-"""What a camera sees, sent over a narrow link: points of clouds, and video."""
+"""Images of a camera, sent over a narrow link: points of clouds, and video."""

@@ -32,7 +32,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 class Lens(Protocol):
-    """What of a camera is needed to send its images."""
+    """Properties of a camera that are needed to send its images."""
 
     width: int
     height: int

@@ -41,7 +41,7 @@ class Eye:
 
     @property
     def last_words(self) -> str:
-        """What became of datagrams and pictures."""
+        """Counts of datagrams and pictures."""
         told = [f"{what} {n}" for what, n in self._receiver.counts.items() if n]
         return ", ".join(told) or "none came"
 

@@ -57,12 +57,12 @@ class Part(NamedTuple):
 
 
 class Ask(NamedTuple):
-    """What whoever wants pictures says.
+    """Request for pictures, with a report of those that came.
 
     Attributes:
         camera: Of which camera.
-        nonce: A number of his own choice, ``NONCE`` bytes.
-        challenge: The newest number that the sender gave him, ``NONCE`` bytes.
+        nonce: A number of the asker's choice, ``NONCE`` bytes.
+        challenge: The newest number that the sender gave the asker, ``NONCE`` bytes.
         number: Of this ask, rising.
         seq: Number of the newest datagram that came.
         n_parts: How many came so far.

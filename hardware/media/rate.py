@@ -1,4 +1,4 @@
-"""How much a link takes, found by whether datagrams wait on it.
+"""Capacity of a link, found by whether datagrams wait on it.
 
 A queue that stands is seen in the quickest datagram of a while: jitter delays some, a
 queue all of them. Poses share the way with pictures, so a queue of a few milliseconds
@@ -28,7 +28,7 @@ LEAST = 8_000.0  # [bytes/s] chosen: a part in a while, to see whether it is bet
 
 
 class Word(NamedTuple):
-    """What is known of what arrived.
+    """Report on the arrivals.
 
     Attributes:
         received: Rate at which it arrived of late, [bytes/s].
@@ -46,7 +46,7 @@ class Word(NamedTuple):
 
 
 class RateEstimator:
-    """What may be sent.
+    """Estimator of the rate that may be sent.
 
     Attributes:
         rate: [bytes/s], all heads included.

@@ -60,7 +60,7 @@ class Asker(ABC, Generic[Joined]):
     """
 
     def __init__(self, secret: bytes, camera: int) -> None:
-        """Make it; it has no socket, and says what is to be sent.
+        """Make it; it has no socket, and returns the datagrams to send.
 
         Args:
             secret: Shared with the sender.
@@ -112,12 +112,10 @@ class Asker(ABC, Generic[Joined]):
         )
 
     def _measure_queue(self, now: float) -> float:
-        """Return what all datagrams since the last time waited for, [s].
-
-        A queue delays quickest, middle and slowest alike. Jitter delays some; where it
-        holds up what is behind it delays the quickest, too, but never the slowest
-        beyond what is usual. So what was shifted least is the queue.
-        """
+        """Return the queue, [s]: the least shift of quickest, middle and slowest."""
+        # A queue delays quickest, middle and slowest alike. Jitter delays some; where
+        # it holds up what is behind it delays the quickest, too, but never the slowest
+        # beyond what is usual. So what was shifted least is the queue.
         ranked = np.quantile(self._waits, _RANKS)
         self._ranked.append((now, ranked))
         while now - self._ranked[0][0] > _KEPT:

@@ -31,7 +31,7 @@ Image = TypeVar("Image")
 
 
 class Source(NamedTuple):
-    """What the images of a camera are.
+    """Properties of a camera's images.
 
     Attributes:
         number: The camera's.
@@ -57,7 +57,7 @@ class Spreader(ABC, Generic[Image]):
     def __init__(
         self, secret: bytes, number: int, rate: RateEstimator, pose_rate: float
     ) -> None:
-        """Make it; it has no socket, and says what is to be sent.
+        """Make it; it has no socket, and returns the datagrams to send.
 
         Args:
             secret: Shared with who may ask.
@@ -166,7 +166,7 @@ class Spreader(ABC, Generic[Image]):
         heard.append((now, ask))
 
     def _measure_loss(self, ask: Ask) -> float:
-        """Return the share lost of the last datagrams, enough of them to tell."""
+        """Return the share lost of the last datagrams, once these are enough."""
         since = self._judged
         if since is None or ask.n_parts < since.n_parts:
             self._judged, self._loss = ask, 0.0

@@ -1,4 +1,4 @@
-"""What has left and nobody told of yet, and how much of it there may be.
+"""Bytes under way, which left without being reported yet, and their limit.
 
 A rate is cut when word of a queue comes. Where a network narrows at once, word stops
 before that: what is under way grows. So no more leaves than is usually under way, and
@@ -71,7 +71,7 @@ class UnderWay:
         return not self._delays or self._n_left - self._n_told < room
 
     def _measure(self, now: float) -> None:
-        """Measure the rate that was told of until now."""
+        """Measure the reported rate until now."""
         words, rates = self._words, self._rates
         words.append((now, self._n_told))
         while len(words) > 2 and now - words[1][0] >= _SHORT:

@@ -43,7 +43,7 @@ _NEAR, _FAR = 0.2, 3.0  # [m] chosen: depth that is drawn, white to black
 
 
 class ImageInfo(Protocol):
-    """What of a camera is needed to draw its images."""
+    """Properties of a camera that are needed to draw its images."""
 
     width: int
     height: int
@@ -70,12 +70,12 @@ class VideoPage:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Where the page is; its address is a secret."""
+        """Address of the page, which is a secret."""
         return [f"see what its cameras see at {self.address}"] if self.address else []
 
     @property
     def address(self) -> str:
-        """Where the page is, with its token."""
+        """Address of the page, with its token."""
         if self.server is None:
             return ""
         return f"{self.server.address}#{self.server.door.token}"

@@ -1,4 +1,4 @@
-"""What a simulated robot is built from."""
+"""Parts from which a simulated robot is built."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def make_mechanism(robot: Any) -> Mechanism:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelOptions:
-    """How it is simulated, and in what world.
+    """Options of the simulation and of its world.
 
     Attributes:
         timestep: [s].

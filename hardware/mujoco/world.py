@@ -31,12 +31,12 @@ _BLOCK_SOLREF = (0.004, 1.0)  # chosen: stiff, four steps of 1 ms
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where the world goes, [m].
+    """Places of the world's parts, [m].
 
     Attributes:
         floor: Height of the floor.
         table: Height of the table top; None without a table.
-        block: Where the block lies on something, shape (3,); None when nowhere.
+        block: Place of the block on its support, shape (3,); None without a block.
     """
 
     floor: float

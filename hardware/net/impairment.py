@@ -1,4 +1,4 @@
-"""What a bad network does to datagrams of one direction: the same for the same seed."""
+"""Impairment of datagrams in one direction: the same for the same seed."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Impairment:
 
     @property
     def due(self) -> float | None:
-        """When the next one arrives, [s]; None when none is under way."""
+        """Arrival time of the next datagram, [s]; None if none is under way."""
         return self._waiting[0][0] if self._waiting else None
 
     def _is_lost(self, loss: float, burst: float) -> bool:

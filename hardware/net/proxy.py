@@ -29,7 +29,7 @@ _PRIORITY = 60  # chosen: above all that it carries for
 
 
 class Proxy:
-    """What stands between two cables."""
+    """Proxy between two network interfaces."""
 
     def __init__(
         self, interfaces: list[str], traces: dict[str, Trace], seed: int
@@ -72,7 +72,7 @@ class Proxy:
             way.take_over(before)
 
     def _obey(self, line: str) -> bool:
-        """Change as a line says; False when there will be no other one."""
+        """Execute a line's command; return False at the end of the input."""
         if not line:
             return False
         order: dict[str, Any] = json.loads(line)

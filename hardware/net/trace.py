@@ -1,4 +1,4 @@
-"""How a network is over time, as a CSV with a head: one row holds until the next.
+"""Traces of a network, a CSV with a head: one row holds until the next.
 
     time,direction,delay,jitter,loss,burst,reorder,rate
     0,both,0.05,0.01,0.01,1,0.005,5e6
@@ -29,7 +29,7 @@ class TraceError(ValueError):
 
 
 class Row(NamedTuple):
-    """How the network is from one time on, in one direction; see the module."""
+    """State of the network from one time on, in one direction; see the module."""
 
     time: float
     delay: float = 0.0
@@ -41,7 +41,7 @@ class Row(NamedTuple):
 
 
 class Trace:
-    """How one direction is over time.
+    """State of one direction over time.
 
     Attributes:
         rows: In the order of their times; the first is at 0.

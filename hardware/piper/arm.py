@@ -142,12 +142,12 @@ class EmulatedArm:
 
     @property
     def finger_torque(self) -> float:
-        """What the gripper's motor gives, [N·m]."""
+        """Torque of the gripper's motor, [N·m]."""
         away = self._gripper_target - self.opening
         return math.copysign(self._effort, away) if abs(away) > 1e-4 else 0.0
 
     def take(self, frame: Frame) -> list[Frame]:
-        """Do what a frame says; return the answers, if it asks for any."""
+        """Execute a frame's command; return the answers, if it asks for any."""
         if frame.is_error or len(frame.data) != 8:
             return []
         if frame.can_id in JOINTS:

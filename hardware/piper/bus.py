@@ -137,7 +137,7 @@ class PiperBus:
         self._sdk.ArmParamEnquiryAndConfig(param_enquiry=ASKS_GRIPPER)
 
     def wait_for(self, is_met: Callable[[], object], timeout: float) -> bool:
-        """Wait until something is so, at most for so long, [s]; say whether it is."""
+        """Wait up to ``timeout``, [s], for a condition; return whether it is met."""
         end = time.monotonic() + timeout
         while not is_met():
             if self.failure or time.monotonic() > end:
@@ -150,7 +150,7 @@ class PiperBus:
         time.sleep(duration)
 
     def name_missing(self) -> str:
-        """Say which of the arm's reports have not come yet; nothing when all have."""
+        """Return which of the arm's reports have not come yet; empty if all have."""
         missing = [can_id for can_id in _REPORTS if can_id not in self._arrivals]
         if not self._arrivals:
             return "no frame at all"
@@ -188,7 +188,7 @@ class PiperBus:
             self._guard.renew()
 
     def send_mode(self) -> None:
-        """Say that joint targets will come over CAN."""
+        """Send the mode in which joint targets come over CAN."""
         self._sdk.MotionCtrl_2(_CAN_MODE, _MOVE_J, _FULL_SPEED, _POSITION)
 
     def send_joints(self, angles: Sequence[int]) -> None:
@@ -255,7 +255,7 @@ class PiperBus:
             port.recv_bus.serialPortOrig = ChunkedPort(port.recv_bus.serialPortOrig)
 
     def _find_cause(self, can: Any) -> str:
-        """Open the channel once more, to hear why it does not."""
+        """Return why the channel does not open, by opening it once more."""
         try:
             bus = can.Bus(
                 channel=self._channel, interface=self._interface, bitrate=BIT_RATE
@@ -280,12 +280,7 @@ class PiperBus:
             self.failure = f"bus lost, start the session again: {err}"
 
     def _receive(self, bus: Any, timeout: float) -> Any:
-        """Return the next frame, or None: none came, or a serial line was garbled.
-
-        Raises:
-            ValueError: If line upon line is garbled.
-            IndexError: The same.
-        """
+        """Return the next frame or None; raise if line upon line is garbled."""
         try:
             message = bus.recv(timeout)
         except (ValueError, IndexError):  # as a port's first line, cut in the middle
@@ -348,7 +343,7 @@ def find_obstacle(interface: str, channel: str) -> str:
 
 
 def _check_socketcan(channel: str) -> None:
-    """Look at the network interface, since the SDK says nothing of it."""
+    """Check the network interface, which the SDK does not; raise BusError if down."""
     folder = Path("/sys/class/net") / channel
     if not folder.is_dir():
         raise BusError(

@@ -21,7 +21,7 @@ class ChunkedPort:
 
     @property
     def in_waiting(self) -> int:
-        """How many bytes can be read at once."""
+        """Number of bytes that can be read at once."""
         return len(self._chunk) - self._taken + int(self._port.in_waiting)
 
     def read(self, size: int = 1) -> bytes:

@@ -43,7 +43,7 @@ _CREDENTIALS = struct.Struct("3i")  # spec: struct ucred of unix(7)
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """What the command line may say."""
+    """Options of the command line."""
 
     socket: str = ""
     log: str = ""
@@ -163,7 +163,7 @@ class Emulator:
             signal.signal(number, self._end)
 
     def run(self) -> None:
-        """Run until told to end."""
+        """Run until asked to end."""
         selector = self._server.selector
         # a file, or /dev/null, cannot be waited for, and has nothing to say
         with contextlib.suppress(PermissionError, ValueError):

@@ -1,4 +1,4 @@
-"""What goes wrong with the emulated arm on command: its bus, its motors, its people."""
+"""Faults of the emulated arm: its bus, its motors, its operators."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Faults:
         return tuple(self._commands)
 
     def apply(self, now_ns: int, command: Mapping[str, Any]) -> None:
-        """Do what a command says: ``{"fault": NAME, …}``.
+        """Apply a command: ``{"fault": NAME, …}``.
 
         Raises:
             ValueError: If there is no such fault, or it takes no such argument.
@@ -155,10 +155,8 @@ class Faults:
         self._n_errors, self._error_class = 0, _NOISE
 
     def _clear(self) -> None:
-        """End every fault; a stopped or taught arm takes commands again, where it is.
-
-        Motors keep the power that they have. An emergency stop needs ``resume``.
-        """
+        """Clear all faults but an emergency stop (``resume``); motors keep power."""
+        # Motors keep the power that they have. An emergency stop needs ``resume``.
         self._forget()
         if self._arm.status is not ArmStatus.EMERGENCY_STOP:
             self._arm.status, self._arm.error = ArmStatus.NORMAL, 0

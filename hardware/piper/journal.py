@@ -1,4 +1,4 @@
-"""What the emulated arm writes down: commands as they came, itself as it stood.
+"""Journal of the emulated arm: the commands it received, and its states.
 
 Text, a line an entry, flushed every period, so that a killed emulator leaves all but
 its last lines. Stamps are the emulator's own monotonic clock, [ns]; it is the same

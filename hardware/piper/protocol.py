@@ -64,7 +64,7 @@ class Frame(NamedTuple):
 
 
 class ControlMode(IntEnum):
-    """Who the arm obeys (byte 0 of 0x2A1)."""
+    """Source of the arm's commands (byte 0 of 0x2A1)."""
 
     STANDBY = 0
     CAN = 1
@@ -72,7 +72,7 @@ class ControlMode(IntEnum):
 
 
 class ArmStatus(IntEnum):
-    """What the arm says of itself (byte 1 of 0x2A1)."""
+    """Status that the arm reports (byte 1 of 0x2A1)."""
 
     NORMAL = 0
     EMERGENCY_STOP = 1

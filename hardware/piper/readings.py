@@ -1,4 +1,4 @@
-"""What the SDK read in the arm's frames, as values that do not change any more.
+"""Readings of the arm's frames by the SDK, as immutable values.
 
 Its parser is used alone: the SDK's interface spends ten times as long on each frame,
 and hands out objects that go on changing.
@@ -23,7 +23,7 @@ _OTHERS_LATER_NS = 50_000_000  # [ns] chosen: speeds may be that much older than
 
 @dataclass(frozen=True, slots=True)
 class Motion:
-    """Where the arm was at one instant, in its own units.
+    """Motion of the arm at one instant, in its own units.
 
     Attributes:
         stamp_ns: Arrival of the oldest frame in it, [ns].
@@ -46,10 +46,10 @@ class Motion:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What the arm says of itself, as the SDK names it.
+    """Condition that the arm reports, with the SDK's numbers.
 
     Attributes:
-        stamp_ns: When it said so, [ns].
+        stamp_ns: When it was reported, [ns].
         mode: Control mode: 0 standby, 1 CAN, 2 teaching.
         status: Arm status: 0 normal.
         move_mode: 1: joint moves.
@@ -89,7 +89,7 @@ def make_motion(message: Any, arrivals: Mapping[int, int]) -> Motion:
 
 
 def make_condition(message: Any, stamp_ns: int) -> Condition:
-    """Return what the arm says of itself."""
+    """Return the condition in the arm's status message."""
     said = message.arm_status_msgs
     return Condition(
         stamp_ns=stamp_ns,

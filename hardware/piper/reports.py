@@ -1,4 +1,4 @@
-"""What the emulated arm sends in a period: the frames of 0x2A0, 0x250 and 0x260."""
+"""Reports of the emulated arm in a period: the frames of 0x2A0, 0x250 and 0x260."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What carries (type, topic, bytes) to other nodes, whatever is installed.
+"""Bus of (type, topic, bytes) to other nodes, over any installed transport.
 
 Callbacks run in ``poll``, in the thread that calls it: nothing above a bus is locked.
 """
@@ -52,7 +52,7 @@ LATCHED = Qos(depth=1, latched=True)
 
 
 class Publisher(ABC):
-    """Where bytes of one topic go out."""
+    """Publisher of one topic's bytes."""
 
     @abstractmethod
     def publish(self, data: bytes) -> None:
@@ -157,7 +157,7 @@ class Bus(ABC):
 
     @property
     def trouble(self) -> str:
-        """Why who publishes and who subscribes is not known now; empty when it is."""
+        """Reason that the graph is unknown; empty if it is known."""
         return ""
 
     @abstractmethod

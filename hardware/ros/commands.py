@@ -39,12 +39,12 @@ _SAME_EVERY = 8  # [periods] chosen: 40 ms of 200 Hz, two of a controller of 50 
 
 @dataclass(frozen=True, kw_only=True)
 class Topic:
-    """Where commands for some joints go.
+    """Topic of commands for some joints.
 
     Attributes:
         name: Full name of the topic.
         kind: Key of ``KINDS``.
-        joint_names: What ROS calls its joints, in the message's order.
+        joint_names: ROS's names of its joints, in the message's order.
         indices: The robot's joints that they are, or that they follow.
         scale: Position in ROS over position of that joint in the URDF, shape (m,).
         offset: Added to it, in ROS's units, shape (m,).
@@ -89,12 +89,12 @@ class Commander:
         return self._publisher.count_matched()
 
     def describe_peer(self) -> str:
-        """Say who should take them."""
+        """Return the kind of peer that should take the commands."""
         who = "an action server" if self.goals else "a reliable subscriber"
         return f"{who} of {KINDS[self.topic.kind]} on {self.topic.name}"
 
     def describe_takers(self) -> str:
-        """Say who does take them: by name where the bus knows names."""
+        """Return the subscribers that take them: by name if the bus knows names."""
         n, names = self.count_matched(), self._bus.list_subscribers(self.topic.name)
         whom = ", ".join(names) if len(names) >= n else f"{n} subscriber(s)"
         return f"{self.topic.name}: {whom}"

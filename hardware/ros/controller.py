@@ -1,10 +1,10 @@
-"""What a trajectory controller says of itself, asked before anything is sent to it.
+"""Checks of a trajectory controller, before anything is sent to it.
 
-Its parameters, where the transport has services; and its own state, on
+It reads its parameters, where the transport has services; and its state, on
 ``<controller>/controller_state`` beside the topic of commands, which it publishes while
-it is active, with the joints that it commands. It refuses a message whole, and says so
-in its own log alone, when a joint in it is another (``validate_trajectory_msg``,
-ros2_controllers).
+it is active, with the joints that it commands. A controller refuses a message whole,
+and reports that in its own log alone, when a joint in it is another
+(``validate_trajectory_msg``, ros2_controllers).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class ControllerWatch:
         return None if is_old else self._decode(self._data)
 
     def find_refusal(self) -> str:
-        """Say why it would refuse every message; empty where nothing is known of it."""
+        """Return why it would refuse every message; empty if nothing is known of it."""
         state = self.read()
         known = tuple(self._parameters.get("joints") or (state.names if state else ()))
         foreign = [name for name in self._joints if name not in known]
@@ -85,7 +85,7 @@ class ControllerWatch:
         )
 
     def _find_gap(self) -> str:
-        """Say that it has joints which no message names, where that may be refused."""
+        """Return the joints that no message names, if that may be refused."""
         state = self.read()
         missing = [n for n in (state.names if state else ()) if n not in self._joints]
         if not missing or self._parameters.get(_PARTIAL):
@@ -96,7 +96,7 @@ class ControllerWatch:
         )
 
     def find_silence(self) -> str:
-        """Say that it could tell its state and does not; empty when it does."""
+        """Return that it could publish its state and does not; empty if it does."""
         has_topic = bool(self.name and self._bus.count_publishers(self.name + _STATE))
         if not has_topic or self._clock() - self._heard_ns < _FRESH_NS:
             return ""
@@ -111,17 +111,17 @@ class ControllerWatch:
         return name in self._joints
 
     def mark(self) -> None:
-        """Note what it says, to see later whether it has gone on."""
+        """Record its state, to compare later whether it has gone on."""
         self._marked = self._data
 
     def find_answer(self, name: str) -> str:
-        """Say whether it has taken messages since ``mark``, while the arm stands.
+        """Return whether it has taken messages since ``mark``, while the arm stands.
 
         Args:
             name: The joint that does not move, as ROS calls it.
 
         Returns:
-            What is known; empty: nothing.
+            The findings; empty if there are none.
         """
         if known := self.find_refusal() or self.find_silence():
             return known
@@ -136,7 +136,7 @@ class ControllerWatch:
         )
 
     def describe(self) -> str:
-        """Say where it begins a message, and what to add to its YAML; may be empty."""
+        """Return where it begins a message, and lines for its YAML; may be empty."""
         begins, silence = self.begins_at_desired, self.find_silence()
         gap = self._find_gap()
         if not self.name or begins or silence:

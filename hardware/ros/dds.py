@@ -231,7 +231,7 @@ class DdsBus(Bus):
         return DdsQos(*policies)
 
     def _announce(self) -> None:
-        """Tell other nodes which endpoints are ours, so that they can name us."""
+        """Announce our endpoints to other nodes, so that they can name us."""
         info = encode_info(
             self.codec,
             self._node_name,
@@ -243,11 +243,7 @@ class DdsBus(Bus):
 
 
 def _configure(number: int, config: str) -> None:
-    """Open a domain with a configuration, once a process.
-
-    Raises:
-        BusError: If this process has it open with another configuration.
-    """
+    """Open a domain with a configuration, once a process; raise BusError on another."""
     if number in _DOMAINS:
         if _DOMAINS[number][1] != config:
             raise BusError(

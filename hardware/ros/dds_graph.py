@@ -1,4 +1,4 @@
-"""How a plain DDS node shows itself in the ROS 2 graph, and what it sees there.
+"""Discovery of a plain DDS node in the ROS 2 graph, and of other nodes there.
 
 References:
     rmw_dds_common, ``ros_discovery_info``; rmw_cyclonedds_cpp, names and user data.
@@ -50,7 +50,7 @@ def encode_info(
     readers: list[uuid.UUID],
     writers: list[uuid.UUID],
 ) -> bytes:
-    """Return what tells other nodes our name and which endpoints are ours."""
+    """Return the message that announces our name and endpoints to other nodes."""
     node = codec.make(
         "rmw_dds_common/msg/NodeEntitiesInfo",
         node_namespace="/",

@@ -13,12 +13,12 @@ _HERE = "127.0.0.1"
 
 
 class Network(NamedTuple):
-    """Where others are looked for.
+    """Network on which others are looked for.
 
     Attributes:
         interface: ``auto``, ``loopback``, or a network interface's name or address.
         peers: Addresses of hosts that multicast does not reach.
-        is_local: Nobody is looked for but on this host and at the peers.
+        is_local: Only this host and the peers are looked at.
         origin: The variables of the environment that chose it, for people.
     """
 
@@ -36,7 +36,7 @@ class Network(NamedTuple):
 
 
 def find_network(interface: str, peers: tuple[str, ...]) -> Network:
-    """Return the network asked for, or what ROS's own variables say.
+    """Return the network asked for, else that of ROS's own variables.
 
     ``ROS_LOCALHOST_ONLY`` (Humble), ``ROS_AUTOMATIC_DISCOVERY_RANGE`` and
     ``ROS_STATIC_PEERS`` (later ones) count where the config leaves the choice to ROS.
@@ -46,7 +46,7 @@ def find_network(interface: str, peers: tuple[str, ...]) -> Network:
         peers: See ``Network``.
 
     Raises:
-        BusError: If those variables forbid to find anybody, or are no such words.
+        BusError: If those variables forbid all discovery, or have unknown values.
     """
     if interface != "auto" or peers:
         return Network(interface, peers)

@@ -87,7 +87,7 @@ class _Ears:
         self._ages_ns.append(now_ns - int(self._states.stamps_ns.min()))
 
     def describe(self, spec: RobotSpec) -> Iterator[Finding]:
-        """Say how often states came, and how old they were."""
+        """Yield the rate and age of the states."""
         elapsed = (self._clock() - self._begin_ns) * 1e-9
         n = int((self._states.n_heard - self._n_before).min())
         rate, period = n / elapsed, max(spec.period, spec.state_period)

@@ -65,7 +65,7 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class ControllerState:
-    """What a trajectory controller says of itself.
+    """State that a trajectory controller publishes.
 
     Attributes:
         names: Its joints.
@@ -159,7 +159,7 @@ def encode_controller(codec: Codec, state: ControllerState) -> bytes:
 
 
 def decode_controller(codec: Codec, data: bytes) -> ControllerState:
-    """Return what a JointTrajectoryControllerState says.
+    """Return a decoded JointTrajectoryControllerState.
 
     Raises:
         MessageError: If it is none, or has not one position a joint.

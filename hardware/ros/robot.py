@@ -164,7 +164,7 @@ class RosRobot:
 
     @property
     def notes(self) -> list[str]:
-        """What is known of its controllers, a line or more each."""
+        """Findings on its controllers, a line or more each."""
         return list(filter(None, (watch.describe() for watch in self._controllers)))
 
     def take_warnings(self) -> list[str]:
@@ -195,7 +195,7 @@ class RosRobot:
 
     @property
     def stop_reason(self) -> str:
-        """Why the robot must not be driven now; empty when it may."""
+        """Reason that the robot must not be driven now; empty if it may."""
         if not self._is_running:
             return (
                 f"robot not running ({self._spec.running}); release its stop and start "
@@ -254,7 +254,7 @@ class RosRobot:
         return held if np.isfinite(held).all() else None
 
     def _ask_controllers(self, timeout: float) -> list[str]:
-        """Ask the controllers what they are, and say what they would refuse."""
+        """Query the controllers' parameters; return what they would refuse."""
         for commander, watch in zip(self._commanders, self._controllers, strict=True):
             watch.ask(min(timeout, _SETTLING))
             if watch.begins_at_desired is not None:
@@ -263,7 +263,7 @@ class RosRobot:
         return list(filter(None, found))
 
     def _look_for_echo(self, q: Vec) -> None:
-        """Tell states that are commands from such that are measured."""
+        """Warn of states that are the commands again instead of measurements."""
         if self._spec.is_simulated or self._echo.is_over:
             return
         late = self._echo.look(q, self.states.q)
@@ -277,7 +277,7 @@ class RosRobot:
             )
 
     def _look_for_answer(self, q: Vec) -> None:
-        """Tell a robot that stands from one that is told nothing it takes."""
+        """Warn of a robot that stands because its commands are not taken."""
         i = self._answers.look(q, self.states.q)
         if self._answers.n == 0:
             self._is_answered = True
@@ -302,7 +302,7 @@ class RosRobot:
 
     @property
     def _longest_age(self) -> float:
-        """How old a fresh state may be, [s]."""
+        """Longest age of a fresh state, [s]."""
         period = max(self._spec.period, self._spec.state_period)
         return max(3.0 * period, _STATE_AGE)
 
@@ -320,11 +320,9 @@ class RosRobot:
         return planner
 
     def _find_late(self, q: Vec) -> Vec:
-        """Return how long the arm needs at V to where it should be, shape (n,), [s].
-
-        What it lags behind at the speed of the command is not counted. Where it is has
-        to be known: to a point put off for long it coasts, past its brake.
-        """
+        """Return the time to ``q`` at dq_max beyond the lag, shape (n,), [s]."""
+        # What it lags behind at the speed of the command is not counted. Where it is
+        # has to be known: to a point put off for long it coasts, past its brake.
         spec, states = self._spec, self.states
         age_ns = self._clock() - int(states.stamps_ns.min())
         if states.jump or age_ns > self._longest_age * 1e9:
@@ -334,7 +332,7 @@ class RosRobot:
         return np.where(spec.is_arm, off / spec.dq_max, 0.0)
 
     def _is_off(self, commander: Commander, *, was_off: bool) -> bool:
-        """Return whether the arm is elsewhere than its trajectory and its lag say."""
+        """Return whether the arm is off its trajectory by more than its lag."""
         spec, at = self._spec, commander.topic.indices
         path = commander.planner.find_state(self._clock())
         if path is None:
@@ -351,7 +349,7 @@ class RosRobot:
             self.states.n_refused += 1
 
     def _take_speed(self, data: bytes) -> None:
-        """Tell what the robot's own speed slider leaves, when it changes."""
+        """Warn of a change of the robot's own speed slider."""
         try:
             speed = decode_float(self._bus.codec, data)
         except MessageError:
@@ -368,7 +366,7 @@ class RosRobot:
         return matched and is_heard and self._is_running is not None
 
     def _find_missing(self) -> list[str]:
-        """Say what was expected and what is there instead."""
+        """Return the missing states, topics and subscribers, and those that exist."""
         spec, problems = self._spec, []
         heard = zip(spec.joint_names, self.states.n_heard, strict=True)
         if unheard := [name for name, n in heard if not n]:
@@ -406,7 +404,7 @@ class RosRobot:
         ]
 
     def _find_implausible(self) -> list[str]:
-        """Refuse positions that no joint of this robot can have: degrees, say."""
+        """Return positions that no joint of this robot can have, such as degrees."""
         spec = self._spec
         low, high = spec.q_min - _PLAUSIBLE, spec.q_max + _PLAUSIBLE
         is_good = (low <= self.states.q) & (self.states.q <= high)
@@ -422,7 +420,7 @@ class RosRobot:
         return [f"expected positions within the limits of the URDF, got {shown}{hint}"]
 
     def _find_intruder(self) -> str:
-        """Say who else speaks where one alone may (T2)."""
+        """Return publishers beside the one that is allowed (T2); empty if none."""
         spec, bus = self._spec, self._bus
         for topic in spec.commands:
             if n := bus.count_publishers(topic.name):
@@ -435,7 +433,7 @@ class RosRobot:
         return ""
 
     def _find_deserted(self) -> str:
-        """Say who has gone without whom the robot is not driven."""
+        """Return which required peer has gone; empty if none has."""
         for commander in self._commanders:
             if not commander.count_matched():
                 return f"nobody takes {commander.topic.name}; start that controller"

@@ -20,7 +20,7 @@ _IGNORED = "/rosout"
 
 
 def find_rospy() -> bool:
-    """Tell whether rospy can be imported; Debian's packages are looked at last."""
+    """Return whether rospy can be imported; Debian's packages are tried last."""
     if find_spec("rospy") is None and (_DEBIAN / "rospy").is_dir():
         sys.path.append(str(_DEBIAN))
     return find_spec("rospy") is not None
@@ -166,7 +166,7 @@ class RospyBus(Bus):
 
     @property
     def trouble(self) -> str:
-        """Why the graph is not known; empty while its master answers."""
+        """Reason that the graph is unknown; empty while its master answers."""
         return self._watch.trouble
 
     def list_topics(self) -> dict[str, str]:

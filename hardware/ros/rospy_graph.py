@@ -1,4 +1,4 @@
-"""Who publishes and who subscribes in ROS 1, asked of its master all the time."""
+"""Publishers and subscribers in ROS 1, asked of its master all the time."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class MasterWatch:
 
     @property
     def trouble(self) -> str:
-        """Why the graph is not known; empty while the master answers."""
+        """Reason that the graph is unknown; empty while the master answers."""
         age = time.monotonic() - self._asked
         if age < _BLIND:
             return ""
@@ -58,7 +58,7 @@ class MasterWatch:
         return [{topic: set(nodes) - dead for topic, nodes in part} for part in state]
 
     def _is_dead(self, node: str) -> bool:
-        """Whether nobody listens where a node said it would: it was killed."""
+        """Return whether a node's address refuses connections: it was killed."""
         try:
             where = urlsplit(self._master.lookupNode(node))
             address = (where.hostname or "", where.port or 0)

@@ -1,12 +1,12 @@
-"""What a robot says of its joints: by name, and as old as it is.
+"""States of a robot's joints, by name and with their age.
 
-A message counts as old as its arrival, and older by the most of three: what it waited
-here since the middleware received it, and what it came later than the quickest one by
-the middleware's own stamp, and by its header's: arrival − stamp, beyond the least of
-it. So the sender's clock need not be ours; how late the quickest one was nobody can
-tell. That least may rise slowly, as clocks drift. A stamp that goes back is another
-clock, and begins anew; one of simulated time, or none, says nothing, and neither does
-the header of a driver that stamps what it repeats: hence the middleware's.
+The age of a message counts from its arrival, plus the largest of three: its wait here
+since the middleware received it, and its lateness behind the quickest one by the
+middleware's own stamp, and by its header's: arrival − stamp, beyond the least of it. So
+the sender's clock need not be ours; how late the quickest one was is unknown. That
+least may rise slowly, as clocks drift. A stamp that goes back is another clock, and
+begins anew; one of simulated time, or none, is not used, and neither is the header of a
+driver that stamps what it repeats: hence the middleware's.
 """
 
 from __future__ import annotations
@@ -198,11 +198,9 @@ class JointStates:
         return np.where(is_usable & np.isfinite(steps), steps, standing)
 
     def _find_allowed(self, ours: list[int], header_ns: int, now_ns: int) -> Vec:
-        """Return how far each joint can have moved since its last state, shape (m,).
-
-        What waited while we stood still comes at once and with gaps: then the sender's
-        stamps tell how much time was between.
-        """
+        """Return each joint's largest move since its last state, shape (m,)."""
+        # What waited while we stood still comes at once and with gaps: then the
+        # sender's stamps tell how much time was between.
         before_ns = self._headers.last_ns[ours]
         by_header = np.where(before_ns > 0, header_ns - before_ns, 0)
         by_header = np.where(by_header <= _LONGEST_WAIT_NS, by_header, 0)

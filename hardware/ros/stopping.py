@@ -164,11 +164,11 @@ class StopPlanner:
 
     @property
     def end(self) -> Vec | None:
-        """Where the last trajectory ends, shape (n,); None: there is none."""
+        """End of the last trajectory, shape (n,); None if there is none."""
         return None if self._sent is None else self._sent.q[-1]
 
     def _begins_anew(self, q: Vec, elapsed: float) -> bool:
-        """Tell whether a command, shape (n,), is from rest after a gap, [s]."""
+        """Return whether a command, shape (n,), is from rest after a gap, [s]."""
         if self._q is None or self.end is None or elapsed <= _GAP * self._h:
             return False
         is_at_end = bool((np.abs(q - self.end) < _SAME).all())

@@ -28,7 +28,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSettings:
-    """How a node joins the graph: part of the config of all that speak ROS."""
+    """Settings of a node in the graph: part of the config of all that speak ROS."""
 
     distro: Annotated[
         Literal["humble", "jazzy", "kilted", "noetic"],
@@ -58,7 +58,7 @@ class NodeSettings:
 
 
 def choose_transport(settings: NodeSettings) -> str:
-    """Return what ``auto`` stands for here; why it is not rclpy is said aloud.
+    """Return the transport of ``auto`` here; the reason against rclpy is logged.
 
     Raises:
         BusError: If the distribution does not speak it, or it cannot do what is asked.
@@ -145,7 +145,7 @@ def _describe(settings: NodeSettings, transport: str) -> str:
 
 
 def _explain(transport: str, err: ImportError) -> str:
-    """Say what to do when a transport cannot be imported."""
+    """Return the remedy if a transport cannot be imported."""
     if transport == "dds":
         return "pip install 'paprle[dds]'"
     if transport == "rospy":

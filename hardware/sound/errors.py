@@ -1,4 +1,4 @@
-"""What goes wrong with sound."""
+"""Errors of sound."""
 
 
 class SoundError(OSError):

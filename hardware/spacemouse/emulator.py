@@ -76,14 +76,14 @@ class EmulatedMouse:
         self._listener.setblocking(False)
 
     def unplug(self) -> None:
-        """Pull its plug; whoever reads it is told. May be called twice."""
+        """Pull its plug, and close all readers. May be called twice."""
         for one in (*self._readers, *filter(None, [self._listener])):
             one.close()
         self._readers, self._listener = [], None
         self._path.unlink(missing_ok=True)
 
     def move(self, translation: Three = _REST, rotation: Three = _REST) -> None:
-        """Say how the cap is deflected, in REP-103 axes, full is 1."""
+        """Send a deflection of the cap, in REP-103 axes, full is 1."""
         if self.is_wireless:
             self.send(pack_motion(TRANSLATION, translation, rotation))
         else:
@@ -91,7 +91,7 @@ class EmulatedMouse:
             self.send(pack_motion(ROTATION, rotation))
 
     def press(self, *buttons: int) -> None:
-        """Say which buttons are down, by number."""
+        """Send the buttons that are down, by number."""
         self.send(pack_buttons(sum(1 << button for button in buttons)))
 
     def send(self, report: bytes) -> None:

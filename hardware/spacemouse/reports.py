@@ -42,7 +42,7 @@ MODELS = {
 
 @dataclass(slots=True)
 class Mouse:
-    """What a mouse said last.
+    """Newest state of a mouse.
 
     Attributes:
         translation: Deflections x, y, z in REP-103 axes, full is 1.
@@ -93,11 +93,9 @@ class Mouse:
 
 
 def _to_rep103(report: bytes, at: int) -> tuple[float, ...]:
-    """Return three numbers in REP-103 axes: x forward, y left, z up.
-
-    Forward is away from the operator, so x = -y of the cap, y = -x, z = -z. This is a
-    rotation (its determinant is 1), and turns go over as translations do.
-    """
+    """Return three numbers in REP-103 axes by a rotation: x = -y, y = -x, z = -z."""
+    # Forward is away from the operator, so x = -y of the cap, y = -x, z = -z. This is a
+    # rotation (its determinant is 1), and turns go over as translations do.
     right, back, down = _THREE.unpack_from(report, at)
     return tuple(-one / FULL for one in (back, right, down))
 

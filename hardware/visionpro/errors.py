@@ -1,4 +1,4 @@
-"""What goes wrong with a headset."""
+"""Errors of a headset."""
 
 
 class VisionProError(OSError):

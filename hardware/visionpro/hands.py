@@ -1,4 +1,4 @@
-"""What a message says of a hand: where it is, whether it grips, how far it is open."""
+"""One hand's state in a message: its pose, its grip and its opening."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NOWHERE = np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0])
 
 
 class Wrist(NamedTuple):
-    """Where a wrist is, axes of the headset (y up).
+    """Pose of a wrist, axes of the headset (y up).
 
     Attributes:
         p: Position, shape (3,), [m].
@@ -52,7 +52,7 @@ class HandReader:
         self._is_held = False
 
     def read(self, hand: Any, head: Any) -> Seen:
-        """Return what a message says.
+        """Return one hand's state in a message.
 
         Args:
             hand: Its ``Hand``.

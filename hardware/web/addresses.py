@@ -1,4 +1,4 @@
-"""Where a page is reached: over USB, on the network of this machine, at an address."""
+"""Addresses of a page: over USB, on the network of this machine, or a given one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ELSEWHERE = ("192.0.2.1", 9)  # spec: RFC 5737; nothing is sent to it
 
 
 class Place(NamedTuple):
-    """Where a server listens.
+    """Address on which a server listens.
 
     Attributes:
         address: The address.

@@ -1,4 +1,4 @@
-"""Whoever a socket was opened for: heard no faster than it may speak."""
+"""Client of a socket, read no faster than its limit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Client:
 
     @property
     def is_silent(self) -> bool:
-        """Whether it has said nothing for so long that another may take its place."""
+        """Whether its silence is so long that another client may take its place."""
         return self._clock() - self._spoke_ns > _SILENT_NS
 
     @property
@@ -58,7 +58,7 @@ class Client:
 
     @property
     def query(self) -> str:
-        """What stands behind the question mark of the address that it asked for."""
+        """Query of the address that it asked for: the part behind the question mark."""
         request = self._connection.request
         return "" if request is None else request.path.partition("?")[2]
 

@@ -1,6 +1,6 @@
-"""What a page and a leader say to each other, while a socket is open.
+"""Messages between a page and a leader, while a socket is open.
 
-The page tells where the hands are; it is told what the session does and what the robot
+The page sends where the hands are; it gets the session's state and what the robot
 meets, twenty times a second, and is asked for its time.
 """
 
@@ -23,7 +23,7 @@ _WRONG = 1002  # spec: RFC 6455, protocol error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """What the page shows and lets feel.
+    """Status for the page: what it shows and lets feel.
 
     Attributes:
         state: The session's state.
@@ -101,7 +101,7 @@ class Conversation:
                 self._device.refused["order"] += 1
 
     async def _tell(self, client: Client) -> None:
-        """Tell the page of the session, and ask for its time."""
+        """Send the session's status to the page, and ask for its time."""
         is_there = await client.send(
             write_message(
                 "welcome",

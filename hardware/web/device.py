@@ -36,12 +36,12 @@ _LOW_BATTERY = 0.15  # chosen: as phones warn
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandState:
-    """What is passed on of one hand.
+    """Output of one hand.
 
     Attributes:
         p: Position, shape (3,), [m], REP-103.
         quat_xyzw: Orientation, shape (4,).
-        opening: Of the gripper, 0 … 1; None: not said yet.
+        opening: Of the gripper, 0 … 1; None until it is known.
     """
 
     p: Vec

@@ -1,8 +1,8 @@
-"""Who may open a socket: decided on the request, before anything of it is parsed.
+"""Access to a socket: decided on the request, before anything of it is parsed.
 
-A browser tells where a page comes from, so that a page of somebody else's cannot use
-the operator's browser (``Origin``); a name that is not ours is one that somebody points
-here (``Host``). The token is made anew with each start and shown to the operator alone.
+A browser sends where a page comes from, so that a foreign page cannot use the
+operator's browser (``Origin``); a name that is not ours was pointed here by somebody
+else (``Host``). The token is made anew with each start and shown to the operator alone.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def make_token() -> str:
 
 
 class Refusal(NamedTuple):
-    """Why a request is refused.
+    """Reason to refuse a request.
 
     Attributes:
         status: HTTP status.
@@ -101,10 +101,8 @@ class Door:
         return self._refuse(409, "busy")
 
     def _list_guesses(self, address: str) -> dict[bytes, int]:
-        """Return the wrong tokens of an address in the last minute, and when, [ns].
-
-        The same one again is no other guess: an address is not shut for its old tab.
-        """
+        """Return an address's wrong tokens of the last minute, with times, [ns]."""
+        # The same one again is no other guess: an address is not shut for its old tab.
         since = self._clock() - _MINUTE_NS
         before = self._guesses.pop(address, {})
         guesses = {digest: t for digest, t in before.items() if t > since}

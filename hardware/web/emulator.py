@@ -145,7 +145,7 @@ class EmulatedPhone:
         self._line.drop()
 
     def close(self) -> None:
-        """Say good-bye."""
+        """Close the connection."""
         self._line.close()
 
     def _read_clock(self) -> float:
@@ -199,7 +199,7 @@ class Line:
             raise
 
     def listen(self, hear: Callable[[str | bytes], str | None]) -> None:
-        """Give each message to ``hear``, which returns the answer, if there is one."""
+        """Pass each message to a callback, which may return an answer."""
         asyncio.run_coroutine_threadsafe(self._listen(hear), self._loop)
 
     def send(self, data: str | bytes) -> None:
@@ -212,7 +212,7 @@ class Line:
         self._end()
 
     def close(self) -> None:
-        """Say good-bye; may be called after ``drop``."""
+        """Close the connection; may be called after ``drop``."""
         if not self._loop.is_closed():
             self._do(self.connection.close())
             self._end()

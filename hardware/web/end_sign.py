@@ -20,7 +20,7 @@ _UNSEEN_NS = 200_000_000  # chosen: what is silent for longer is not being held
 
 
 class EndSign:
-    """How far the sign has come.
+    """Progress of the sign that ends an episode.
 
     Attributes:
         share: Of the time that it is to be held, 0 … 1; at 1 it asks to end.

@@ -1,4 +1,4 @@
-"""What goes wrong with a page and its socket."""
+"""Errors of a page and its socket."""
 
 
 class WebError(Exception):

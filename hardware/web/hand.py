@@ -26,7 +26,7 @@ _NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 
 
 class Seen(NamedTuple):
-    """What a message says of a hand.
+    """One hand's state in a message.
 
     Attributes:
         p: Position, shape (3,), [m], REP-103.
@@ -34,9 +34,9 @@ class Seen(NamedTuple):
         is_tracked: The device knows where it is.
         is_held: The dead-man is held.
         press: Number of the press that holds it, from 1.
-        opening: Of the gripper, 0 … 1; None: not said.
+        opening: Of the gripper, 0 … 1; None if it is not given.
         has_deadman: It has one; else it is held always.
-        gap: Between the tips of thumb and index of a bare hand, [m]; None: it is none.
+        gap: Between the tips of thumb and index of a bare hand, [m]; else None.
     """
 
     p: Vec
@@ -50,17 +50,17 @@ class Seen(NamedTuple):
 
 
 class HandClutch:
-    """What of one hand's motion is passed on.
+    """Clutch of one hand: the part of its motion that is passed on.
 
     Attributes:
         p: Position that is passed on, shape (3,), [m], REP-103.
         quat_xyzw: Orientation that is passed on, shape (4,).
-        opening: Of the gripper, 0 … 1; None: not said, so that it stays.
+        opening: Of the gripper, 0 … 1; None if it is not given, so that it stays.
         is_tracked: The newest message knew where the hand is.
         is_held: The newest message had the dead-man held.
         has_deadman: There is one; else it is held always.
         n_presses: Presses so far that began while the hand was tracked.
-        n_losses: How often it was not known where the hand is, or who speaks of it.
+        n_losses: How often the hand's place or its sender was lost.
         n_jumps: Motions that no hand makes.
     """
 

@@ -1,4 +1,4 @@
-"""What a page and its server tell each other: JSON, checked to the last field.
+"""Messages between a page and its server: JSON, checked to the last field.
 
 Lengths are metres, times milliseconds of the page's own clock, orientations x, y, z, w,
 axes those of WebXR. Nothing is repaired: a message with one wrong field is refused
@@ -72,7 +72,7 @@ class Hand:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counts:
-    """How often each button of the page was pressed since the page was loaded."""
+    """Counts of presses of the page's buttons since the page was loaded."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -83,7 +83,7 @@ class Counts:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SampleMessage:
-    """Where the hands are, and what the operator does.
+    """Poses of the hands, and the operator's input.
 
     Attributes:
         seq: Rises with every message of a connection.
@@ -145,7 +145,7 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
 
 
 def parse_message(data: str | bytes) -> Message:
-    """Return what a page says.
+    """Parse a message of a page.
 
     Args:
         data: One message of its socket.

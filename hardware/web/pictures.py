@@ -23,15 +23,15 @@ _NAP = 0.004  # [s] chosen: how soon a new picture is seen
 
 
 class Picture(Protocol):
-    """What a page is shown."""
+    """Picture for a page."""
 
     @property
     def stamp_ns(self) -> int:
-        """When it was exposed, our time, [ns]."""
+        """Time of its exposure, our time, [ns]."""
 
     @property
     def data(self) -> bytes:
-        """What its page reads: size and lens, and a JPEG."""
+        """Bytes for the page: size and lens, and a JPEG."""
 
 
 class Pictures:

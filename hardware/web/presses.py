@@ -16,11 +16,11 @@ _SHOWN_NS = 25_000_000  # chosen: five ticks of 200 Hz
 
 
 class Reading(NamedTuple):
-    """What the operator does.
+    """Reading of the operator's input.
 
     Attributes:
         state: Of the device.
-        seq: Rises with each reading that says something new.
+        seq: Rises with each reading that differs.
         is_engaged: The dead-men are held, and have been since the reading before.
     """
 
@@ -59,7 +59,7 @@ class PressReader:
 
 
 def _is_alike(reading: Reading, before: Reading) -> bool:
-    """Whether two readings say the same of the same message."""
+    """Return whether two readings agree and are of the same message."""
     now, then = reading.state, before.state
     is_same = now.seq == then.seq and now.is_tracked == then.is_tracked
     return is_same and reading.is_engaged == before.is_engaged

@@ -19,7 +19,7 @@ _READY = 5.0  # [s] chosen: a busy machine
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Radio:
-    """How bad it is.
+    """Impairments of a radio link.
 
     Attributes:
         delay: One way, [s].

@@ -1,4 +1,4 @@
-"""What time it is at the sender: the answer that came back soonest tells.
+"""Clock of the sender, estimated from the answer that came back soonest.
 
 We ask, the page answers with its own time. The answer was given at some moment between,
 so half the way there and back is the most that the estimate is wrong (Cristian 1989).
@@ -17,7 +17,7 @@ _MOST_PENDING = 8  # chosen: a phone that answers none costs no memory
 
 
 class Offset(NamedTuple):
-    """How far another clock is from ours.
+    """Offset of another clock from ours.
 
     Attributes:
         offset_ns: Our time less the other's, [ns].
@@ -50,7 +50,7 @@ class SenderClock:
         return self._n
 
     def answer(self, number: int, sender_ns: int, now_ns: int) -> None:
-        """Take an answer; one that was not asked for, or twice, says nothing."""
+        """Take an answer; one that was not asked for, or comes twice, is ignored."""
         asked_ns = self._asked.pop(number, None)
         if asked_ns is None:
             return

@@ -71,7 +71,7 @@ class Page(NamedTuple):
 
 
 class Site(NamedTuple):
-    """What a server serves.
+    """Content of a server.
 
     Attributes:
         pages: Files by path.
@@ -132,7 +132,7 @@ class WebServer:
 
     @property
     def address(self) -> str:
-        """Where a browser finds the page."""
+        """Address of the page for a browser."""
         return f"{self._scheme}://{self.place.address}:{self.port}/"
 
     @property
@@ -382,4 +382,4 @@ def _refuse(refusal: Refusal) -> Response:
 
 
 def _ignore(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
-    """Say nothing of handshakes of TLS that were broken off."""
+    """Ignore handshakes of TLS that were broken off."""

@@ -1,4 +1,4 @@
-"""What the YAML of whatever has a page may say; loads no library."""
+"""YAML settings of all that have a page; loads no library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from annotated_types import Ge, Le, Unit, doc
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WebSettings:
-    """Where a page is served: part of the config of all that have one."""
+    """Address and certificate of a page: part of the config of all that have one."""
 
     listen: Annotated[
         str,
@@ -30,14 +30,14 @@ class WebSettings:
 
 
 class AppSettings(NamedTuple):
-    """How ARBot's app is listened to.
+    """Connection of ARBot's app.
 
     Attributes:
-        address: Where.
-        port: Where.
+        address: Address to listen on.
+        port: Port to listen on.
         phone: The address that it may come from.
-        closed: What it says of the gripper at opening 0.
-        open: What it says at opening 1.
+        closed: Its value of the gripper at opening 0.
+        open: Its value at opening 1.
     """
 
     address: str

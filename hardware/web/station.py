@@ -140,14 +140,14 @@ class Station:
 
     @property
     def address(self) -> str:
-        """Where the operator opens the page; with the token, so it is a secret."""
+        """Address of the page for the operator; with the token, so it is a secret."""
         if self.server is None:
             return ""
         return f"{self.server.address}#{self.server.door.token}"
 
     @property
     def notes(self) -> list[str]:
-        """How the operator reaches the page."""
+        """Instructions for reaching the page."""
         server, app = self.server, self._app_settings
         if server is None:
             return []
@@ -198,7 +198,7 @@ class Station:
 
     @property
     def last_words(self) -> list[str]:
-        """What became of its messages."""
+        """Counts and delays of its messages."""
         device = self.device
         if not device.n_messages and not device.refused:
             return []

@@ -1,4 +1,4 @@
-"""What the YAML of the autopilot may say."""
+"""YAML settings of the autopilot."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class AlohaSource(Source):
 
     @property
     def n_episodes(self) -> int:
-        """How many files there are."""
+        """Number of files."""
         return len(self._files)
 
     def read(self, episode: int) -> Table:
@@ -98,12 +98,7 @@ class AlohaSource(Source):
         """Nothing to let go of: files are closed as soon as they are read."""
 
     def _read(self, h5: Any, file: Path, episode: int, name: str) -> Vec:
-        """Return one dataset, shape (n, k).
-
-        Raises:
-            ConfigError: If there is none of that name.
-            ValueError: If it is no table.
-        """
+        """Return one dataset, shape (n, k); raise if it is missing or no table."""
         if name not in h5:
             raise ConfigError(
                 f"{file}: leader.sources: expected datasets of the file, got '{name}'; "

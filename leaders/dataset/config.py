@@ -1,4 +1,4 @@
-"""What the YAML of a dataset may say: its conventions, none of them guessed."""
+"""YAML settings of a dataset: its conventions, none of them guessed."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Dataset(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """What the first of its episodes holds; reads it the first time it is asked.
+        """Contents of the first episode, read on first access.
 
         Raises:
             ConfigError: If the dataset is not what the config says.
@@ -78,7 +78,7 @@ class Dataset(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """How much there is to play."""
+        """Size of the dataset, its first episode, and notes on that episode's data."""
         track, order, shortage = self._first, self._order, self._source.shortage
         return (
             *([f"dataset: {self._source.path.name}: {shortage}"] if shortage else []),
@@ -144,12 +144,7 @@ class Dataset(Leader):
 
     @cached_property
     def _source(self) -> Source:
-        """The dataset, opened.
-
-        Raises:
-            ConfigError: If there is nothing at its path.
-            MissingDependency: If the package that reads it is not installed.
-        """
+        """The opened dataset; raises if its path is empty or its package is missing."""
         c = self.config
         path = Path(c.path).expanduser()
         if not c.path or not path.exists():
@@ -194,14 +189,9 @@ class Dataset(Leader):
         return Track(table.t, rows)
 
     def _check_limits(self, episode: int, rows: Mapping[str, LimbRows]) -> None:
-        """Refuse an episode beyond the robot's limits, as the session does the first.
-
-        Where the first is beyond them by its names and was accepted, the session maps
-        joints, and names tell nothing.
-
-        Raises:
-            DeviceError: If a joint spends too much of it beyond its limits.
-        """
+        """Refuse an episode beyond the robot's limits, unless the first one is, too."""
+        # Where the first is beyond them by its names and was accepted, the session maps
+        # joints, and names tell nothing.
         limbs = self.config.limbs
         misfit = self._limits.find_misfit(rows, limbs)
         if misfit and not self._limits.find_misfit(self._first.rows, limbs):

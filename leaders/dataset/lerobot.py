@@ -24,7 +24,7 @@ _INDEX = ("episode_index", "length", "data/chunk_index", "data/file_index")
 
 
 class _Place(NamedTuple):
-    """Where an episode is: its number, its length and its file."""
+    """File, number and length of an episode."""
 
     number: int
     n_rows: int
@@ -74,7 +74,7 @@ class LerobotSource(Source):
 
     @property
     def n_episodes(self) -> int:
-        """How many episodes its index lists."""
+        """Number of episodes in the index."""
         return len(self._places)
 
     def read(self, episode: int) -> Table:
@@ -99,17 +99,7 @@ class LerobotSource(Source):
             ) from err
 
     def _read(self, place: _Place) -> Table:
-        """Read the rows of one episode.
-
-        Args:
-            place: Where it is.
-
-        Returns:
-            Its rows.
-
-        Raises:
-            ValueError: If they are not what the index says.
-        """
+        """Return the rows of one episode; raise ValueError if its index differs."""
         table = self._pq.read_table(
             place.file,
             columns=["timestamp", *self._features],
@@ -164,11 +154,7 @@ class LerobotSource(Source):
 
 
 def _name_columns(path: Path, info: dict[str, Any], feature: str) -> list[str]:
-    """Return the names of a feature's columns; numbers where it has no names.
-
-    Raises:
-        ConfigError: If there is no such feature.
-    """
+    """Return the names of a feature's columns; numbers where it has no names."""
     features = info["features"]
     if feature not in features:
         numeric = [k for k, v in features.items() if "float" in str(v.get("dtype"))]
@@ -186,10 +172,8 @@ def _name_columns(path: Path, info: dict[str, Any], feature: str) -> list[str]:
 
 
 def _order_names(names: dict[str, Any]) -> list[str]:
-    """Return names of columns: of ``{name: index}``, or of ``{"motors": [...]}``.
-
-    None where the indices are not each column once.
-    """
+    """Return names of ``{name: index}``, if complete, or of ``{"motors": [...]}``."""
+    # None where the indices are not each column once.
     if all(isinstance(part, int) for part in names.values()):
         ordered = sorted(names, key=lambda name: names[name])
         is_whole = [names[name] for name in ordered] == list(range(len(names)))

@@ -28,7 +28,7 @@ _NORM_MIN, _NORM_MAX = 0.9, 1.1  # spec: safety.md A6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbRows:
-    """What one limb is asked for, row by row.
+    """Commands of one limb, row by row.
 
     Attributes:
         q: Joints, shape (n, m), [rad]; None for poses.
@@ -147,11 +147,7 @@ def _pick(table: Table, names: Sequence[str]) -> Vec:
 
 
 def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:
-    """Return rotations of rows.
-
-    Raises:
-        ValueError: If a quaternion is far from unit norm.
-    """
+    """Return rotations of rows; raise ValueError if a quaternion is far from a unit."""
     if kind == "rotation_vector":
         return Rotation.from_rotvec(values * degree)
     if kind == "rpy_xyz_extrinsic":

@@ -24,7 +24,7 @@ class JointLimits:
     def find_misfit(
         self, rows: Mapping[str, LimbRows], limbs: Mapping[str, ColumnSettings]
     ) -> str:
-        """Say which joint leaves its limits for too much of an episode.
+        """Return the joint that leaves its limits for too much of an episode.
 
         Args:
             rows: The episode, by limb.

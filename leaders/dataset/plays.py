@@ -118,11 +118,9 @@ class Plays:
             self._next = (number, self._pool.submit(self._read, number))
 
     def _take(self) -> tuple[tuple[int, Track] | None, PaprleError | None]:
-        """Return the next episode that can be read, or what is wrong with the last.
-
-        Where it is not read yet this waits: on a virtual clock always the same is
-        played, and in a live session the robot does not follow by then.
-        """
+        """Return the next readable episode, or the last problem; waits for reading."""
+        # Where it is not read yet this waits: on a virtual clock always the same is
+        # played, and in a live session the robot does not follow by then.
         problem: PaprleError | None = None
         for _ in range(self._most_failures):
             if self._next is None:

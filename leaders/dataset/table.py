@@ -1,4 +1,4 @@
-"""What any dataset gives of one episode: columns of numbers over time."""
+"""Data of one episode of any dataset: columns of numbers over time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Source(ABC):
     @property
     @abstractmethod
     def n_episodes(self) -> int:
-        """How many episodes it has."""
+        """Number of episodes."""
 
     @abstractmethod
     def read(self, episode: int) -> Table:

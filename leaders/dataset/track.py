@@ -23,7 +23,7 @@ _FEWEST = 5  # rows that SciPy smooths
 
 
 class _Curves(NamedTuple):
-    """What one limb is asked for over time; None: it is not."""
+    """Commands of one limb over time; None if it has none of that kind."""
 
     q: Any = None
     pose: Any = None

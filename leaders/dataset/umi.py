@@ -59,7 +59,7 @@ class UmiSource(Source):
 
     @property
     def n_episodes(self) -> int:
-        """How many episodes end in it."""
+        """Number of episodes."""
         return len(self._cuts) - 1
 
     def read(self, episode: int) -> Table:

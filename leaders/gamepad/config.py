@@ -1,4 +1,4 @@
-"""What the YAML of game controllers may say."""
+"""YAML settings of game controllers."""
 
 from __future__ import annotations
 

@@ -18,17 +18,17 @@ _PRESSED, _RELEASED = 0.6, 0.4  # chosen: of a trigger as a button; it must not 
 
 
 class Hand:
-    """What one pad says, from one reading to the next.
+    """State of one pad, from one reading to the next.
 
     Attributes:
         limb: The limb that it moves.
         modes: How many modes each limb has gone on, less those gone back.
         pressed: How often each role was asked for with it.
         is_held: The dead-man is held, and the pad's numbers are believed.
-        is_doubted: It has said the same for too long; letting go ends it.
+        is_doubted: Its reading has not changed for too long; letting go ends it.
         is_moving: Something is deflected that counts.
         has_deadman: One of its buttons is the dead-man.
-        controls: What of the pad it uses, by SDL's names.
+        controls: The pad's controls that are used, by SDL's names.
     """
 
     def __init__(self, settings: PadSettings, config: GamepadConfig) -> None:
@@ -93,14 +93,7 @@ class Hand:
         )
 
     def _press(self, raw: Mapping[str, float]) -> bool:
-        """Count what was pressed since the last reading.
-
-        Args:
-            raw: What each control says.
-
-        Returns:
-            Whether the dead-man is held; always where the pad has none.
-        """
+        """Count new presses; return whether the dead-man is held, True without one."""
         held = self._down or set()
         down = {
             name

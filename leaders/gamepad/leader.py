@@ -71,7 +71,7 @@ class Gamepad(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What each pad is, what its buttons do, and what of them it does not have."""
+        """Name, button roles and missing features of each pad."""
         notes = []
         for row, (name, pad) in enumerate(self.config.pads.items()):
             told = ", ".join(
@@ -87,11 +87,11 @@ class Gamepad(Leader):
 
     @property
     def unchecked(self) -> str:
-        """SDL tells of pads only once it runs."""
+        """The checks that need SDL to run: pads and rumble."""
         return "whether the pads are plugged in, and rumble"
 
     def find_obstacles(self) -> tuple[str, ...]:
-        """Say that a database is not there, of which SDL says nothing."""
+        """Report a missing database file, which SDL ignores silently."""
         path = self.config.database
         if not path or Path(path).is_file():
             return ()
@@ -201,7 +201,7 @@ class Gamepad(Leader):
         )
 
     def _watch(self, name: str, hand: Hand, *, is_there: bool) -> None:
-        """Note what the operator has to be told of a pad."""
+        """Warn when a pad comes, goes, or is no longer believed."""
         if is_there != self._was_there[name]:
             what = (
                 "is there again; let go of its dead-man, then hold it to go on"

@@ -1,4 +1,4 @@
-"""When a pad's motors are told anew what the follower meets.
+"""Refresh of a pad's motors with the follower's forces.
 
 The strong motor is contact, as hard as the robot presses; the weak one, of higher
 pitch, is limits and clearance.
@@ -20,7 +20,7 @@ class Refresher:
         self._told, self._told_ns = SILENT, 0
 
     def must_tell(self, motors: Amplitudes, now_ns: int) -> bool:
-        """Whether this differs from what they were told, or that is about to end."""
+        """Return whether the motors need values; count these as sent if so."""
         is_other = any(
             abs(a - b) > _STEP or (a == 0.0) != (b == 0.0)
             for a, b in zip(motors, self._told, strict=True)

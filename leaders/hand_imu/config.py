@@ -1,4 +1,4 @@
-"""What the YAML of a bare hand may say."""
+"""YAML settings of a bare hand."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ _FARTHEST = 0.05  # [m] chosen: no farther ahead than what A11 warns of
 
 
 class PositionFilter(Protocol):
-    """What becomes of a hand's positions."""
+    """Filter of a hand's positions."""
 
     def begin(self, p: Vec, t: float) -> None:
         """Stand at a point, shape (3,), [m], at a time, [s]."""

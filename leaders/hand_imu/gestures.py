@@ -1,4 +1,4 @@
-"""What a hand's shape means: a fist, a pinch; one event for each gesture.
+"""Gestures of a hand from its shape: a fist, a pinch; one event for each.
 
 A finger is curled by the bend between its first and its last bone, whichever way the
 hand points (ARBot compares heights in the image, which holds for an upright hand only).
@@ -91,7 +91,7 @@ class Gesture(ABC):
 
     @abstractmethod
     def _look(self, shape: Vec) -> bool | None:
-        """Return what it looks like; None: cannot be told."""
+        """Return whether the shape is the gesture; None if that cannot be judged."""
 
 
 class Fist(Gesture):

@@ -86,7 +86,7 @@ class HandImu(Leader):
 
     @property
     def notes(self) -> list[str]:
-        """What of the hand is followed, and what the other one does."""
+        """Limits of the sensors in use, and the gestures of the other hand."""
         camera, told = self.config.camera, []
         if not camera.recorded and camera.kind == "webcam":
             told.append(
@@ -113,7 +113,7 @@ class HandImu(Leader):
         return "whether the camera sees a hand and the wrist's sensor speaks"
 
     def find_obstacles(self) -> list[str]:
-        """Say which file, port or Python is not there."""
+        """Return each file, port or Python that is missing."""
         camera, imu = self.config.camera, self.config.imu
         paths = {"camera.recorded": camera.recorded}
         if not camera.recorded:
@@ -188,7 +188,7 @@ class HandImu(Leader):
 
     @property
     def last_words(self) -> list[str]:
-        """How often the hand was lost, and what became of packets."""
+        """Counts of lost hands, leaps and packets."""
         counts = () if self._source is None else self._source.counts
         track = self._track
         seen = (

@@ -1,4 +1,4 @@
-"""Where a hand is, in the operator's axes, from what a camera sees of it."""
+"""Position of a hand in the operator's axes, from a camera's image."""
 
 from __future__ import annotations
 
@@ -50,10 +50,10 @@ def locate(frame: HandFrame, hand: Hand, point: Point, palm: float) -> Vec | Non
 
 
 def guess_distance(frame: HandFrame, hand: Hand, palm: float) -> float | None:
-    """Return how far a hand of known size is, [m]; None where that says nothing.
+    """Return the distance of a hand of known size, [m]; None if it cannot be found.
 
-    The palm's landmarks in the image are those of its shape, turned as it is, over the
-    distance (weak perspective); the scale between the two in the least squares.
+    Weak perspective: the palm's landmarks in the image are those of its shape, turned
+    as it is, over the distance. The scale between the two is found by least squares.
     """
     length = float(np.linalg.norm(hand.shape[9] - hand.shape[0]))
     if palm <= 0.0 or length <= 0.0:

@@ -1,4 +1,4 @@
-"""How a bare hand says that it means it: held still and open in one place.
+"""Press of a bare hand: held still and open in one place.
 
 A press begins when the open hand has stayed in a box for a while (ARBot, A8), and is
 used up when the hand is lost, the session stops following it, or the other hand is

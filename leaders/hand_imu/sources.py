@@ -1,4 +1,4 @@
-"""Where hands and orientations come from: devices, or a recording."""
+"""Sources of hands and orientations: devices, or a recording."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _WAITING_NS = 33_333_333  # [ns] chosen: a camera's period
 
 
 class Source(Protocol):
-    """What sees a hand, and what feels its wrist."""
+    """Source of hands from a camera and of the wrist's orientation."""
 
     @property
     def frame(self) -> HandFrame | None:
@@ -43,11 +43,11 @@ class Source(Protocol):
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What is wrong, in words."""
+        """Descriptions of the current faults."""
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """What became of what was read, in words."""
+        """Counts of readings by outcome, as text."""
 
     def close(self) -> None:
         """Let go; may be called twice."""
@@ -181,12 +181,12 @@ class Devices:
 
     @property
     def frame(self) -> HandFrame | None:
-        """What the tracker said last."""
+        """The tracker's newest frame."""
         return self._tracker.newest
 
     @property
     def attitude(self) -> Attitude | None:
-        """What the sensor said last."""
+        """The sensor's newest orientation; None without a sensor."""
         return None if self._imu is None else self._imu.newest
 
     @property
@@ -204,7 +204,7 @@ class Devices:
 
     @property
     def faults(self) -> tuple[str, ...]:
-        """What keeps them silent."""
+        """Faults of the tracker and the sensor."""
         told = (self._tracker.fault, "" if self._imu is None else self._imu.fault)
         return tuple(text for text in told if text)
 
@@ -244,7 +244,7 @@ def make_imu(config: ImuConfig, clock: Clock) -> ImuReader:
 
 
 def make_settings(config: CameraConfig) -> TrackerSettings:
-    """Return what the tracker is told."""
+    """Return the tracker's settings."""
     return TrackerSettings(
         kind=config.kind,
         device=config.device,

@@ -37,7 +37,7 @@ class Track:
         self._n_agreeing = 0
 
     def update(self, p: Vec | None, t: float) -> bool:
-        """Take what an image says.
+        """Update with the position in an image.
 
         Args:
             p: Where the hand is, shape (3,), [m]; None: not seen, or no distance.

@@ -1,4 +1,4 @@
-"""What the YAML of the keyboard may say."""
+"""YAML settings of the keyboard."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.sound_settings import SoundSettings
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyboardConfig(SoundSettings):
-    """How fast the keys move, and when they stop to."""
+    """Speeds of the keys, and the time until they stop."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

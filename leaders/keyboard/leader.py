@@ -69,11 +69,11 @@ class Keyboard(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the keys do."""
+        """Help on the keys."""
         return (f"keyboard: {HELP}",)
 
     def find_obstacles(self) -> tuple[str, ...]:
-        """Say that the session has no terminal to pass keys on from."""
+        """Report a session without a terminal to pass keys on from."""
         if self.config.fd != _STANDARD_INPUT or os.isatty(_STANDARD_INPUT):
             return ()
         return (str(self._nobody("a session that was not started from one")),)

@@ -201,7 +201,7 @@ class _Arrays:
 
 
 def _tell_units(units: UnitSettings, *, is_pose: bool) -> str:
-    """Say in which units arrays are read."""
+    """Return the units in which arrays are read, as text."""
     said: list[tuple[str, str | None, str]] = [("time", units.time, "s")]
     what = ("position", units.length, "m") if is_pose else ("q", units.angle, "rad")
     said.append(what)

@@ -131,7 +131,7 @@ def _to_seconds(stamps: Stamps) -> Vec:
 
 
 class _Joy:
-    """What the operator said by a Joy, at any time; nothing before its first."""
+    """The operator's Joy at any time; no values before its first message."""
 
     def __init__(self, bag: Bag, config: OfflineConfig) -> None:
         self._settings = config.bag

@@ -260,7 +260,7 @@ class _Finder:
         given: str | None,
         usual: str,
     ) -> None:
-        """Take the unit of columns: as given, else as the header says, else usual."""
+        """Apply the unit of columns: as given, else the header's, else the usual."""
         said = [given or self._units[i] for i in columns]
         for i, unit in zip(columns, said, strict=True):
             if units.get(unit, 1.0) != 1.0:

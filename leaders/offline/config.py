@@ -1,4 +1,4 @@
-"""What the YAML of the offline leader may say."""
+"""YAML settings of the offline leader."""
 
 from __future__ import annotations
 

@@ -136,11 +136,7 @@ def _tell(
     rows: Sequence[tuple[str, str] | None],
     lines: Sequence[str],
 ) -> Echo:
-    """Return the table of one frame.
-
-    Raises:
-        ConfigError: If there are several.
-    """
+    """Return the table of one frame; raise ConfigError if there are several frames."""
     frames = sorted({row[0] for row in rows if row is not None and row[0]})
     if len(frames) > 1:
         raise ConfigError(

@@ -68,11 +68,7 @@ def read_episode(path: Path) -> dict[str, Limb]:
 def _read_axes(
     path: Path, info: LeaderInfo, i: int, samples: npt.NDArray[np.void], t: Vec
 ) -> Rows:
-    """Return the rows of a limb of axes.
-
-    Raises:
-        DeviceError: If nobody knows what their deflections meant.
-    """
+    """Return the rows of a limb of axes; raise if the axes have several speeds."""
     if not np.isfinite(info.axis_speeds).all():
         raise DeviceError(
             f"{path}: expected one speed for all axes, got devices of several speeds; "
@@ -90,7 +86,7 @@ def _read_axes(
 
 
 def _hold(opening: Vec) -> Vec | None:
-    """Fill what was not said with what was said last; None if nothing ever was."""
+    """Fill gaps with the value before them; None if there is no value at all."""
     said = np.isfinite(opening)
     if not said.any():
         return None

@@ -1,4 +1,4 @@
-"""Somebody's own code at each frame of a recording of AdaptiX as it is played (X27)."""
+"""User code called at each frame of a recording of AdaptiX as it is played (X27)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class FrameCalls:
         self._n_told, self._last = 0, 0.0
 
     def play_to(self, t: float, *, is_over: bool) -> None:
-        """Tell the frames whose time has come.
+        """Call the function for each frame that is due.
 
         Args:
             t: Since the begin of the play, in the file's time, [s]; less than before:

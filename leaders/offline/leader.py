@@ -43,7 +43,7 @@ class Offline(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """What the files hold; reads them the first time it is asked.
+        """Contents of the files, read on first access.
 
         Raises:
             ConfigError: If files, columns or arrays are not what the config says.
@@ -75,7 +75,7 @@ class Offline(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What was found in the files and what was done about it, one line each."""
+        """Findings in the files and how they were handled, one line each."""
         return self._load()[0].notes
 
     def open(self) -> None:
@@ -128,7 +128,7 @@ class Offline(Leader):
 
     @cached_property
     def _paths(self) -> dict[str, Vec]:
-        """When each limb's poses are played, and the poses, shape (n, 8)."""
+        """Play times and poses of each limb, shape (n, 8)."""
         motion, timeline = self._load()
         paths = {}
         for name, track in motion.tracks.items():

@@ -30,14 +30,14 @@ from paprle.recording.adaptix import AdaptixFrame, is_adaptix
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Motion:
-    """What is played.
+    """A motion to play.
 
     Attributes:
         tracks: Tracks by limb name; time 0 is the first row of all.
         notes: What was done to the rows of each file.
         absolute: Limbs whose poses are meant in the follower's base as they are.
         period: Median time between rows, the longest of all limbs, [s].
-        robot: The robot whose joints these drove; empty where nobody knows.
+        robot: The robot whose joints these drove; empty if unknown.
         axis_speeds: What full deflection of axes means.
         begin: Time of the first file that is played at time 0, [s].
         frames: Those of a recording of AdaptiX, in the file's time.

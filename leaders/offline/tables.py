@@ -142,10 +142,8 @@ def _read_plain(
 def _read_titled(
     path: Path, lines: Sequence[str], config: ColumnSettings
 ) -> Table | None:
-    """Return a table whose header is not the line right above its first numbers.
-
-    Titles may stand above the header, and a line of units below it.
-    """
+    """Return a table with titles above its header or units below it, if it is one."""
+    # Titles may stand above the header, and a line of units below it.
     if config.names:
         return None
     given = config.delimiter

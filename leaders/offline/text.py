@@ -136,11 +136,7 @@ def _read_limb(
 def _list_doubts(
     path: Path, table: Table, columns: Columns, column: dict[int, Vec]
 ) -> Iterator[str]:
-    """Yield what to check of units that nobody named.
-
-    Raises:
-        ConfigError: If numbers are plainly in another unit.
-    """
+    """Yield doubts about assumed units; raise ConfigError if they are wrong."""
     for role, indices in (("euler", columns.euler), ("position", columns.position)):
         if role not in columns.assumed or not indices:
             continue

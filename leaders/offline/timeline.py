@@ -14,7 +14,7 @@ _LONGEST_LOSS = 10.0  # [s] chosen: nobody learns from waiting longer
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """Where a play is.
+    """A position in a play.
 
     Attributes:
         source: Time of the file, [s].

@@ -1,4 +1,4 @@
-"""Where the header of a table is: below titles, above a line of units."""
+"""Search for the header of a table below titles and above a line of units."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def find_header(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
 
 
 def is_units(words: Sequence[str]) -> bool:
-    """Whether a line says units of the columns above or below, and nothing else."""
+    """Return whether a line holds only units of the columns above or below."""
     return any(words) and all(not word or is_unit(word) for word in words)
 
 

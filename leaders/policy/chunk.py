@@ -15,7 +15,7 @@ _ROUNDING = 1e-3  # chosen: of a period; a row is due though the clock says 0.99
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """What a policy answered to what it saw at one instant.
+    """Answer of a policy to its observation at one instant.
 
     Attributes:
         stamp_ns: That instant, for which the first row is meant, [ns].

@@ -1,4 +1,4 @@
-"""What the YAML of a policy may say."""
+"""YAML settings of a policy."""
 
 from __future__ import annotations
 

@@ -153,12 +153,12 @@ class Policy(SeeingLeader):
             self._due_ns = self._due_ns if is_driving else None
 
     def take_warnings(self) -> Sequence[str]:
-        """Tell what was refused since the policy's last good answer, once."""
+        """Return new warnings of refused answers, each once."""
         return () if self._mind is None else self._mind.take_warnings()
 
     @property
     def last_words(self) -> Sequence[str]:
-        """How many answers there were, and how many were refused."""
+        """Counts of the policy's answers and refusals."""
         return () if self._mind is None else (self._mind.summarise(),)
 
     def close(self) -> None:
@@ -177,7 +177,7 @@ class Policy(SeeingLeader):
         return self._robot
 
     def _step(self, mind: Mind, now_ns: int) -> None:
-        """Look, ask where it is time to, and say what to do."""
+        """Observe, query the policy if it is time to, and update the command."""
         sight = self._look()
         if sight is None:
             return
@@ -211,7 +211,7 @@ class Policy(SeeingLeader):
         return self._chunk.count(now_ns) >= min(self.config.execute or (n + 1) // 2, n)
 
     def _take_thought(self, mind: Mind, now_ns: int) -> bool:
-        """Take the policy's answer, and tell whether there is something else to do."""
+        """Take the policy's answer; return whether it gives a new chunk to play."""
         # what was seen before it began to drive tells that it is ready, and what for
         thought = mind.pop(now_ns)
         if thought is not None and thought.chunk is not None and not self._is_driving:
@@ -228,7 +228,7 @@ class Policy(SeeingLeader):
         return True
 
     def _play(self, mind: Mind, now_ns: int) -> None:
-        """Say the action in force; while there is none yet, to stay."""
+        """Emit the action in force, or the unchanged command if there is none yet."""
         patience = self.config.max_age
         if self._chunk is None:
             if (now_ns - self._since_ns) * 1e-9 > patience:

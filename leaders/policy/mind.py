@@ -1,4 +1,4 @@
-"""What asks a policy, and refuses answers that cannot be used."""
+"""Queries of a policy, and refusal of answers that cannot be used."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class Mind:
         return told
 
     def summarise(self) -> str:
-        """Say how many answers there were, and how many were refused."""
+        """Return the counts of answers and refusals as text."""
         reasons = ", ".join(f"{n} {why}" for why, n in sorted(self.refused.items()))
         return f"policy: {self._n_answers} answers, refused: {reasons or 'none'}"
 
@@ -115,7 +115,7 @@ class Mind:
         self._thinker.close()
 
     def _find_missing(self, sight: Sight, now_ns: int) -> str:
-        """Say what of the session is too old to act on; empty: nothing."""
+        """Return which input of the session is too old to act on; empty if none is."""
         limit = self._config.max_age
         if max(sight.view.gate_age, sight.view.tick_age) > limit:
             return "the session's state is old"
@@ -143,7 +143,7 @@ class Mind:
         return Thought(answer.stamp_ns, Chunk(answer.stamp_ns, rows, self._config.fps))
 
     def _refuse(self, why: str, words: str) -> Thought | None:
-        """Count what is not used, and tell it where it is another than the last one."""
+        """Count a refusal, and warn if its reason differs from the last one's."""
         self.refused[why] += 1
         if why != self._last_refusal:
             self._last_refusal = why

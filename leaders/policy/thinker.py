@@ -13,12 +13,12 @@ _END = 1.0  # [s] chosen: a policy that hangs is left behind, its process ends
 
 
 class Answer(NamedTuple):
-    """What a policy said.
+    """Answer of a policy.
 
     Attributes:
-        stamp_ns: Of what it was shown, [ns].
+        stamp_ns: Of the observation, [ns].
         value: Its answer.
-        error: What it failed of; empty: it did not.
+        error: Why it failed; empty if it did not.
     """
 
     stamp_ns: int
@@ -27,7 +27,7 @@ class Answer(NamedTuple):
 
 
 class Question(NamedTuple):
-    """What a policy is asked.
+    """Question to a policy.
 
     Attributes:
         stamp_ns: When it was seen, [ns].

@@ -97,7 +97,7 @@ class Arm:
 
     @property
     def info(self) -> LeaderArm:
-        """What the core needs to know of it."""
+        """Description of the arm for the core."""
         s = self.settings
         gripper = None
         if s.gripper is not None:

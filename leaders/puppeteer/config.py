@@ -1,4 +1,4 @@
-"""What the YAML of a puppeteer may say."""
+"""YAML settings of a puppeteer."""
 
 from __future__ import annotations
 

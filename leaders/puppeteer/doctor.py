@@ -153,7 +153,7 @@ def _compare_supply(
 def _judge_watchdogs(
     wire: Wire, servos: Sequence[ServoSpec], tables: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Finding]:
-    """Yield what firmware says of watchdogs: only the start may try them."""
+    """Yield findings on watchdogs by firmware version: only the start may try them."""
     versions = {
         servo.id: tables[servo.id]["Firmware Version"]
         for servo in servos

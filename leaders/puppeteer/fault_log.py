@@ -1,4 +1,4 @@
-"""What the operator is told of servos while a rig runs, and of its buses afterwards."""
+"""Warnings of servo faults while a rig runs, and a summary of its buses afterwards."""
 
 from __future__ import annotations
 

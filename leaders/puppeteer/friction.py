@@ -30,7 +30,7 @@ _FIT = 0.6  # chosen: share of the torque's variance that the fit explains
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """What was found at a joint.
+    """Friction found at a joint.
 
     Attributes:
         viscous: [N·m·s/rad].

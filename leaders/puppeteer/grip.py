@@ -1,4 +1,4 @@
-"""What the operator signals with the grippers, by what the session is doing.
+"""Operator signals from the grippers, depending on the session's phase.
 
 There is no dead-man switch: a hand that holds an arm is one. The start signal is also
 the deliberate press that S3 asks for after a silence. After a stop, opened grippers
@@ -35,7 +35,7 @@ class GripperReading:
 
 @dataclass(frozen=True, slots=True)
 class OperatorSignals:
-    """What the operator asks for: the fields of these names in a sample."""
+    """Signals of the operator, named like the fields of a sample."""
 
     engaged: bool
     start: bool = False

@@ -93,7 +93,7 @@ class Puppeteer(Leader):
         return (*(text for text in found if text is not None), *told, how)
 
     def find_obstacles(self) -> tuple[str, ...]:
-        """Say which ports are not there, or forbidden."""
+        """Report ports that are missing or forbidden."""
         found = (find_obstacle(bus.settings.path) for bus in self._buses.values())
         return tuple(f"leader 'puppeteer': {text}" for text in found if text)
 

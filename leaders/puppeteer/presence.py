@@ -18,7 +18,7 @@ is stale, [ns]. chosen: longer than a host pauses; A1 brakes before."""
 
 
 class Presence(Enum):
-    """Where an arm is, as far as its servos tell."""
+    """Presence of an arm, judged by its servos."""
 
     UNSEEN = "no reading yet"
     PRESENT = "answers, and drives"
@@ -28,7 +28,7 @@ class Presence(Enum):
 
 
 class Event(Enum):
-    """What a reading says of an arm."""
+    """Result of a reading for an arm."""
 
     ANSWERS = "all its servos answer, and nobody drives"
     ANSWERS_WHILE_ENGAGED = "all its servos answer, and the session drives"
@@ -64,7 +64,7 @@ _LOST = frozenset({Presence.STALE, Presence.ABSENT, Presence.RETURNING})
 
 
 class Look(NamedTuple):
-    """What the newest snapshot of an arm's port says of the arm.
+    """State of an arm in the newest snapshot of its port.
 
     Attributes:
         seq: Number of the snapshot.

@@ -129,10 +129,8 @@ class SampleMaker:
         ]
 
     def _join(self, states: Sequence[ArmState]) -> JointState | None:
-        """Return all joints; None until all were seen once.
-
-        Torques are given only where all are measured.
-        """
+        """Return all joints, None until all were seen; torques if all are measured."""
+        # Torques are given only where all are measured.
         if not states:
             return None
         q, dq, tau = (

@@ -1,4 +1,4 @@
-"""What the YAML of a leader on another host may say."""
+"""YAML settings of a leader on another host."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.contracts.settings import STRICT, LinkSettings
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RemoteConfig:
-    """What the operator's leader gives, and the link to its host."""
+    """Properties of the operator's leader, and the link to its host."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -30,7 +30,7 @@ class RemoteLeader(FarLeader):
 
     @property
     def info(self) -> LeaderInfo:
-        """What the operator's leader is, as far as this host is told."""
+        """Description of the operator's leader, taken from the config."""
         config = self.config
         info = LeaderInfo(
             limbs=config.limbs,
@@ -48,7 +48,7 @@ class RemoteLeader(FarLeader):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the operator should know of it."""
+        """Notes for the operator."""
         peer = self.config.link.peer
         return (
             f"the leader is at {peer}: a stop is cleared here, by c, and not there",
@@ -113,11 +113,11 @@ class RemoteLeader(FarLeader):
 
     @property
     def last_words(self) -> Sequence[str]:
-        """What crossed the link, and what did not."""
+        """Traffic counts of the link."""
         return () if self._side is None else (self._side.summarise(),)
 
     def close(self) -> None:
-        """Tell its host, and leave the network; may be called twice."""
+        """Send a goodbye to its host, and leave the network; may be called twice."""
         link, self._link = self._link, None
         if link is None:
             return
@@ -133,11 +133,7 @@ class RemoteLeader(FarLeader):
 
 
 def _check(config: RemoteConfig) -> None:
-    """Refuse a config without a peer, or whose numbers have no names.
-
-    Raises:
-        ConfigError: With what is missing.
-    """
+    """Raise ConfigError if the config lacks a peer or names, or has unknown limbs."""
     problems = []
     if config.link.peer is None:
         problems.append(

@@ -1,4 +1,4 @@
-"""What the YAML of a leader behind ROS may say."""
+"""YAML settings of a leader behind ROS."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class LimbConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class JoyConfig:
-    """What the operator says by a Joy: buttons by number, counted from 0."""
+    """The operator's controls on a Joy: buttons by number, counted from 0."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -67,7 +67,7 @@ class JoyConfig:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RosLeaderConfig(NodeSettings):
-    """How the graph is joined, and what is listened to."""
+    """Settings of the node and of the topics it subscribes to."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

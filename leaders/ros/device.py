@@ -1,4 +1,4 @@
-"""What a device publishes: the newest command of each limb, and the newest Joy.
+"""Messages of a device: the newest command of each limb, and the newest Joy.
 
 Age is counted from arrival; sender stamps are ignored.
 """
@@ -71,7 +71,7 @@ class RosDevice:
 
     @property
     def stamps_ns(self) -> tuple[int, ...]:
-        """When the newest command of each limb came, [ns]; 0: never."""
+        """Arrival time of each limb's newest command, [ns]; 0 if there is none."""
         return tuple(slot.stamp_ns or 0 for slot in self._slots.values())
 
     def find_silent(self) -> list[str]:
@@ -79,7 +79,7 @@ class RosDevice:
         return [name for name, slot in self._slots.items() if slot.value is None]
 
     def describe_silence(self, name: str) -> str:
-        """Say what a limb waits for, or why what came is not used."""
+        """Return which topic a limb waits for, or why its messages are not used."""
         if name in self._refused:
             return self._refused[name]
         if name in self._parts:

@@ -61,7 +61,7 @@ class HeardFrames:
         return moved
 
     def find_refusal(self, limb: str) -> str:
-        """Say why a limb's last refused pose was refused; empty: none was."""
+        """Return why a limb's last refused pose was refused; empty if none was."""
         return self._refusals.get(limb, "")
 
     @property

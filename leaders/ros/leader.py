@@ -35,7 +35,7 @@ class RosLeader(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """What its config says."""
+        """Description of the leader, taken from the config."""
         config = self.config
         names = {limb: c.joints for limb, c in config.limbs.items() if c.joints}
         joy = config.joy or JoyConfig()
@@ -138,7 +138,7 @@ class RosLeader(Leader):
         return bool(self._device.find_refused())
 
     def _make_sample(self) -> LeaderSample:
-        """Make a sample; it counts as new only if the device said something new."""
+        """Make a sample; its number rises only if the device sent something new."""
         device, joy = self._device, self.config.joy or JoyConfig()
         stamps = device.stamps_ns
         limbs = device.make_commands()
@@ -179,11 +179,7 @@ class RosLeader(Leader):
         return True
 
     def _check_heard(self, bus: Bus) -> None:
-        """Close, and report which topics are silent and which exist.
-
-        Raises:
-            DeviceError: If a topic is silent.
-        """
+        """Close and raise DeviceError if a topic is silent; name those that exist."""
         silent = {*self._device.find_silent(), *self._device.find_refused()}
         if not silent:
             return

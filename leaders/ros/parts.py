@@ -37,11 +37,11 @@ class LimbParts:
 
     @property
     def stamp_ns(self) -> int:
-        """When the joint that is silent longest was told, [ns]."""
+        """Stamp of the joint that is silent longest, [ns]."""
         return int(self._stamps_ns.min())
 
     def find_missing(self) -> str:
-        """Say which joints were not told yet; empty: all were."""
+        """Return the joints without a value yet; empty if all have one."""
         missing = [n for n, q in zip(self._wanted, self._q, strict=True) if np.isnan(q)]
         if not missing:
             return ""

@@ -1,4 +1,4 @@
-"""What the YAML of a six-axis mouse may say."""
+"""YAML settings of a six-axis mouse."""
 
 from __future__ import annotations
 

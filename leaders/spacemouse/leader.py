@@ -71,7 +71,7 @@ class Spacemouse(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the cap and the buttons do."""
+        """Functions of the cap and the buttons."""
         told = ", ".join(f"button {n}: {role}" for n, role in self._roles.items())
         return (f"spacemouse: push, lift and turn the cap; {told}",)
 
@@ -155,7 +155,7 @@ class Spacemouse(Leader):
         self._down = down
 
     def _watch(self, now_ns: int) -> None:
-        """Tell of a mouse that went or came; let go of one that has fallen silent."""
+        """Warn when the mouse comes or goes; count a silent deflected one as let go."""
         device = self._device
         if device.is_there != self._was_there:
             self._was_there = device.is_there

@@ -1,4 +1,4 @@
-"""What the YAML of a teach-in may say."""
+"""YAML settings of a teach-in."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True)
 class TeachConfig(SightSettings):
-    """Where the poses are, and how they are played."""
+    """Location of the poses, and how they are played."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -23,7 +23,7 @@ _SLACK = 1e-9  # chosen: of rounding
 
 
 class Bounds(NamedTuple):
-    """What a group of columns keeps to: the norm of their speeds, and accelerations.
+    """Bounds of a group of columns: the norms of their speeds and accelerations.
 
     Attributes:
         columns: Which ones.

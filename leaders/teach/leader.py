@@ -107,7 +107,7 @@ class Teach(SeeingLeader):
 
     @property
     def notes(self) -> Sequence[str]:
-        """How many poses there are, and how they are kept."""
+        """Number of poses, and the keys that play and keep them."""
         n, does = len(self._poses), "y plays them" if self._waits else "played at start"
         return (f"teach: {n} pose(s) in {self._path}, {does}; e keeps another one",)
 
@@ -174,7 +174,7 @@ class Teach(SeeingLeader):
             self._begin()
 
     def take_warnings(self) -> Sequence[str]:
-        """Tell what was kept, and what could not be, once."""
+        """Return new notes on poses that were kept or refused, each once."""
         told, self._told = self._told, []
         return told
 
@@ -218,7 +218,7 @@ class Teach(SeeingLeader):
         return make_limb_pose(positions, T_base_eef, opening)
 
     def _stay(self) -> None:
-        """Say to stay where the robot is."""
+        """Set the command to the robot's present place."""
         here = self._find_place()
         if here is not None:
             self._limb_commands = {
@@ -227,11 +227,7 @@ class Teach(SeeingLeader):
             }
 
     def _read(self) -> list[TaughtPose]:
-        """Return the poses of the file.
-
-        Raises:
-            DeviceError: If they cannot be read, or the robot cannot do them.
-        """
+        """Return the poses of the file; raise DeviceError if they cannot be used."""
         robot = self._meet()
         try:
             poses = read_poses(self._path, robot.name)

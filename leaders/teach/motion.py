@@ -166,7 +166,7 @@ def make_command(limb: LimbInfo, stay: LimbPose, emits: Emits) -> LimbCommand:
 def find_faults(
     robot: RobotInfo, limbs: Sequence[LimbInfo], poses: Sequence[TaughtPose]
 ) -> list[str]:
-    """Say what of edited poses the robot cannot do."""
+    """Return the faults of edited poses: limbs that differ, and poses out of reach."""
     faults: list[str] = []
     for pose in poses:
         if set(pose.limbs) != {limb.name for limb in limbs}:

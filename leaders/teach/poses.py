@@ -31,7 +31,7 @@ poses:
 
 @dataclass(frozen=True, kw_only=True)
 class LimbPose:
-    """Where a limb is.
+    """Pose of a limb.
 
     Attributes:
         q: Joint positions by name, [rad] or [m].

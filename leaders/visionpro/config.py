@@ -1,4 +1,4 @@
-"""What the YAML of a Vision Pro may say."""
+"""YAML settings of a Vision Pro."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.sound_settings import SoundSettings
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class VisionproConfig(SoundSettings):
-    """Where the headset is, and which hands lead."""
+    """Address of the headset, and the hands that lead."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -114,7 +114,7 @@ class Visionpro(Leader):
 
     @property
     def last_words(self) -> list[str]:
-        """What became of its messages."""
+        """Counts of its messages, jumps and refused hands."""
         if self._headset is None:
             return []
         device, n_refused = self._headset.device, self._headset.n_refused

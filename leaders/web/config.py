@@ -1,4 +1,4 @@
-"""What the YAML of the page as a leader may say."""
+"""YAML settings of the page as a leader."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.types import Emits
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WebConfig:
-    """What the page gives."""
+    """Settings of the page as a leader."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

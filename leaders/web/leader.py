@@ -94,7 +94,7 @@ class Web(Leader):
         )
 
     def find_obstacles(self) -> tuple[str, ...]:
-        """Say that the page cannot be served, without which nobody moves anything."""
+        """Report that the page cannot be served: a package is missing."""
         if find_spec("websockets") is not None:
             return ()
         return (
@@ -107,7 +107,7 @@ class Web(Leader):
         self._start()
 
     def hear(self, hands: Hands) -> None:
-        """Take what the page says."""
+        """Take the newest input of the page."""
         before = self._hands
         if before is hands:
             return

@@ -1,4 +1,4 @@
-"""What the YAML of a phone or a headset may say."""
+"""YAML settings of a phone or a headset."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class SightSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class WebxrConfig(WebSettings):
-    """Where the page is served, what opens it, and which hands it tells of."""
+    """Settings of the page, the device that opens it, and its hands."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -57,7 +57,7 @@ class Webxr(Leader):
 
     @property
     def notes(self) -> list[str]:
-        """How the operator reaches the page."""
+        """Instructions for reaching the page."""
         return self._station.notes
 
     @property
@@ -66,7 +66,7 @@ class Webxr(Leader):
         return f"whether a {self.config.device} opens its page"
 
     def find_obstacles(self) -> tuple[str, ...]:
-        """Say that this machine has no such address."""
+        """Report that this machine lacks the configured address."""
         try:
             find_place(self.config.listen)
         except WebError as err:
@@ -125,7 +125,7 @@ class Webxr(Leader):
 
     @property
     def last_words(self) -> list[str]:
-        """What became of the page's messages."""
+        """Counts of the page's messages and of the camera's images."""
         words = list(self._station.last_words)
         if self._eye is not None:
             words.append(f"the robot's camera: {self._eye.last_words}")

@@ -96,11 +96,7 @@ def list_ports(domain: int, *, is_leader: bool) -> tuple[int, int]:
 
 
 def _find_address(peer: str, port: int) -> tuple[socket.AddressFamily, Address]:
-    """Return the peer's first address.
-
-    Raises:
-        DeviceError: If its name has none.
-    """
+    """Return the peer's first address; raise DeviceError if its name has none."""
     try:
         found = socket.getaddrinfo(peer, port, type=socket.SOCK_DGRAM)
     except OSError as err:
@@ -113,11 +109,7 @@ def _find_address(peer: str, port: int) -> tuple[socket.AddressFamily, Address]:
 
 
 def _find_host(interface: str, family: socket.AddressFamily) -> str:
-    """Return the address of this host's network.
-
-    Raises:
-        OSError: If there is no such address here.
-    """
+    """Return the local address of an interface; raise OSError if there is none here."""
     found = socket.getaddrinfo(
         interface, None, family, socket.SOCK_DGRAM, flags=socket.AI_NUMERICHOST
     )

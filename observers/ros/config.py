@@ -1,4 +1,4 @@
-"""What may be said below ``observers.ros``."""
+"""Settings below ``observers.ros``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RosObserverConfig(NodeSettings):
-    """How the graph is joined, and which topics are sent."""
+    """Settings of the node, and the topics that are sent."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

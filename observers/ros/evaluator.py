@@ -137,11 +137,7 @@ class Evaluator:
 
 
 def _advertise(bus: Bus, where: str) -> dict[str, Publisher]:
-    """Return the topics of a limb; those of our own types where these are built.
-
-    Raises:
-        UnknownTypeError: If a type of ROS itself is not there.
-    """
+    """Return the topics of a limb; those of our own types only if these are built."""
     topics = {}
     for name, kind in _TYPES.items():
         try:

@@ -1,4 +1,4 @@
-"""Where the links of a robot are, by the names of its URDF."""
+"""Poses of a robot's links, by their names in the URDF."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Frames(LinkPoses):
 
     @property
     def root(self) -> str:
-        """The link in which ``place`` tells poses: the first of the URDF."""
+        """The link whose frame ``place`` uses: the first of the URDF."""
         bodies = (f.name for f in self._model.frames if f.type == pin.FrameType.BODY)
         return str(next(name for name in bodies if name != _WORLD))
 

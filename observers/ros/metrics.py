@@ -1,4 +1,4 @@
-"""How far the robot is from its target, while it runs: A21 of the evaluator.
+"""Distance of the robot from its target, while it runs: A21 of the evaluator.
 
 References:
     ARBot's evaluator: approximate-time pairs of target and actual pose, slop 0.15 s;

@@ -1,4 +1,4 @@
-"""What may be said below ``observers.sight``."""
+"""Settings below ``observers.sight``."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SightConfig(WebSettings):
-    """Who may see, and how much is sent."""
+    """Access to the pictures, and bounds on their rate."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -67,7 +67,7 @@ class Sight(Observer):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Where video is, and clouds are asked for."""
+        """Addresses of the video page and of the clouds."""
         where = f"{self._address}, UDP port {self.config.udp_port}"
         notes = [f"clouds and colour are asked for at {where}"]
         if self.config.listen == "usb":
@@ -76,7 +76,7 @@ class Sight(Observer):
 
     @property
     def last_words(self) -> Sequence[str]:
-        """What became of pictures."""
+        """Counts of pictures and their rates."""
         words = [
             f"{name}, {what}: {dict(one.counts)}, {one.rate.rate / _MBIT:.1f} Mbit/s "
             "at last"
@@ -126,7 +126,7 @@ class Sight(Observer):
         self._thread.start()
 
     def observe(self, view: SessionView) -> None:
-        """Nothing of a session is told: cameras are."""
+        """Do nothing: cameras are sent, not the session."""
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]

@@ -1,4 +1,4 @@
-"""What the YAML of the socket may say."""
+"""YAML settings of the socket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SocketConfig:
-    """Who is told."""
+    """Path of the socket."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -28,7 +28,7 @@ class SocketObserver(Observer):
             raise DeviceError(f"observers.socket: {err}") from err
 
     def observe(self, view: SessionView) -> None:
-        """Tell what is sent, and whether somebody drives."""
+        """Send the command, and whether the session is engaged."""
         if self._lines is None:
             return
         values = self._actions.encode(view.q_cmd).tolist()

@@ -47,7 +47,7 @@ class Album:
     """
 
     def __init__(self, is_watched: Callable[[], bool]) -> None:
-        """Make it; ``is_watched`` tells whether anybody would see a picture."""
+        """Make it; pictures are decoded while ``is_watched`` returns True."""
         self.shots: dict[str, Shot] = {}
         self.cameras: dict[str, CameraInfo] = {}
         self.n_broken = 0

@@ -1,4 +1,4 @@
-"""What an object that was placed by hand is dragged by: three arrows where it is."""
+"""Handle of an object that was placed by hand: three arrows at its place."""
 
 from __future__ import annotations
 

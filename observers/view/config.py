@@ -1,4 +1,4 @@
-"""What may be said below ``observers.view``."""
+"""Settings below ``observers.view``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ViewConfig:
-    """Where the page is, and what it shows."""
+    """Address of the page, and its contents."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

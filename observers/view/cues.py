@@ -72,7 +72,7 @@ class Cues:
 
 
 class _Drawn:
-    """What is drawn of one motion."""
+    """Drawing of one motion."""
 
     def __init__(
         self,

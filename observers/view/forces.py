@@ -1,4 +1,4 @@
-"""What presses on each hand, as an arrow: from the torques that joints measure.
+"""Force on each hand, as an arrow: from the torques that joints measure.
 
 The URDF's masses tell which torques hold the arm up; what is left is taken for one
 force at the end-effector. It is a figure to look at: friction and acceleration are in

@@ -1,4 +1,4 @@
-"""Where cameras are and what they see: a pyramid each, with its live picture."""
+"""Poses and images of cameras: a pyramid each, with its live picture."""
 
 from __future__ import annotations
 

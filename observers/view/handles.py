@@ -1,4 +1,4 @@
-"""What a limb is dragged by in the picture: arrows and rings at its hand."""
+"""Handle of a limb in the picture: arrows and rings at its hand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What was recorded, for pages: a strip of pictures of each episode, and its report.
+"""Recordings for pages: a strip of pictures of each episode, and its report.
 
 Both are made in processes of their own at the lowest priority, one at a time: a strip
 while the robot is not driven, a report when the operator asks for it. A report is
@@ -131,7 +131,7 @@ class Library:
         return address
 
     def _call(self, *words: str) -> tuple[int, bytes, bytes]:
-        """Run our Python on its own; return its exit code and what it said."""
+        """Run a Python process; return its exit code, stdout and stderr."""
         try:
             self._child = subprocess.Popen(
                 ["nice", "-n", "19", sys.executable, *words],

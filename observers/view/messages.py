@@ -1,4 +1,4 @@
-"""What a page may say: JSON, checked to the last field, refused whole."""
+"""Messages of a page: JSON, checked to the last field, refused whole."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class Clutch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LevelMessage:
-    """How much of what is seen and moved is to be real, and whether cues are drawn."""
+    """Chosen level between virtual and real, and whether cues are drawn."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -113,7 +113,7 @@ class Place:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Task:
-    """What is to be done in the next episode."""
+    """Task of the next episode."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -123,7 +123,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Note:
-    """What the operator notes of the open episode, else of the last one."""
+    """The operator's note on the open episode, else on the last one."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -161,7 +161,7 @@ class Play:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LimbMessage:
-    """What is done to one limb.
+    """Input for one limb.
 
     Attributes:
         jog: Deflections of x, y, z, roll, pitch, yaw and gripper.
@@ -179,7 +179,7 @@ class LimbMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HandsMessage:
-    """What the operator does at this moment, with every frame.
+    """The operator's input at this moment, sent with every frame.
 
     Attributes:
         seq: Rises with every message of a connection.
@@ -187,7 +187,7 @@ class HandsMessage:
         held: The dead-man is held.
         press: Number of the press that holds it, counted from 1.
         limbs: Limbs that are to move; the others hold.
-        joints: Positions of the robot's joints, [rad] or [m]; empty: not said.
+        joints: Positions of the robot's joints, [rad] or [m]; empty if not given.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -234,7 +234,7 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
 
 
 def parse(data: str | bytes) -> Message:
-    """Return what a page says.
+    """Parse a message of a page.
 
     Args:
         data: One message of its socket.

@@ -1,4 +1,4 @@
-"""What the page says of a robot on another host, which is drawn as predicted."""
+"""Description of a robot on another host, which is drawn as predicted."""
 
 from __future__ import annotations
 

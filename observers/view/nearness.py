@@ -1,4 +1,4 @@
-"""What is near each other: bodies change colour, and a line tells how many mm."""
+"""Display of near bodies: they change colour, and a line shows the distance in mm."""
 
 from __future__ import annotations
 

@@ -78,12 +78,12 @@ class View(Observer):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Where the page is; with the token, so it is a secret."""
+        """Address of the page; with the token, so it is a secret."""
         return [f"open {self._address}"] if self._port else []
 
     @property
     def wishes(self) -> Wishes:
-        """What was asked for at the page."""
+        """Requests made at the page."""
         panel = self._panel
         wishes = self._before if panel is None else panel.wishes
         return wishes
@@ -107,7 +107,7 @@ class View(Observer):
             self._playing.start()
 
     def meet(self, find_near: FindNear) -> None:
-        """Take what tells which bodies are near each other."""
+        """Set the function that finds bodies near each other."""
         self._find_near = find_near
 
     def furnish(self, bodies: Sequence[SceneBody]) -> None:

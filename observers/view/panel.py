@@ -1,4 +1,4 @@
-"""Who operates, what was asked for, and where the limbs are wanted.
+"""The operator, requests, and wanted poses of the limbs.
 
 Many may watch, one operates, who took control explicitly; a Stop is taken from anybody.
 A dead-man is a press with a number, as a phone's: it is used up when control changes,
@@ -33,18 +33,18 @@ _IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
 class Panel:
-    """What is asked for at all pages together.
+    """Requests of all pages together.
 
     Attributes:
         wishes: So far; another object each time that it changes.
-        operator: Who operates; None: nobody.
+        operator: The client that operates; None if there is none.
         may_clear: Whether a stop may be cleared here.
         chosen: Limbs that are to move, as the operator's page has it.
-        side: What the robot is, for levels between real and virtual.
-        level: Which of them was chosen; None: none.
-        parts: What is on.
+        side: Kind of the robot, for levels between real and virtual.
+        level: The chosen level; None if there is none.
+        parts: The parts that are on.
         placeable: Objects that may be placed; another thread may set it.
-        clock: What time it is at the operator's page.
+        clock: Clock of the operator's page.
         find_eef: Returns T_base_eef of each limb as it is, by name, as xyz +
             quat_xyzw; another thread may set it.
     """
@@ -169,7 +169,7 @@ class Panel:
         return ""
 
     def place(self, who: object, name: str, xyz: Sequence[float] | None) -> str:
-        """Say where an object is, upright, in the world.
+        """Place an object upright in the world.
 
         Args:
             who: Who places it.
@@ -191,7 +191,7 @@ class Panel:
         return ""
 
     def carry(self, name: str, xyz: Vec) -> None:
-        """Note where an object was dragged to; another thread may say so."""
+        """Record the place to which an object was dragged; any thread may call it."""
         self._carried[name] = xyz
 
     def put_down(self) -> None:
@@ -201,11 +201,11 @@ class Panel:
 
     @property
     def places(self) -> dict[str, list[float]]:
-        """Where objects were placed, x, y, z by name, [m]."""
+        """Positions of placed objects, x, y, z by name, [m]."""
         return {name: row[:3].tolist() for name, row in self.wishes.placed.items()}
 
     def give_task(self, who: object, text: str) -> str:
-        """Say what the next episode is for; returns why it is refused."""
+        """Set the task of the next episode; return why it is refused, or nothing."""
         if who is not self.operator:
             return "take control first"
         self.wishes = self.wishes._replace(
@@ -230,13 +230,13 @@ class Panel:
             self._press = self._seq = self._spent = -1
 
     def leave(self, who: object) -> None:
-        """Somebody is gone, or operates no more: whatever was held is let go, now."""
+        """Let go of all that is held when a client leaves or gives up control."""
         if who is self.operator:
             self._let_go()
             self.operator = None
 
     def drag(self, limb: str, T_base_hand: Vec) -> None:
-        """Note where a limb was dragged to; another thread may say so."""
+        """Record the pose to which a limb was dragged; any thread may call it."""
         if limb in self._poses and np.isfinite(T_base_hand).all():
             self._dragged[limb] = T_base_hand
 
@@ -326,7 +326,7 @@ class Panel:
         self.wishes = self.wishes._replace(hands=hands)
 
     def _let_go(self) -> None:
-        """Whatever is held counts no more; another press is needed."""
+        """Let go of all that is held; another press is needed."""
         self._is_held, self._spent = False, self._press
         hands = self.wishes.hands
         if hands is not None and hands.is_held:

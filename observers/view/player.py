@@ -1,4 +1,4 @@
-"""Where a film is played: the time in it, and whether and how fast it runs."""
+"""Playback position of a film: the time in it, its speed, and whether it runs."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ class Relay:
     """Carries bytes between pages and viser."""
 
     def __init__(self, may_drag: Callable[[str], bool]) -> None:
-        """Make it; ``may_drag`` tells whether what is dragged at a page counts."""
+        """Make it; drags at a page count while ``may_drag`` returns True."""
         self._secret = secrets.token_urlsafe(32)
         self._port = 0
         self._may_drag = may_drag

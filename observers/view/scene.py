@@ -1,4 +1,4 @@
-"""What the page shows in 3-D: the robot, its ghost, its trail, what is around it."""
+"""The 3-D scene of the page: the robot, its ghost, its trail and surroundings."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ Quat = tuple[float, float, float, float]
 
 
 class Outlook(NamedTuple):
-    """Where the picture is first seen from, its up side up.
+    """Initial view of the picture, its up side up.
 
     Attributes:
         look_at: The middle of the picture in the world, shape (3,), [m].
@@ -142,7 +142,7 @@ class Scene:
 
     @property
     def server(self) -> viser.ViserServer:
-        """What serves it."""
+        """The server of the scene."""
         return self._server
 
     @property
@@ -321,7 +321,7 @@ def _measure_apart(T_world_a: pin.SE3, T_world_b: pin.SE3) -> float:
 
 
 class _Trail:
-    """Where one end-effector was."""
+    """Trail of one end-effector."""
 
     def __init__(self, server: viser.ViserServer, name: str, max_points: int) -> None:
         self._points: deque[Vec] = deque(maxlen=max(max_points, 2))

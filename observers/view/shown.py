@@ -1,4 +1,4 @@
-"""What of a session's view a page is told, as JSON has it: numbers and plain words."""
+"""State of a session for its page, as JSON: numbers and plain words."""
 
 from __future__ import annotations
 
@@ -115,10 +115,8 @@ class Shown:
         return openings
 
     def _find_free(self, folder: str | None) -> int | None:
-        """Return how much room is left for recordings, [bytes]; None: nobody records.
-
-        Looked up seldom, and not in the session: a disk may not answer.
-        """
+        """Return the free space for recordings, [bytes]; seldom, as disks may hang."""
+        # Looked up seldom, and not in the session: a disk may not answer.
         if folder is None:
             return None
         now = time.monotonic()

@@ -1,4 +1,4 @@
-"""What the page is made of, opened: its files, its sockets, its server."""
+"""Running parts of the page: its files, its sockets, its server."""
 
 from __future__ import annotations
 

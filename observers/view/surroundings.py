@@ -1,4 +1,4 @@
-"""What stands and lies around the robot, by name; objects move as they are told to."""
+"""Surroundings of the robot, by name; objects move as they are set."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What pages and the session say to each other, while a socket is open."""
+"""Messages between pages and the session, while a socket is open."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Talk:
                 await client.send(json.dumps({"type": "refused", "why": why}))
 
     def _take(self, client: Client, message: Message) -> str:
-        """Do what a message says; return why not."""
+        """Execute a message; return why it is refused, empty if it is not."""
         take = self._takers.get(type(message))
         return "" if take is None else take(client, message)
 
@@ -151,7 +151,7 @@ class Talk:
         )
 
     async def _tell(self, client: Client) -> None:
-        """Tell a page of the session, and ask the operator's for its time."""
+        """Send the session's state to a page, and ask the operator's for its time."""
         panel, n = self._panel, 0
         shown: dict[str, int] = {}
         welcome: dict[str, Any] = {

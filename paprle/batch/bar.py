@@ -1,4 +1,4 @@
-"""How far a batch is, on one line of a terminal, or a line now and then of a log."""
+"""Progress of a batch, on one line of a terminal, or a line now and then of a log."""
 
 from __future__ import annotations
 

@@ -145,11 +145,7 @@ class Cells:
 
 
 def _list_sources(plan: Plan) -> list[str]:
-    """Return what is evaluated, or made into data sets.
-
-    Raises:
-        ConfigError: If there is nothing where the plan looks for it.
-    """
+    """Return the recordings to be evaluated, or made into data sets."""
     found: list[str] = []
     for pattern in plan.episodes:
         look = list_recordings if plan.work == "evaluate" else list_files
@@ -163,11 +159,7 @@ def _list_sources(plan: Plan) -> list[str]:
 
 
 def _find_random(plan: Plan) -> dict[str, bool]:
-    """Return which worlds draw something at random.
-
-    Raises:
-        ConfigError: If one does not exist, or seeds would make no difference.
-    """
+    """Return by world whether it draws something at random; refuse useless seeds."""
     first: tuple[Choice, ...] = (plan.leaders[0], plan.robots[0])
     words = [word for one in first for word in one.settings]
     is_random = {

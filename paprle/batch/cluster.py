@@ -46,7 +46,7 @@ class Cluster(Engine):
 
     @property
     def n_free(self) -> int:
-        """How many more jobs the cores that there are now can be given."""
+        """The number of further jobs that the present cores can take."""
         cores = int(ray.cluster_resources().get("CPU", 0))
         return max(_AHEAD * cores - len(self._jobs), 0)
 

@@ -28,7 +28,7 @@ Json = dict[str, Any]
 
 @dataclass
 class Account:
-    """How far a batch is.
+    """The progress of a batch.
 
     Attributes:
         n: Cells of the plan.
@@ -36,8 +36,8 @@ class Account:
         n_done: Those that were done by this run.
         n_failed: Those that were tried, and are not done.
         n_retries: Tries beside the first.
-        robot_s: Of this run, what robots did, [s] of their time.
-        core_s: What it took, [s] of a core.
+        robot_s: Duration of the recordings of this run, [s].
+        core_s: Core time of this run, [s].
         problem: Why the last cell failed that did.
     """
 
@@ -51,7 +51,7 @@ class Account:
     problem: str = ""
 
     def describe(self) -> str:
-        """Say what became of all cells, in a few lines."""
+        """Return the outcome of all cells, in a few lines."""
         lines = [f"{self.n} cells: {self.n_done} done"]
         lines[0] += f", {self.n_before} were before" if self.n_before else ""
         lines[0] += f", {self.n_failed} failed" if self.n_failed else ""
@@ -126,11 +126,7 @@ class Batch:
         return self.account
 
     def _open(self) -> str:
-        """Return the mark of the place; leave one, and the plan, where there is none.
-
-        Raises:
-            ConfigError: If another plan's results are there.
-        """
+        """Return the mark of the place; write it, and the plan, where there is none."""
         digest, place = self._cells.compute_digest(), self._place
         held = place.read(PLAN)
         if held is None:
@@ -164,7 +160,7 @@ class Batch:
                 yield {"cell": cell.to_dict(), **given}
 
     def _take(self, ended: Ended) -> bool:
-        """Take what came of a cell; tell whether it is to be tried again."""
+        """Count the outcome of a cell; return whether it is to be tried again."""
         account = self.account
         outcome = ended.outcome or {"status": LOST, "error": ended.reason}
         account.core_s += outcome.get("core_s", 0.0)

@@ -1,4 +1,4 @@
-"""Who does the cells: what any engine is."""
+"""Interface of the engines that run the cells."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Engine(ABC):
     @property
     @abstractmethod
     def n_free(self) -> int:
-        """How many more jobs it takes."""
+        """The number of further jobs that it can take."""
 
     @abstractmethod
     def submit(self, job: Job) -> None:

@@ -1,4 +1,4 @@
-"""What the table says of a recording: the figures of its report, as one row.
+"""Row of the table for a recording: the figures of its report.
 
 No column depends on when, where or how quickly a cell was done.
 """
@@ -79,7 +79,7 @@ HOLDS = ("n_holds", "held_s", "longest_hold_s", "recovery_s")
 
 
 def make_row(measured: EpisodeResult) -> Json:
-    """Return what the table says of an episode.
+    """Return the row of the table for an episode.
 
     Args:
         measured: The episode, measured.

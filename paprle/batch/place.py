@@ -1,4 +1,4 @@
-"""Where results lie: a folder, or any address that fsspec knows (``s3://…``)."""
+"""Place of results: a folder, or any address that fsspec knows (``s3://…``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a batch is to do: a YAML of axes, whose combinations are its cells."""
+"""Plan of a batch: a YAML of axes, whose combinations are its cells."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Choice:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Plan:
-    """What there is to do; each combination of the axes is a cell."""
+    """The plan of a batch; each combination of the axes is a cell."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -201,7 +201,7 @@ def _find_file(word: str, folder: Path) -> str:
 
 
 def _place(text: str, folder: Path) -> str:
-    """Return an address as it is, and a path as told from the plan's folder."""
+    """Return an address as it is, and a path resolved from the plan's folder."""
     if is_address(text):
         return text
     return os.path.normpath(folder / Path(text).expanduser())
@@ -214,7 +214,7 @@ def _name_file(path: str, folder: Path) -> str:
 
 
 def _find_problems(plan: Plan) -> Iterator[str]:
-    """Say what does not go together."""
+    """Yield a message for each contradiction in a plan."""
     is_session = plan.work == "session"
     if is_session and not (plan.leaders and plan.robots):
         yield "plan: expected leaders and robots for sessions, got none"

@@ -59,7 +59,7 @@ class _Worker:
     began: float = 0.0
 
     def tell(self, job: Job) -> None:
-        """Give it a job; of one that has died, the end of its answers tells."""
+        """Send it a job; a worker that died is noticed by the end of its answers."""
         self.job, self.began = job, time.monotonic()
         with contextlib.suppress(OSError):
             self.jobs.write(json.dumps(dict(job)).encode() + b"\n")
@@ -82,7 +82,7 @@ class Pool(Engine):
 
     @property
     def n_free(self) -> int:
-        """How many workers wait for a job."""
+        """The number of workers that wait for a job."""
         return sum(worker.job is None for worker in self._workers)
 
     def submit(self, job: Job) -> None:
@@ -137,14 +137,7 @@ class Pool(Engine):
         return worker
 
     def _replace(self, worker: _Worker) -> list[Ended]:
-        """Start another one in place of one that died.
-
-        Returns:
-            What it was at.
-
-        Raises:
-            SessionError: If one after the other dies, and none ever answers.
-        """
+        """Start a worker in place of one that died; return the job it was at."""
         code = self._let_go(worker)
         self._n_fruitless += 1
         if self._n_fruitless > _FRUITLESS:

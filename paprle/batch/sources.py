@@ -17,7 +17,7 @@ from paprle.contracts.errors import ConfigError, MissingDependency
 
 
 def is_address(text: str) -> bool:
-    """Tell an address from a path of this host."""
+    """Return whether a text is an address, not a path of this host."""
     return "://" in text
 
 

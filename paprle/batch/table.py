@@ -79,11 +79,7 @@ def read_table(place: Place) -> list[dict[str, Any]]:
 
 
 def _read_groups(place: Place, n: int) -> Iterator[list[dict[str, Any]]]:
-    """Yield rows in the order of their cells.
-
-    Raises:
-        RecordingError: If one is missing or damaged.
-    """
+    """Yield rows, in groups, in the order of their cells."""
     for first in range(0, n, _GROUP):
         indices = range(first, min(first + _GROUP, n))
         done = place.read_all([name_part(k, DONE) for k in indices])

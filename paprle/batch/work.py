@@ -91,11 +91,7 @@ def _spare_the_rest() -> None:
 
 
 def _enter(job: Mapping[str, Any]) -> Place:
-    """Return the place of the results.
-
-    Raises:
-        ConfigError: If this host does not see it, or has other versions.
-    """
+    """Return the place of results; refuse a host without it or with other versions."""
     place = Place(job["address"])
     mark = place.read(MARK)
     if mark is None or mark.decode() != job["mark"]:
@@ -116,18 +112,7 @@ def _enter(job: Mapping[str, Any]) -> Place:
 
 
 def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
-    """Fetch what is elsewhere, and refuse files that are not those of the plan.
-
-    Args:
-        cell: The cell.
-        folder: For copies.
-
-    Returns:
-        The words of the cell; addresses are paths of this host.
-
-    Raises:
-        ConfigError: If a file is missing here, or holds something else.
-    """
+    """Fetch remote files, refuse those not of the plan; return words of local paths."""
     sources = () if cell.work == "session" else cell.words  # the others are settings
     elsewhere = filter(is_address, dict.fromkeys((*cell.files, *sources)))
     copies = {one: fetch(one, folder / str(k)) for k, one in enumerate(elsewhere)}
@@ -148,14 +133,7 @@ def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
 
 
 def _run_session(cell: Cell, place: Place) -> Json:
-    """Run a session on a virtual clock and measure its recording.
-
-    Returns:
-        Its columns of the table.
-
-    Raises:
-        ConfigError: If the session is refused, or waits for a person.
-    """
+    """Run a session on a virtual clock; return its columns of the table."""
     with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
         words = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
         session = VirtualSession(

@@ -104,7 +104,7 @@ def _list_words(motion: Motion, folder: Path) -> list[str]:
 
 
 def _find_problems(manifest: Manifest, folder: Path) -> Iterator[str]:
-    """Say which files are not those that are meant."""
+    """Yield a message for each file that is missing or differs from the manifest."""
     for motion in manifest.motions:
         if motion.path is None:
             continue

@@ -50,12 +50,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(plan: Plan, place: Place, engine: str) -> int:
-    """Do a plan, with a bar, and say how it went.
+    """Run a plan, with a bar, and print a summary.
 
     Args:
-        plan: What there is to do.
-        place: Where the results lie.
-        engine: Who does it.
+        plan: The plan.
+        place: The folder of the results.
+        engine: The engine that runs it: ``local``, ``ray``, …
 
     Returns:
         The exit code.

@@ -75,7 +75,7 @@ def _fill_in(settings: list[str]) -> list[str]:
 
 
 def _show(asked: _Asked, settings: list[str], folder: Path) -> bool:
-    """Say what a camera is, and keep a picture of it; returns whether it gave one."""
+    """Print a camera's properties and save a picture; return whether it gave one."""
     say(asked.title)
     if asked.words:
         say(f"  {' '.join(asked.words)}")
@@ -102,11 +102,7 @@ def _stand(robot: RobotInfo) -> RobotPose:
 
 
 def _take_picture(camera: Camera) -> tuple[Frame, float]:
-    """Return an image of it, and how many come a second.
-
-    Raises:
-        PaprleError: If it gives none.
-    """
+    """Return an image and the rate, [1/s]; raise PaprleError if there are none."""
     taken: list[Frame] = []
     try:
         camera.open()
@@ -123,11 +119,7 @@ def _take_picture(camera: Camera) -> tuple[Frame, float]:
 
 
 def _write(info: CameraInfo, frame: Frame, path: Path) -> None:
-    """Write an image as a file that anything opens.
-
-    Raises:
-        PaprleError: If the image is none.
-    """
+    """Write an image as a common file; raise PaprleError if its bytes are no image."""
     coded = make_encoder(info, "jpeg").encode(frame.stamp_ns, frame.data)
     if coded is None:
         raise PaprleError("expected an image, got bytes that are none")

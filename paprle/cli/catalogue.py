@@ -79,7 +79,7 @@ def _describe_plugins(part: str, folders: Folders) -> Iterator[tuple[str, str]]:
 def _read_values(
     part: str, name: str, folders: Folders, problems: list[str]
 ) -> dict[str, Any]:
-    """Return what the YAMLs of a name say, one over the other."""
+    """Return the merged values of the YAMLs of a name, later ones over earlier ones."""
     values: dict[str, Any] = {}
     for _, label, path in folders.list_yamls({part: name}):
         values = merge([values, read_yaml(path, label, problems) or {}])

@@ -122,7 +122,7 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 
 def _judge_strictly(args: argparse.Namespace, results: list[dict[str, Any]]) -> int:
-    """Say what is strictly wrong, on the side where a report may be piped."""
+    """Print what is strictly wrong, on stderr with --json; return the exit code."""
     judged = [
         judge_strictly(path, entry)
         for path, entry in zip(args.episodes, results, strict=True)

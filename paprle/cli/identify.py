@@ -139,7 +139,7 @@ def _measure_follower(
 def advise_lag(
     found: Mapping[str, Any], info: FollowerInfo, follower: str, env: str
 ) -> str:
-    """Say what to set where a real robot lags otherwise than its config says.
+    """Return the setting to change where a real robot's lag is not that of its config.
 
     The gate's watches count on it; feedback alone uses ``feedback.rig``.
 
@@ -150,7 +150,7 @@ def advise_lag(
         env: Name of its env.
 
     Returns:
-        What to write where; nothing where that is near enough, or simulated.
+        The advice; empty where the lag is near enough, or the robot is simulated.
     """
     lag = found["dead_time"] + found["time_constant"]
     if info.simulated or abs(lag - info.lag) <= _NEAR:

@@ -82,7 +82,7 @@ def _measure_film(args: argparse.Namespace) -> dict[str, float]:
 def _measure_session(
     settings: list[str], seconds: float
 ) -> tuple[int, dict[str, float]]:
-    """Run a session of one episode, and measure it; kept where record.dir says so."""
+    """Run and measure a session of one episode; keep it only if record.dir is set."""
     say(f"lead the robot to and fro, every joint of it, for {seconds:g} s")
     with tempfile.TemporaryDirectory(prefix="paprle-latency-") as folder:
         words = [f"session.duration={seconds!r}", f"record.dir={folder}", *settings]
@@ -105,7 +105,7 @@ def _measure_session(
 
 
 def summarise_latency(latency_ms: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Tell the latencies of an episode, and return what is stored of them.
+    """Print the latencies of an episode, and return the values that are stored.
 
     Args:
         latency_ms: Of the entry of an episode, [ms].

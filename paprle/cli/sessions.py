@@ -135,7 +135,7 @@ def make_replay_settings(
 def _agree_on_env(
     episode: Episode, settings: Sequence[str], ask: Callable[[str], bool] | None
 ) -> None:
-    """Let a person say whether the real robot of a file is meant."""
+    """Ask whether the real robot of a file is meant; raise ConfigError if not."""
     env, follower = episode.header["env"], episode.header["follower"]
     for word in settings:
         if word.startswith("follower="):

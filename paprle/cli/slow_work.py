@@ -25,7 +25,7 @@ class SlowWork:
         self._thread = threading.Thread(target=self._tell, name="slow-work")
 
     def note(self, what: str) -> None:
-        """Say what is done from now on."""
+        """Set the work that is reported from now on."""
         self._what = what
 
     def __enter__(self) -> Self:
@@ -39,7 +39,7 @@ class SlowWork:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Tell no more."""
+        """Stop the reports."""
         self._end.set()
         self._thread.join()
 

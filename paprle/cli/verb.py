@@ -1,4 +1,4 @@
-"""What every verb is made of; imports nothing heavy."""
+"""The parts of every verb; imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _names_urdf(word: str) -> bool:
 
 
 def _replace_urdfs(settings: list[str]) -> list[str]:
-    """Let the YAML that is guessed of a bare URDF stand for it, and tell so."""
+    """Replace a bare URDF with its guessed YAML, and report that on stderr."""
     from paprle.onboarding.bare_urdf import provide_yaml  # noqa: PLC0415 - heavy
 
     replaced = []
@@ -123,7 +123,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def say_last_words(device: Device) -> None:
-    """Tell what a closed device leaves to say."""
+    """Print the last words of a closed device."""
     for text in device.last_words:
         say(text)
 

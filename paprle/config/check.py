@@ -55,7 +55,7 @@ _TYPES: Mapping[str, str] = {
 def validate(
     cls: type[T], data: Any, section: str, places: Places, problems: list[str]
 ) -> T | None:
-    """Make a settings object of data, or say everything that is wrong.
+    """Make a settings object of data, or report everything that is wrong.
 
     Args:
         cls: The settings class.

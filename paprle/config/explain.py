@@ -50,7 +50,7 @@ def _section(settings: Any, key: str, sources: _Sources, depth: int) -> Iterator
 
 
 class _Sources:
-    """Where a key came from; what no layer names is a default."""
+    """The source of each key; a key that no layer names is a default."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._sources = sources

@@ -1,4 +1,4 @@
-"""What a settings class says of its keys, and its values as plain data."""
+"""Metadata of the keys of a settings class, and its values as plain data."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BOUNDS: Mapping[type, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class FieldInfo:
-    """What an annotation says of a key.
+    """The metadata of a key, read from its annotation.
 
     Attributes:
         hint: Its type without annotations and without None.
@@ -56,7 +56,7 @@ class FieldInfo:
 
 
 def read_fields(cls: Any) -> Mapping[str, FieldInfo]:
-    """Return what a settings class says of its fields, by name."""
+    """Return the metadata of the fields of a settings class, by name."""
     return _read_fields(cls)
 
 
@@ -82,7 +82,7 @@ def _resolve_hints(cls: Any) -> dict[str, Any]:
 
 
 def read_hint(hint: Any) -> FieldInfo:
-    """Return what an annotation says."""
+    """Return the metadata of an annotation."""
     notes: list[Any] = []
     is_optional = False
     while True:
@@ -108,7 +108,7 @@ def read_hint(hint: Any) -> FieldInfo:
 
 
 def read_item(info: FieldInfo, part: str | int) -> FieldInfo | None:
-    """Return what is said of an item of a mapping or list; its unit is inherited."""
+    """Return the metadata of an item of a mapping or list; its unit is inherited."""
     origin, args = get_origin(info.hint), get_args(info.hint)
     if info.settings is not None:
         return read_fields(info.settings).get(str(part))

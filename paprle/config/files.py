@@ -43,7 +43,7 @@ def known_names(part: str, folders: Folders | None = None) -> tuple[str, ...]:
 def check_names(
     names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> None:
-    """Say which names of the triple are missing or unknown."""
+    """Report which names of the triple are missing or unknown."""
     for part in TRIPLE:
         known = known_names(part, folders)
         name = names.get(part)
@@ -234,7 +234,7 @@ def check_pair(
 
 
 def with_env(layer: Layer, names: Mapping[str, str], types: Mapping[str, str]) -> Layer:
-    """Put what the layer says of the robot in this env under its own env keys."""
+    """Merge the layer's settings of the robot in this env; its own env keys win."""
     envs = _envs_of(layer)
     wanted = dict.fromkeys((types.get("env", ""), names.get("env", "")))
     parts = [{"env": envs[env]} for env in wanted if isinstance(envs.get(env), dict)]

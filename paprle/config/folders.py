@@ -1,4 +1,4 @@
-"""Where the YAMLs of leaders, followers and envs are: folders, and single files.
+"""Folders and single files with the YAMLs of leaders, followers and envs.
 
 Later wins: ``configs`` of the workspace, the site's own folder, the folders of
 ``PAPRLE_CONFIG_PATH``, the first of them last. Each has ``leader``, ``follower`` and

@@ -94,7 +94,7 @@ def _refuse_names(
 
 
 def _split(layer: Layer, name: str, problems: list[str]) -> None:
-    """Make each leader a section; the group's own YAML says nothing else."""
+    """Make each leader a section; report other keys of the group's own YAML."""
     tree = layer.tree
     own = tree.pop("leader", None)
     parts = [tree.pop(GROUP, {})]
@@ -141,7 +141,7 @@ def _read_leader(
     folders: Folders,
     problems: list[str],
 ) -> None:
-    """Put a leader's own files beneath what the config says of it."""
+    """Put a leader's own files beneath its settings in the config."""
     key = name_section(leader)
     place = Places(group.layers).of((key, "type"))
     asked = _pop_last(group.layers, key, "type")
@@ -175,7 +175,7 @@ def _read_leader(
 
 
 def _pop_last(layers: Sequence[Layer], section: str, key: str) -> Any:
-    """Take a key out of a section of all layers; return what the last one said."""
+    """Take a key out of a section of all layers; return its last value."""
     last = None
     for layer in layers:
         if isinstance(layer.tree.get(section), dict):

@@ -62,7 +62,7 @@ class Layer:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """What the command line says.
+    """The settings of the command line.
 
     Attributes:
         names: Names of leader, follower and env, as far as they are given.

@@ -1,4 +1,4 @@
-"""What was measured of a rig, in a site's settings: whose it is decides who uses it.
+"""Measurements of a rig, in a site's settings; used with their own parts only.
 
 Friction and delay are those of a leader, lag is that of a follower in its env. A site
 keeps the newest of each, with the names of what they were measured with; a session of
@@ -116,7 +116,7 @@ def leave_out_others(tree: Mapping[str, Any], names: Mapping[str, str]) -> None:
 
 
 def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
-    """Say what was measured with others, is not used, and how to measure it.
+    """Yield notes on measurements of other parts, which are not used.
 
     Args:
         origin: ``feedback.rig.measured_with``.

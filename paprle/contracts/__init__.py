@@ -1,1 +1,1 @@
-"""What plug-ins and core agree on: values, contracts, errors, settings."""
+"""Interfaces shared by plug-ins and core: values, contracts, errors, settings."""

@@ -1,4 +1,4 @@
-"""What an operator asks for, by key, page or a button of a device."""
+"""Requests of an operator, made by key, page or a button of a device."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Actions(NamedTuple):
-    """How often each action was asked for so far.
+    """Counters of the operator's requests so far, one for each action.
 
     Attributes:
         engage: Start an episode, or open and close the clutch.
@@ -18,7 +18,7 @@ class Actions(NamedTuple):
         redo: End the episode, mark it discarded, and do the same one again.
         success: End the episode, keep it and mark that the task was done.
         failure: End the episode, keep it and mark that the task was not done.
-        reposture: Change over to the posture that is offered.
+        reposture: Change to the posture that is offered.
         keep: Keep the pose that the robot is in (leader ``teach``).
         play: Play the poses that were kept, or end that.
     """

@@ -23,7 +23,7 @@ N_AXES = 16  # chosen: two sticks of three axes, a hat, triggers, and some to sp
 
 
 class AxisSpeeds(NamedTuple):
-    """What a limb does while one degree of freedom has full deflection.
+    """Speeds of a limb at full deflection of one degree of freedom.
 
     Attributes:
         translation: [m/s].

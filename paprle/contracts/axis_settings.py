@@ -13,7 +13,7 @@ from paprle.contracts.sound_settings import SoundSettings
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AxisSettings(SoundSettings):
-    """How fast full deflection moves: part of the config of sticks, caps and keys."""
+    """Speeds at full deflection: part of the config of sticks, caps and keys."""
 
     speed: Annotated[
         float, Gt(0), Le(1), Unit("m/s"), doc("Translation at full deflection.")
@@ -27,5 +27,5 @@ class AxisSettings(SoundSettings):
 
     @property
     def axis_speeds(self) -> AxisSpeeds:
-        """What full deflection means."""
+        """Speeds of a limb at full deflection."""
         return AxisSpeeds(self.speed, self.turn_speed, self.gripper_speed)

@@ -1,4 +1,4 @@
-"""Somebody's own code, named in a config as ``module:name``."""
+"""Import of user code that a config names as ``module:name``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the configs of all cameras have in common: calibration, mounting, recording."""
+"""Settings common to all cameras: calibration, mounting, recording."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ class PoseSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class FilmSettings:
-    """What the config of every camera has whose images can be recorded.
+    """Settings of every camera whose images can be recorded.
 
-    It has no slots, so that a config may extend another class besides.
+    The class has no slots, so that a config can also extend another class.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -61,7 +61,7 @@ class FilmSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class CameraSettings(FilmSettings):
-    """What the config of a camera has that knows nothing of where it is."""
+    """Settings of a camera that does not know its own pose."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

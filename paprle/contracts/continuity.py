@@ -33,11 +33,11 @@ Mask = npt.NDArray[np.bool_]
 
 
 def find_joint_speeds(names: Sequence[str], robot: RobotInfo | None) -> Vec:
-    """Return how fast each joint may be said to move, shape (m,), [rad/s].
+    """Return the speed above which each joint has jumped, shape (m,), [rad/s].
 
     Args:
-        names: The joints; those that are none of the robot's may do what a hand can.
-        robot: Whose joints they may be.
+        names: The joints; the bound of one that the robot lacks is ``JOINT_SPEED``.
+        robot: The robot whose velocity limits count; None: none is known.
     """
     limits = (
         {}

@@ -18,12 +18,12 @@ Side = Literal["off", "real", "simulated"]
 
 
 class Parts(NamedTuple):
-    """What is on.
+    """Parts of a session that are on at a level.
 
     Attributes:
         real: The real robot is commanded.
-        simulated: The simulated one is, for its own sake.
-        environment: What is around the robot is drawn.
+        simulated: The simulated robot is commanded, for its own sake.
+        environment: The surroundings of the robot are drawn.
         robot: The robot is drawn.
         cues: Cues are drawn; None: as the operator chooses.
     """

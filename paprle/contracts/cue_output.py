@@ -1,8 +1,7 @@
-"""What motors and speakers are told of what the follower meets.
+"""Amplitudes that motors and speakers render for the cues of the follower.
 
-Amplitudes are the session's, from the cues that all leaders without motors in their
-joints are given: they come at once, go slowly and are 0 whenever the leader does not
-drive.
+The session computes them from the cues that all leaders without motors in their joints
+receive: they rise at once, fall slowly and are 0 whenever the leader does not drive.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ _STALE_NS = 100_000_000  # [ns] spec: safety.md A1, T_stale
 
 
 class Amplitudes(NamedTuple):
-    """What is rendered, 0 … 1: contact, as hard as the robot presses; a warning."""
+    """Rendered amplitudes, 0 … 1: contact, as hard as the robot presses; warning."""
 
     contact: float = 0.0
     warning: float = 0.0

@@ -1,4 +1,4 @@
-"""What may be asked of anything that is opened and closed."""
+"""Base class of every device that is opened and closed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ Dialogue = Generator[str, str, dict[str, Any]]
 
 
 class Device(ABC):
-    """What may be asked of anything that is opened and closed.
+    """Base class of every device that is opened and closed.
 
-    Before anything is opened a session asks for ``find_obstacles``, and a dry run tells
+    A session calls ``find_obstacles`` before it opens anything; a dry run also prints
     ``notes`` of leaders and what is ``unchecked``. The process that hosts a device
-    tells the operator its ``notes`` once it is ready, what ``take_warnings`` returns
-    while it runs, and its ``last_words`` once it is closed. ``paprle doctor``,
-    ``paprle setup-servos`` and ``paprle calibrate`` ask leaders for the other three.
-    Whoever has nothing to say leaves them as they are.
+    reports its ``notes`` to the operator once it is ready, the result of
+    ``take_warnings`` while it runs, and its ``last_words`` once it is closed.
+    ``paprle doctor``, ``paprle setup-servos`` and ``paprle calibrate`` call the other
+    three methods of leaders. Override only what the device supports.
     """
 
     @abstractmethod
@@ -31,7 +31,7 @@ class Device(ABC):
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the operator should know of it before the start, a line each."""
+        """Remarks for the operator before the start, a line each."""
         return ()
 
     def find_obstacles(self) -> Sequence[str]:
@@ -44,7 +44,7 @@ class Device(ABC):
 
     @property
     def unchecked(self) -> str:
-        """What of it only opening can tell; empty: nothing that matters."""
+        """Conditions that only ``open`` can check, in words; empty: none."""
         return ""
 
     def take_warnings(self) -> Sequence[str]:
@@ -53,7 +53,7 @@ class Device(ABC):
 
     @property
     def last_words(self) -> Sequence[str]:
-        """What the operator should know of it at the end, a line each."""
+        """Remarks for the operator at the end, a line each."""
         return ()
 
     def diagnose(self) -> Iterable[tuple[bool, str]] | None:

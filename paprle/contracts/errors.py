@@ -79,12 +79,12 @@ class StartRefused(SessionError):
 
 @contextlib.contextmanager
 def opening(where: str, install: str, *failures: type[Exception]) -> Iterator[None]:
-    """Say in the words of this tree what keeps a driver from opening.
+    """Convert failures of a driver to open into errors of this tree.
 
     Args:
         where: The plug-in.
         install: The command that installs what it needs.
-        *failures: What its driver raises.
+        *failures: Exceptions that its driver raises.
 
     Yields:
         Nothing.

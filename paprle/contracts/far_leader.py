@@ -1,4 +1,4 @@
-"""What a leader on another host may do besides."""
+"""Leaders on another host, and the methods that they add."""
 
 from __future__ import annotations
 

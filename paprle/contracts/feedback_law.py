@@ -96,7 +96,7 @@ class FeedbackInput:
 
 
 class Stiffness(NamedTuple):
-    """How steeply a law's torque falls with the leader's position, at worst.
+    """Worst-case fall of a law's torque with the leader's position.
 
     Attributes:
         local: Against references that stand still, shape (m, m), [N·m/rad].

@@ -18,7 +18,7 @@ LagPart = Annotated[float, Ge(0), Le(1)]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LawSettings:
-    """What every feedback law's config has."""
+    """Settings of every feedback law."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -29,9 +29,10 @@ class LawSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RigOrigin:
-    """What a rig was measured with; where a name is not the session's, it is not used.
+    """Leader, follower and env of a rig's measurements.
 
-    What is not named was not measured, but said by somebody, and holds for all.
+    A measurement is used only where its name is the session's. Values without a name
+    were given by the user, not measured, and hold for all.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -45,7 +46,7 @@ class RigOrigin:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RigSettings:
-    """What ``paprle identify`` measured of a rig; defaults are cautious guesses."""
+    """Measurements of a rig by ``paprle identify``; defaults are cautious guesses."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -107,7 +108,7 @@ class RigSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FeedbackSettings:
-    """What a leader with motors lets the operator feel (docs/feedback.md)."""
+    """Settings of the feedback that the operator feels (docs/feedback.md)."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -12,14 +12,14 @@ from paprle.contracts.types import RobotInfo, Vec
 
 
 class Curve(NamedTuple):
-    """What was asked of a joint and what it did, thinned for a plot.
+    """Requested and measured positions of a joint, thinned for a plot.
 
     Attributes:
         name: The joint's.
-        t_asked: Times of what was asked, shape (n,), [s].
-        asked: The positions, shape (n,), [rad] or [m].
-        t_measured: Times of what was measured, shape (m,), [s].
-        measured: The positions, shape (m,), [rad] or [m].
+        t_asked: Times of the requests, shape (n,), [s].
+        asked: Requested positions, shape (n,), [rad] or [m].
+        t_measured: Times of the measurements, shape (m,), [s].
+        measured: Measured positions, shape (m,), [rad] or [m].
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""What cameras give: one image, and what all images of a camera are."""
+"""Images of cameras, and the properties common to all images of a camera."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ class Frame(NamedTuple):
 
 
 class RobotPose(NamedTuple):
-    """Where a robot and the objects around it are.
+    """Measured positions of a robot and of the objects around it.
 
     Attributes:
-        stamp_ns: When that was measured, monotonic, [ns].
+        stamp_ns: Time of the measurement, monotonic, [ns].
         q: Joints in the order of ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
         objects: T_world_object by name, xyz + quat_xyzw; those that are there.
     """
@@ -70,7 +70,7 @@ class FoundCamera(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CameraInfo:
-    """What all images of a camera are.
+    """Properties common to all images of a camera.
 
     The axes of ``cam`` are those of images: x to the right, y down, z ahead.
 
@@ -83,7 +83,7 @@ class CameraInfo:
             centre has whole numbers, (0, 0) at the top left.
         link: Link of the robot that carries it; empty: it stands in the world.
         T_link_cam: Where it is on that link, or in the world.
-        depth_unit: What one count of depth is, [m]; 0: its images have no depth.
+        depth_unit: Size of one count of depth, [m]; 0: its images have no depth.
         is_noisy: Its images come from a sensor, so that two which are equal to the
             last bit are one that was given twice.
     """
@@ -118,7 +118,7 @@ class CameraInfo:
         return Frame(stamp_ns, data[:end], data[end:])
 
     def find_fault(self, frame: Frame) -> str:
-        """Say what of a frame is not as declared here; empty: nothing."""
+        """Return how a frame differs from this declaration; empty: it does not."""
         n, most = len(frame.data), self.max_bytes
         if n != most if self.encoding in RAW else not 0 < n <= most:
             at_most = "" if self.encoding in RAW else "at most "

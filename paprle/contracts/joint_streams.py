@@ -79,7 +79,7 @@ class Alternation:
         self._returns: list[float] = []
 
     def add(self, t: float, value: float) -> bool:
-        """Take a value and say whether the last ones alternate.
+        """Add a value and return whether the last ones alternate.
 
         Args:
             t: Its time, [s].

@@ -15,7 +15,7 @@ _SHARE = 0.05  # chosen: a motion that was made on this robot leaves its limits 
 def find_misfit(
     motion: Sequence[Vec | None], names: Sequence[str], q_min: Vec, q_max: Vec
 ) -> str:
-    """Say which joint spends too much of a motion beyond its limits.
+    """Return the joint that spends too much of a motion beyond its limits.
 
     Args:
         motion: Positions by joint, each of shape (rows,), [rad]; None where unknown.

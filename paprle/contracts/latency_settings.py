@@ -1,4 +1,4 @@
-"""What was measured of a rig's delays; every recording of that rig carries it."""
+"""Measured delays of a rig; every recording of that rig carries them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from annotated_types import Ge, Le, Unit, doc
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LatencyOrigin:
-    """What latencies were measured with; a session of others does not carry them."""
+    """Leader, follower and env of a measurement; sessions of others do not carry it."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {
         "extra": "forbid",
@@ -29,7 +29,7 @@ Delay = Annotated[float, Ge(0), Le(10), Unit("s")]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LatencySettings:
-    """What ``paprle latency`` measured; written by it, into the site's settings."""
+    """Results of ``paprle latency``, which writes them into the site's settings."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {
         "extra": "forbid",

@@ -44,7 +44,7 @@ class Latest(Generic[T]):
 
     @property
     def stamp_ns(self) -> int | None:
-        """When the newest value was captured, [ns]; None before the first."""
+        """Capture time of the newest value, [ns]; None before the first."""
         held = self._held
         return None if held is None else held[1]
 
@@ -54,6 +54,6 @@ class Latest(Generic[T]):
         return float("inf") if held is None else (now_ns - held[1]) * 1e-9
 
     def clear(self) -> None:
-        """Forget what is held: a device that is opened again has said nothing yet."""
+        """Drop the held value, for a device that is opened again."""
         with self._lock:
             self._held = None

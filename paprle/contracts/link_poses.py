@@ -1,4 +1,4 @@
-"""Where the links of a robot are, for those who know its ``RobotInfo`` alone."""
+"""Poses of a robot's links, computed from its ``RobotInfo`` alone."""
 
 from __future__ import annotations
 

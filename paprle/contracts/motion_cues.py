@@ -1,4 +1,4 @@
-"""What shows an operator where a mapping of axes leads: data, for whoever draws it.
+"""Cues that show where a mapping of axes leads: data for the viewers that draw them.
 
 A column of D is a motion of the eef. It is shown by a ghost of the hand where the
 motion ends, by waypoints on the way, by a straight arrow for its translation and a
@@ -150,9 +150,10 @@ class CrossingCounter:
         self._last: dict[str, int] = {}
 
     def take(self, advice: Mapping[str, Advice]) -> bool:
-        """Take what advisors said.
+        """Count the crossings in the newest advice.
 
-        What an advisor takes back says nothing; one that begins anew counts from 0.
+        A record that is not valid is left out; an advisor that begins anew counts
+        from 0.
 
         Args:
             advice: By name; those with a field ``n_crossings`` count.

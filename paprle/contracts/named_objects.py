@@ -14,11 +14,11 @@ _FRESH = 1.0  # [s] as the rule `axes` has it
 
 
 class NamedObject(NamedTuple):
-    """Where an object is.
+    """Pose of an object, and the age of that pose.
 
     Attributes:
         pose: T_world_object, xyz + quat_xyzw, shape (7,), [m].
-        age: Since it was seen there, [s]; 0 for what the env knows or was placed.
+        age: Since it was seen there, [s]; 0 for objects of the env and placed ones.
     """
 
     pose: Vec
@@ -41,10 +41,10 @@ def find_object(view: SessionView, name: str) -> NamedObject | None:
 
 
 def find_told(advice: Mapping[str, Advice], name: str) -> NamedObject | None:
-    """Return where an advisor sees an object; None where it does not say.
+    """Return where an advisor sees an object; None if it reports none.
 
     Args:
-        advice: What advisors said last, by name.
+        advice: The newest advice, by advisor.
         name: ``ADVISOR.ID``.
     """
     advisor, _, number = name.rpartition(".")

@@ -1,4 +1,4 @@
-"""What the configs of plug-ins have in common; those of laws: ``feedback_settings``."""
+"""Settings common to plug-ins of a kind; those of laws: ``feedback_settings``."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from paprle.contracts.settings import STRICT
 
 @dataclass(frozen=True, kw_only=True)
 class FollowerSettings:
-    """What every follower's config has: what is known before the follower is loaded.
+    """Settings of every follower, known before the follower is loaded.
 
-    It has no slots, so that a config may extend another class besides.
+    The class has no slots, so that a config can also extend another class.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -35,7 +35,7 @@ class FollowerSettings:
 
 @dataclass(frozen=True, kw_only=True)
 class SightSettings:
-    """What the config of a leader has that looks at the session and its cameras."""
+    """Settings of a leader that looks at the session and its cameras."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -46,7 +46,7 @@ class SightSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AdvisorSettings:
-    """What every advisor's config has."""
+    """Settings of every advisor."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

@@ -48,7 +48,7 @@ Verified = Literal["none", "emulator", "simulator", "hardware"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginSpec:
-    """Where a plug-in's parts are, as ``module:attribute``; nothing is imported yet.
+    """Description of a plug-in: its parts as ``module:attribute``, not yet imported.
 
     Attributes:
         summary: One line for ``paprle list``.
@@ -98,7 +98,7 @@ class Leader(Device):
     @property
     @abstractmethod
     def info(self) -> LeaderInfo:
-        """What it is; known from the config alone, before ``open``."""
+        """Properties of the leader, known from the config alone, before ``open``."""
 
     @abstractmethod
     def open(self) -> None:
@@ -249,7 +249,7 @@ class Observer(Device):
 
     @property
     def wishes(self) -> Wishes:
-        """What was asked for with it so far: counters that never fall."""
+        """Requests of its users so far; counters never fall."""
         return Wishes()
 
     def resume(self, wishes: Wishes) -> None:
@@ -264,9 +264,9 @@ class Observer(Device):
         """
 
     def meet(self, find_near: FindNear) -> None:
-        """Take what tells which bodies are near each other; before ``open``.
+        """Take the function that finds bodies near each other; before ``open``.
 
-        It computes, in the process that asks, and takes a while the first time.
+        The function computes in the calling process; its first call takes a while.
         """
 
     def furnish(self, bodies: Sequence[SceneBody]) -> None:
@@ -283,7 +283,7 @@ class Observer(Device):
 
     @abstractmethod
     def observe(self, view: SessionView) -> None:
-        """Tell this."""
+        """Show, send or keep the newest view of the session."""
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
@@ -335,16 +335,16 @@ class Advisor(Device):
 
     @abstractmethod
     def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
-        """Return one record of type ``advice``; None when there is nothing to say.
+        """Return one record of type ``advice``; None when it has no advice.
 
         Args:
-            view: What the session did last.
+            view: The newest view of the session.
             frames: The newest image of each camera that has one, by name.
 
         Returns:
-            Advice: ``stamp_ns`` is when it was given, ``based_on_ns`` the stamp of what
-            it rests on; ``valid`` is False to take back what was said before. It may
-            take 100 ms and more: what is slow is only old.
+            Advice: ``stamp_ns`` is its time, ``based_on_ns`` the stamp of the data that
+            it rests on; ``valid`` is False to withdraw the advice before. The call may
+            take 100 ms and more: slow advice is only old.
         """
 
     def make_advice(self, based_on_ns: int, *, valid: bool = True) -> Record:
@@ -375,11 +375,11 @@ class Camera(Device):
     @property
     @abstractmethod
     def info(self) -> CameraInfo:
-        """What its images are; known from the config alone, before ``open``."""
+        """Properties of its images, known from the config alone, before ``open``."""
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """Whose clock its stamps come from, once it is open: mapped to ours or not."""
+        """Source of its stamps once open: device, mapped to our clock, or arrival."""
         return "arrival"
 
     def watch(
@@ -388,7 +388,7 @@ class Camera(Device):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Take the robot, its env's config, and what tells where it is; to draw it."""
+        """Take the robot, its env's config and a source of its pose, to draw it."""
 
     def open(self) -> None:
         """Connect.

@@ -1,4 +1,4 @@
-"""When an axis, a trigger or a slider counts: once it was seen at rest.
+"""Axes, triggers and sliders that count only once they were seen at rest.
 
 A stick that reads −1 from plugging in, or a trigger that reads its middle until it is
 touched, asks for nothing until its number has been near its neutral one.

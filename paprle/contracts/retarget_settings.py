@@ -25,7 +25,7 @@ class JointMapSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LookSettings:
-    """How a camera that looks at a hand moves, and a limb that follows an object.
+    """Motion of a camera that looks at a hand, or of a limb that follows an object.
 
     The paper's limits are 0.1 m/s² and 0.1 m/s³, with which half a metre takes 5.6 s.
     """
@@ -70,7 +70,7 @@ def _find_key(name: str) -> str:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LimbRuleSettings:
-    """What drives one limb of the follower, and how."""
+    """Rule and source of the motion of one limb of the follower."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = {
         **STRICT,
@@ -177,7 +177,7 @@ class FilterSettings:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class RetargetSettings:
-    """How the leader's motion becomes the follower's."""
+    """Mapping of the leader's motion to the follower's."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 

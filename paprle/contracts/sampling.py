@@ -1,4 +1,4 @@
-"""How a leader's samples come: in which order they count, and how old they may be."""
+"""Sampling of a leader: the order in which samples count, and their greatest age."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SLOW_RATE = 150.0  # [Hz] chosen: a leader below leaves one of four ticks withou
 
 
 class Sampling(NamedTuple):
-    """What a leader tells those who reconstruct its motion.
+    """Properties of a leader's samples, for the reconstruction of its motion.
 
     Attributes:
         policy: Which of its samples are waypoints.
-        content_age: So long ago its newest capture may have arrived while its process
-            says that it lives, [s]; 0: by its rate (``find_content_age``).
+        content_age: Longest time since its newest capture arrived while its process
+            reports that it lives, [s]; 0: by its rate (``find_content_age``).
     """
 
     policy: Policy = "latest"

@@ -12,12 +12,12 @@ from paprle.contracts.session_view import SessionView
 
 
 class Sight(NamedTuple):
-    """What a leader that looks is shown.
+    """Newest view and images of a session, for a leader that looks.
 
     Attributes:
-        view: What the session did last.
-        frames: The newest image of each camera that has one, by name; two periods of a
-            camera without another one, and it has none.
+        view: The newest view of the session.
+        frames: The newest image of each camera that has one, by name; a camera without
+            a new image for two of its periods has none.
     """
 
     view: SessionView
@@ -25,13 +25,13 @@ class Sight(NamedTuple):
 
 
 class Window(NamedTuple):
-    """What a leader looks through.
+    """Access of a leader to the session and its cameras.
 
     Attributes:
-        look: Returns what is newest; None before the session has begun.
-        cameras: What the images of each camera are.
-        objects: Names of the objects whose poses the follower tells.
-        is_waited_for: Time stands still while ``latest`` thinks (virtual clock).
+        look: Returns the newest sight; None before the session has begun.
+        cameras: Properties of the images of each camera.
+        objects: Names of the objects whose poses the follower reports.
+        is_waited_for: Time stands still while ``latest`` computes (virtual clock).
     """
 
     look: Callable[[], Sight | None]

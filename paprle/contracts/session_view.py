@@ -1,4 +1,4 @@
-"""What a session shows of itself to those who watch, advise or tell others of it."""
+"""Views of a session, for leaders that look, advisors and observers."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def make_advice_dtype(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
 
 
 class Advice(NamedTuple):
-    """What an advisor said last.
+    """The newest advice of an advisor.
 
     Attributes:
         record: Of its own type (``Advisor.advice``).
@@ -42,7 +42,7 @@ class Advice(NamedTuple):
 
 
 class HeldHand(NamedTuple):
-    """Where the robot is that a hand leads, and what holds it, in the hand's axes.
+    """Pose of the robot that a hand leads, and what holds it, in the hand's axes.
 
     Attributes:
         limb: The hand's place among the leader's limbs.
@@ -88,7 +88,7 @@ class MirroredRobot(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionView:
-    """What a session did last.
+    """The newest state of a session.
 
     Stamps are those of the session's monotonic clock, [ns]. Joint vectors have the
     order of ``RobotInfo.joint_names``, shape (n,), [rad] or [m]. Poses are rows
@@ -98,11 +98,11 @@ class SessionView:
         stamp_ns: Of the session's tick.
         state: The session's.
         episode: Number of the episode, counted by the session.
-        captured_ns: When the leader's sample was taken; 0: it has said nothing.
+        captured_ns: When the leader's sample was taken; 0: none came.
         posted_ns: When the set-point left for the gate.
         computed_ns: How long the tick computed, retargeting and IK, [ns].
         targets: T_base_eef asked for, by limb; NaN where the leader gives joints.
-        drivers: The leader's limb that drives each limb of the robot; None: nobody.
+        drivers: The leader's limb that drives each limb of the robot; None: none.
         mappings: The matrix D by which axes drive a limb, by limb, shape (7, m): shares
             of each freedom's speed in the eef's axes; none of limbs that are not driven
             so.
@@ -126,11 +126,11 @@ class SessionView:
         leader_age: Since the leader's newest sample arrived, [s]; +inf: none did.
         tick_age: Since the session's tick, [s].
         gate_age: Since the gate wrote, [s].
-        advice: What advisors said last, by name; none of those who have not spoken.
-        news: What the session says in words, some times a second: ``line``, ``note``,
+        advice: The newest advice, by advisor; none of those that gave none.
+        news: Messages of the session, some times a second: ``line``, ``note``,
             ``told``, ``recording``, ``episodes``, … (``paprle.hosts.news``).
         mirror: The robot as it is by now, where it is on another host; None: it is
-            here, or has not spoken.
+            here, or has sent nothing.
         holds: Hands that lead from another host, and what holds them.
         felt: Torques of the leader's own motors as they measure them, by
             ``LeaderInfo.device_joints``, [N·m]: what its operator feels; none of

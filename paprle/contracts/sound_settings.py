@@ -12,7 +12,7 @@ from paprle.contracts.types import Renders
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class SoundSettings:
-    """How loud contact and warnings are."""
+    """Loudness of contact and warnings."""
 
     sound: Annotated[
         float,
@@ -24,5 +24,5 @@ class SoundSettings:
 
     @property
     def renders(self) -> Renders:
-        """What of ``Feedback`` is rendered."""
+        """Kind of output that renders ``Feedback``: sound or none."""
         return "sound" if self.sound > 0.0 else "none"

@@ -118,7 +118,7 @@ class SourceFrame:
         return T
 
     def describe(self) -> str:
-        """Say in which frame the poses are, and which were transformed."""
+        """Return in words the frame of the poses, and which were transformed."""
         if not self.name:
             return "poses without a frame_id" if self.counts else ""
         others = [

@@ -69,7 +69,7 @@ class JointState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbCommand:
-    """What a leader asks of one limb: joints, a pose or axes, and a gripper opening.
+    """Command of a leader for one limb: joints, a pose or axes, and gripper opening.
 
     Attributes:
         q: Joint positions, shape (n,), in the order of ``LeaderInfo.joint_names`` of
@@ -171,28 +171,28 @@ class LeaderArm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderInfo:
-    """What a leader is, known from its config before it is opened.
+    """Properties of a leader, known from its config before it is opened.
 
     Attributes:
         limbs: Leader limb names, in order.
         emits: ``joints``, ``pose`` or ``axes``, for all limbs.
         joint_names: Joint names by limb, for leaders that emit joints.
         axes: Names of the axes by limb, ``N_AXES`` at most, for leaders that emit axes.
-        axis_speeds: What full deflection means.
+        axis_speeds: Speeds at full deflection.
         is_absolute: Poses are meant in the follower's limb base frame as they are.
         relative: Limbs of which this does not hold all the same, where limbs differ.
         is_human: A person holds it, so re-engaging needs a deliberate press (S3).
         is_measured: Poses or joints carry a sensor's noise, so that bit-identical ones
             for seconds mean that the device is stuck. Encoders at rest do not.
         has_gripper: Samples carry ``opening``.
-        is_far: Its device is on another host: a sample that is not valid may say that
+        is_far: Its device is on another host: a sample that is not valid may mean that
             the link failed.
         has_deadman: ``engaged`` is a dead-man or clutch that a person holds: it counts
             once it was seen released. Else ``engaged`` says that the device is in use.
         has_trigger: ``opening`` is a trigger's, which rests open: it counts once it was
             seen there.
         has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
-        renders: What of ``Feedback`` it renders; vibration is ``rumble``, too.
+        renders: How it renders ``Feedback``; vibration is ``rumble``, too.
         rate: Nominal rate of new samples, [Hz].
         sampling: In which order they count, and how old they may be.
         look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
@@ -273,7 +273,7 @@ class LeaderInfo:
 
 
 class Cues(NamedTuple):
-    """What the follower meets, each 0 … 1; zeros unless the leader drives it.
+    """Cues from the follower, each 0 … 1; zeros unless the leader drives it.
 
     Attributes:
         contact: How far the follower is held away from its command.
@@ -288,7 +288,7 @@ class Cues(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """What the session lets the leader know and feel; the newest one wins.
+    """State and feedback that the session sends to a leader; the newest one wins.
 
     Attributes:
         stamp_ns: Time of posting on the monotonic clock, [ns].
@@ -297,7 +297,7 @@ class Feedback:
         is_engaged: The leader's motion drives the follower at this moment.
         drives: Which of its limbs do, as ``LeaderInfo.limbs``; None: all, if engaged.
         tau: Torques by leader limb: joints of its URDF, then the gripper's, [N·m].
-        cues: What the follower meets, for leaders that show or sound it.
+        cues: Cues from the follower, for leaders that show or sound them.
         rumble: One amplitude from the cues, 0 … 1, which does not flicker; so are
             ``touch``, of contact alone, and ``warning``, of limits and clearance.
         n_keeps: How often the operator asked to keep the robot's pose.
@@ -322,7 +322,7 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowerState:
-    """What the follower measured.
+    """Measurements of the follower at one instant.
 
     Attributes:
         stamp_ns: When it was measured, monotonic, [ns].
@@ -350,7 +350,7 @@ class FollowerState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowerInfo:
-    """What an opened follower says of itself.
+    """Properties of an opened follower.
 
     Attributes:
         joint_names: Actuated joints, the same as ``RobotInfo.joint_names``.
@@ -358,11 +358,11 @@ class FollowerInfo:
         state_rate: How often it measures, if less often, [Hz].
         lag: Identified delay between q_cmd and q, [s].
         has_effort: It measures joint efforts.
-        has_unattended_stop: It stops by itself when nobody speaks to it (K3).
+        has_unattended_stop: It stops by itself when no commands come (K3).
         power_off: ``falls`` or ``brakes``: what the arm does when its power goes.
         simulated: True for kinematic and simulated followers.
         scene: Description for viewers, for example the path of a model file.
-        bodies: What stands and lies in its world, for those who show it.
+        bodies: Bodies in its world, for viewers.
     """
 
     joint_names: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""What an operator asks for at an observer that has controls: a page in a browser."""
+"""Requests of an operator at an observer that has controls: a page in a browser."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from paprle.contracts.types import Actions, Vec
 
 
 class Hands(NamedTuple):
-    """Where somebody at a page wants the limbs; the newest wins.
+    """Targets of the limbs set at a page; the newest wins.
 
     Attributes:
-        stamp_ns: When the page said so, monotonic, [ns].
+        stamp_ns: When the page sent them, monotonic, [ns].
         is_held: The dead-man is held.
-        n_presses: Its presses so far: another one means that it was let go.
+        n_presses: Its presses so far: another one means that it was released.
         poses: T_base_hand by limb of the robot as xyz + quat_xyzw, shape (m, 7); NaN:
-            nothing is asked of this limb.
-        openings: Of the grippers, shape (m,), 0 … 1; NaN: not said.
+            this limb has no target.
+        openings: Of the grippers, shape (m,), 0 … 1; NaN: not given.
         axes: Deflections of x, y, z, roll, pitch, yaw, gripper, shape (m, 7).
-        joints: Positions as ``RobotInfo.joint_names``, shape (n,); NaN: not said.
+        joints: Positions as ``RobotInfo.joint_names``, shape (n,); NaN: not given.
     """
 
     stamp_ns: int
@@ -33,7 +33,7 @@ class Hands(NamedTuple):
 
 
 class Wishes(NamedTuple):
-    """What was asked for so far.
+    """Requests of the operator so far.
 
     Attributes:
         actions: How often each action was asked for.
@@ -44,8 +44,8 @@ class Wishes(NamedTuple):
         held: Places of the robot's limbs that are to follow no leader.
         placed: Where objects are, by name: T_world_object as xyz + quat_xyzw, shape
             (7,), [m]; none of those that were not placed, or taken away.
-        hands: Where the limbs are wanted; None: nobody said.
-        key: What lets those who were there before find it again: a page's token.
+        hands: Targets of the limbs; None: not given.
+        key: A page's token, by which earlier visitors find it again.
     """
 
     actions: Actions = Actions()

@@ -1,4 +1,4 @@
-"""What resampling did to a column, and how far its values are off in time."""
+"""Account of the resampling of a column, and of the time errors of its values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What of recordings spoils training: looked for before a data set is made.
+"""Checks recordings for faults that spoil training, before a data set is made.
 
 Each finding says where, what, and how much; none of them is repaired here.
 """
@@ -45,7 +45,7 @@ _MOST_LAG = 0.5  # [s] chosen: the search for a delay ends here
 
 
 class Finding(NamedTuple):
-    """What spoils training.
+    """A fault that spoils training.
 
     Attributes:
         path: The recording.
@@ -65,7 +65,7 @@ class Finding(NamedTuple):
 
 @dataclass
 class _Look:
-    """What is kept of one camera's images.
+    """The state kept of one camera's images.
 
     Attributes:
         before: The image before, small.
@@ -86,7 +86,7 @@ class _Look:
 
 @dataclass
 class _Motion:
-    """What is kept of an episode: some numbers a frame."""
+    """The state kept of an episode: some numbers a frame."""
 
     q: list[Vec] = field(default_factory=list)
     driven: list[bool] = field(default_factory=list)
@@ -211,11 +211,9 @@ def _find_frozen(looks: dict[str, _Look]) -> Found:
 
 
 def _find_drift(looks: dict[str, _Look], q: Vec, fps: int) -> Found:
-    """Yield cameras whose motion comes late, or early, after that of the joints.
-
-    Both are how much changes from frame to frame; where they are alike at all, the
-    shift at which they are most alike is the delay between picture and joints.
-    """
+    """Yield cameras whose changes correlate with joint speed only after a shift."""
+    # Both are how much changes from frame to frame; where they are alike at all, the
+    # shift at which they are most alike is the delay between picture and joints.
     speed = np.abs(np.diff(q, axis=0)).sum(axis=1)
     for name, look in looks.items():
         shift = find_delay(speed, np.array(look.changes), int(_MOST_LAG * fps))

@@ -1,4 +1,4 @@
-"""What all episodes of a data set share, and what a format does with them."""
+"""Properties that all episodes of a data set share, and the interface of a format."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Format = Literal["lerobot", "hdf5"]
 
 @dataclass(frozen=True)
 class Common:
-    """What all episodes of a data set share.
+    """The properties that all episodes of a data set share.
 
     Attributes:
         robot: Of all recordings.

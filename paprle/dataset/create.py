@@ -123,11 +123,7 @@ def create(
 
 
 def _load_target(form: Format) -> Callable[[Path, Common], Target]:
-    """Return what makes the writer of a format.
-
-    Raises:
-        MissingDependency: If a package is not there.
-    """
+    """Return the constructor of a format's writer; raise if a package is missing."""
     missing = [name for name in _NEEDED[form] if find_spec(name) is None]
     if missing:
         raise MissingDependency(
@@ -159,11 +155,7 @@ def _find_common(
     form: Format,
     fps: int | None,
 ) -> Common:
-    """Return what all episodes share.
-
-    Raises:
-        ConfigError: If the data set that is there has others.
-    """
+    """Return the shared properties; refuse a data set already there with others."""
     if own:
         if own.get("version") != _VERSION:
             raise ConfigError(
@@ -196,11 +188,7 @@ def _find_common(
 
 
 def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
-    """Refuse to add driven frames to all frames, and the other way round.
-
-    Raises:
-        ConfigError: If the data set that is there has others.
-    """
+    """Refuse to mix episodes with and without undriven frames in a data set."""
     if own and bool(own.get("keep_undriven", True)) != common.keep_undriven:
         has = "without" if common.keep_undriven else "with"
         raise ConfigError(
@@ -228,7 +216,7 @@ def _describe(common: Common) -> dict[str, Any]:
 
 
 def _note_discarded(choice: Choice, own: Mapping[str, Any], report: Report) -> None:
-    """Tell of recordings that were discarded after they became part of the data set."""
+    """Note recordings that were discarded after they became part of the data set."""
     report.left_out += choice.left_out
     known = own.get("sources", {})
     for path, reason, sha256 in choice.left_out:
@@ -274,14 +262,7 @@ def _write_all(
 
 
 def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> Path:
-    """Write a recording; return its folder.
-
-    Returns:
-        Its folder, under its name.
-
-    Raises:
-        RecordingError: If it is damaged, too short, or lacks something.
-    """
+    """Write a recording, refused if damaged or too short; return its folder."""
     part = stage.begin(_name(source.sha256))
     record = Reading(source.path).config.get("record") or {}
     frames = Frames(
@@ -336,7 +317,7 @@ class _Driven:
                 self.n_left_out += 1
 
     def describe(self) -> str:
-        """Say which frames are meant."""
+        """Return a phrase for the frames that are meant."""
         if not self.n_left_out:
             return "in which all sources tell"
         return f"that a leader drove, beside {self.n_left_out} that nobody drove"

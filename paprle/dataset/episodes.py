@@ -40,10 +40,10 @@ class Source:
 
 
 class Robot(NamedTuple):
-    """What all recordings of a data set have in common.
+    """The robot of all recordings of a data set.
 
     Attributes:
-        header: What the first recording says of itself.
+        header: Header of the first recording.
         urdf: Text of its robot's URDF.
         path: The first recording.
         urdf_sha256: Of that text.
@@ -216,7 +216,7 @@ def list_exact(robot: Robot) -> list[str]:
 
 
 def measures(source: Source, field: str) -> bool:
-    """Tell whether a recording begins with all of what the gate may have measured.
+    """Return whether a recording begins with complete measurements of a field.
 
     Args:
         source: The recording.
@@ -233,7 +233,7 @@ def measures(source: Source, field: str) -> bool:
 
 
 def find_objects(sources: Sequence[Source]) -> list[str]:
-    """Return the objects whose poses all recordings tell; none where others do."""
+    """Return the objects whose poses all recordings have; none where they differ."""
     names = [Reading(source.path).header.get("objects", []) for source in sources]
     is_same = all(one == names[0] for one in names)
     tells = is_same and all(measures(source, "objects") for source in sources)

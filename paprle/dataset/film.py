@@ -87,7 +87,7 @@ class Film:
         return picked
 
     def is_over(self, t_ns: int, period_ns: int) -> bool:
-        """Tell whether no picture belongs to an instant or a later one.
+        """Return whether no picture belongs to an instant or a later one.
 
         Args:
             t_ns: The instant, [ns].

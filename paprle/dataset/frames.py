@@ -158,11 +158,7 @@ class Frames:
         self.problem = self._feed.reading.find_problem()
 
     def _find_begin(self) -> int:
-        """Return when all sources have begun; an image of the slowest camera is then.
-
-        Raises:
-            RecordingError: If one of them is empty.
-        """
+        """Return when all sources have begun, with the slowest camera's image, [ns]."""
         firsts = {name: series.first_ns for name, series in self._series.items()}
         firsts |= {_name(*key): film.first_ns for key, film in self._films.items()}
         empty = [name for name, first in firsts.items() if first is None]
@@ -265,7 +261,7 @@ class Frames:
 
 
 def _is_over(name: str, around: Around, t_ns: int, period_ns: int) -> bool:
-    """Tell whether a source has ended: nothing is measured, or commanded, any more."""
+    """Return whether a source has ended: no more is measured, or commanded."""
     is_late = t_ns - around.before_ns > period_ns
     return around.after is None and (name == MEASURED or is_late)
 
@@ -309,14 +305,7 @@ class _Feed:
             pass
 
     def _pull(self) -> bool:
-        """Add the next block.
-
-        Returns:
-            False at the end of the file.
-
-        Raises:
-            RecordingError: If records that belong beside each other stand far apart.
-        """
+        """Add the next block; return False at the end of the file."""
         for item in self._items:
             if isinstance(item, Mapping):
                 continue

@@ -93,7 +93,7 @@ class AlohaTarget:
         return f"observations/{'segmentation' if is_ids else 'depth'}/{camera}"
 
     def _describe_depth(self, file: Any) -> None:
-        """Say what a count of depth is, in [m]."""
+        """Write the unit of depth, [m] per count, to the attributes."""
         cameras = self._common.robot.header.get("cameras", {})
         for name, depth in file.get("observations/depth", {}).items():
             depth.attrs["unit_m"] = cameras[name]["depth_unit"]

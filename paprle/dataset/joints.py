@@ -21,7 +21,7 @@ _ANGLE = {"lerobot": (180.0 / np.pi, "deg"), "aloha": (1.0, "rad")}
 
 @dataclass(frozen=True)
 class JointUnits:
-    """How a robot's joints are written: value = (q - zero) · scale.
+    """The units of a robot's joints: value = (q - zero) · scale.
 
     Attributes:
         names: By joint: its own, or that of its gripper.
@@ -83,11 +83,7 @@ def make_joint_units(robot: RobotInfo, urdf: Urdf, style: Style) -> JointUnits:
 
 
 def _find_way(gripper: GripperInfo, limb: str) -> float:
-    """Return how far a gripper goes from closed to open, [rad] or [m].
-
-    Raises:
-        RecordingError: If it goes nowhere.
-    """
+    """Return the travel of a gripper from closed to open, [rad] or [m]; never 0."""
     ends = (gripper.closed, gripper.open)
     if not all(isinstance(end, float | int) and math.isfinite(end) for end in ends):
         raise RecordingError(f"gripper of '{limb}': expected two numbers, got {ends}")

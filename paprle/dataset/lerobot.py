@@ -46,7 +46,7 @@ _MB = 1 << 20
 
 @dataclass
 class Totals:
-    """What a data set holds already.
+    """The totals of a data set so far.
 
     Attributes:
         n_episodes: Its episodes.
@@ -71,7 +71,7 @@ class Totals:
 
 @dataclass(frozen=True)
 class Shape:
-    """What all episodes of a data set have in common.
+    """The properties that all episodes of a data set share.
 
     Attributes:
         robot_type: The robot's name.
@@ -91,7 +91,7 @@ class Shape:
         return (*list_columns(self.columns), *_INDICES)
 
     def list_features(self) -> dict[str, Any]:
-        """Return what ``info.json`` says of columns and cameras."""
+        """Return the entries of columns and cameras in ``info.json``."""
         features: dict[str, Any] = {
             one.name: {
                 "dtype": one.kind,
@@ -152,7 +152,7 @@ def _pack_episodes(
     totals: Totals,
     places: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Write what is said of each episode, and count it."""
+    """Write the metadata of each episode, and count it."""
     chunk, number = totals.take_file("episodes")
     path = meta / EPISODES_PATH.format(chunk_index=chunk, file_index=number)
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,7 @@ _POSE = 6
 
 
 class Observations:
-    """What is observed of a session, column by column.
+    """The observations of a session, column by column.
 
     Attributes:
         columns: The columns that a data set of this robot has; None before the first.
@@ -44,7 +44,7 @@ class Observations:
         Args:
             robot: The robot.
             cameras: What the images of each camera are.
-            objects: Names of the objects whose poses the follower tells.
+            objects: Names of the objects whose poses the follower reports.
         """
         self._robot, self._objects = robot, tuple(objects)
         self._urdf = robot.urdf_path.read_text(encoding="utf-8")
@@ -145,7 +145,7 @@ class Images:
 
 
 class Actions:
-    """What a policy asks for, and what that is for each limb.
+    """The actions of a policy, and their commands for each limb.
 
     Attributes:
         names: Of an action's values, as a data set names them.

@@ -1,4 +1,4 @@
-"""What became of recordings on their way into a data set, for people and programs."""
+"""Report on the recordings of a data set, for people and programs."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ _MUCH = 1.0  # [s] chosen: cameras begin and end some frames apart
 
 @dataclass
 class Report:
-    """What became of recordings.
+    """The counts, time errors and omissions of the recordings of a data set.
 
     Attributes:
         fps: Frames a second.
         n_episodes: Episodes of the data set.
         n_frames: Their frames.
         n_before: Recordings that were in it before.
-        columns: Columns by whose account tells of them.
+        columns: Columns by the source whose account covers them.
         accounts: Of all recordings in it, by source.
         left_out: Recordings that are not in it.
         notes: What else should be known.
@@ -66,7 +66,7 @@ class Report:
 
 
 def describe_trimmed(trimmed: Sequence[float], ended: str) -> list[str]:
-    """Say what of a recording is not in the data set, where that is much.
+    """Return lines on the ends of a recording that are left out, where long.
 
     Args:
         trimmed: At its begin and its end, [s].

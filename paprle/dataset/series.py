@@ -54,7 +54,7 @@ class Series:
 
     @property
     def n_bytes(self) -> int:
-        """What is in memory."""
+        """The size of the rows in memory, [bytes]."""
         return sum(rows.nbytes for rows in self._rows)
 
     @property

@@ -74,7 +74,7 @@ class Stage:
         self._remove(part)
 
     def begin_meta(self) -> Path:
-        """Return a copy of what is said of the data set, to be changed."""
+        """Return the folder of a copy of the metadata, to be changed."""
         path = self._stage / "meta.new"
         self._remove(path)
         if self._meta.is_dir():

@@ -94,7 +94,7 @@ def join_videos(pieces: Sequence[tuple[Path, int]], out: Path, fps: int) -> None
 
 
 def describe_video(size: tuple[int, int], fps: int) -> dict[str, Any]:
-    """Return what LeRobot's ``info.json`` says of a camera's videos."""
+    """Return the entry of a camera's videos in LeRobot's ``info.json``."""
     return {
         "video.height": size[0],
         "video.width": size[1],

@@ -1,5 +1,5 @@
-"""What a recording is worth: errors, latencies, variability, verdict and the report.
+"""Evaluation of recordings: errors, latencies, variability, verdict and the report.
 
-``report`` is the door. Everything is computed from the recording alone, its URDF
+``report`` is the entry point. Everything is computed from the recording alone, its URDF
 included, and the same numbers stand in the JSON and on the page.
 """

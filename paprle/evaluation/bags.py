@@ -31,7 +31,7 @@ _MAX_GAP = (
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """What to compare in a bag; found by the names of our own topics when empty.
+    """The topics to compare in a bag; found by the names of our own topics when empty.
 
     Attributes:
         target: Topic of what was asked.
@@ -45,7 +45,7 @@ class BagTopics:
 
 
 def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
-    """Measure a bag; one that cannot be measured says why in ``error``."""
+    """Measure a bag; one that cannot be measured has the reason in ``error``."""
     try:
         with Bag(path) as bag:
             pairs = _find_pairs(bag, topics)
@@ -105,10 +105,8 @@ def _find_pairs(bag: Bag, topics: BagTopics) -> dict[str, tuple[str, str]]:
 
 
 def _find_frame(bag: Bag, pair: tuple[str, str]) -> SourceFrame | None:
-    """Return the frame in which two topics of poses are compared, that of the target.
-
-    None where one of them is of joints, or does not say its frame.
-    """
+    """Return the target's frame, to compare poses in; None: joints, or not known."""
+    # None where one of them is of joints, or does not say its frame.
     if any(bag.topics.get(topic) != POSE_STAMPED for topic in pair):
         return None
     frames = [bag.find_frame(topic) for topic in pair]

@@ -1,4 +1,4 @@
-"""What kept a limb from its targets, summed up over samples that come in pieces."""
+"""Causes that kept a limb from its targets, summed up over samples in pieces."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Json = dict[str, Any]
 
 
 class Cause:
-    """What one cause kept a limb from, of samples that come in pieces.
+    """One cause that kept a limb from its targets, over samples that come in pieces.
 
     Attributes:
         seconds: How long it acted.
         longest: Without a break, [s].
-        farthest: What was left of the way then, at most, [m].
+        farthest: Largest distance that was left to a target then, [m].
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Cause:
 
     @property
     def t(self) -> Vec:
-        """When it acted, thinned where that is often, [s]."""
+        """The times at which it acted, thinned where there are many, [s]."""
         return self._times.rows
 
     def add(self, is_on: Bools, samples: Samples) -> None:

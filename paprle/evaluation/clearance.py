@@ -29,7 +29,7 @@ CLOSE = 0.05  # [m] chosen: with less to spare every command is looked at
 
 
 class Clearance(NamedTuple):
-    """What the judge found.
+    """The findings of the judge of clearances.
 
     Attributes:
         nearest: The least distance of any pair, to a micrometre, [m]; +inf without

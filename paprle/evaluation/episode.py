@@ -71,7 +71,7 @@ CLOCKS = 1.0  # [s] spec: safety.md A1: a measurement is no farther from its com
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeResult:
-    """What was measured of one episode.
+    """The measurements of one episode.
 
     Attributes:
         name: Stem of its file.
@@ -101,7 +101,7 @@ class EpisodeResult:
 
 
 def measure_episode(path: Path) -> EpisodeResult:
-    """Measure the episode of a file; one that cannot be read says why in ``error``."""
+    """Measure a file's episode; one that cannot be read has the reason in ``error``."""
     try:
         episode = StoredEpisode(path)
     except PaprleError as err:
@@ -164,7 +164,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
 
 
 def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Say what postures missed of a path that was known, and where others helped.
+    """Return notes on postures that missed part of a path, or would have helped.
 
     Args:
         events: Of the recording.

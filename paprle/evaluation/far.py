@@ -1,8 +1,8 @@
-"""How far hand, robot and picture were apart of a robot that was led from far away.
+"""Errors between hand, robot and picture of a robot that was led from far away.
 
-Only the operator's host can measure it (``paprle.link.discrepancy``), and tells it the
-robot's, which records it (T1, T2, T18). Nothing is left out for being late; rows that
-never came are counted.
+Only the operator's host can measure them (``paprle.link.discrepancy``); it sends them
+to the robot's, which records them (T1, T2, T18). Nothing is left out for being late;
+rows that never came are counted.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class FarErrors:
 
 
 def describe_far(far: Json) -> list[str]:
-    """Say it: the errors, and what of each stream was lost."""
+    """Return lines on the errors, and on the losses of each stream."""
     errors = far["errors_mm"]
     lines = [
         f"{name.replace('_', ' ')} {_say(errors[name], 'p95', 'mm')}"
@@ -141,7 +141,7 @@ def _read_row(row: Any) -> list[float] | None:
 
 
 def _read_streams(last: Any, first: Any) -> dict[str, dict[str, int]]:
-    """Return how many were sent and lost by stream, as far as that is told."""
+    """Return the counts ``sent`` and ``lost`` by stream, as far as known."""
     if not isinstance(last, dict) or not isinstance(first, dict):
         return {}
     return {

@@ -1,4 +1,4 @@
-"""Where a report is written, under which name, and what it never writes over."""
+"""Folder and name of a report, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MODE = 0o644
 
 
 def choose_folder(paths: Sequence[Path]) -> Path:
-    """Return where the report of some episodes goes when nobody says it.
+    """Return the default folder of the report on some episodes.
 
-    Beside the first episode that is a recording of ours; the folder of a bag is
-    somebody's data, and nothing is written there.
+    That of the first episode; for a bag the working directory, since nothing is written
+    into somebody's data.
     """
     first = paths[0]
     if first.exists() and is_bag(first):

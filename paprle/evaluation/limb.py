@@ -135,7 +135,7 @@ def measure_limb(track: Track) -> LimbResult:
 
 
 class _Raw:
-    """What follows from targets and the robot at the same instants.
+    """The errors between targets and the robot at the same instants.
 
     Attributes:
         errors: Position errors, [m].
@@ -181,7 +181,7 @@ class _Raw:
 
 
 class _Shifted:
-    """What follows once delay and alignment are known.
+    """The errors once delay and alignment are known.
 
     Attributes:
         errors: Position errors without lag, [m].
@@ -225,7 +225,7 @@ class _Shifted:
 
 
 def _note_worse(track: Track, ate: Json) -> list[str]:
-    """Say why errors without lag are larger than raw ones, where they are."""
+    """Return a note where errors without lag are larger than raw ones."""
     raw, shifted = ate["raw"]["median"], ate["lag_compensated"]["median"]
     if shifted is None or shifted <= raw:
         return []

@@ -61,13 +61,13 @@ class Contact(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """What the judge found.
+    """The contacts that the judge found.
 
     Attributes:
         n_looks: Postures that were looked at.
         touching: How often and when two links touched, by pair; none is right.
         nearer: Likewise, where two came nearer than the gate's clearance and than
-            their bodies tell, and did not touch.
+            their bodies are, and did not touch.
         left_out: Pairs that touch in nearly every posture, as they are drawn.
     """
 
@@ -78,10 +78,10 @@ class Contacts(NamedTuple):
 
 
 def judge_contacts(episode: Source) -> Contacts | None:
-    """Judge the commands of an episode by the meshes that its URDF tells of.
+    """Judge the commands of an episode by the meshes of its URDF.
 
     Returns:
-        What was found; None where the URDF tells of no meshes.
+        The contacts; None where the URDF names no meshes.
 
     Raises:
         ConfigError: If the recorded URDF cannot be read, or a mesh is not here.
@@ -170,11 +170,11 @@ class MeshModel:
         }
 
     def find_nearer(self, q: Vec, clearance: float) -> set[Pair]:
-        """Return the pairs of links that are nearer than told at q, shape (n,).
+        """Return the pairs nearer than both the clearance and their bodies at q.
 
         Args:
-            q: Joints.
-            clearance: What the gate was asked to keep, [m].
+            q: Joints, shape (n,).
+            clearance: Distance that the gate was asked to keep, [m].
         """
         self._set_margins(clearance)
         near = self.find_touching(q)
@@ -187,7 +187,7 @@ class MeshModel:
         }
 
     def _is_within(self, pair: tuple[int, int], told: float) -> bool:
-        """Tell whether two shapes, placed as looked at last, are nearer than told."""
+        """Return whether two shapes, as placed last, are nearer than that, [m]."""
         request, result = coal.CollisionRequest(), coal.CollisionResult()
         request.security_margin = told - TOLERANCE
         if request.security_margin <= 0.0:
@@ -297,10 +297,8 @@ def _read_primitive(collision: ET.Element) -> coal.CollisionGeometry:
 
 
 def _list_looks(episode: Source) -> Iterator[tuple[float, Vec]]:
-    """Yield when, and commands as often as the robot moved noticeably, and between.
-
-    The last command of a run is looked at, however little it moved.
-    """
+    """Yield time, [s], and command after each move of ``STEP``, between, and last."""
+    # The last command of a run is looked at, however little it moved.
     begin_ns = int(episode.gate[:1]["stamp_ns"][0]) if len(episode.gate) else 0
     for _, _, pieces in list_runs(episode.gate):
         seen, t, q = None, 0.0, None

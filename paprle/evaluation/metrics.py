@@ -1,4 +1,4 @@
-"""How far the robot was from its target: ATE, RPE and the figures made of them.
+"""Errors of the robot against its target: ATE, RPE and the figures made of them.
 
 Pure functions of arrays. Errors are taken at the target's stamps, against the measured
 pose interpolated to them. The target is the retargeted one, before IK, filters and the
@@ -124,7 +124,7 @@ class SpanFinder:
 def is_inside(
     t: Vec, spans: Spans, before: float = 0.0, after: float = 0.0
 ) -> npt.NDArray[np.bool_]:
-    """Tell which times lie in a stretch with some of it to spare on both sides.
+    """Return which times lie in a stretch, with some of it to spare on both sides.
 
     Args:
         t: Times, shape (N,), [s].
@@ -144,7 +144,7 @@ def is_inside(
 
 
 def is_outside(t: Vec, spans: Spans, after: float | Vec) -> npt.NDArray[np.bool_]:
-    """Tell which times, and the stretch after each, touch none of some stretches.
+    """Return which times, and the stretch after each, touch none of some stretches.
 
     Args:
         t: Times, shape (N,), [s].

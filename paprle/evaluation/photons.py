@@ -38,12 +38,12 @@ class Region(NamedTuple):
 
 
 class Photons(NamedTuple):
-    """How late the second region follows the first.
+    """The delay of the second region behind the first.
 
     Attributes:
         delay: Median of the windows, [s].
         spread: Half of the windows are within this of it, [s].
-        n_windows: How many windows told one.
+        n_windows: Number of windows that gave one.
         rate: Of the film, [Hz].
     """
 
@@ -189,7 +189,7 @@ def find_motion(pictures: Vec) -> Vec | None:
 
 
 def list_lags(t: Vec, first: Vec, second: Vec) -> Vec:
-    """Return by how much one number follows another, in each window that tells it, [s].
+    """Return the lag of one number behind another, in each window that has one, [s].
 
     Args:
         t: Times of both, shape (N,), [s].

@@ -405,10 +405,8 @@ def _count_times(rows: Table, name: str, edges_ms: Vec) -> npt.NDArray[np.intp]:
 
 
 def _measure_shares(result: EpisodeResult) -> tuple[Vec, Vec, tuple[Vec, Vec]]:
-    """Return times and speeds of q_cmd over their limits, thinned, and most of both.
-
-    Both are speed and acceleration.
-    """
+    """Return times, thinned speeds, peak speeds and accelerations, all over limits."""
+    # Both are speed and acceleration.
     gate, robot, h = result.gate, result.robot, result.h
     if gate is None or robot is None or h is None:
         return np.zeros(0), np.zeros((0, 0)), (np.zeros(0), np.zeros(0))

@@ -100,7 +100,7 @@ def take_around(path: Poses, begin: float, end: float) -> Trajectory:
 
 @dataclass(frozen=True)
 class Dropped:
-    """How many rows a cleaning left out, and why."""
+    """The number of rows that a cleaning left out, by reason."""
 
     nan: int = 0
     quaternion: int = 0

@@ -1,4 +1,4 @@
-"""What a limb was short of, sample by sample, and for how long.
+"""The shortfall of a limb, per sample, and its duration.
 
 The IK solves inside the gate's limits, so that a gate which never acted does not mean
 that the robot was where it was asked to be. What the IK left of the way is recorded;
@@ -82,7 +82,7 @@ _RATES = (("velocity", 1, "dq_max"), ("acceleration", 2, "ddq_max"))
 
 
 class Recorded(NamedTuple):
-    """What of a recording tells of one limb.
+    """The recorded data of one limb.
 
     Attributes:
         ticks: Session ticks that used a new sample.
@@ -222,10 +222,10 @@ def _find_bounds(robot: RobotInfo, config: Mapping[str, Any]) -> tuple[Vec, Vec]
 
 
 class _Looks(NamedTuple):
-    """What was found at some of the targets that were not reached.
+    """The findings at some of the targets that were not reached.
 
     Attributes:
-        step: Every so-manieth of them was looked at.
+        step: Every ``step``-th of them was looked at.
         is_stuck: No motion from there leads to the target, shape (L,).
         in_way: Joints that would help on but for their limits, shape (L, n).
     """
@@ -288,7 +288,7 @@ def _add_beyond(
     bounds: Sequence[Vec],
     causes: dict[tuple[str, str], Bools],
 ) -> Bools:
-    """Add joints that were asked to go beyond their bounds; tell which samples."""
+    """Add joints that were asked to go beyond their bounds; return which samples."""
     beyond = (q < bounds[0] - AT_BOUND) | (q > bounds[1] + AT_BOUND)
     for j, name in enumerate(limb.joint_names):
         causes["bound", name] = causes["bound", name] | beyond[:, j]
@@ -298,11 +298,7 @@ def _add_beyond(
 def _find_held(
     limb: Limb, asked: Asked, recorded: Recorded
 ) -> dict[str, tuple[Spans, Spans]]:
-    """Find stretches in which the gate gave less, by kind.
-
-    Returns:
-        Where it was behind what it was asked for, and where that moved the hand.
-    """
+    """Find stretches where the gate gave less, by kind: of joints, and of the hand."""
     bits = np.uint64(sum(1 << reason for reason in KINDS))
     finders = {kind: (SpanFinder(), SpanFinder()) for kind in [*KINDS.values(), JERK]}
     last_limited = -np.inf
@@ -364,7 +360,7 @@ def _find_off(commanded: Poses, measured: Poses) -> Spans:
 
 
 def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
-    """Tell whether the hand at two postures is not at one target."""
+    """Return whether the hand at two postures differs beyond the target tolerance."""
     T = limb.fk(q).actInv(limb.fk(q_other))
     is_turned = asked.counts_rotation and (
         float(np.linalg.norm(pin.log3(T.rotation))) > REACHED_ROT

@@ -1,4 +1,4 @@
-"""What a limb was short of, in words, and what to try next."""
+"""Text on the shortfall of a limb, and advice on what to try next."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = {
 
 
 def describe_reach(reach: Json | None) -> str:
-    """Say for which share of the time a limb reached its targets, and why not."""
+    """Return the share of time in which a limb reached its targets, and why not."""
     if reach is None:
         return "not known: nothing tells what was asked of the joints"
     parts = [f"reached {_share(reach['reached_percent'])}"]
@@ -43,7 +43,7 @@ def describe_reach(reach: Json | None) -> str:
 
 
 def describe_longest(reach: Json | None) -> str:
-    """Say how long targets were not reached, at most and altogether."""
+    """Return for how long targets were not reached, at most and altogether."""
     if reach is None or not reach["short"] or reach["short_s"] < 0.01:
         return ""
     worst = reach["short"][0]
@@ -69,7 +69,7 @@ def _list_joints(entry: Json) -> list[str]:
 
 
 def list_advice(entry: Json) -> list[str]:
-    """Return what to try next, the most telling first."""
+    """Return advice on what to try next, the most important first."""
     if entry["error"]:
         return ["Run `paprle info` on it: it says what is in the file."]
     advice = [*_advise_on_session(entry), *_advise_on_reach(entry)]

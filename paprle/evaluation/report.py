@@ -82,7 +82,7 @@ def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
 
 
 def _make_names(paths: Sequence[Path]) -> list[str]:
-    """Return what tells episodes apart: their stems, or with their folders."""
+    """Return names that differ by episode: their stems, or with their folders."""
     stems = [path.stem for path in paths]
     if len(set(stems)) == len(stems):
         return stems
@@ -119,7 +119,7 @@ def summary_text(results: Sequence[Json]) -> str:
 
 
 def is_worth_writing(results: Sequence[Json], *, is_there: bool) -> bool:
-    """Tell whether a report says anything, and does not spoil one that is there."""
+    """Return whether a report has results, and does not spoil one that is there."""
     n_failed = sum(entry["error"] is not None for entry in results)
     return n_failed == 0 or (n_failed < len(results) and not is_there)
 

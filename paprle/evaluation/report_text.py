@@ -1,4 +1,4 @@
-"""What the figures say, in words, for the page and for the terminal."""
+"""Figures of a report in words, for the page and for the terminal."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def list_facts(entry: Json) -> list[str]:
 
 
 def describe_episode(entry: Json) -> str:
-    """Say in plain words what the figures of an episode mean."""
+    """Return the meaning of the figures of an episode, in plain words."""
     if entry["error"]:
         return f"This episode could not be read: {entry['error']}."
     compensated, raw = entry["ate_mm"]["lag_compensated"], entry["ate_mm"]["raw"]
@@ -78,7 +78,7 @@ def describe_episode(entry: Json) -> str:
 
 
 def _describe_delay(raw: float, compensated: Json) -> str:
-    """Say how much of an error is delay; a still larger one is not said to be any."""
+    """Return a sentence on the delay, with its share unless the error grows by it."""
     tau, median = compensated["tau_ms"], compensated["median"]
     if median > raw:
         return (
@@ -108,7 +108,7 @@ def _describe_gate(gate: Json) -> str:
 
 
 def describe_clearance(gate: Json) -> str:
-    """Say how near bodies came."""
+    """Return the least distance of bodies, and whether it was kept, as text."""
     if gate.get("min_clearance_mm") is None:
         return "not judged"
     nearest = format_number(gate["min_clearance_mm"], "mm")
@@ -119,7 +119,7 @@ def describe_clearance(gate: Json) -> str:
 
 
 def describe_smoothness(joints: Json) -> str:
-    """Say how smooth commands are: the worst joint of each figure."""
+    """Return the smoothness of commands as text: the worst joint of each figure."""
     ripple = find_worst(joints, "ripple")
     if ripple is None:
         return "not judged"
@@ -137,7 +137,7 @@ def describe_smoothness(joints: Json) -> str:
 
 
 def describe_itv(entries: Sequence[Json]) -> str:
-    """Say how much repeated episodes differ; empty when there is but one."""
+    """Return the differences of repeated episodes as text; empty for a single one."""
     found: list[Json] = []
     for entry in entries:
         if entry["itv"] and entry["itv"] not in found:
@@ -206,7 +206,7 @@ def summarise_entry(entry: Json) -> str:
 
 
 def _describe_tracking(tracking: Json | None) -> str:
-    """Return what the session said of its tracking."""
+    """Return the session's summary of its tracking, with pauses."""
     if tracking is None:
         return "not known"
     said = tracking["summary"] or "always where the hand was"

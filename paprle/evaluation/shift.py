@@ -1,8 +1,8 @@
-"""How far the robot was behind its target, where two ways of telling it agree.
+"""Delay of the robot behind its target, where two ways of measuring it agree.
 
 One way is the shift that makes the distances small, the other the lag at which the two
 motions correlate best, whatever their offset. Both look at targets that were reached: a
-robot held off its target tells nothing of its delay. Where they disagree, none is told.
+robot held off its target does not show its delay. Where they disagree, none is given.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ def _list_choices(track: Track) -> Iterator[tuple[Spans, Spans]]:
 
 
 def _compare(tau: float, lag: float | None) -> str:
-    """Say why a delay is not to be believed; empty when it is."""
+    """Return why a delay is not to be believed; empty when it is."""
     if lag is None:
         return (
             "the two motions do not correlate clearly (standstill, a straight line, or "

@@ -1,4 +1,4 @@
-"""How smooth commands are, joint by joint: ripple, changes of sign, share at V, A, J.
+"""Smoothness of commands, by joint: ripple, changes of sign, share at V, A, J.
 
 From differences of q_cmd while the gate was ENGAGED, in stretches of consecutive
 periods. What a hand does is below 10 Hz; acceleration above that is what a gearbox is
@@ -84,10 +84,8 @@ def find_worst(joints: Json, key: str) -> tuple[str, float] | None:
 
 
 def _find_runs(gate: Table) -> Iterator[Vec]:
-    """Yield q_cmd of stretches of consecutive ENGAGED periods, shapes (k, n), [rad].
-
-    A stretch longer than ``LONGEST`` comes in several.
-    """
+    """Yield q_cmd of ENGAGED runs, cut after ``LONGEST`` periods, (k, n), [rad]."""
+    # A stretch longer than ``LONGEST`` comes in several.
     run: list[Vec] = []
     n_rows, next_k = 0, -1
     for where in cut(len(gate)):
@@ -126,7 +124,7 @@ class _Share:
 
 
 class _Ripple:
-    """How much of each joint's acceleration is quicker than a hand."""
+    """Measures by joint the ratio (RMS) of acceleration to its part below ``SLOW``."""
 
     def __init__(self, n: int, h: float) -> None:
         self._h, self._seconds = h, 0.0

@@ -113,7 +113,7 @@ def draw_stills(
 
 
 def draws_rods(urdf: Urdf) -> bool:
-    """Tell whether some links have no body of their own to be drawn."""
+    """Return whether some links have no body of their own to be drawn."""
     return bool(urdf.mesh_links) or not urdf.primitives
 
 

@@ -204,7 +204,7 @@ class Thinned:
 
     @property
     def rows(self) -> Rows:
-        """What was kept."""
+        """The rows that were kept."""
         self._rows = np.concatenate([self._rows, *self._parts])
         self._parts = []
         return self._rows

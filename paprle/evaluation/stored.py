@@ -94,7 +94,7 @@ class StoredEpisode:
 
     @property
     def end_reason(self) -> str:
-        """Why it ended; ``aborted`` when the recording was never finished."""
+        """The reason it ended; ``aborted`` when the recording was never finished."""
         return "aborted" if self.manifest is None else self.manifest["end_reason"]
 
 

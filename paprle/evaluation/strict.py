@@ -1,4 +1,4 @@
-"""What is strictly wrong in an episode: any broken clause, any touching of meshes."""
+"""Strict verdict on an episode: no broken clause, no touching of meshes."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from paprle.recording.bags import is_bag
 
 
 def judge_strictly(path: Path, entry: dict[str, Any]) -> tuple[list[str], bool]:
-    """Judge an episode once more, by meshes and by what its measures say.
+    """Judge an episode once more, by its meshes and its measures.
 
     Args:
         path: The episode.
-        entry: What ``evaluate`` says of it.
+        entry: Its entry in the report of ``evaluate``.
 
     Returns:
         What was found, as lines of text, and whether all was right.

@@ -1,4 +1,4 @@
-"""How punctual session and gate were, and what the gate did about what it was asked."""
+"""Punctuality of session and gate, and the gate's changes to its requests."""
 
 from __future__ import annotations
 

@@ -33,14 +33,14 @@ _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock'
 
 
 class Source(Protocol):
-    """What is read of an episode: ``paprle.recording.reader.Episode``, or a stored one.
+    """The data of an episode: ``paprle.recording.reader.Episode``, or a stored one.
 
     Attributes:
         ticks: Session ticks, fields of ``Layout.tick``.
         gate: Gate ticks, fields of ``Layout.gate``.
         robot_info: The robot as recorded.
         urdf: Text of its URDF.
-        header: What the recording says of itself.
+        header: Header of the recording.
         config: The resolved config.
     """
 
@@ -188,10 +188,8 @@ def make_tracks(
 
 
 def _choose_stamps(samples: Table, row: int) -> Callable[[Rows], Stamps]:
-    """Return the function that gives the capture times of a limb's driver, [ns].
-
-    Ticks have the arrival times instead where the leader has another clock.
-    """
+    """Return a function for capture times, [ns]; for arrival times on another clock."""
+    # Ticks have the arrival times instead where the leader has another clock.
 
     def find_captures(rows: Rows) -> Stamps:
         driver = rows["driver"][:, row]

@@ -257,7 +257,7 @@ def _list_pictures(far: Json | None, way: str) -> tuple[str, str, str]:
 
 
 def describe_ways(entry: Json) -> list[str]:
-    """Say it for the terminal: a line a way, what ours is nearer at beside."""
+    """Return lines for the terminal, one for each way."""
     return [
         f"{words}: {asked} mm from the hand (p95 {p95}), {pull} m/s² at p99"
         + (f"; its picture {picture} mm from the robot" if picture != "–" else "")

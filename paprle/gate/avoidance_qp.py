@@ -31,7 +31,7 @@ Solver = Callable[[Vec, Vec, Vec, Vec, Vec, Vec], Vec | None]
 
 
 class Problem(NamedTuple):
-    """What is asked of a solver.
+    """A quadratic program for the velocity of the next command.
 
     Attributes:
         pull: p, M times the wanted velocity, shape (n,).

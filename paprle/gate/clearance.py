@@ -289,7 +289,7 @@ def fill_rows(
 
 @inlined
 def _judge_row(row: Vec, allowed: float, box: Box, v: Vec) -> tuple[bool, bool]:
-    """Tell whether some velocity of the box would break a row, and whether v does."""
+    """Return whether the box holds velocities that break a row, and whether v does."""
     closing, fastest = 0.0, 0.0
     for i in range(len(v)):
         closing -= row[i] * v[i]
@@ -299,11 +299,9 @@ def _judge_row(row: Vec, allowed: float, box: Box, v: Vec) -> tuple[bool, bool]:
 
 @inlined
 def _compute_closing_lag(row: Vec, q_lag: Vec) -> float:
-    """Return how much nearer than at the command a pair may be, [m].
-
-    Each joint may be anywhere between the robot and the command: what closes the pair
-    may arrive before what opens it.
-    """
+    """Return the largest loss of distance while any joints lag the command, [m]."""
+    # Each joint may be anywhere between the robot and the command: what closes the pair
+    # may arrive before what opens it.
     closing = 0.0
     for i in range(len(row)):
         closing += max(-row[i] * q_lag[i], 0.0)
@@ -312,10 +310,8 @@ def _compute_closing_lag(row: Vec, q_lag: Vec) -> float:
 
 @inlined
 def _leave_out_lagging(row: Vec, q_lag: Vec, waiting: Vec) -> None:
-    """Write the gradient without the joints that have still to open the pair.
-
-    However far their commands go, the robot is where it was.
-    """
+    """Write the gradient without lagging joints that have yet to open the pair."""
+    # However far their commands go, the robot is where it was.
     for i in range(len(row)):
         waiting[i] = 0.0 if row[i] * q_lag[i] < 0.0 else row[i]
 
@@ -355,11 +351,9 @@ def _find_slope(
 
 @inlined
 def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, slack: float) -> float:
-    """Return how fast a pair may close, [m/s]; negative: it has to open.
-
-    Joints that close by c_i = −g_i v_i each need v_i/A_i to stop, so together they
-    brake like (Σ c_i)² / Σ (c_i |v_i| / A_i).
-    """
+    """Return the closing speed allowed, [m/s]; below 0 the pair has to open."""
+    # Joints that close by c_i = −g_i v_i each need v_i/A_i to stop, so together they
+    # brake like (Σ c_i)² / Σ (c_i |v_i| / A_i).
     closing, need, power, moving = 0.0, 0.0, 0.0, 0.0
     for i in range(len(row)):
         u = min(max(box.wanted[i], box.low[i]), box.high[i])

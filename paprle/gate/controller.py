@@ -1,4 +1,4 @@
-"""What the gate process does each period: read, watch, decide, limit, write.
+"""The gate process: reads, watches, decides, limits and writes each period.
 
 Owns the follower and is the only one to write to it. It is stepped by the gate process,
 or in lock-step by a session on the virtual clock; it reads no clock itself. Its report
@@ -167,7 +167,7 @@ class GateController:
 
     @property
     def _request(self) -> int:
-        """What the session asks for; to be ready before it asks for anything."""
+        """The session's request; READY before its first set-point."""
         newest = self._setpoints.newest
         return int(_READY) if newest is None else newest.request
 
@@ -185,11 +185,7 @@ class GateController:
         return found
 
     def _check_stall(self, now_ns: int, boot_ns: int) -> int:
-        """Look for a stall of the gate itself (K2), and wait until the robot stands.
-
-        Returns:
-            Reasons, as bits.
-        """
+        """Return bits of a stall of the gate (K2); rest until the robot stands."""
         found, standstill = self._stalls.look(now_ns, boot_ns), self._standstill
         if found and self._may_write and not self.is_at_rest:
             self._rest_at(self._sent[0] if self._q_held is None else self._q_held)
@@ -226,13 +222,8 @@ class GateController:
         return found
 
     def _unwrap(self, state: FollowerState) -> FollowerState:
-        """Count the turns of joints without limits as the command does.
-
-        Many drivers report their angles between −π and π.
-
-        Returns:
-            The state; as it was where there is nothing to count from, or it is bad.
-        """
+        """Return the state with the command's turns, as drivers report within ±π."""
+        # Many drivers report their angles between −π and π.
         if not self._may_write or state.q.shape != self._turns.shape:
             return state
         off = self.gate.q_cmd - state.q
@@ -296,7 +287,7 @@ class GateController:
     def _choose_target(
         self, now_ns: int, due_ns: int
     ) -> tuple[Vec | None, Vec | None, float]:
-        """What to ask of the limits: what set-points lead to, or braking."""
+        """Return position, velocity and age [s] of the target; None brakes."""
         newest, reference = self._setpoints.newest, self._reference
         if self.state is not _ENGAGED or newest is None:
             self._is_following = False

@@ -63,7 +63,7 @@ _FLAGS = {
 
 
 class GateResult(NamedTuple):
-    """What one step gave.
+    """The result of one step.
 
     Attributes:
         q_cmd: The vector to send, shape (n,), read-only.
@@ -242,7 +242,7 @@ class Gate:
 
     @property
     def q_limited(self) -> Vec:
-        """What the limits gave last, which the command is the mean of, shape (n,)."""
+        """The newest output of the limits, before the mean, shape (n,)."""
         rows: Vec = self._parts.smoothing.q
         row: Vec = rows[(self._n_given - 1) % len(rows)]
         return row
@@ -256,9 +256,9 @@ class Gate:
 
     @property
     def held(self) -> dict[str, str]:
-        """Why limbs and grippers were kept back in the last step, in words.
+        """The causes, in words, that held back limbs and grippers in the last step.
 
-        The key is a limb's name; of a joint of no arm, like a gripper, the joint's.
+        Keys are names of limbs, and of joints that belong to no arm, like grippers.
         """
         causes = zip(self._groups, self.kept_by.tolist(), strict=True)
         return {
@@ -370,11 +370,7 @@ def _check_bodies(robot: RobotModel) -> None:
 
 
 def _check_turning(info: RobotInfo) -> None:
-    """Refuse a J that would make commands late by seconds, and fill the memory.
-
-    Raises:
-        ConfigError: If A takes longer to turn around than ``LONGEST_TURNING``.
-    """
+    """Raise ConfigError if J turns A around in more than ``LONGEST_TURNING``."""
     if info.dddq_max is None:
         return
     least = 2.0 * info.ddq_max / LONGEST_TURNING
@@ -400,7 +396,7 @@ def find_arm_joints(info: RobotInfo) -> Bools:
 
 
 def _is_within(value: Any, low: float, high: float) -> bool:
-    """Tell whether a value is one number from low to high; what is none is not."""
+    """Return whether a value is a single number from low to high."""
     try:
         return bool(low <= value <= high)
     except (TypeError, ValueError):

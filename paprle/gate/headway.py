@@ -73,13 +73,8 @@ def forget_kept(motion: Motion) -> None:
 def _has_changed(
     collision: Collision, motion: Motion, group: Ints, g: int, bound: float
 ) -> bool:
-    """Tell whether a limb's goal has moved by more, or what its rows hold it by.
-
-    That is, another joint's command has, or the robot has arrived since.
-
-    Returns:
-        Whether it has since the limb began to stall.
-    """
+    """Return whether a limb's goal or the joints of its rows moved since it stalled."""
+    # That is, another joint's command has, or the robot has arrived since.
     for i in group:
         is_goal = abs(motion.goal[i] - motion.stalled_goal[i]) <= bound
         if not is_goal or _has_arrived(collision, motion, g, i):
@@ -94,7 +89,7 @@ def _has_changed(
 
 @inlined
 def _has_arrived(collision: Collision, motion: Motion, g: int, i: int) -> bool:
-    """Tell whether the robot has come to the command of a joint, or left it."""
+    """Return whether a joint's lag changed by over ``_ARRIVED`` since the stall."""
     lag = collision.measured.q_lag[i]
     return bool(abs(lag - motion.stalled_lag[g, i]) > _ARRIVED)
 
@@ -135,7 +130,7 @@ def note_holds(
 
 @inlined
 def _speaks_of(row: Vec, group: Ints) -> bool:
-    """Tell whether a limb changes the distance of a row."""
+    """Return whether a limb changes the distance of a row."""
     for i in group:  # noqa: SIM110 - no generators in kernels
         if abs(row[i]) > HOLDS:
             return True
@@ -176,15 +171,10 @@ def note_headway(
 def _makes_headway(
     limits: Limits, motion: Motion, box: Box, group: Ints, g: int, v: Vec
 ) -> bool:
-    """Tell whether a limb is near its goal, or still on its way.
-
-    Near its goal the pace brings a limb to rest, and a hand that leans on a body is
-    drawn along it to where it is led, the more slowly the nearer. Farther away, a limb
-    whose farthest joint is moved, if only aside, may get free in the end.
-
-    Returns:
-        Whether it does.
-    """
+    """Return whether a limb is near its goal or still moving, if only aside."""
+    # Near its goal the pace brings a limb to rest, and a hand that leans on a body is
+    # drawn along it to where it is led, the more slowly the nearer. Farther away, a
+    # limb whose farthest joint is moved, if only aside, may get free in the end.
     way, share, time, farthest = 0.0, 0.0, 0.0, group[0]
     for i in group:
         error = abs(motion.goal_error[i])

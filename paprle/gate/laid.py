@@ -53,7 +53,7 @@ class Laid(types.Type):  # type: ignore[misc]
 
     @property
     def key(self) -> Any:
-        """What two of a kind have in common."""
+        """The identity of the type, as Numba compares it."""
         return self.of, tuple(self.parts.items())
 
 

@@ -66,7 +66,7 @@ class Box(NamedTuple):
 
 
 class Motion(NamedTuple):
-    """What changes from period to period, shapes (n,).
+    """State that changes from period to period, shapes (n,).
 
     Attributes:
         c: Last command, [rad] or [m].
@@ -228,7 +228,7 @@ def limit_feedforward(limits: Limits, h: float, scale: float, motion: Motion) ->
 
 @compiled
 def are_finite(values: Vec) -> bool:
-    """Tell whether all values are finite."""
+    """Return whether all values are finite."""
     for value in values:  # noqa: SIM110 - Numba knows no generators
         if not math.isfinite(value):
             return False
@@ -331,11 +331,7 @@ def limit_along(limits: Limits, box: Box, v: Vec, reaches_goal: Vec) -> int:
 
 @compiled
 def _find_scale(group: Ints, box: Box) -> tuple[float, bool]:
-    """Return the largest t in [0, 1] with base + t (wanted − base) in the box.
-
-    Returns:
-        t, and whether it is inside.
-    """
+    """Return the largest t in [0, 1] with base + t (wanted − base) in the box."""
     t_max, t_min = math.inf, -math.inf
     for i in group:
         base = box.base[i]
@@ -369,5 +365,5 @@ def _find_share(group: Ints, box: Box) -> float:
 
 @compiled
 def _is_left_behind(box: Box, i: int) -> bool:
-    """Tell whether a joint cannot go along with a goal that moves."""
+    """Return whether the box keeps a joint from going along with a moving goal."""
     return box.base[i] != 0.0 and not box.low[i] <= box.base[i] <= box.high[i]

@@ -26,11 +26,10 @@ from paprle.robot.arrays import Ints
 
 
 class Sizes(NamedTuple):
-    """How many there are of each: joints of the vector, of the tree, and so on.
+    """The sizes of the memory: joints of the vector, of the tree, and so on.
 
-    ``rows`` is one more than the periods that a command is the mean of; of
-    ``constraints`` a pair has two. ``reach`` and ``block_reach`` are the entries of
-    both that are not zero.
+    ``rows`` is one more than the periods of the command's mean; a pair has two
+    ``constraints``. ``reach`` and ``block_reach`` count the entries that are not zero.
     """
 
     n: int
@@ -48,7 +47,7 @@ class Sizes(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """What lies in the memory."""
+    """The parts of the memory."""
 
     limits: Limits
     box: Box

@@ -66,7 +66,7 @@ _REFUSED: Mapping[int, str] = {
 
 
 def describe_refusal(kind: int) -> str:
-    """Say why a limb may not go on: ``TOOL`` or ``UNDECIDED`` of ``gate.scene``."""
+    """Return why a limb may not go on: ``TOOL`` or ``UNDECIDED`` of ``gate.scene``."""
     return _REFUSED[kind]
 
 
@@ -97,7 +97,7 @@ def list_words(reasons: int, kept: str = "") -> tuple[str, ...]:
 
 
 def describe_reasons(latched: int, told: str = "") -> str:
-    """Say why the gate holds or stopped, and what to look at.
+    """Return why the gate holds or stopped, and what to look at.
 
     Args:
         latched: Bits of the reasons of the latest HOLD or STOPPED.

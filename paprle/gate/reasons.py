@@ -1,4 +1,4 @@
-"""Why the gate acted: one code a clause of ``docs/SAFETY.md``, as bits of a word."""
+"""The gate's reasons: one per clause of ``docs/SAFETY.md``, as bits of a word."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ _BEGIN, _LENGTH, _AT, _LAST = range(4)
 
 
 class Reference:
-    """What set-points ask for at the gate's own instants.
+    """The motion of the set-points, sampled at the gate's own instants.
 
     Attributes:
         q: Positions, shape (n,), [rad].
@@ -161,7 +161,7 @@ def _clip(dq: float, dq_max: float) -> float:
 
 @compiled
 def _is_other(curve: Vec, q: Vec) -> bool:
-    """Tell whether a set-point asks for another place than the last; NaN does."""
+    """Return whether a set-point's position differs from the last; NaN does."""
     for j in range(len(q)):  # noqa: SIM110 - no generators in kernels
         if q[j] != curve[_Q, j]:
             return True

@@ -1,8 +1,8 @@
-"""Where a stop ends: the first check of a stop near bodies.
+"""The first check of a stop near bodies: its final posture.
 
-Checks the final posture of a stop first: most infeasible stops already collide there,
-and one distance query is enough. ``verify_stop``, which checks a stop from its
-beginning, would refuse them at its last posture only.
+Most infeasible stops already collide there, and one distance query is enough.
+``verify_stop``, which checks a stop from its beginning, would refuse them at its last
+posture only.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from paprle.robot.distance import bound_along, bound_pair
 def is_stop_pose_clear(
     collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
-    """Tell whether pairs are apart where a stop ends: if not, ``verify_stop`` refuses.
+    """Return whether pairs are apart where a stop ends; else ``verify_stop`` refuses.
 
     Args:
         collision: All pairs are measured at c.
@@ -60,7 +60,7 @@ def is_stop_pose_clear(
 
 @compiled
 def _is_nearer(collision: Collision, k: int, distance: float) -> bool:
-    """Tell whether a pair is nearer than a distance, [m], in ``scratch.placed``."""
+    """Return whether a pair is nearer than a distance, [m], in ``scratch.placed``."""
     bodies, pairs = collision.scene.bodies, collision.scene.pairs
     placed, witness = collision.scratch.placed, collision.scratch.witness
     a, b, normals = pairs.a[k], pairs.b[k], collision.measured.normal

@@ -1,7 +1,7 @@
-"""What may collide, what a period finds out about it, and the scratch of kernels.
+"""The collision scene, its measurements in a period, and the scratch of kernels.
 
-Nothing of a kernel's scratch means anything to another kernel, and poses are handed on
-by the name of the posture that they are of.
+A kernel's scratch means nothing to another kernel. Poses are passed on under the name
+of their posture.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NOTHING, PAIR, TOOL, UNDECIDED = range(4)
 
 
 class Scene(NamedTuple):
-    """What may collide: k pairs of b bodies on m joints, driven by n positions."""
+    """A collision scene: k pairs of b bodies on m joints, driven by n positions."""
 
     tree: Tree
     bodies: Bodies
@@ -43,7 +43,7 @@ class Placed(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What a period finds out about its scene; ``measure_all`` begins with it.
+    """Measurements of a scene in one period, begun by ``measure_all``.
 
     Attributes:
         at_command: Poses in the posture of the last command.
@@ -94,7 +94,7 @@ class Measured(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """What a kernel writes for itself; it holds nothing when another one begins.
+    """Scratch of a kernel; its contents mean nothing once another one begins.
 
     Attributes:
         placed: Poses in the posture that is checked.

@@ -40,14 +40,9 @@ def leave_out_clear_pairs(floats: Vec, integers: Ints, q_min: Vec, q_max: Vec) -
 
 @compiled
 def _is_always_clear(collision: Collision, k: int, q_min: Vec, q_max: Vec) -> bool:
-    """Tell whether one joint alone moves a pair, and keeps it clear in its range.
-
-    The distance changes by ``reach`` at most, so each measured one proves a stretch of
-    the range.
-
-    Returns:
-        Whether that is proven.
-    """
+    """Return whether a pair moved by one joint alone is proven clear in its range."""
+    # The distance changes by ``reach`` at most, so each measured one proves a stretch
+    # of the range.
     scene, scratch, work = collision.scene, collision.scratch, collision.measured.work
     pairs, posture, placed = scene.pairs, scratch.posture, scratch.placed
     first = pairs.reach.starts[k]

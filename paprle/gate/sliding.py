@@ -1,11 +1,11 @@
-"""How the robot slides along what it may not come nearer to.
+"""Sliding along bodies that the robot may not come nearer to.
 
-The rows of a period know the nearest points of a pair alone. Where a flat side, an edge
-or two of them are near, the nearest point leaps with the least motion, and what one row
-asks for the next one takes back: the robot would shake for as long as it is pressed on.
-So rows are remembered as long as the robot is where they were: together they hold it.
-A row that turns as bodies do is the same row, seen again: of a round body, that of
-before would forbid what lies around the bend.
+The rows of a period describe only the nearest points of a pair. Near a flat side, an
+edge or two of them, the nearest point leaps with the least motion, and each row undoes
+the one before: the robot would shake for as long as it is pressed on. So rows are
+remembered while the robot is where they were seen: together they hold it. A row that
+turns as bodies do replaces the one before: of a round body, the old row would forbid
+the motion around the bend.
 """
 
 from __future__ import annotations
@@ -111,12 +111,7 @@ class Sliding:
                     kept_by[g] = pair
 
     def _add_remembered(self, n_rows: int, h: float) -> tuple[Vec, Vec, Ints]:
-        """Return the rows of this period and those of before that still mean something.
-
-        Returns:
-            Gradients, shape (m, n), allowed closing speeds, shape (m,), [m/s], and the
-            pair of each, shape (m,).
-        """
+        """Return gradients, allowed speeds [m/s] and pairs, remembered ones added."""
         measured, c = self._parts.collision.measured, self._parts.motion.c
         rows, allowed = measured.rows[:n_rows].copy(), measured.allowed[:n_rows].copy()
         pairs = measured.pair[:n_rows]
@@ -143,13 +138,11 @@ class Sliding:
         )
 
     def _weigh(self) -> tuple[Vec, Vec]:
-        """Return metric and pull: of tools near the goal, of joints far from it.
-
-        Far away a tool's way is no measure: it would be led there by a joint that
-        hardly moves it. From one to the other joints count more and more, and begin
-        gently. Where the two disagree the robot rests on that way, and a count that set
-        in at once would turn it around within a hair's breadth.
-        """
+        """Return metric and pull: of tools near the goal, of joints far from it."""
+        # Far away a tool's way is no measure: it would be led there by a joint that
+        # hardly moves it. From one to the other joints count more and more, and begin
+        # gently. Where the two disagree the robot rests on that way, and a count that
+        # set in at once would turn it around within a hair's breadth.
         tools, motion, box = self._parts.tools, self._parts.motion, self._parts.box
         metric, pull = tools.metric, tools.pull
         far = float(np.abs(motion.goal_error).max()) / STRAIGHT - 1.0
@@ -161,11 +154,9 @@ class Sliding:
         return metric, along + self._find_pace() * (pull - along)
 
     def _find_pace(self) -> Vec:
-        """Return how much of the way to the goal each joint is to make good now.
-
-        The robot comes to rest where the goal pulls into a body, not where the goal is:
-        who brakes for the goal alone would go past that place, and come back.
-        """
+        """Return paces by joint, 0 … 1, lower near the goal against overshoot."""
+        # The robot comes to rest where the goal pulls into a body, not where the goal
+        # is: who brakes for the goal alone would go past that place, and come back.
         motion, box = self._parts.motion, self._parts.box
         pace = np.ones(len(box.wanted))
         for own in self._limbs:
@@ -176,7 +167,7 @@ class Sliding:
 
 
 def _still_holds(seen: Seen, c: Vec, rows: Vec, pairs: Ints) -> bool:
-    """Tell whether a row means something at c that the rows of this period do not."""
+    """Return whether a remembered row still holds at c and is not seen anew."""
     way = float(np.abs(c - seen.at).max())
     if way >= _NEAR:
         return False

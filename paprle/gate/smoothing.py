@@ -25,7 +25,7 @@ _ROUNDING = 1e-9  # chosen: 2 A / (J h) that is a whole number but for rounding 
 
 
 class Smoothing(NamedTuple):
-    """What the mean is taken over, and the mean.
+    """The outputs of the limits that the command averages, and their mean.
 
     Attributes:
         q_cmd: The command to send, shape (n,), [rad] or [m].
@@ -33,7 +33,7 @@ class Smoothing(NamedTuple):
         q: What the limits gave in the last periods, shape (m + 1, n): the mean is over
             m of them, and a step that is broken off spoils the one that is left.
         dq: Its velocities, shape (m + 1, n).
-        n_given: How many were given, shape (1,); the next goes to the row of that
+        n_given: Number of outputs so far, shape (1,); the next goes to the row of that
             number modulo m + 1.
     """
 

@@ -53,7 +53,7 @@ class Stalls:
         return 1 << Reason.STALLED | is_lost << Reason.COMMAND_LOST
 
     def has_passed(self, boot_ns: int) -> bool:
-        """Tell whether this period has stalled since it began.
+        """Return whether this period has stalled since it began.
 
         Args:
             boot_ns: Time since the boot, [ns].

@@ -74,10 +74,10 @@ class Standstill:
         self._still.forget()
 
     def look(self, meas: FollowerState | None) -> bool:
-        """Tell whether the robot stands, which ends the waiting.
+        """Return whether the robot stands, which ends the waiting.
 
         Args:
-            meas: What was measured in this period; None: nothing that is good.
+            meas: The measured state of this period; None: no good one.
 
         Returns:
             Whether it does.
@@ -88,7 +88,7 @@ class Standstill:
         return not self.is_awaited
 
     def is_overdue(self, now_ns: int) -> bool:
-        """Tell whether the robot moves for longer than any brake takes.
+        """Return whether the robot moves for longer than any brake takes.
 
         Args:
             now_ns: Monotonic time, [ns].

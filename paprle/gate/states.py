@@ -12,7 +12,7 @@ from paprle.contracts.types import GateState
 
 
 class Event(str, Enum):
-    """What may move the gate from one state to another."""
+    """Events that may move the gate from one state to another."""
 
     ARM = "the session asks for READY, and the follower's state is fresh and plausible"
     ENGAGE = "the session asks to move"

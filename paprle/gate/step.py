@@ -220,11 +220,7 @@ def _brake_idle_limbs(limits: Limits, box: Box) -> None:
 
 @compiled
 def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) -> int:
-    """Make ``v_next`` one that was verified (V2): as much of it as can be, or braking.
-
-    Returns:
-        ``IS_UNVERIFIED`` where it is not as proposed, or 0.
-    """
+    """Scale ``v_next`` until verified (V2), else brake; return IS_UNVERIFIED or 0."""
     limits, box, motion, collision, tools, _ = lay_out(floats, integers)
     motion.share[:], flags = 1.0, 0
     for _ in range(_MOST_REFUSALS * len(motion.share)):
@@ -242,17 +238,7 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
 
 @compiled
 def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
-    """Tell whether ``v_next`` has a verified stop; note which: hard, or synchronised.
-
-    Args:
-        floats: The gate's memory.
-        integers: The gate's memory.
-        h: Period, [s].
-        is_near: Something is near: it may well have none.
-
-    Returns:
-        Whether it has.
-    """
+    """Return whether ``v_next`` has a verified stop; note if it is synchronised."""
     limits, _, motion, collision, _, _ = lay_out(floats, integers)
     if _is_safe(floats, integers, limits.ddq_max, h, is_near):
         motion.is_synchronised[0] = 0.0
@@ -273,7 +259,7 @@ def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
 def _is_safe(
     floats: Vec, integers: Ints, ddq_max: Vec, h: float, is_near: bool
 ) -> bool:
-    """Tell whether ``v_next`` and braking by ``ddq_max`` keep clear and slow enough."""
+    """Return whether ``v_next`` and braking by ``ddq_max`` are safe: clear and slow."""
     _, _, motion, collision, tools, _ = lay_out(floats, integers)
     c, v = motion.c, motion.v_next
     for i in range(len(v)):

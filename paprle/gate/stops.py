@@ -37,9 +37,9 @@ _SOON = 3.0  # chosen: of the way to a check, what is due that soon after it joi
 
 @compiled
 def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
-    """Tell whether the next period at v, and braking after it, keep all pairs apart.
+    """Return whether the next period at v and braking after it keep pairs apart.
 
-    A pair that is nearer than it should be already may not come any nearer.
+    A pair that is too near already may not come any nearer.
 
     Args:
         collision: All pairs are measured at c.
@@ -49,7 +49,7 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
         v: Velocity of the next, shape (n,), [rad/s].
 
     Returns:
-        Whether they do; false, too, where that cannot be told in time.
+        Whether they do; false, too, if that is undecided in time.
     """
     end, t = 1.0, 0.0
     for i in range(len(v)):
@@ -82,21 +82,9 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
 def _choose_next(
     pending: Ints, due: Vec, n_pending: int, t: float, end: float
 ) -> tuple[float, int]:
-    """Choose the next moment to check, and put the pairs first that are checked then.
-
-    Those are the ones that are due by then, or soon: placing the bodies once more
-    costs as much as checking many pairs.
-
-    Args:
-        pending: The pairs; takes their new order.
-        due: By when each has to be checked, in periods since the stop began.
-        n_pending: How many pairs are pending.
-        t: The moment of the last check, in periods.
-        end: That of the last one there can be, in periods.
-
-    Returns:
-        The moment, and the number of pairs.
-    """
+    """Return the next moment, in periods, and the number of due pairs, put first."""
+    # Those are the ones that are due by then, or soon: placing the bodies once more
+    # costs as much as checking many pairs.
     first, n_due = end, 0
     for place in range(n_pending):
         first = min(first, due[pending[place]])
@@ -111,21 +99,10 @@ def _choose_next(
 
 @inlined
 def _find_pending(collision: Collision, c: Vec, v: Vec) -> int:
-    """Note the pairs that a stop may bring too near, and how near each may come.
-
-    Between the last command and the robot that is its clearance and the padding for
-    the lag; or as near as it is. Of a pair whose command only comes back to the robot
-    the command alone is checked.
-
-    Args:
-        collision: ``scratch.travel`` is that of the whole stop; takes ``pending`` and
-            ``min_allowed``, and when each is ``due``.
-        c: Last command, shape (n,), [rad].
-        v: Velocity of the stop's first period, shape (n,), [rad/s].
-
-    Returns:
-        How many there are.
-    """
+    """Note the pairs that a stop may bring too near, and return their number."""
+    # Between the last command and the robot that is its clearance and the padding for
+    # the lag; or as near as it is. Of a pair whose command only comes back to the robot
+    # the command alone is checked.
     measured, scratch = collision.measured, collision.scratch
     n_pending, pairs = 0, collision.scene.pairs
     for place in range(measured.n_near[0]):
@@ -154,10 +131,8 @@ def _find_pending(collision: Collision, c: Vec, v: Vec) -> int:
 
 @inlined
 def _find_lag(gap: float, way: float) -> float:
-    """Return how far a joint is behind at most once its command went a way.
-
-    A command that comes back to where the robot is leaves it behind by less.
-    """
+    """Return the largest lag once a command went a way; coming back reduces it."""
+    # A command that comes back to where the robot is leaves it behind by less.
     if gap * way <= 0.0:
         return gap
     return math.copysign(max(abs(gap) - abs(way), 0.0), gap)
@@ -195,15 +170,7 @@ def _bound_changes(collision: Collision, k: int) -> None:
 def _bound_travel(
     collision: Collision, ddq_max: Vec, h: float, v: Vec, t: float
 ) -> None:
-    """Write how far joints go in the rest of a stop, and in this period by itself.
-
-    Args:
-        collision: Takes ``scratch.travel`` and ``travel_more``.
-        ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
-        h: Period, [s].
-        v: Velocity of the stop's first period, shape (n,), [rad/s].
-        t: Periods since it began.
-    """
+    """Write how far joints go in the rest of a stop, and in this period alone."""
     scratch, whole = collision.scratch, math.floor(t)
     for i in range(len(v)):
         speed = max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
@@ -214,18 +181,7 @@ def _bound_travel(
 
 @compiled
 def _check_pending(collision: Collision, t: float, n_pending: int, n_due: int) -> int:
-    """Measure the pairs that are due in ``scratch.posture``, where bodies are placed.
-
-    Args:
-        collision: Gives ``pending``, those first that are due; takes the ones that
-            stay, and when each is ``due`` again.
-        t: Periods since the stop began.
-        n_pending: How many pairs are pending.
-        n_due: How many of them are due.
-
-    Returns:
-        How many stay pending, −1 where one is too near.
-    """
+    """Measure due pairs in ``scratch.posture``; return how many stay, −1: too near."""
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
     R, p = placed.R_body, placed.p_body
@@ -261,14 +217,7 @@ def _check_pending(collision: Collision, t: float, n_pending: int, n_due: int) -
 def _measure_slack(
     collision: Collision, k: int, min_allowed: float, slack: float
 ) -> float:
-    """Return how much nearer a pair may come than in ``scratch.placed``, [m].
-
-    Args:
-        collision: Bodies are placed in ``scratch.placed``.
-        k: The pair.
-        min_allowed: How near it may come, [m].
-        slack: What is known of it: there is no less.
-    """
+    """Return how much nearer a pair may come than in ``scratch.placed``, [m]."""
     placed, normals = collision.scratch.placed, collision.measured.normal
     bodies, pairs, witness = (
         collision.scene.bodies,
@@ -289,21 +238,8 @@ def _measure_slack(
 def _check_to_meas(
     collision: Collision, q: Vec, q_lag: Vec, n_pending: int, is_first: bool
 ) -> bool:
-    """Measure the pending pairs between a command and the robot behind it.
-
-    The end of each part of the way stands for all of it (``compute_lag_padding``).
-
-    Args:
-        collision: Gives ``distance_lower_bound`` at the command; ``slack`` is reduced
-            where there is less. Takes the poses in ``scratch.placed``.
-        q: The command, shape (n,), [rad].
-        q_lag: From there to the robot, shape (n,), [rad].
-        n_pending: How many pairs are pending.
-        is_first: Nothing has moved yet: ``min_allowed`` is reduced where there is less.
-
-    Returns:
-        Whether all keep what is allowed.
-    """
+    """Return whether pending pairs keep apart between a command and the robot."""
+    # The end of each part of the way stands for all of it (``compute_lag_padding``).
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
     R, p, q_between = placed.R_body, placed.p_body, scratch.q_between
@@ -335,14 +271,7 @@ def _check_to_meas(
 
 @inlined
 def _find_unchecked_time(collision: Collision, k: int, t: float) -> float:
-    """Return for how many periods a pending pair needs no check.
-
-    Args:
-        collision: ``slack`` and ``max_change`` are of the posture that is checked,
-            ``max_change_period`` of the period now; in later ones it is less.
-        k: The pair.
-        t: Periods since the stop began.
-    """
+    """Return for how many periods a pending pair needs no check."""
     measured, scratch, ahead = collision.measured, collision.scratch, math.inf
     keep, distance = collision.scene.pairs.keep[k], measured.distance[k]
     is_lagging = measured.max_change_to_meas[k] > 0.0
@@ -357,9 +286,7 @@ def _find_unchecked_time(collision: Collision, k: int, t: float) -> float:
 
 @inlined
 def _find_step(distance: float) -> float:
-    """Return how far two bodies may pass by each other between two checks, [m].
-
-    d apart at both ends of a way s, they come s²/(8 d) nearer in between. A body that
-    comes from farther away has used up the slack it had before that begins.
-    """
+    """Return the longest way between checks, [m]; it hides way²/(8 distance)."""
+    # d apart at both ends of a way s, they come s²/(8 d) nearer in between. A body that
+    # comes from farther away has used up the slack it had before that begins.
     return math.sqrt(8.0 * _MAX_UNSEEN_CHANGE * max(distance, _MAX_UNSEEN_CHANGE))

@@ -58,7 +58,7 @@ def bound_ways(limits: Limits, h: float, speed: Vec, way: Vec) -> None:
 
 @compiled
 def is_within(limits: Limits, h: float, motion: Motion) -> bool:
-    """Tell whether joints that go at ``v_next`` and brake so keep position limits."""
+    """Return whether joints at ``v_next`` that brake so keep position limits."""
     for i in range(len(motion.c)):
         c, v = motion.c[i], motion.v_next[i]
         way = abs(v) * h + compute_stopping_distance(abs(v), motion.ddq_sync[i], h)

@@ -368,13 +368,13 @@ def _begin_where_it_ended(tips: Vec) -> None:
 def are_slow(
     tools: Tools, collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
-    """Tell whether tools keep to their speed in the next period and while braking.
+    """Return whether tools keep to their speed in the next period and in braking.
 
-    Every command of the braking sequence is looked at, until what the joints still do
-    cannot move any tool as fast.
+    Every command of the braking sequence is checked, until the joints are too slow to
+    move any tool as fast.
 
     Returns:
-        Whether they do; false, too, where that cannot be told in time.
+        Whether they do; false, too, if that is undecided in time.
     """
     if tools.speed[0] == math.inf:
         return True
@@ -405,7 +405,7 @@ def are_slow(
 
 @compiled
 def _must_be_slow(tools: Tools, ddq_max: Vec, h: float, v: Vec, step: int) -> bool:
-    """Tell whether no tool can be too fast from a step of the stop on."""
+    """Return whether no tool can be too fast from a step of the stop on."""
     for limb in range(len(tools.joint)):
         speed = 0.0
         for i in range(len(v)):

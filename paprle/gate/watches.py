@@ -100,7 +100,7 @@ class SetpointWatch:
 
 
 class MotionBounds(NamedTuple):
-    """What a follower's motion is held against; see ``GateSettings``."""
+    """Bounds of a follower's motion; see ``GateSettings``."""
 
     h: float
     lag: float
@@ -180,7 +180,7 @@ class MeasurementWatch:
     def check_motion(
         self, q_cmd: Vec, dq_cmd: Vec, *, is_following: bool
     ) -> tuple[Reason, ...]:
-        """Whether the follower does what it was told, its identified lag allowed for.
+        """Check that the follower follows, its identified lag allowed for.
 
         A joint that is away from its command and stands, or creeps, is in contact: it
         is reported as blocked, and the caller holds the command within E of q_meas.
@@ -217,7 +217,7 @@ class MeasurementWatch:
 
 @compiled
 def is_plausible(q: Vec, dq: Vec, low: Vec, high: Vec) -> bool:
-    """Tell whether positions are between bounds and velocities finite; NaN is not."""
+    """Return whether positions are in bounds and velocities finite; NaN is not."""
     for j in range(len(q)):
         if not (low[j] <= q[j] <= high[j] and math.isfinite(dq[j])):
             return False

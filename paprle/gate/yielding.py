@@ -104,7 +104,7 @@ def _find_closing(
 
 @inlined
 def _can_yield(motion: Motion, box: Box, group: Ints) -> bool:
-    """Tell whether a group does anything but brake."""
+    """Return whether a group does anything but brake."""
     for i in group:  # noqa: SIM110 - no generators in kernels
         if motion.v_next[i] != box.brake[i]:
             return True
@@ -113,7 +113,7 @@ def _can_yield(motion: Motion, box: Box, group: Ints) -> bool:
 
 @inlined
 def _moves(collision: Collision, k: int, group: Ints) -> bool:
-    """Tell whether a group moves the bodies of a pair against each other."""
+    """Return whether a group moves the bodies of a pair against each other."""
     reach = collision.scene.pairs.reach
     for place in range(reach.starts[k], reach.starts[k + 1]):
         for i in group:

@@ -41,12 +41,12 @@ _NOTHING: Vec = np.zeros(0)
 
 
 class Told(NamedTuple):
-    """What came of the robot last.
+    """The newest state received from the robot.
 
     Attributes:
-        heard_ns: When, our time, [ns].
-        is_following: It followed this leader.
-        share: How much of it is rendered, for its age, 0 … 1.
+        heard_ns: Time of arrival, our time, [ns].
+        is_following: The robot followed this leader.
+        share: Share that is rendered, given its age, 0 … 1.
         hands: What held hands back, by their place among the leader's limbs.
     """
 
@@ -142,7 +142,7 @@ class FollowerAfar:
 
 
 class PoseAfar:
-    """Where the hand of one limb is led, as ``PoseMirror`` has it for a robot here.
+    """Pose mirror of one limb of a remote robot; stands in for ``PoseMirror``.
 
     Attributes:
         is_driving: The limb's pose drives.

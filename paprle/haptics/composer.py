@@ -27,7 +27,7 @@ _LEVER = 0.02**2  # [m²] chosen: a lever arm of 2 cm is where a handle's force 
 
 
 class Handle(NamedTuple):
-    """What the operator holds of one limb.
+    """The handle of one limb.
 
     Attributes:
         rows: The joints of the limb's arm among all.
@@ -39,7 +39,7 @@ class Handle(NamedTuple):
 
 
 class LawTorques(NamedTuple):
-    """What the laws ask for, before any limit.
+    """Torques that the laws request, before any limit.
 
     Attributes:
         leader: Sum of the laws that render the leader alone, shape (M,), [N·m].
@@ -131,11 +131,9 @@ class Composer:
         return self.tau
 
     def _limit_change(self, tau: Vec, step: Vec) -> Vec:
-        """Return the torque as near to ``tau`` as it may come in one step, (M,).
-
-        It rises by a step at most; it falls quicker, as what the energy no longer
-        covers must end before a hand has moved on.
-        """
+        """Limit the change of torque, (M,): it may fall faster, for passivity."""
+        # It rises by a step at most; it falls quicker, as what the energy no longer
+        # covers must end before a hand has moved on.
         before, zero = self.tau, 0.0 * tau
         falls_to = np.minimum(
             np.maximum(tau, np.minimum(before, zero)), np.maximum(before, zero)
@@ -150,11 +148,10 @@ class Composer:
         return self.tau
 
     def _find_share(self, tau: Vec, handles: Sequence[Handle]) -> Vec:
-        """Return the share of torques that the force at the handles allows, (M,).
-
-        The force is the least that explains the torques, F = (J Jᵀ + ε)⁻¹ J tau. Along
-        a singular direction it says little: there structure carries what is rendered.
-        """
+        """Return the share, (M,), that caps the least handle force of ``tau``."""
+        # The force is the least that explains the torques, F = (J Jᵀ + ε)⁻¹ J tau.
+        # Along a singular direction it says little: there structure carries what is
+        # rendered.
         share = np.ones(tau.size)
         for rows, J in handles:
             # |F| ≤ |tau| / 2√ε, whatever the posture: mostly there is nothing to cap

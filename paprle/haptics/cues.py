@@ -1,15 +1,18 @@
-"""What the follower meets, as three numbers and one rumble, for leaders without motors.
+"""Cues of the follower's contacts and limits, for leaders without motors.
+
+There are three numbers and one rumble.
 
 The cues come from the gate's status alone, in the leader's own process: no model of the
 robot, no kernels, no torque. ``compute_cues`` is pure; ``CueSource`` remembers what it
 needs: the command behind a lag, and the rumble.
 
-A follower in free motion is among the command and the command behind half its longest
-lag and all of it, whatever its own lag is: where a motion turns, two of them are not
-enough. How far it is outside is how far something holds it. The feedback laws learn the
-lag instead (``follower_model``), which takes twice the time that a leader's loop has
-for cues; the tolerance is the same. Where the follower measures efforts these tell how
-hard it presses (``touch``): a stiff drive shows no distance.
+A follower in free motion, whatever its own lag, lies within the range of three
+commands: the newest, and those behind half and all of its longest lag; two are not
+enough where a motion turns. The distance outside this range is how far something holds
+it. The feedback laws learn the lag instead (``follower_model``), which takes twice the
+time that a leader's loop has for cues; the tolerance is the same. Measured efforts,
+where there are any, give the contact force (``touch``): a stiff drive shows no
+distance.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ NO_CUES = Cues()
 
 
 class CueLimits(NamedTuple):
-    """What a status is compared with, by joint, shape (n,).
+    """Limits that a status is compared with, by joint, shape (n,).
 
     Joints that do not count have limits that nothing reaches.
 
@@ -223,15 +226,15 @@ class CueSource:
         self.choose_limbs([True] * len(robot.limbs))
 
     def choose_limbs(self, drives: Sequence[bool]) -> None:
-        """Say which limbs of the follower the leader drives."""
+        """Set which limbs of the follower the leader drives."""
         self._limits = make_cue_limits(self._robot, drives, self._kept)
         self._touch.choose_joints(self._limits.tolerance < _FAR)
 
     def add(self, told: Feedback, now_ns: int, status: Record | None) -> Feedback:
-        """Return what the session told, with the cues and the rumble of now.
+        """Return the session's feedback with the current cues and rumble.
 
         Args:
-            told: What the session says.
+            told: Feedback of the session.
             now_ns: Monotonic time, [ns].
             status: The gate's newest status.
         """

@@ -1,4 +1,4 @@
-"""What F2 makes of a limb's laws: those that act always, and those of contact."""
+"""Gain scaling of a limb's laws by F2: laws that always act, and laws of contact."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_DRY = 0.8  # chosen: measured friction is 20 % off at most, and often too 
 
 
 class LimbFit(NamedTuple):
-    """How the laws of a limb fit it.
+    """Fit of a limb's laws to its damping.
 
     Attributes:
-        strict: Laws that act always: nobody need hold the leader.
+        strict: Laws that always act, even if nobody holds the leader.
         held: All laws in contact, where a hand presses; its scale is that of the laws
             that are stiff in contact alone.
     """

@@ -1,10 +1,10 @@
-"""Where the follower would be if nothing touched it: Ĝ q_cmd.
+"""Predicted position of a follower in free motion: Ĝ q_cmd.
 
-Ĝ is a dead time and a first-order lag. The dead time is learnt, joint by joint, from
-free motion alone, and only within the share of the lag that the stability gate has
-counted. It stands still while a residual is larger than such an error of the lag could
-explain, or while the gate holds the follower back: otherwise a contact would be taken
-for lag and vanish (``safety.md``, lag-compensated feedback).
+Ĝ is a dead time and a first-order lag. The dead time is learnt per joint, from free
+motion alone, and only within the share of the lag that the stability gate has counted.
+Learning pauses while a residual is larger than such an error of the lag could explain,
+or while the gate holds the follower back: otherwise a contact would be taken for lag
+and vanish (``safety.md``, lag-compensated feedback).
 """
 
 from __future__ import annotations
@@ -112,13 +112,8 @@ class FollowerModel:
             self._times[at], self._commands[at] = t, q_cmd
 
     def _advance(self, t: float, dt: float) -> Vec:
-        """Filter the delayed command, which is linear between two samples.
-
-        ẏ = (u − y)/τ with u = u₀ + a s has y = u − a τ + (y₀ − u₀ + a τ) e^{−s/τ}.
-
-        Returns:
-            The velocity, shape (n,).
-        """
+        """Advance y by the exact ẏ = (u − y)/τ for linear u; return ẏ, shape (n,)."""
+        # ẏ = (u − y)/τ with u = u₀ + a s has y = u − a τ + (y₀ − u₀ + a τ) e^{−s/τ}.
         begin, end = self._delayed, self._interpolate_commands(t - self.dead_time)
         lag = (end - begin) * (self._tau / dt)
         before = self.q
@@ -128,14 +123,7 @@ class FollowerModel:
         return velocity
 
     def _interpolate_commands(self, t: Vec) -> Vec:
-        """Return past commands, each joint's at a time t of its own, shape (n,).
-
-        Args:
-            t: Times by joint, shape (n,), [s]; those outside the memory are clamped.
-
-        Returns:
-            Linear interpolation between the commands before and after.
-        """
+        """Interpolate past commands at each joint's time t, [s], clamped; (n,)."""
         first = self._newest + 1
         times = self._times[first : first + _N_COMMANDS]
         i = np.minimum(np.maximum(np.searchsorted(times, t), 1), _N_COMMANDS - 1)

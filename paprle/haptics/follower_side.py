@@ -1,4 +1,4 @@
-"""What the gate's status says of the follower, carried back to the leader."""
+"""The follower's state, from the gate's status, carried back to the leader."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class FollowerSide:
 
     @property
     def q_robot(self) -> tuple[Vec, Vec, Vec]:
-        """What the gate sent, where the follower is, where it would be if free."""
+        """Joints as commanded by the gate, as measured, and as predicted if free."""
         return self.q_gate, self.q_meas, self.model.q
 
     def _learn_period(self, passed_ns: int) -> None:

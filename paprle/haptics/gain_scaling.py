@@ -22,11 +22,11 @@ _FIT = 0.9  # chosen: gains are scaled to this share of what is stable
 
 
 class Fit(NamedTuple):
-    """How a limb's laws fit its damping.
+    """Fit of a limb's laws to its damping.
 
     Attributes:
         gain_scale: Factor on the torques of laws at their default gains, shape (m,).
-        margin: How near to the bound all laws are then.
+        margin: Stability margin of all laws with this factor.
     """
 
     gain_scale: Vec

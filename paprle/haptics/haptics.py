@@ -53,10 +53,10 @@ _SILENT = frozenset({SessionState.STOPPED, SessionState.CLOSING})
 
 
 class SessionNotice(NamedTuple):
-    """What the session says of itself.
+    """State of the session, as it reports it.
 
     Attributes:
-        stamp_ns: When it said so, [ns].
+        stamp_ns: Time of the report, [ns].
         state: Its state.
         is_engaged: The leader drives.
         anchors: What engaging fixed; None where joint drives joint, and before.
@@ -72,7 +72,7 @@ class SessionNotice(NamedTuple):
 
 
 class _Accepted(NamedTuple):
-    """What may be rendered to: a fresh sample with joints, and the session's notice."""
+    """Inputs of a step: a fresh sample with joints, and the session's notice."""
 
     sample: LeaderSample
     joints: JointState
@@ -80,13 +80,13 @@ class _Accepted(NamedTuple):
 
 
 class _Motion(NamedTuple):
-    """How the leader moves.
+    """Motion of the leader.
 
     Attributes:
         dq: Its velocity as measured, or else between samples, shape (M,), [rad/s].
         dq_samples: Its velocity between the last two samples, shape (M,), [rad/s].
         dt: Time between these samples, [s].
-        q_now: Where it is at this step, if it went on so, shape (M,), [rad].
+        q_now: Its position extrapolated to this step, shape (M,), [rad].
     """
 
     dq: Vec
@@ -208,7 +208,7 @@ class Haptics:
         return is_known and bool(np.isfinite(self.joints.viscous).all())
 
     def describe(self) -> str:
-        """Say which laws are on, and how near to the bound of stability they are."""
+        """Return which laws are on, and how near to the bound of stability they are."""
         laws = ", ".join(law.name for law in self._laws) or "none"
         worst = max((margin.ratio for margin in self.margins.values()), default=0.0)
         parts = [f"feedback: {laws}; at {worst:.0%} of what is stable"]

@@ -1,9 +1,10 @@
-"""Where a robot is that a hand far away leads, and what holds it, in the hand's axes.
+"""Pose of a robot led by a remote hand, and what holds it, in the hand's axes.
 
-It is found beside the robot, where every measurement is, and crosses a link as a pose
-and a way. With R_cmd = L R K, p_cmd = p₀ + s L (p − p_l0) (``paprle.haptics.mirror``)
-the hand would be at R = Lᵀ R_f Kᵀ and p = p_l0 + Lᵀ (p_f − p₀) / s, were it where the
-robot is. A hand far away meets its wall there, whatever it has done meanwhile.
+Both are computed beside the robot, where every measurement is, and cross a link as a
+pose and a displacement. With R_cmd = L R K, p_cmd = p₀ + s L (p − p_l0)
+(``paprle.haptics.mirror``) a hand at the robot's pose would be at R = Lᵀ R_f Kᵀ and
+p = p_l0 + Lᵀ (p_f − p₀) / s. The remote hand meets its wall there, however it has moved
+meanwhile.
 """
 
 from __future__ import annotations

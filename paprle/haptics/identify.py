@@ -1,12 +1,13 @@
-"""What a rig is: lag of a follower, friction and delay of a leader's motors; pure.
+"""Identification of a rig: lag of a follower, friction and delay of a leader's motors.
 
-Both are moved by two tones at once. The follower's lag is in gain and phase of its
-positions against its commands; a motor's friction from the torques asked of it,
+The functions are pure. Both devices are moved by two tones at once. The follower's lag
+follows from gain and phase of its positions against its commands; a motor's friction
+from the torques asked of it,
 
     tau(t − T_d) = I ddq + b dq + c sign(dq) + k_0 + k_1 q,
 
-by least squares over all T_d. Tones this slow tell friction; delay and inertia are told
-apart from each other only roughly, and are not used.
+by least squares over all T_d. Tones this slow identify friction; they separate delay
+and inertia only roughly, and these are not used.
 """
 
 from __future__ import annotations

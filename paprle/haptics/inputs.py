@@ -1,4 +1,4 @@
-"""What laws are given: at one instant, or in the postures stability is judged in."""
+"""Inputs of the laws: at one instant, or in the postures of the stability check."""
 
 from __future__ import annotations
 

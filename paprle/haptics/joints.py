@@ -1,4 +1,4 @@
-"""What is known of each joint of the leader, all limbs in one vector of M."""
+"""Properties of each joint of the leader, all limbs in one vector of M."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class LeaderLimb:
 
     @property
     def n_arm(self) -> int:
-        """How many of its joints are the arm's."""
+        """Number of its joints that belong to the arm."""
         return int(self.arm_rows.stop - self.arm_rows.start)
 
     def split(self, *, is_whole: bool) -> list[Vec]:
@@ -143,7 +143,7 @@ def read_joints(
     robot: RobotModel,
     mirror: JointMirror,
 ) -> LeaderJoints:
-    """Collect what settings, both URDFs and the pairing say of each joint.
+    """Collect the properties of each joint from settings, both URDFs and the pairing.
 
     Returns:
         One number a joint.

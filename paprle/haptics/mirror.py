@@ -152,7 +152,7 @@ NOWHERE = Displacements(NONE, NONE, NONE)
 
 
 class CarryBack(NamedTuple):
-    """How displacements of a follower limb come back to the leader limb that drives it.
+    """Mapping of a follower limb's displacements to the leader limb that drives it.
 
     Attributes:
         is_by_pose: Into the axes of the leader's eef; else joint by joint.

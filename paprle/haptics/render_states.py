@@ -1,4 +1,4 @@
-"""What a step of feedback does, decided from five facts; no torque is computed here.
+"""States of a feedback step, decided from five facts; no torque is computed here.
 
 =============  =====================================================================
 ``SILENT``     Nothing fresh may be rendered to: limp, and everything starts anew.
@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 
 class RenderState(Enum):
-    """What a step does."""
+    """State of a feedback step."""
 
     SILENT = auto()
     FIRST = auto()
@@ -29,13 +29,13 @@ class RenderState(Enum):
 
 
 class Situation(NamedTuple):
-    """What is known of a step before anything is rendered.
+    """Facts about a step before anything is rendered.
 
     Attributes:
         is_accepted: Sample, session and leader are fresh and may be rendered to.
         was_silent: The step before was silent, or there was none.
         since_step_ns: Time since the step before, [ns].
-        since_sample_ns: How much newer the sample is than that of the step before.
+        since_sample_ns: Time from the sample of the step before to this one, [ns].
         speed: Of the fastest joint, [rad/s]; NaN counts as too fast.
     """
 
@@ -47,7 +47,7 @@ class Situation(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Where one state ends and another begins.
+    """Bounds between the states.
 
     Attributes:
         stale_ns: Longest time between two steps, [ns].

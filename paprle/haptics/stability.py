@@ -52,7 +52,7 @@ class Weighted(NamedTuple):
 
 
 class Delays(NamedTuple):
-    """What makes a spring late, [s].
+    """Delays of a spring, [s].
 
     Attributes:
         period: Between two torques.
@@ -118,11 +118,11 @@ def find_loop_delay(leader: float, session: float, gate: float) -> float:
 
 
 class Margin(NamedTuple):
-    """How near the laws come to the bound, where they come nearest.
+    """Stability margin of the laws, in the posture nearest to the bound.
 
     Attributes:
         ratio: Of stiffness to what is stable; 1 is the bound, 2 decays no more.
-        joint: The joint that has most of it.
+        joint: The joint with the largest share.
         K: Stiffness at that joint of all laws, [N·m/rad].
         B: Damping that is left there, [N·m·s/rad]; not above 0: none.
         lost: Damping that laws cancel there, [N·m·s/rad].
@@ -138,7 +138,7 @@ class Margin(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """What P laws declare over N postures of a limb of m joints.
+    """Springs and damping that P laws declare over N postures of a limb of m joints.
 
     Attributes:
         names: Of the laws.
@@ -314,7 +314,7 @@ def _describe(margin: Margin, delays: Delays) -> str:
 
 
 def _describe_link(delays: Delays) -> str:
-    """Say which round trip contact over a link was judged at, and what it adds."""
+    """Return the round trip that link contact was judged at, and the delay it adds."""
     if not delays.round_trip:
         return ""
     added = _YIELDS * (delays.round_trip + delays.lag)

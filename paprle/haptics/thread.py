@@ -32,13 +32,13 @@ _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 
 
 class Sources(NamedTuple):
-    """Where the newest of everything is; each returns None before the first.
+    """Functions that return the newest records, or None before the first.
 
-    What has not changed may be the same object as before.
+    A record that has not changed may be the same object as before.
 
     Attributes:
-        session: What the session tells the leader.
-        anchors: What engaging fixed.
+        session: Feedback of the session for the leader.
+        anchors: Anchors fixed at engagement.
         status: The gate's status.
     """
 
@@ -133,7 +133,7 @@ class FeedbackThread(threading.Thread):
         return min(rest, self._rate)
 
     def summarise(self) -> str:
-        """Say how punctual it was while it did not idle; empty if it never ran."""
+        """Return how punctual it was while it did not idle; empty if it never ran."""
         if self.n_steps == 0 or self._busy_ns == 0:
             return ""
         rate = 1e9 * self.n_steps / self._busy_ns
@@ -166,5 +166,5 @@ def _stand(before: Mapping[str, Vec], tau: Mapping[str, Vec]) -> bool:
 
 
 def _add(told: Feedback, tau: Mapping[str, Vec], now_ns: int) -> Feedback:
-    """Return what the session told, with torques of now."""
+    """Return the session's feedback with the current torques."""
     return replace(told, stamp_ns=now_ns, tau=tau)

@@ -1,12 +1,11 @@
-"""How hard the follower presses, by the efforts that it measures; no model of it.
+"""Contact force of the follower from its measured efforts, without a model.
 
-A stiff drive in contact shows next to no position error; its effort does. Of the effort
-the weight and the friction are subtracted: what it was while the follower moved freely,
-a moment ago. Inertia is told from contact by the command: an effort that comes while it
-accelerates is inertia, one that comes while it does not is contact. What is touched
-while the command accelerates is thus missed; the cue of distances is left for that.
-Once something is touched the reference nearly stands still, or contact would be learnt
-away.
+A stiff drive in contact shows next to no position error; its effort does. Weight and
+friction are subtracted by the effort of the free motion a moment ago. The command
+separates inertia from contact: an effort that rises while the command accelerates is
+inertia, otherwise contact. A contact that begins while the command accelerates is thus
+missed; the cue of distances covers it. During contact the reference nearly stands
+still, or contact would be learnt away.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Touch:
         self.choose_joints(np.ones(ddq_max.shape, dtype=np.bool_))
 
     def choose_joints(self, counts: npt.NDArray[np.bool_]) -> None:
-        """Say which joints count, shape (n,)."""
+        """Set which joints count, shape (n,), and reset."""
         self._counts = counts
         self.reset()
 
@@ -89,18 +88,9 @@ class Touch:
         return min(beyond / self._full, 1.0) if self._is_touching else None
 
     def _has_ended(self, tau: Vec, beyond: float) -> bool:
-        """Return whether what was touched is left.
-
-        Friction turns with the motion: what is left of the effort after the motion
-        turned back, and does not change with it, is friction.
-
-        Args:
-            tau: Measured efforts, shape (n,), [N·m].
-            beyond: By how much they differ from free motion, [N·m].
-
-        Returns:
-            Whether it is.
-        """
+        """Return whether contact ended; steady effort after a reversal is friction."""
+        # Friction turns with the motion: what is left of the effort after the motion
+        # turned back, and does not change with it, is friction.
         self._peak = max(self._peak, beyond)
         if min(beyond, _measure(tau, self._begin)) < _LEFT:
             return True

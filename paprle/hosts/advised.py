@@ -36,7 +36,7 @@ class Advised:
             advisor.open()
 
     def read(self) -> dict[str, Advice]:
-        """Return what each said last."""
+        """Return the last advice of each advisor, with its age."""
         now_ns = self._clock()
         return {
             name: Advice(record, (now_ns - int(record["stamp_ns"])) * 1e-9)

@@ -57,10 +57,8 @@ class AdvisorHost:
 
 
 def _go_before_pages() -> None:
-    """Let this thread go before what only shows, behind every loop, if that is granted.
-
-    Threads that it starts later are ordinary ones: a network takes no processor away.
-    """
+    """Put this thread, not those it starts, above pages and below loops, if granted."""
+    # Threads that it starts later are ordinary ones: a network takes no processor away.
     if hasattr(os, "sched_setscheduler"):
         policy = os.SCHED_FIFO | os.SCHED_RESET_ON_FORK
         with contextlib.suppress(OSError):

@@ -114,7 +114,7 @@ class CameraHost:
         return Health(self._info, time.monotonic_ns(), is_back=self._is_back)
 
     def _watch(self) -> None:
-        """Judge the camera when it is time, as long as there is somebody to tell."""
+        """Judge the camera when it is due, until the session ends or a thread fails."""
         alive, gate = self._role.fds["session_alive"], self._role.fds[f"{GATE}_alive"]
         while self._failure is None and not is_closed(alive):
             with self._lock:
@@ -133,7 +133,7 @@ class CameraHost:
             self._failure = self._failure or DeviceError(hung)
 
     def judge(self, now_ns: int) -> None:
-        """Tell what has changed, and take back an image that nobody may use."""
+        """Report changes of health, and empty the slot while no image is usable."""
         with self._lock:
             changes = self._health.look(now_ns)
             is_gone = self._health.state in NO_IMAGE

@@ -25,7 +25,7 @@ _WELL_NS = 1_000_000_000  # [ns] chosen: told to be well again after so long
 
 
 class State(Enum):
-    """How a camera does; the value is what is said of it."""
+    """The health of a camera; each value is its name in the recording."""
 
     STARTING = "starting"
     OK = "ok"
@@ -40,11 +40,11 @@ NO_IMAGE = {State.SILENT, State.FROZEN, State.GONE}
 
 
 class Change(NamedTuple):
-    """What the operator and the recording are told.
+    """A report of a camera's health, for the operator and the recording.
 
     Attributes:
-        state: How it does from here on.
-        text: The same in words.
+        state: The health from here on.
+        text: The message.
     """
 
     state: State
@@ -52,10 +52,10 @@ class Change(NamedTuple):
 
 
 class Health:
-    """How one camera does.
+    """Judges the health of one camera by its images.
 
     Attributes:
-        state: The same, as it was last told.
+        state: Its current health.
         n_refused: Images that were not as declared, or not newer than the last.
         n_repeated: Images that were given twice.
         n_faults: How often it stopped being well.
@@ -126,7 +126,7 @@ class Health:
         self._become(State.GONE, why, now_ns)
 
     def look(self, now_ns: int) -> list[Change]:
-        """Return what changed since the last call; to be asked as ``find_nap`` says.
+        """Return the reports since the last call; to be called as ``find_nap`` asks.
 
         Args:
             now_ns: Time, [ns].
@@ -168,10 +168,8 @@ class Health:
             self.state = State.SLOW  # images come; it is told once they keep coming
 
     def _average(self) -> float:
-        """Return what images in a row that are late, or else all, are apart, [ns].
-
-        0 where they are too few to tell.
-        """
+        """Return the mean spacing of late images in a row, or of all, [ns], or 0."""
+        # 0 where they are too few to tell.
         if self._n_late >= _N_LATE and self._late_ns > _LATE_NS:
             return self._late_ns / self._n_late
         if len(self._arrivals) < _OVER:

@@ -97,7 +97,7 @@ class Capture:
             stack.pop_all()
 
     def step(self) -> None:
-        """Take what the leaders say, write it, and tell them that it is followed."""
+        """Take the leaders' newest samples, record them, and send feedback."""
         now_ns = self._clock()
         if self._log.begin_ns is None:
             self._log.begin(now_ns)
@@ -126,7 +126,7 @@ class Capture:
         self.recorder.finish(reason, now_ns)
 
     def summarise(self) -> list[str]:
-        """Say of each leader how much was captured and how evenly it came."""
+        """Return the number and rate of each leader's samples, and those refused."""
         refused = Counter(self._samples.refused)
         told = []
         for name, arrivals in self._arrivals.items():
@@ -163,7 +163,7 @@ class Capture:
         self._log.events = []
 
     def _answer(self, now_ns: int) -> None:
-        """Tell the leaders that they are followed, once they ask to start."""
+        """Send feedback: waiting until leaders ask to start, engaged from then on."""
         self._is_followed = self._is_followed or self._samples.asks_to_start
         told = Feedback(
             stamp_ns=now_ns,

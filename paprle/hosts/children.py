@@ -182,7 +182,7 @@ class Children:
             self.tell(name, {k: self._ready[k] for k in spec.starts_after})
 
     def tell(self, name: str, values: Mapping[str, Any]) -> None:
-        """Tell a role with input what it waits for."""
+        """Write the values that a role waits for to its input."""
         stdin = self.running[name].child.process.stdin
         with contextlib.suppress(BrokenPipeError):  # its death is noticed elsewhere
             if stdin is not None:
@@ -225,7 +225,7 @@ class Children:
         return role is not None and role.child.is_alive
 
     def list_key_fds(self) -> list[int]:
-        """Where the operator's unbound keys go: the inputs of those who take them."""
+        """Return the inputs of the roles that take the operator's unbound keys."""
         takers = [role for role in self.running.values() if role.spec.takes_keys]
         stdins = [role.child.process.stdin for role in takers]
         return [stdin.fileno() for stdin in stdins if stdin is not None]
@@ -272,12 +272,12 @@ class Children:
 
 
 class _Start:
-    """Who is ready, who failed, and who may begin.
+    """The start of the processes: those ready, those that failed, those still due.
 
     Attributes:
-        ready: What those said who are ready.
-        failures: Why the others never will be.
-        refused: Those of them that said so on purpose.
+        ready: Reports of the processes that are ready, by name.
+        failures: Reasons why the others never will be, by name.
+        refused: Names of those that failed with a reason, not by a crash.
     """
 
     def __init__(self, specs: Iterable[RoleSpec], timeout: float) -> None:

@@ -1,4 +1,4 @@
-"""What passes in words between a session and its pages, beside the tick."""
+"""Text exchanged between a session and its pages, beside the tick."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PLACES = {name: place for place, name in enumerate(ErrorRow._fields)}
 
 
 class Desk:
-    """Says to pages what the terminal says, and takes from them what is asked for."""
+    """Posts the terminal's texts to the pages, and takes what is asked for there."""
 
     def __init__(
         self, children: Children, plan: Plan, core: Core, progress: Progress
@@ -87,7 +87,7 @@ class Desk:
         lost: Collection[str],
         n_overruns: int,
     ) -> None:
-        """Tell pages what is newest, and take what was typed there.
+        """Post the newest state to the pages, and take texts that were typed there.
 
         Args:
             recording: How the recording goes; empty when nothing is being recorded.
@@ -103,7 +103,7 @@ class Desk:
             self._news.write(told, episodes)
 
     def _describe(self) -> dict[str, Any]:
-        """Return what is said of the session: ``note`` is what to know or do next."""
+        """Return the session's state for pages; ``note`` is what to know or do next."""
         core, episodes = self._core, self._core.episodes
         begin_ns = episodes.begin_ns
         return {
@@ -125,7 +125,7 @@ class Desk:
         }
 
     def _describe_far(self) -> dict[str, str]:
-        """Say how far hand, robot and picture are apart; nothing of a leader here."""
+        """Return the distances of hand, robot and picture, for a leader far away."""
         since_ns = self._core.now_ns - _RECENT_NS
         rows = [row for row in self._far if row[0] > since_ns]
 

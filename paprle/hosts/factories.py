@@ -102,7 +102,7 @@ def make_leader_info(resolved: Resolved, robot: RobotInfo) -> LeaderInfo:
 
 
 def list_objects(resolved: Resolved) -> tuple[str, ...]:
-    """Return the names of the objects whose poses the follower may tell."""
+    """Return the names of the objects whose poses the follower may report."""
     env = resolved.env
     return env.objects if isinstance(env, FollowerSettings) else ()
 

@@ -1,6 +1,6 @@
-"""What the operator's host makes of a robot far away: where it is by now, how far off.
+"""Prediction of a robot far away, and measurement of how far off it is.
 
-Both need no model of the robot: all of it is in the axes of the hands.
+Neither needs a model of the robot: both work in the axes of the hands.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class FarWatch:
         self._stamp_ns = self._shown = 0
 
     def note_sample(self, sample: LeaderSample, now_ns: int) -> None:
-        """Take what the operator's device says, in full; not what is yet to come."""
+        """Take a sample of the operator's device, unless it is old or of the future."""
         is_ahead = sample.stamp_ns - now_ns > _AHEAD_NS
         if sample.stamp_ns <= self._stamp_ns or is_ahead:
             return
@@ -54,7 +54,7 @@ class FarWatch:
                 self.mirrors[place].ask(sample.stamp_ns, T)
 
     def note_view(self, view: RobotView, now_ns: int) -> None:
-        """Take what came of the session, and tell its host what was measured."""
+        """Take a view of the robot, and pass the measured errors to its host."""
         measured_ns = self._side.end.clock.to_past(view.measured_ns, now_ns)
         if measured_ns is None:  # the link's end has refused and counted it
             return

@@ -1,4 +1,4 @@
-"""What the operator of a leader with motors feels of a robot on another host.
+"""Feedback of a leader with motors whose robot is on another host.
 
 Imported where there are motors: models and kernels, which other leaders need not wait
 for. The leader's own laws (gravity, friction, posture) are rendered whether the link
@@ -91,7 +91,7 @@ class Forces:
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the operator should know of it."""
+        """Notes on the feedback for the operator."""
         return (
             f"{self._haptics.describe()}; contact is felt up to {1e3 * FELT:.0f} ms "
             f"there and back, fading to nothing at {1e3 * GONE:.0f} ms",
@@ -117,7 +117,7 @@ class Forces:
         self._told = make_told(view, now_ns)
 
     def describe(self, now_ns: int) -> str:
-        """Say how much of contact is felt."""
+        """Return the share of contact that is felt, in words."""
         return f"contact felt {self._follower.find_share(now_ns):.0%}"
 
     def take_words(self) -> list[str]:

@@ -75,7 +75,7 @@ class GateHost:
             raise self._controller.fault
 
     def _choose_policy(self, asked: str) -> ClosePolicy:
-        """How the follower is left; an arm that falls without power keeps it."""
+        """Return the close policy; an arm that falls without power keeps holding."""
         if asked == "off" and self._info.power_off == "falls":
             self._notes.append(
                 "session.close_policy: this arm falls when its power goes, so it is "

@@ -1,8 +1,8 @@
-"""What ``paprle lead`` heard of its robot, as its observers are given it.
+"""The remote robot's state, for the observers of ``paprle lead``.
 
-They are processes of their own, as a page draws and a leader must not wait. They are
-told the robot's words as they crossed the link, and where it is by now, and make the
-session's view of it.
+They are processes of their own, as a page draws and a leader must not wait. They
+receive the robot's state as it crossed the link and its predicted poses, and make the
+session's view of both.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Where the robot is and what holds it, for a leader on another host.
+"""The robot's pose and what holds it, for a leader on another host.
 
 Imported where there is one: models and kernels, which other leaders need not wait for.
 """

@@ -116,7 +116,7 @@ class Lead:
         return notes
 
     def step(self, now_ns: int) -> bool:
-        """Look once; True when the leader has nothing to say any more."""
+        """Run one cycle; return True when the leader is exhausted."""
         keys = self._operator.actions
         if self._pages is not None:
             keys = self._pages.press(keys)
@@ -142,7 +142,7 @@ class Lead:
         return sample is not None and sample.is_exhausted
 
     def describe(self) -> str:
-        """Say how the session, the robot and the link are; to the pages, too."""
+        """Return the state of session, robot and link, and post it to the pages."""
         line = self._compose()
         if self._pages is not None:
             self._pages.say(line, self.side, self._watch)
@@ -167,7 +167,7 @@ class Lead:
         return f"{state} link {link} · {robot} · {self._quality.describe_clock()}"
 
     def close(self) -> None:
-        """Tell the other host, and close the device and the network."""
+        """Send goodbyes to the other host, and close the device and the network."""
         self.side.send_byes(time.monotonic_ns())
         self._post()
         self._link.close()

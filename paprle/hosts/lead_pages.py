@@ -88,7 +88,7 @@ class LeadPages:
         return [sign_line(name, note) for name, note in notes]
 
     def press(self, actions: Actions) -> Actions:
-        """Return actions with those of the pages; let the leader hear its hands."""
+        """Return actions with those of the pages; pass their hands to the leader."""
         records = [box.read() for box in self._boxes]
         if self._leader.is_at_page:
             for record in records:
@@ -103,7 +103,7 @@ class LeadPages:
         return self._conductor.order.period_ns
 
     def show(self, side: OperatorSide, watch: FarWatch) -> None:
-        """Tell them where the robot is, and is by now; before it has spoken nothing."""
+        """Post the robot's last and predicted state; nothing before the first."""
         if side.view is not None:
             stamps = side.view_ns, side.end.clock.to_local(0)
             heard = pack_heard(side.view_data, stamps, watch.predicted, watch.held)
@@ -111,7 +111,7 @@ class LeadPages:
             self._conductor.end_turn(time.monotonic_ns())
 
     def say(self, line: str, side: OperatorSide, watch: FarWatch) -> None:
-        """Tell them in words how it goes, some times a second."""
+        """Post the status in words, at most five times a second."""
         now_ns = time.monotonic_ns()
         if now_ns - self._said_ns < _SAY_NS:
             return

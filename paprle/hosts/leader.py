@@ -142,10 +142,8 @@ class LeaderHost:
             self._role.report("summary", message=self._thread.summarise())
 
     def _be_punctual(self) -> None:
-        """Ask for real time; where torques are rendered, for the device's threads, too.
-
-        A torque is as late as the latest of those between a motion and its answer.
-        """
+        """Request real time; with torques for all threads, as the latest one counts."""
+        # A torque is as late as the latest of those between a motion and its answer.
         request_realtime()
         if self._thread is not None:
             for thread in threading.enumerate():
@@ -188,7 +186,7 @@ class LeaderHost:
         return [Newest(Mailbox(dtype, role.fds[k]), unpack_wishes) for k in pages]
 
     def _listen(self) -> None:
-        """Let the leader hear what somebody wants at a page."""
+        """Pass the hands moved at pages to the leader."""
         for page in self._hands:
             wishes = page.read()
             if wishes is not None and wishes.hands is not None:
@@ -212,7 +210,7 @@ class LeaderHost:
             leader.observe(replace(view, holds=holds))
 
     def _unpack(self, record: Record) -> Feedback:
-        """Return what the session says to this leader; cues are of what it drives."""
+        """Return the session's feedback; cues are of the limbs this leader drives."""
         driven = tuple(int(row) in self._rows for row in record["driver"])
         if driven != self._driven:
             self._driven = driven
@@ -220,7 +218,7 @@ class LeaderHost:
         return unpack_feedback(record, self._rows)
 
     def _read_feedback(self) -> Feedback | None:
-        """Return what the session says, with what the follower meets."""
+        """Return the session's feedback, with cues of what the follower meets."""
         told = self._feedback.read()
         if told is None:
             return None

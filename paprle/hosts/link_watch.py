@@ -1,4 +1,4 @@
-"""What the status line says of a link."""
+"""The state of a link, in words for the status line."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What both hosts of a link make of the same config."""
+"""The identity that both hosts of a link derive from the same config."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SILENCE = 5.0  # [s] chosen: after this the other host is gone; the gate held lo
 
 
 def identify(resolved: Resolved, robot: RobotInfo, layout: Layout) -> dict[str, str]:
-    """Return what both hosts must agree on: what is said, and of which robot."""
+    """Return what both hosts must agree on: version, robot, rate and record layout."""
     limits = (robot.q_min, robot.q_max, robot.dq_max, robot.ddq_max, robot.dddq_max)
     return {
         "version": __version__,

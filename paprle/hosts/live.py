@@ -227,7 +227,7 @@ class LiveSession:
         self._post_feedback(output.feedback)
 
     def _post_feedback(self, feedback: Feedback) -> None:
-        """Tell the leaders; anchors first, which change with each engaging alone."""
+        """Write the feedback; anchors first, which change with each engaging alone."""
         anchors = self.core.motion.anchors
         if anchors is not None and anchors is not self._anchors:
             self._children.box("anchors").write(pack_anchors(anchors))
@@ -237,11 +237,7 @@ class LiveSession:
         )
 
     def _watch(self) -> None:
-        """Notice reports and deaths, and do what the table of processes says.
-
-        Raises:
-            SessionError: If one is gone without which nothing goes on.
-        """
+        """Handle reports and deaths; raise SessionError if a death ends the session."""
         self._take_reports()
         self._recording.look(time.monotonic_ns())
         self._restarts.look(time.monotonic_ns())
@@ -252,11 +248,7 @@ class LiveSession:
                 self._lose(role.spec)
 
     def _lose(self, spec: RoleSpec) -> None:
-        """Do what the loss of a process asks for.
-
-        Raises:
-            SessionError: If the session cannot go on without it.
-        """
+        """Handle the loss of a process; raise SessionError if it ends the session."""
         words = self._children.describe_death(spec.name)
         self._lost[spec.name] = words
         if spec.if_lost in {IfLost.WARN, IfLost.RESTART}:
@@ -280,7 +272,7 @@ class LiveSession:
         self._operator.add("quit")
 
     def _warn_of(self, spec: RoleSpec, words: str) -> None:
-        """Tell the operator of a loss that the session goes on without."""
+        """Report a loss to the operator that does not end the session."""
         if spec.name == RECORDER:
             self._recording.lose(words, time.monotonic_ns())
         elif spec.if_lost is IfLost.RESTART:
@@ -289,7 +281,7 @@ class LiveSession:
             self._tell(words)
 
     def _take_reports(self) -> None:
-        """Pass on what the recorder said, and what any of them lost."""
+        """Pass on the recorder's reports, and the warnings of all roles."""
         self._children.poll()
         for warning in self._children.take_warnings():
             self._tell(warning)
@@ -343,10 +335,8 @@ class LiveSession:
             print_line(line)
 
     def _list_shutdown_steps(self) -> list[Callable[[], None]]:
-        """Return the shutdown's steps, from the table's last row to its first (K4).
-
-        The last record on a port is written before its reader ends.
-        """
+        """Return the steps, last row first (K4); last records before their reader."""
+        # The last record on a port is written before its reader ends.
         last_words = {"setpoint": self._disarm, SESSION_RING: self._end_episode}
         steps: list[Callable[[], None]] = []
         for spec in reversed(self._children.specs):

@@ -1,4 +1,4 @@
-"""What an observer is told of a robot on another host: where it is by now."""
+"""The present state of a robot on another host, predicted for an observer."""
 
 from __future__ import annotations
 

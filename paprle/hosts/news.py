@@ -1,7 +1,7 @@
-"""What a session says in words, for observers: beside the tick, some times a second.
+"""The session's text for observers, beside the tick, some times a second.
 
-Records tell them where the robot is. What the operator reads at the terminal, and the
-list of episodes, are words, and pass as one text.
+Records carry the robot's state. The lines that the operator reads at the terminal, and
+the list of episodes, are words, and pass as one text.
 """
 
 from __future__ import annotations

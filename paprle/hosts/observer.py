@@ -95,7 +95,7 @@ def main(role: Role) -> None:
 
 
 def _show(observer: Observer, images: NewestImages) -> None:
-    """Tell it what cameras gave since the last time, and which gave up."""
+    """Show new images of the cameras, and report cameras that were lost."""
     frames, lost = images.read_changes(time.monotonic_ns())
     if frames:
         observer.show(frames, images.cameras)
@@ -113,7 +113,7 @@ def _make_reader(
 
 
 def make_pace(role: Role, resolved: Resolved, name: str) -> Turn | Free:
-    """Return what says when to draw."""
+    """Return the observer's pace: its turn in the order, or its own rate."""
     rate = resolved.observers.rate
     if ORDER not in role.fds:
         return Free(rate)
@@ -131,7 +131,7 @@ def _list_placed(role: Role, resolved: Resolved) -> Sequence[str]:
 
 
 class _Wishes:
-    """What is asked for with the observer's controls, if it has any."""
+    """Posts the requests made with the observer's controls, if it has any."""
 
     def __init__(
         self, role: Role, observer: Observer, name: str, placed: Sequence[str]

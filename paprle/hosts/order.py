@@ -36,12 +36,12 @@ _NAP = 0.0003  # [s] chosen: a tenth of what a picture takes to be drawn
 
 
 class Order(NamedTuple):
-    """When the stages begin.
+    """The period and the release times of the stages.
 
     Attributes:
         period_ns: From one turn of a stage to its next; begins where the clock is a
             multiple of it, [ns].
-        begins_ns: When each stage is released after that, [ns].
+        begins_ns: Release time of each stage after that, [ns].
     """
 
     period_ns: int
@@ -86,7 +86,7 @@ def pin(*, is_loop: bool) -> str:
 
 
 class Spent:
-    """What the turns of a stage took."""
+    """Durations of a stage's last turns."""
 
     def __init__(self) -> None:
         self._last: deque[int] = deque(maxlen=_KEPT)
@@ -108,7 +108,7 @@ class Spent:
 
 
 class Conductor:
-    """Plans the order anew with each picture, and tells it to who draws.
+    """Plans the order anew with each picture, and writes it for the observers.
 
     Attributes:
         order: What holds now.
@@ -147,12 +147,12 @@ class Conductor:
 
 
 class Boxes(NamedTuple):
-    """What an observer reads and writes of the order.
+    """The mailboxes by which an observer takes part in the order.
 
     Attributes:
-        order: What ``Conductor`` writes.
-        spent: Where it reads what this stage takes.
-        heard: What is drawn.
+        order: The order, which ``Conductor`` writes.
+        spent: Durations of this stage's turns, which ``Conductor`` reads.
+        heard: The robot's state, to be drawn.
     """
 
     order: Mailbox
@@ -199,7 +199,7 @@ class Turn:
         return is_turn
 
     def end(self) -> None:
-        """Tell what the turn took."""
+        """Report the duration of the turn."""
         self._own.note(self._clock() - self._began_ns)
         record = np.zeros((), SPENT_DTYPE)
         record["p50_ns"], record["p99_ns"] = self._own.of_late
@@ -237,4 +237,4 @@ class Free:
         return True
 
     def end(self) -> None:
-        """Nobody waits for it."""
+        """Do nothing: no stage waits for it."""

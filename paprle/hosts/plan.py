@@ -60,14 +60,14 @@ _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is
 
 @dataclass(frozen=True)
 class Plan:
-    """What a session is made of; nothing of it is open.
+    """The parts of a session; none of them is open.
 
     Attributes:
         resolved: The config.
         robot: The follower's model.
         leaders: The leaders by name, closed; an only one is called ``ALONE``.
-        retargeting: How they drive the robot.
-        layout: What crosses process borders.
+        retargeting: The mapping from leaders to robot.
+        layout: The records that cross process borders.
     """
 
     resolved: Resolved
@@ -129,7 +129,7 @@ class Plan:
         return _list_others(self.resolved)
 
     def describe(self) -> str:
-        """Say what will drive what, in a few lines."""
+        """Return a summary of what will drive what, in a few lines."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
         others = self.list_others().items()
@@ -251,11 +251,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
 
 
 def _check_solver(resolved: Resolved) -> None:
-    """Refuse a solver that is not installed.
-
-    Raises:
-        MissingDependency: Says how to install it.
-    """
+    """Raise MissingDependency, with the command to install it, for a missing solver."""
     solver = resolved.gate.solver
     if find_spec(solver) is None:
         raise MissingDependency(
@@ -305,12 +301,7 @@ def _list_others(resolved: Resolved) -> dict[str, dict[str, Any]]:
 
 
 def _check_others(resolved: Resolved, robot: RobotModel) -> None:
-    """Refuse observers, advisors and cameras that could not start.
-
-    Raises:
-        ConfigError: If they cannot live in the session's time, or one does not know
-            what it will write, or its images cannot be recorded.
-    """
+    """Raise ConfigError for observers, advisors and cameras that could not start."""
     for what, who in _list_others(resolved).items():
         if who and what != "advisors" and resolved.session.clock != "wall":
             raise ConfigError(
@@ -326,11 +317,7 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
 
 
 def _check_placed(resolved: Resolved) -> None:
-    """Refuse objects that two would tell of, or no advisor could name.
-
-    Raises:
-        ConfigError: If a name stands twice, is the env's, or is none.
-    """
+    """Raise ConfigError for object names that are repeated, the env's, or invalid."""
     of_env = list_objects(resolved)
     known = [*of_env]
     for name in list_placed(resolved):
@@ -344,17 +331,13 @@ def _check_placed(resolved: Resolved) -> None:
 
 
 def _is_told(name: str, advisors: Collection[str]) -> bool:
-    """Whether an advisor of the config may tell of an object of this name."""
+    """Return whether an object is named after an advisor of the config: ADVISOR.ID."""
     advisor, _, number = name.rpartition(".")
     return advisor in advisors and number.isdecimal()
 
 
 def _check_advice(resolved: Resolved) -> None:
-    """Refuse modes of axes that nobody suggests, and views that nobody advises.
-
-    Raises:
-        ConfigError: If one is neither built in nor an advisor.
-    """
+    """Raise ConfigError for modes, views or objects that no advisor provides."""
     limbs = resolved.retarget.limbs.items()
     asked = {f"retarget.limbs.{name}.modes": one.modes for name, one in limbs}
     known = (*BUILT_IN, *list_named(resolved.advisors))

@@ -1,6 +1,6 @@
-"""Where a robot's end-effectors are, and the joints that take them a little further.
+"""The poses of a robot's end-effectors, and the joints for poses close to them.
 
-For what is only shown: no limits of motion, no second task, a handful of steps.
+For display only: no limits of motion, no second task, a handful of steps.
 """
 
 from __future__ import annotations

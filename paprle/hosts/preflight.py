@@ -1,4 +1,4 @@
-"""What a start would refuse, and what only a start can tell; opens nothing."""
+"""Checks before a start, which open nothing, and a list of what they cannot check."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from paprle.plugins import find_missing_packages
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """What a dry run finds.
+    """The findings of a dry run.
 
     Attributes:
-        told: What would drive what, what the operator should know of it, and what only
-            a start can tell; some lines.
-        problems: What a start would refuse.
+        told: The plan, notes for the operator, and what only a start can check; some
+            lines.
+        problems: Reasons for which a start would be refused.
     """
 
     told: str

@@ -16,7 +16,7 @@ _NOTHING = Actions()
 
 
 class Presses:
-    """What leaders and pages asked for since each was first heard."""
+    """Counts the requests of leaders and pages since each was first received."""
 
     def __init__(self, n_sources: int) -> None:
         self._first: list[tuple[int, ...] | None] = [None] * n_sources

@@ -1,4 +1,4 @@
-"""How a session goes and how it went, in words for the operator."""
+"""The progress and the summary of a session, in words for the operator."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _BETWEEN = {SessionState.RESETTING, SessionState.WAITING}
 
 
 class Progress:
-    """What an operator reads and hears, found beside the tick.
+    """Composes the operator's texts and judges the tracking, beside the tick.
 
     Attributes:
         is_behind: A limb is so far from where it is asked to be that its operator
@@ -52,7 +52,7 @@ class Progress:
 
     @property
     def attention(self) -> Callable[[], str] | None:
-        """Return what the operator should hear of; None where nothing may ring."""
+        """The finder of what needs the operator's attention; None: nothing may ring."""
         return self._find_attention if self._settings.bell else None
 
     @property
@@ -97,7 +97,7 @@ class Progress:
         width: int,
         link: str = "",
     ) -> str:
-        """Say in one line how it goes and what to do next.
+        """Return one line on how the session goes and what to do next.
 
         Args:
             n_overruns: Deadlines missed so far.
@@ -145,7 +145,7 @@ class Progress:
 
     @property
     def shortfalls(self) -> list[str]:
-        """Why the robot is not where the hand is, as far as was looked last."""
+        """Reasons why the robot is not where the hand is, as of the last look."""
         return [str(one) for one in self.tracking.newest.findings]
 
     @property
@@ -160,11 +160,11 @@ class Progress:
 
     @property
     def cuts(self) -> list[str]:
-        """How much of what is asked is cut, and at which joint, likewise."""
+        """Shares of the motion asked for that are cut, with the joint, likewise."""
         return [str(one) for one in self.tracking.newest.cuts]
 
     def summarise(self, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
-        """Say how it went, in a few lines.
+        """Yield a summary of the session, in a few lines.
 
         Args:
             n_overruns: Deadlines missed.
@@ -296,7 +296,7 @@ def _count(core: Core, n_failed: int) -> str:
 
 
 def _list_samples(core: Core) -> Iterator[str]:
-    """Say which samples of leaders were refused, and how often joints came round."""
+    """Yield the counts of refused samples and of unwrapped turns, if there are any."""
     if core.leaders.refused:
         refused = sorted(core.leaders.refused.items())
         told = ", ".join(f"{name} {n}" for name, n in refused)
@@ -323,6 +323,6 @@ def _list_recordings(recording: dict[str, Any]) -> Iterator[str]:
 
 
 def list_remedies(recording: dict[str, Any]) -> Iterator[str]:
-    """Say how to save what is on disk of recordings that failed, a line each."""
+    """Yield, per failed recording, the command that saves what is on disk."""
     for path in recording.get("broken", ()):
         yield f"save what is on disk with: paprle recover {shlex.quote(path)}"

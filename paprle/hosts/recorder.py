@@ -109,7 +109,7 @@ def _open_footage(role: Role, resolved: Resolved) -> Footage:
 
 
 def _record(role: Role, recorder: Recorder) -> str:
-    """Record until there is nobody left; say why an open episode ended."""
+    """Record until session and gate have ended; return why an open episode ended."""
     told, end = "", float("inf")
     while time.monotonic() < end:
         recorder.step(time.monotonic_ns())
@@ -123,7 +123,7 @@ def _record(role: Role, recorder: Recorder) -> str:
 
 
 def _report(role: Role, recorder: Recorder, told: str) -> str:
-    """Tell the session what it has not been told yet; return all it knows."""
+    """Report the recording's state if it changed since the last report; return it."""
     text = recorder.failure or recorder.warning
     marks = [find_mark(manifest) for manifest in recorder.manifests.values()]
     notes = [len(one.get("notes", ())) for one in recorder.manifests.values()]

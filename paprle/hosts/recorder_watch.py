@@ -94,7 +94,7 @@ class RecorderWatch:
             self._fail(HUNG_WORDS, self._moved_ns)
 
     def take_report(self, report: dict[str, Any], now_ns: int) -> None:
-        """Take what the recorder said.
+        """Take a report of the recorder.
 
         Args:
             report: A report of its role.
@@ -124,7 +124,7 @@ class RecorderWatch:
         self.warning = warning
 
     def take_event(self, event: dict[str, Any], now_ns: int) -> None:
-        """Take what the recorder is told of an episode.
+        """Take an event of an episode that the recorder receives too.
 
         Args:
             event: An event of the session.
@@ -165,7 +165,7 @@ class RecorderWatch:
         self._find_broken()
 
     def describe(self) -> str:
-        """Say in a word or two how it goes; empty when nothing is being recorded."""
+        """Return its state in a word or two; empty when nothing is being recorded."""
         if not self._is_asked:
             return ""
         if self._fault or self._is_dead:

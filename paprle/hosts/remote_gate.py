@@ -79,7 +79,7 @@ class RemoteGate:
             self._tell_lost()
 
     def _tell_lost(self) -> None:
-        """Say what the recording lacks."""
+        """Report how many periods the recording lacks."""
         n_lost = self._end.n_lost + self._end.n_missing
         if n_lost:
             n = AT_ONCE * n_lost
@@ -89,11 +89,7 @@ class RemoteGate:
             self._role.report("trouble", message=text)
 
     def _step(self, now_ns: int) -> None:
-        """Say and hear once.
-
-        Raises:
-            DeviceError: If the follower's host refuses, failed, or fell silent.
-        """
+        """Exchange once; raise DeviceError if the host refuses, ends or is silent."""
         end = self._end
         if not end.has_left:
             end.ask(now_ns)
@@ -146,11 +142,7 @@ class RemoteGate:
         self._pass_reports()
 
     def _pass_reports(self) -> None:
-        """Let the session know what the gate said.
-
-        Raises:
-            DeviceError: If it failed.
-        """
+        """Pass the gate's reports to the session; raise DeviceError if it failed."""
         reports, self._end.reports = self._end.reports, []
         for report in reports:
             if report["event"] == "error":

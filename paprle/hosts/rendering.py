@@ -71,7 +71,7 @@ def make_thread(
 
 
 def _say_measured(resolved: Resolved, is_measured: bool) -> list[str]:
-    """Say with which others the rig was measured, or how to measure it."""
+    """Return notes on measurements made with other parts, or how to measure the rig."""
     names = {part: getattr(resolved, f"{part}_name") for part in TRIPLE}
     others = list(say_others(resolved.feedback.rig.measured_with, names))
     if is_measured or others:

@@ -1,8 +1,8 @@
 """Watches that cameras and observers with controls live, and starts them again.
 
 A process that was killed or hangs cannot take back its last image: the session does, so
-that nobody takes it for the newest. Before it is sure that one hangs it tells that no
-images come; whoever reads them has seen that by then (``newest_images``).
+that nobody takes it for the newest. It reports missing images before it declares a
+hang; whoever reads them has seen that by then (``newest_images``).
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ _LONGEST_NS = 30_000_000_000  # [ns] chosen: one that dies at once, again and ag
 
 @dataclass
 class _Seen:
-    """What is known of a process; times in [ns].
+    """The last known state of a process; times in [ns].
 
     Attributes:
-        port: Where it writes.
+        port: The port that it writes.
         period_ns: Between two images of a camera; 0: it is none.
         still: For how long it has written nothing.
         count: How often it had written when it was started.
-        silent_ns: When images were missed last, which was told; None: they come.
+        silent_ns: When missing images were last noticed; None: they come.
         due_ns: When it is started again; None while it runs.
-        wait_ns: How long that takes the next time.
+        wait_ns: The delay before the next start.
     """
 
     port: ImageSlots | Mailbox
@@ -129,7 +129,7 @@ class RestartWatch:
     def _tell_of_silence(
         self, name: str, seen: _Seen, still_ns: int, now_ns: int
     ) -> None:
-        """Tell of a camera without images, and that they have kept coming again."""
+        """Report a camera without images, and when images have kept coming for 1 s."""
         if seen.is_silent(still_ns):
             if seen.silent_ns is None:
                 self._tell(f"{name}: no image for {still_ns * 1e-6:.0f} ms")

@@ -47,7 +47,7 @@ RECORDING = "recording"
 
 
 class IfLost(Enum):
-    """What the session does when a process dies."""
+    """The session's reaction to the death of a process."""
 
     END = "the session ends"
     BRAKE = "its limbs brake and hold; the session ends with the last one"

@@ -1,4 +1,4 @@
-"""What stands around a robot: what its gate keeps clear of, and what its env tells."""
+"""The bodies around a robot: those of ``gate.scene``, and those its env reports."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class FollowerHost:
         self._children.start()
 
     def _watch(self, children: Children, now_ns: int) -> None:
-        """Pass on what the gate says, and notice when either side is gone."""
+        """Pass on the gate's reports and records; end it when either side is gone."""
         end = self._end
         for name, report in children.poll():
             if name == GATE:
@@ -168,7 +168,7 @@ class FollowerHost:
         self._end.send_report(short, now_ns)
 
     def _finish(self, children: Children, now_ns: int) -> None:
-        """The gate has ended: tell so, and see that all it did arrives."""
+        """Announce that the gate has ended, and see that all its records arrive."""
         children.join(GATE)
         self._pass_records(children, now_ns)
         status = children.box("status").read()
@@ -213,7 +213,7 @@ class FollowerHost:
             self._beside = None
 
     def _tell_refused(self, now_ns: int) -> None:
-        """Say what is refused while it is: a session may never begin because of it."""
+        """Print refusals as they occur: a session may never begin because of them."""
         new = self._end.refused - self._told
         if not new or now_ns - self._told_ns < _TELL_NS:
             return
@@ -229,7 +229,7 @@ class FollowerHost:
         self._end.outbox.clear()
 
     def _listen(self, now_ns: int) -> None:
-        """Somebody beside the robot may allow a stop to be cleared."""
+        """Permit that a stop is cleared, once somebody beside the robot types c."""
         if not self._has_input or not select.select([sys.stdin], [], [], 0)[0]:
             return
         data = os.read(sys.stdin.fileno(), 1024)
@@ -243,7 +243,7 @@ class FollowerHost:
         self._n_signals += 1
 
     def _tell_signals(self) -> None:
-        """Say what is waited for once a signal came, and what another one ends."""
+        """Print what is awaited after a first signal, and what a second one ends."""
         if self._n_signals == self._n_signals_told or not self._is_busy:
             return
         self._n_signals_told = self._n_signals
@@ -258,7 +258,7 @@ class FollowerHost:
 
 
 def _print_report(name: str, report: dict[str, Any]) -> None:
-    """Say what a camera, or who sends what it sees, has to say."""
+    """Print the notes and the message in the report of a role other than the gate."""
     for note in (*report.get("notes", ()), report.get("message", "")):
         if note:
             print_line(f"{name}: {note}")

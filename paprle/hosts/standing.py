@@ -38,7 +38,7 @@ class Stand(NamedTuple):
     cause: str
 
     def __str__(self) -> str:
-        """Say it: ``gripper stands: 'palm' is kept clear of 'finger'``."""
+        """Return text such as ``gripper stands: 'palm' is kept clear of 'finger'``."""
         return f"{self.name} stands: {self.cause}"
 
 
@@ -68,11 +68,11 @@ class _Group:
         self._at = None
 
     def is_still(self, now_ns: int) -> bool:
-        """Tell whether the joints did not move for half a second."""
+        """Return whether the joints have not moved for half a second."""
         return now_ns - self._moved_ns >= _AFTER_NS
 
     def stands(self, now_ns: int) -> bool:
-        """Tell whether they did not although they were asked to all that time."""
+        """Return whether they stood that long although asked to move all the time."""
         return self.is_still(now_ns) and now_ns - self._asked_ns >= _AFTER_NS
 
 
@@ -122,7 +122,7 @@ class Standing:
         core.episodes.note_stood(begin_ns, _rank(self._episode))
 
     def summarise(self) -> str:
-        """Say what stood and for how long; empty if nothing did."""
+        """Return what stood and for how long; empty if nothing did."""
         told = [f"{what} {s:.1f} s" for what, s in _rank(self._session).items()]
         return f"asked to move, but {', '.join(told)}" if told else ""
 
@@ -139,7 +139,7 @@ class Standing:
             yield Stand(group.name, cause or acting or "nothing is known to hold it")
 
     def _is_asked(self, core: Core, group: _Group, q_cmd: Vec) -> bool:
-        """Tell whether a group is asked to be elsewhere than its command is."""
+        """Return whether a group is asked to be elsewhere than its command is."""
         motion, target = core.motion, core.motion.following.target
         i = group.limb
         if target is None or motion.driver[i] < 0:

@@ -1,4 +1,4 @@
-"""What the operator sees and hears while a session runs: a line, and a bell."""
+"""The operator's status line and bell while a session runs."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class StatusLine:
         self._lines.append(text)
 
     def close(self) -> None:
-        """Show what was told and not shown yet, and stop; may be called twice."""
+        """Print the lines that still wait, and stop; may be called twice."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=1.0)
@@ -87,7 +87,7 @@ class StatusLine:
             print_line(self._lines.popleft(), is_error=True)
 
     def _show(self) -> None:
-        """Rewrite the line until told to stop."""
+        """Rewrite the line until ``close`` is called."""
         try:
             while not self._stop.wait(_PERIOD):
                 self._write_told()
@@ -99,10 +99,8 @@ class StatusLine:
             return  # the terminal is gone; the session goes on
 
     def _write(self, text: str) -> None:
-        """Rewrite the line on a terminal; write each change of state in a log.
-
-        On a terminal a change that does not fit the line is written too, in full.
-        """
+        """Rewrite the line; print changes of state in a log, or if the line is cut."""
+        # On a terminal a change that does not fit the line is written too, in full.
         width = find_width() if self._is_terminal else 0
         state = text.split(" ", 1)[0]
         if state != self._last and len(text) > width:
@@ -113,7 +111,7 @@ class StatusLine:
             sys.stdout.flush()
 
     def _listen(self) -> None:
-        """Ring when there is another thing to hear of than before."""
+        """Ring when the reason for attention is another one than before."""
         heard = "" if self._find_attention is None else self._find_attention()
         if heard and heard != self._heard:
             self._ring()
@@ -135,6 +133,6 @@ def find_width() -> int:
 
 
 def sign_line(name: str, text: str) -> str:
-    """Say whose words they are, where there may be several of a kind."""
+    """Return a text, prefixed with its source where there may be several of a kind."""
     _, instance = split_name(name)
     return f"{instance}: {text}" if instance else text

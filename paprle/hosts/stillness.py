@@ -1,4 +1,4 @@
-"""How long somebody wrote nothing, on the clock of who waits for it.
+"""The time for which a process wrote nothing, by the clock of the one that waits.
 
 On a busy machine the one who watches is held up as well as the one who writes: wall
 time would then blame the writer for what the watcher slept through. So only the time

@@ -1,4 +1,4 @@
-"""What the operator did at the keyboard: counters by kind, tasks and notes in words."""
+"""The operator's keyboard: counters of actions by kind, tasks and notes in words."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Operator:
 
     @property
     def actions(self) -> Actions:
-        """What was asked for so far."""
+        """Counters of the actions asked for so far."""
         return Actions(*(len(presses) for presses in self._pressed.values()))
 
     def let_type(

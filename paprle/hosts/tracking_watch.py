@@ -62,7 +62,7 @@ class TrackingWatch:
         return True
 
     def update(self, core: Core) -> None:
-        """Judge the looks since the last call, and tell the episode's log of them."""
+        """Judge the looks since the last call, and note them in the episode."""
         while self._waiting:
             look, begin_ns = self._waiting.popleft()
             self._judge(core, look, begin_ns)

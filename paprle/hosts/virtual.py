@@ -167,14 +167,7 @@ class VirtualSession:
         return Sight(make_view(self.plan.layout, tick, status, self.clock.now_ns), {})
 
     def _open_devices(self) -> FollowerInfo:
-        """Open the follower and the leaders.
-
-        Returns:
-            What the follower is.
-
-        Raises:
-            ConfigError: If one refuses, or the robot is real; nothing has moved.
-        """
+        """Open all devices; raise ConfigError if one refuses, or the robot is real."""
         env = self.plan.resolved.env_name
         try:
             info = self.follower.open()
@@ -276,7 +269,7 @@ class VirtualSession:
         return output.setpoint, output.is_over
 
     def _say_warnings(self) -> None:
-        """Tell the operator what the devices report, as a live session does."""
+        """Report the devices' warnings to the operator, as a live session does."""
         for name, device in (*self._name_devices(), ("gate", self.follower)):
             for text in device.take_warnings():
                 self._say(f"{name}: {text}")

@@ -226,7 +226,7 @@ def _list_files(folder: Path) -> list[Path]:
 
 
 class _Progress:
-    """How many kernels are compiled: a bar on a terminal, else a line now and then."""
+    """Progress of the compilation: a bar on a terminal, else a line now and then."""
 
     def __init__(self, n_all: int) -> None:
         self._n_all = n_all
@@ -234,7 +234,7 @@ class _Progress:
         self._shown = (-1, 0.0)
 
     def show(self, n_done: int) -> None:
-        """Show it, if there is something to say.
+        """Show the number of compiled kernels, if it is another one than before.
 
         Args:
             n_done: Kernels that are compiled.

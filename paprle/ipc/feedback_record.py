@@ -1,4 +1,4 @@
-"""How ``Feedback`` crosses from the session to the processes of the leaders."""
+"""Packs ``Feedback`` for its way from the session to the processes of the leaders."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def unpack_feedback(record: Record, rows: range) -> Feedback:
 
 
 def narrow_feedback(feedback: Feedback, driver: Drivers, rows: range) -> Feedback:
-    """Return what a feedback says to one of several leaders.
+    """Return the feedback for one of several leaders.
 
     Args:
-        feedback: What the session says to all.
+        feedback: That of the session for all leaders.
         driver: Limb of the leaders that drives each limb of the robot, shape (m,).
         rows: The leader's limbs among those of all leaders.
     """

@@ -154,7 +154,7 @@ def _reset_signals() -> None:
 
 
 def _set_title(title: str) -> None:
-    """Write over the arguments of the parent, so that ``ps`` tells the roles apart."""
+    """Overwrite the arguments of the parent, so that ``ps`` distinguishes the roles."""
     (_SELF / "comm").write_text(title.rsplit(".", 1)[-1])
     stat = (_SELF / "stat").read_text().rsplit(")", 1)[1].split()
     start, end = int(stat[_ARG_START]), int(stat[_ARG_END])

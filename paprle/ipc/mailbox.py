@@ -30,14 +30,9 @@ _RING_HEADER = 64 + 8 * _N_KINDS
 
 
 def _make_shared(n_bytes: int) -> int:
-    """Return the descriptor of an unlinked file of that size, zero-filled.
-
-    It lies in memory where the kernel has such files: a page of one on a disk is
-    written back now and then, and who touches it meanwhile may wait for the disk.
-
-    Raises:
-        ConfigError: If files may not be as large; nothing has been started.
-    """
+    """Return the descriptor of a zero-filled file in memory; one on disk may block."""
+    # It lies in memory where the kernel has such files: a page of one on a disk is
+    # written back now and then, and who touches it meanwhile may wait for the disk.
     if hasattr(os, "memfd_create"):
         fd = os.memfd_create("paprle")
     else:
@@ -116,12 +111,12 @@ class Mailbox:
 
     @property
     def count(self) -> int:
-        """How many records were written so far."""
+        """The number of records written so far."""
         return self._words[0]
 
 
 class Newest(Generic[T]):
-    """What a mailbox holds, unpacked once each time that it changes."""
+    """The newest record of a mailbox, unpacked once per change."""
 
     def __init__(self, mailbox: Mailbox, unpack: Callable[[Record], T]) -> None:
         self._mailbox, self._unpack, self._count = mailbox, unpack, 0
@@ -212,13 +207,13 @@ class ImageSlots:
 
     @property
     def has_image(self) -> bool:
-        """Whether the newest was not taken back; tells so without reading it."""
+        """Whether the newest image was not taken back, without reading it."""
         at = 1 + (self._words[0] % self._n) * self._stride
         return self._words[at + 2] > 0
 
     @property
     def count(self) -> int:
-        """How many images were written so far."""
+        """The number of images written so far."""
         return self._words[0]
 
 
@@ -274,12 +269,12 @@ class Ring:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """How many bytes were pushed and taken so far."""
+        """The numbers of bytes pushed and taken so far."""
         return int(self._ends[0]), int(self._ends[1])
 
     @property
     def dropped(self) -> dict[int, int]:
-        """How many records of each kind found no room."""
+        """The number of records of each kind that found no room."""
         return {kind: int(n) for kind, n in enumerate(self._dropped) if n}
 
     def _put(self, position: int, data: bytes) -> None:

@@ -22,11 +22,11 @@ _LEAST_NS, _MOST_NS = -(2**63), 2**63 - 1  # spec: what a record's stamp can hol
 
 
 class Stamped(Protocol):
-    """What a datagram tells of time, [ns]."""
+    """The time stamps of a datagram, [ns]."""
 
     @property
     def stamp_ns(self) -> int:
-        """When it was sent, in the sender's time."""
+        """The time of sending, in the sender's time."""
 
     @property
     def echo_ns(self) -> int:
@@ -34,7 +34,7 @@ class Stamped(Protocol):
 
     @property
     def held_ns(self) -> int:
-        """How long ago that one had come there."""
+        """The time since that stamp arrived at the sender."""
 
 
 class PeerClock:
@@ -90,7 +90,7 @@ class PeerClock:
         return self._newest[0], now_ns - self._newest[1]
 
     def find_echo_age(self, now_ns: int) -> int:
-        """Return how long ago we said the newest that the peer has had, [ns]; 0: none.
+        """Return the age of our newest stamp that the peer has echoed, [ns]; 0: none.
 
         It grows while either way is shut.
         """
@@ -98,7 +98,7 @@ class PeerClock:
 
     @property
     def trip_ns(self) -> int:
-        """How long the quickest round trip takes, [ns]; 0 before it is known."""
+        """The time of the quickest round trip, [ns]; 0 before it is known."""
         return min(self._trips, default=0)
 
     def to_local(self, stamp_ns: int) -> int:
@@ -110,18 +110,18 @@ class PeerClock:
         return min(max(stamp_ns + self._offset, _LEAST_NS), _MOST_NS)
 
     def to_past(self, stamp_ns: int, now_ns: int) -> int | None:
-        """Return when something was at a peer that it has told, in our time, [ns].
+        """Return the time of a past event at a peer, in our time, [ns].
 
         It goes by the quickest datagram so far, so that it is right at once where the
         first one was slow, and leaps once where a quicker one comes.
 
         Args:
             stamp_ns: The peer's time in question.
-            now_ns: Our time: nothing that was told is later.
+            now_ns: Our time; the result is never later.
 
         Returns:
             The time; None where it is farther ahead than a clock that is followed can
-            be: the stamp lies.
+            be: the stamp is wrong.
         """
         offset_ns = min(self._offsets, default=self._offset) - self.trip_ns // 2
         then_ns = stamp_ns + offset_ns
@@ -130,10 +130,10 @@ class PeerClock:
         return max(min(then_ns, now_ns), _LEAST_NS)
 
     def compute_age(self, packet: Stamped, then_ns: int, now_ns: int) -> int | None:
-        """Return how old what a datagram that came now says is at most, [ns].
+        """Return the largest possible age of the content of a new datagram, [ns].
 
         Args:
-            packet: It, taken before.
+            packet: The datagram, taken before.
             then_ns: The peer's time in question.
             now_ns: Our time.
 

@@ -1,4 +1,4 @@
-"""What a camera's process gives the recorder: coded pictures and events, in order."""
+"""Records from a camera's process to the recorder: coded pictures, events, in order."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What passes between processes, declared: its kind, and what opens either end.
+"""Declarations of ports between processes: the kind, and how either end is opened.
 
 A port belongs to the session, which makes the memory; each process is given the
 descriptor of the ports that it reads and writes, by name, and opens them by the same

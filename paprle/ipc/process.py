@@ -104,7 +104,7 @@ class Child:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a signal or a debugger stopped the process; Linux alone can tell."""
+        """Whether a signal or a debugger stopped the process; Linux only."""
         try:
             stat = Path(f"/proc/{self.process.pid}/stat").read_text()
         except OSError:
@@ -190,7 +190,7 @@ def _execute(
 
 @dataclass(frozen=True)
 class Role:
-    """What a child process was given.
+    """The settings and descriptors given to a child process.
 
     Attributes:
         payload: The settings.
@@ -201,7 +201,7 @@ class Role:
     fds: dict[str, int]
 
     def report(self, event: str, **values: Any) -> None:
-        """Tell the parent, if it still lives; never blocks for long, never raises."""
+        """Send an event to the parent, if alive; never blocks for long or raises."""
         line = json.dumps({"event": event, **values}).encode() + b"\n"
         try:
             os.write(self.fds["report"], line)
@@ -218,7 +218,7 @@ def run_role(main: Callable[[Role], None]) -> None:
 
 
 def _host(main: Callable[[Role], None], role: Role) -> int:
-    """Run a role to its end, tell the parent what it failed of; return the code."""
+    """Run a role to its end, report its failure to the parent, return the exit code."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     try:

@@ -58,7 +58,7 @@ class Stream(IntEnum):
 
 
 class Request(IntEnum):
-    """What the session asks of the gate, as a level."""
+    """The session's request to the gate, as a level."""
 
     DISARM = 0
     READY = 1  # armed, braking to rest and holding
@@ -238,7 +238,7 @@ class Layout:
 
     @cached_property
     def blank(self) -> bytes:
-        """A leader sample that says nothing, of which each begins as a copy."""
+        """An empty leader sample, of which each begins as a copy."""
         record: Record = np.zeros((), dtype=self.sample)
         for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
             record[name][...] = np.nan
@@ -246,7 +246,7 @@ class Layout:
 
 
 def make_gate_layout(robot: RobotInfo, objects: Iterable[str] = ()) -> Layout:
-    """Make what a gate hears and says: nothing of that depends on the leader."""
+    """Make the layout of a gate's inputs and outputs, the same for every leader."""
     return make_layout(robot, LeaderInfo(limbs=()), objects)
 
 

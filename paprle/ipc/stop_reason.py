@@ -1,4 +1,4 @@
-"""How a robot's own words for its stop stand in the gate's status."""
+"""Packs a robot's own text for its stop into the gate's status, and reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How ``Wishes`` cross from an observer to the session and to leaders."""
+"""Packs ``Wishes`` for their way from an observer to the session and to leaders."""
 
 from __future__ import annotations
 

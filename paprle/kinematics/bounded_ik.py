@@ -301,7 +301,7 @@ def _scale(x: Vec, factor: float) -> None:
 
 @inlined
 def _is_torn(task: Task, residual: Vec, err_rot: float) -> bool:
-    """Tell whether a limb with joints to spare misses a position that is near."""
+    """Return whether a limb with joints to spare misses a position that is near."""
     n_moving, k = 0, len(task.rows)
     for j in range(task.joints.shape[1]):
         n_moving += 1 if task.joints[MOBILITY, j] > 0.0 else 0

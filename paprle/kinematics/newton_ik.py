@@ -80,7 +80,7 @@ def split_pose(T: Vec, R: Vec, p: Vec) -> None:
 
 @inlined
 def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
-    """Tell whether the target is a pose and the start finite; NaN fails each test."""
+    """Return whether the target is a pose, the start finite; NaN fails each test."""
     norm2, distance2, size, volume = 0.0, 0.0, 0.0, 0.0
     for a in range(3):
         distance2 += p[a] * p[a]
@@ -97,7 +97,7 @@ def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
 
 @inlined
 def is_met(terms: Terms, err_pos: float, err_rot: float) -> bool:
-    """Tell whether the tolerances are met."""
+    """Return whether the tolerances are met."""
     is_turned = err_rot <= terms.tol_rot or terms.rotation_weight == 0.0
     return err_pos <= terms.tol_pos and is_turned
 
@@ -148,11 +148,7 @@ def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
 def _advance(
     task: Task, work: Workspace, cost: float, aside: float
 ) -> tuple[float, float, float]:
-    """Take as much of the step as lowers the error.
-
-    Returns:
-        The share of the step that was taken, 0 for none, and the errors there.
-    """
+    """Take the share of the step that lowers the error; return it (0: none), errors."""
     terms, joints, share = task.terms, work.joints, 1.0
     for _ in range(_N_BACKTRACKS + 1):
         if not _go(joints, share):

@@ -1,8 +1,8 @@
-"""Where an eef is, how far from its target, and how its joints move it.
+"""Pose of an eef, its error to a target, and its Jacobian.
 
-Errors and Jacobians are in the axes of the eef: metres over radians. Against log₆ the
-two are kept apart where a target cannot be reached (the nearest point stays the nearest
-whatever the rotation lacks); to first order they are the same.
+Errors and Jacobians are in the axes of the eef: metres over radians. Unlike log₆ this
+keeps the two apart where a target cannot be reached (the nearest point stays the
+nearest whatever the rotation lacks); to first order both are the same.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def _find_twist(
 
 @inlined
 def is_beyond(tree: Tree, p: Vec) -> bool:
-    """Tell whether a point is farther away than all links in a row are long.
+    """Return whether a point is farther away than all links in a row are long.
 
     Args:
         tree: A limb's joints.

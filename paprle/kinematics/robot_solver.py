@@ -153,7 +153,7 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
     q: Vec,
     errors: Vec,
 ) -> bool:
-    """Find the robot's joints; ``LimbSolver.solve`` says what is not said here.
+    """Find the robot's joints for ``LimbSolver.solve``.
 
     Args:
         floats: ``PackedTask.floats`` of all limbs in a row.
@@ -165,12 +165,12 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         motion: Rows of ``follow``'s rates, and the last answer, shape (5, n); becomes
             that of this one.
         residual: Weighted error that the last answer left, shape (m, 6); likewise.
-        dt: See there.
-        T: See there.
-        is_asked: See there.
-        wanted: See there.
-        q_prev: See there.
-        q_cmd: See there.
+        dt: As for ``LimbSolver.solve``.
+        T: As for ``LimbSolver.solve``.
+        is_asked: As for ``LimbSolver.solve``.
+        wanted: As for ``LimbSolver.solve``.
+        q_prev: As for ``LimbSolver.solve``.
+        q_cmd: As for ``LimbSolver.solve``.
         q: Takes the joints.
         errors: Takes what is left.
 

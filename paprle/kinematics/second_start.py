@@ -114,11 +114,7 @@ def pursue(
 
 @compiled
 def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> tuple[bool, bool]:
-    """Write a posture that reaches the target.
-
-    Returns:
-        Whether it is where steps lead, and whether there is any.
-    """
+    """Write a posture that reaches the target; return if by steps, and if at all."""
     start = q.copy()
     if track(packed, T, q, np.full(len(q), math.inf))[4]:
         return True, True
@@ -132,12 +128,7 @@ def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> tuple[bool, 
 def _go_in_place(
     packed: PackedTask, T: Vec, q: Vec, reach: Vec, share: float, other: Vec
 ) -> tuple[float, float, bool]:
-    """Write what leads to another posture while the hand stays in its place.
-
-    Returns:
-        The errors there, [m] and [rad]; and whether it is nearer to the posture, and
-        the hand in its place.
-    """
+    """Go to another posture, hand in place; return errors [m], [rad] and success."""
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
     task, bounds_and_bias = unpack(packed), np.zeros((4, len(q)))

@@ -1,4 +1,4 @@
-"""Where an inverse kinematics of a tick starts from: near the command, compiled."""
+"""Start of a tick's inverse kinematics, near the command, compiled."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""What the kernels know of one limb and its task, and the workspace of a solve.
+"""Data of one limb and its task for the kernels, and the workspace of a solve.
 
-An array costs when it is handed to a kernel, and again in each call inside. So there
-are few: a limb goes in as three and is taken apart there, and what there is once a
-joint stands in one table.
+Each array costs time when it is passed to a kernel, and again in each call inside. So
+there are few: a limb is passed as three arrays and unpacked in the kernel, and values
+per joint are rows of one table.
 """
 
 from __future__ import annotations

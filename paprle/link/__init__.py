@@ -1,4 +1,4 @@
-"""What two hosts say to each other when the follower is on another machine.
+"""Protocol between two hosts when the follower is on another machine.
 
 Pure: no socket, no process, no clock. ``paprle.hosts.serve`` hosts the follower's
 end beside the gate, ``paprle.hosts.remote_gate`` the leader's end beside the session,

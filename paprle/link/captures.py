@@ -171,7 +171,7 @@ class _LimbCodec:
         return packed
 
     def unpack(self, data: bytes, at: int) -> LimbCommand | None:
-        """Return it; None if it is nothing that a leader could say."""
+        """Return the command; None if the data is invalid."""
         (share,) = _OPENING.unpack_from(data, at)
         opening = None if share == _NO_OPENING else share / _FULL
         at += _OPENING.size

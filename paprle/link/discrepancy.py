@@ -1,4 +1,4 @@
-"""How far hand, robot and picture are apart, as only the operator's host can know it.
+"""Distances of hand, robot and picture, which only the operator's host can measure.
 
 Three errors at one instant t (requirements T1, T2), of positions in the hand's axes:
 
@@ -6,13 +6,13 @@ Three errors at one instant t (requirements T1, T2), of positions in the hand's 
     user to picture   |p_hand(t) − p_shown(t)|
     picture to robot  |p_shown(t) − p_robot(t)|
 
-The robot's measurement tells where it was at t only once it has come back, so they are
-found in hindsight: t is when the robot was measured, in this host's time, half of the
-quickest round trip uncertain. There are three pictures of the same words, at the same
-instants, so that what prediction is worth is measured on one motion: the robot as
-confirmed, which is what had arrived by then; as predicted (``HandMirror``); and, drawn
-nowhere, gone on from its last words at their velocity. Nothing is left out because it
-is late: what never came is counted beside (``StreamCounts``).
+The robot's measurement of t arrives only later, so they are computed in hindsight: t is
+when the robot was measured, in this host's time, half of the quickest round trip
+uncertain. Three pictures are made of the same states at the same instants, so that the
+value of prediction is measured on one motion: the robot as confirmed, which is the
+state that had arrived by then; as predicted (``HandMirror``); and, drawn nowhere,
+extrapolated from its last state by velocity. Late states are not left out; those that
+never arrive are counted separately (``StreamCounts``).
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Discrepancy:
         self._stamp_ns = 0
 
     def note_sample(self, sample: LeaderSample) -> None:
-        """Take a capture of the operator's; the same one again says nothing."""
+        """Note a capture of the operator; a repeated one is ignored."""
         if sample.stamp_ns <= self._stamp_ns:
             return
         self._stamp_ns = sample.stamp_ns
@@ -181,7 +181,7 @@ class Discrepancy:
         return row
 
     def describe(self) -> str:
-        """Say how far robot and picture are from the hand at present, or nothing."""
+        """Return the present distances of robot and picture from the hand, if known."""
         robot, shown = self.find_recent("user_robot"), self.find_recent("user_shown")
         if robot is None or shown is None:
             return ""
@@ -196,13 +196,13 @@ class Discrepancy:
         return find_median(getattr(row, name) for row in list(self._recent))
 
     def summarise(self, counts: StreamCounts) -> str:
-        """Say it of the whole session.
+        """Summarise the whole session.
 
         Args:
             counts: Of the streams between the two hosts.
 
         Returns:
-            Words; none where nothing was measured.
+            The summary; empty where nothing was measured.
         """
         if not self.user_robot.n:
             return ""

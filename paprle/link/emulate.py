@@ -110,12 +110,12 @@ class EmulatedLeader(FarLeader):
 
     @property
     def info(self) -> LeaderInfo:
-        """What the session is told of it."""
+        """Description of the leader for the session."""
         return self._info
 
     @property
     def notes(self) -> Sequence[str]:
-        """What the leader has to say of itself."""
+        """Notes of the leader about itself."""
         return self._leader.notes
 
     def hear(self, hands: Hands) -> None:
@@ -123,7 +123,7 @@ class EmulatedLeader(FarLeader):
         self._leader.hear(hands)
 
     def take_warnings(self) -> Sequence[str]:
-        """Return what the leader and the link say since the last call."""
+        """Return the warnings of the leader and the link since the last call."""
         far = self.far.take_words(self.clock())
         return (*self._leader.take_warnings(), *far)
 
@@ -157,12 +157,12 @@ class EmulatedLeader(FarLeader):
         self._post()
 
     def apply(self, feedback: Feedback) -> None:
-        """Note what the leader is to render; it is told with the next view."""
+        """Note the feedback to render; it is sent with the next view."""
         self.far.told = feedback
 
     @property
     def last_words(self) -> Sequence[str]:
-        """What crossed the network, and what did not."""
+        """Last words of the leader, then counts of what crossed the network or not."""
         counts = (f"{k} {n}" for way in self.ways for k, n in way.counts.items())
         own = self._leader.last_words
         return (

@@ -1,9 +1,9 @@
-"""What the operator's host measured of a robot far away, as the robot's host hears it.
+"""Errors that the operator's host measures, as sent to the robot's host.
 
-The recording is at the robot, and so may be a page; how far hand, robot and picture are
-apart only the operator's host can know (``paprle.link.discrepancy``). Some times a
-second it tells the newest rows, each more than once, so that a datagram that is lost
-costs nothing; the robot's host knows by their numbers which never came.
+The recording is at the robot, and so may be a page; the distances of hand, robot and
+picture are known only to the operator's host (``paprle.link.discrepancy``). It sends
+the newest rows some times a second, each more than once, so that a lost datagram costs
+nothing; the robot's host finds by their numbers which never arrived.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _MOST_AHEAD = 1_000_000  # spec: safety.md A3
 
 
 class ErrorRow(NamedTuple):
-    """How far all are apart at one instant; NaN: not known.
+    """Distances of hand, robot and pictures at one instant; NaN: not known.
 
     Attributes:
         t_ns: The instant, in time of the host that has it, [ns].
@@ -53,8 +53,8 @@ class ErrorRow(NamedTuple):
         predicted_robot: That picture to the robot, [m].
         latency: Motion to motion: from a capture until the robot was shown that had
             it, [s].
-        user_velocity: Hand to a picture that goes on by its velocity, [m]; it is drawn
-            nowhere, and is there to be compared.
+        user_velocity: Hand to a picture extrapolated by its velocity, [m]; it is drawn
+            nowhere, and serves for comparison.
         velocity_robot: That picture to the robot, [m].
     """
 
@@ -71,13 +71,13 @@ class ErrorRow(NamedTuple):
 
 
 class StreamCounts(NamedTuple):
-    """What was sent and what came, of each stream between the two hosts (T18).
+    """Counts of each stream between the two hosts: sent, received and lost (T18).
 
     Attributes:
         captures_sent: Captures that the operator's host sent.
-        captures_lost: How many of them came in no datagram.
-        words_sent: Words of the robot's host on its session.
-        words_got: How many of them came.
+        captures_lost: How many of them arrived in no datagram.
+        words_sent: States of the session that the robot's host sent.
+        words_got: How many of them arrived.
     """
 
     captures_sent: int = 0
@@ -173,7 +173,7 @@ def list_values(row: ErrorRow) -> list[float | int | None]:
 def describe_errors(
     find: Callable[[str], float | None], streams: Mapping[str, Mapping[str, int]]
 ) -> dict[str, str]:
-    """Say for a page how far all are apart, and what was lost on the way.
+    """Describe for a page the measured distances, and what was lost on the way.
 
     Args:
         find: Returns the newest value of an error of ``ErrorRow`` [mm] or of its
@@ -181,7 +181,7 @@ def describe_errors(
         streams: ``StreamCounts.describe``.
 
     Returns:
-        What is said of each, by what it is; of what is not measured nothing is.
+        Values with their units, by label; unmeasured ones are left out.
     """
     found = ((words, unit, find(name)) for name, (words, unit) in _SHOWN.items())
     said = {words: f"{v:.0f} {unit}" for words, unit, v in found if v is not None}

@@ -127,7 +127,7 @@ class Receiving:
         return self._take_from(oldest)
 
     def make_ack(self) -> bytes:
-        """Return what tells the other end how far we are."""
+        """Return the acknowledgement: the number that is wanted next."""
         return _ACK.pack(self._wanted)
 
     def _take_from(self, oldest: int) -> list[bytes]:

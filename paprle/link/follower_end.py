@@ -33,7 +33,7 @@ _UNHEARD_NS = 400_000_000  # [ns] chosen: a queue of 0.2 s, a common buffer, eac
 
 
 class FollowerEnd:
-    """What the follower's host hears and says.
+    """The follower's end of a link.
 
     Attributes:
         refused: Datagrams and orders that were refused, by reason.
@@ -42,7 +42,7 @@ class FollowerEnd:
         locked: Why no session may begin; empty when one may.
         is_open: A session has asked for the gate and has not left.
         is_recorded: It records, so that no period of the gate may be missing.
-        heard_ns: When it last said anything, our time, [ns].
+        heard_ns: Time of its last datagram, our time, [ns].
         outbox: Datagrams to send.
     """
 
@@ -84,7 +84,7 @@ class FollowerEnd:
         self.close()
 
     def close(self) -> None:
-        """Forget the session; what was said in it is worth nothing from now on."""
+        """Forget the session; its packets are void from now on."""
         self.is_open = self.is_recorded = False
         self.heard_ns = 0
         self._peer: Address | None = None
@@ -106,7 +106,7 @@ class FollowerEnd:
         return clock.find_echo_age(now_ns) > clock.trip_ns + _UNHEARD_NS
 
     def permit(self, now_ns: int) -> None:
-        """Somebody beside the robot allows resets from afar, for a while (E1)."""
+        """Unlock and allow resets from afar for a while, from beside the robot (E1)."""
         self.locked = ""
         for guard in self._guards.values():
             guard.permit(now_ns)
@@ -136,7 +136,7 @@ class FollowerEnd:
             self.refused[why] += n
 
     def send_report(self, report: dict[str, Any], now_ns: int) -> None:
-        """Tell the leader's host what the gate said."""
+        """Send a report of the gate to the leader's host."""
         data = pack_report(report)
         if report["event"] != "trouble":  # that is told once, whoever hears it
             self._ready = data
@@ -160,9 +160,9 @@ class FollowerEnd:
             self._send(self._cut[self._queued].kind, payload, now_ns)
 
     def send_bye(self, now_ns: int) -> None:
-        """Say that the gate is gone, and which record was its last.
+        """Announce that the gate is gone, with the number of its last record.
 
-        Who asks for the robot from now on is answered once this session is forgotten.
+        New requests for the robot are answered once this session is forgotten.
         """
         self.is_open = False
         self._queue_waiting()
@@ -186,11 +186,9 @@ class FollowerEnd:
             self.outbox.append(Datagram.make(data, self._peer))
 
     def _answer(self, data: bytes, now_ns: int) -> None:
-        """Answer somebody who knows the key and asks for the robot.
-
-        While the gate of a session that has left still brakes, nobody is answered: what
-        a welcome of that time opens is over soon. Whoever waits asks again.
-        """
+        """Answer a hello; wait while the gate of a session that left still brakes."""
+        # While the gate of a session that has left still brakes, nobody is answered:
+        # what a welcome of that time opens is over soon. Whoever waits asks again.
         sealer = Sealer(self._key, Side.FOLLOWER, self.refused)
         packet = sealer.open(data)
         if packet is None:

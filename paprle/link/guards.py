@@ -1,4 +1,4 @@
-"""What a host does with records that came over a link before anybody here sees them."""
+"""Guards that check, rewrite or refuse records from a link before a port has them."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ class Hearing(Protocol):
 
 
 class Guard(Protocol):
-    """Who looks first at what comes for a port of the follower's host."""
+    """Check of the records that arrive for one port of the follower's host."""
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
         """Return a record in our time; None: it is refused, or kept here."""
 
     def permit(self, now_ns: int) -> None:
-        """Somebody beside the robot allows resets from afar, for a while (E1)."""
+        """Allow resets from afar for a while, from beside the robot (E1)."""
 
     def forget(self) -> None:
-        """A session is over: nothing that it said counts any more."""
+        """Forget the session, which is over, and its records."""
 
 
 def make_gate_guards(cut: Cut, robot: RobotInfo) -> dict[str, Guard]:
-    """Return who looks at the ports that a gate hears."""
+    """Return the guards of the ports that a gate reads."""
     commands = {k: one for k, one in cut.items() if one.kind is Kind.SETPOINT}
     return {port: SetpointGuard(mirror, robot) for port, mirror in commands.items()}
 
@@ -63,7 +63,7 @@ class SetpointGuard:
         self._n_asked = self._n_passed = 0
 
     def permit(self, now_ns: int) -> None:
-        """Somebody beside the robot allows resets from afar, for a while (E1)."""
+        """Allow resets from afar for a while, from beside the robot (E1)."""
         self._permitted_ns = now_ns
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
@@ -110,7 +110,7 @@ class SetpointGuard:
 
 
 class SentSetpoints:
-    """When each set-point was posted, in our time: the gate tells its number alone."""
+    """Posting times of set-points, in our time: the gate reports numbers alone."""
 
     def __init__(self) -> None:
         self._sent = np.zeros((_N_SENT, 2), dtype=np.int64)  # number, stamp

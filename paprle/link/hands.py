@@ -1,4 +1,4 @@
-"""Where the hands of a leader with joints of its own are: what of it crosses a link."""
+"""Poses of the hands of a leader with joints of its own, as they cross a link."""
 
 from __future__ import annotations
 

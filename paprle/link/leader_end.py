@@ -29,19 +29,19 @@ _LINGER_NS = 1_000_000_000  # [ns] chosen: the longest between two records that 
 
 
 class LeaderEnd:
-    """What the leader's host hears and says.
+    """The leader's end of a link.
 
     Attributes:
         refused: Datagrams that were refused, by reason.
         clock: The follower host's clock.
-        refusal: Why the follower's host will not have us; empty while it has not said.
-        reports: What the gate said, oldest first, not taken yet.
+        refusal: Reason of the follower's host for a refusal; empty if it gave none.
+        reports: Reports of the gate, oldest first, not taken yet.
         queued: Records of the port with a queue, oldest first, not taken yet.
-        heard_ns: When the gate's host last said anything in this session, [ns].
-        answered_ns: When it last answered us at all, our time, [ns]; 0: never.
+        heard_ns: Time of the last datagram of the gate's host in this session, [ns].
+        answered_ns: Time of its last answer at all, our time, [ns]; 0: never.
         has_left: The gate is gone.
-        whole: Newest datagram of each port whose records say what they hold.
-        n_got: How many of its datagrams came, by such a port.
+        whole: Newest datagram of each port with self-describing records.
+        n_got: Number of datagrams received, by such a port.
         outbox: Datagrams to send.
     """
 
@@ -79,9 +79,9 @@ class LeaderEnd:
         self._setpoints = SentSetpoints()
 
     def ask(self, now_ns: int) -> None:
-        """Say who we are, then that it may begin, then that we are still here.
+        """Send a hello, then the request to open, then keep-alives.
 
-        That we are here is no command: the gate's set-points grow old beside it (A4).
+        A keep-alive is no command: the gate's set-points age regardless of it (A4).
         """
         if now_ns - self._said_ns < _ASK_NS:
             return
@@ -101,7 +101,7 @@ class LeaderEnd:
             self._send(mirror.kind, payload, now_ns)
 
     def send_whole(self, port: str, payload: bytes, now_ns: int) -> None:
-        """Send a record that says what it holds."""
+        """Send a self-describing record."""
         self._send(self._cut[port].kind, payload, now_ns)
 
     def is_over(self, now_ns: int) -> bool:
@@ -112,16 +112,16 @@ class LeaderEnd:
 
     @property
     def n_missing(self) -> int:
-        """How many datagrams of records of a gate that is gone are not here yet."""
+        """Number of datagrams of records of a gate that is gone, not received yet."""
         return max(0, self._n_last - self._flow.n_last) if self.has_left else 0
 
     @property
     def n_lost(self) -> int:
-        """How many datagrams of records can not be had any more."""
+        """Number of datagrams of records that are lost for good."""
         return self._flow.n_lost
 
     def send_bye(self, now_ns: int) -> None:
-        """Say that the session is over."""
+        """Announce the end of the session."""
         self._send(Kind.BYE, b"", now_ns)
 
     def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:

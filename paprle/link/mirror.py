@@ -1,7 +1,7 @@
-"""Where a session is cut in two hosts: which ports a link carries, and how.
+"""Cut of a session between two hosts: which ports a link carries, and how.
 
-A port on one host is mirrored by one of the same name on the other. What passes on both
-sides of a cut is a table, so that the two ends of a link know no record by name.
+A port on one host is mirrored by one of the same name on the other. The ports of a cut
+are a table, so that the two ends of a link know no record by name.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What both hosts need before they can speak: a carrier and a secret."""
+"""Carrier and secret of a link, which both hosts need to connect."""
 
 from __future__ import annotations
 

@@ -100,7 +100,7 @@ class OperatorSide:
         return words
 
     def _note_release(self, *, is_released: bool, now_ns: int) -> None:
-        """Tell the operator when nothing is led any more, and when it may be again."""
+        """Notify the operator of a release, and when the robot may be led again."""
         if is_released == self._was_released:
             return
         self._was_released = is_released
@@ -130,7 +130,7 @@ class OperatorSide:
 
     @property
     def counts(self) -> StreamCounts:
-        """What was sent and what came, of each stream, so far."""
+        """Counts of each stream so far: sent, received and lost."""
         before, n_got = self._before, self.end.n_got["tick"]
         return StreamCounts(
             captures_sent=before.captures_sent + self.sender.n_sent,
@@ -140,20 +140,20 @@ class OperatorSide:
         )
 
     def note_errors(self, rows: Iterable[ErrorRow]) -> None:
-        """Take what was measured here; the robot's host is told soon."""
+        """Note errors measured here; they are sent to the robot's host soon."""
         for row in rows:
             self._n_rows += 1
             self._rows.append(row)
 
     def _is_ahead(self, view: RobotView, now_ns: int) -> bool:
-        """Whether a stamp of the robot's host lies: what it told is yet to come."""
+        """Return whether a stamp of the robot's host lies in the future."""
         told = (view.stamp_ns, view.measured_ns)
         to_past = self.end.clock.to_past
         is_known = all(to_past(stamp_ns, now_ns) is not None for stamp_ns in told)
         return not is_known or view.captured_ns > now_ns
 
     def _tell(self, now_ns: int) -> None:
-        """Tell the robot's host what is new, and once more what it may have missed."""
+        """Send new errors to the robot's host, and again those it may have missed."""
         if self._n_rows == self._n_told or now_ns - self._told_ns < _TELL_NS:
             return
         self._told_ns, self._n_told = now_ns, self._n_rows
@@ -169,7 +169,7 @@ class OperatorSide:
         self.sender: CaptureSender = CaptureSender(self.end, self._info, self._repeats)
 
     def send_byes(self, now_ns: int) -> None:
-        """Say that the operator leaves."""
+        """Announce that the operator leaves."""
         for _ in range(_N_BYES):
             self.end.send_bye(now_ns)
 

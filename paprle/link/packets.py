@@ -22,7 +22,7 @@ _HEADER = struct.Struct("<3sBQqqq")  # magic, kind, seq, stamp, echo, held
 
 
 class Kind(IntEnum):
-    """What a datagram is for."""
+    """Purpose of a datagram."""
 
     HELLO = 1  # leader: a nonce of mine, and what I take the robot for
     WELCOME = 2  # follower: your nonce, and mine: with both the session's key is made
@@ -46,7 +46,7 @@ _ALL = (1 << _WINDOW) - 1
 
 
 class Side(IntEnum):
-    """Who speaks; it is under the tag, so that nobody's own words come back to him."""
+    """Sender of a packet; the tag covers it, so that no packet can be reflected."""
 
     LEADER = 1
     FOLLOWER = 2
@@ -152,5 +152,5 @@ class Sealer:
 
 
 def derive_key(shared: bytes, nonce_leader: bytes, nonce_follower: bytes) -> bytes:
-    """Return the key of one session: what was said in another is worth nothing."""
+    """Return the key of one session; packets of any other session fail its check."""
     return hmac.digest(shared, b"session" + nonce_leader + nonce_follower, "sha256")

@@ -1,4 +1,4 @@
-"""How good a link is, in words, and what to do when it is bad.
+"""Quality of a link, in words, and what to do when it is bad.
 
 Offset and drift of the other host's clock are shown; nothing is decided by them.
 """
@@ -25,7 +25,7 @@ _UNSTEADY = "move slowly; a cable or 5 GHz is steadier"
 
 
 class LinkQuality:
-    """What the words are made of.
+    """Figures of a link, and their description in words.
 
     Attributes:
         trip: Round trip, [s].
@@ -58,7 +58,7 @@ class LinkQuality:
             self.drift = -_PPM * (offset_ns - self._first[1]) / since_ns
 
     def describe(self, silence: float) -> str:
-        """Say how good the link is, given how long no fresh state came, [s]."""
+        """Return how good the link is, given how long no fresh state came, [s]."""
         figures = f"{1e3 * self.trip:.0f} ms there and back ± {1e3 * self.wobble:.0f}"
         is_useless = self.trip + self.wobble > _USELESS
         judged = (
@@ -72,6 +72,6 @@ class LinkQuality:
         return next((words for is_so, words in judged if is_so), f"good, {figures}")
 
     def describe_clock(self) -> str:
-        """Say how the other host's clock stands."""
+        """Return offset and drift of the other host's clock in words."""
         drift = f", drifts {self.drift:+.1f} ppm" if self.drift else ""
         return f"its clock is {self.offset:+.3f} s from ours{drift}"

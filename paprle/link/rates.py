@@ -1,4 +1,4 @@
-"""How much of a link anybody may use: callers, set-points, and what can wait."""
+"""Rate limits of a link: for callers, set-points, and records that can wait."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ def pack_report(report: Mapping[str, Any]) -> bytes:
 
 
 def read_json(data: bytes) -> Any:
-    """Return what JSON of another host says; None where it is none."""
+    """Return the value of JSON from another host; None where it is invalid."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):

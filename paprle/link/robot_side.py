@@ -150,7 +150,7 @@ class RobotSide:
         self.end.send("tick", packed, now_ns)
 
     def send_byes(self, now_ns: int) -> None:
-        """Say that the session is over."""
+        """Announce the end of the session."""
         for _ in range(_N_BYES):
             self.end.send_bye(now_ns)
 
@@ -170,7 +170,7 @@ class RobotSide:
         return words
 
     def summarise(self) -> str:
-        """Say what crossed the link, and what did not."""
+        """Return the number of captures, and of lost, late and refused ones."""
         guard = self.guard
         counts = {"lost": guard.n_lost, "late": guard.n_late, **self.end.refused}
         told = ", ".join(f"{why} {n}" for why, n in counts.items() if n)

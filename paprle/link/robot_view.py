@@ -1,8 +1,8 @@
-"""What the operator's host hears of a session that is at the robot.
+"""View of a session at the robot, as sent to the operator's host.
 
-It holds the robot as measured and as commanded, and the stamp of the capture that the
-session had, in the operator's own time: its age when it comes back is that of the whole
-way, on one clock.
+It holds the robot as measured and as commanded, and the stamp of the session's newest
+capture in the operator's own time: its age on return is the delay of the whole way, on
+one clock.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _FARTHEST = 10.0  # [m] chosen: no hand reaches so far
 
 
 class RobotView(NamedTuple):
-    """What a session did last, as far as its operator needs it.
+    """Newest state of a session, as far as its operator needs it.
 
     Attributes:
         stamp_ns: Of the session's tick, in the robot's time, [ns].

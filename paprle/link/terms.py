@@ -1,4 +1,4 @@
-"""What both hosts of a link must agree on, and which of it they do not."""
+"""Terms that both hosts of a link must agree on, and the check for differences."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def pack_terms(terms: Mapping[str, str]) -> bytes:
 
 
 def find_difference(ours: Mapping[str, str], data: bytes, remedy: str = REMEDY) -> str:
-    """Say which terms of another host are not ours; nothing when all are.
+    """Return which terms of another host differ from ours; empty when none do.
 
     Args:
-        ours: At the robot.
-        data: The other's, as they came.
+        ours: Terms at the robot.
+        data: The other host's terms, as received.
         remedy: What to do.
 
     Returns:
-        What to tell the leader's side, with what to do.
+        The message for the leader's side, with what to do.
     """
     theirs = read_json(data)
     if not isinstance(theirs, dict):  # it says them in another way

@@ -151,10 +151,8 @@ def _look_along(some: Vec, ways: Vec, n_steps: int) -> tuple[Vec, Vec, Vec]:
 def _enclose_along(
     points: Vec, some: Vec, ways: Vec, n_steps: int = _FINE
 ) -> tuple[Enclosure, Enclosure]:
-    """Return the smallest capsule and cylinder.
-
-    Their directions are chosen by some of the points, then all are fitted.
-    """
+    """Return the smallest capsule and cylinder; their directions come from ``some``."""
+    # Their directions are chosen by some of the points, then all are fitted.
     frames, seen, middles = _look_along(some, ways, _ROUGH)
     fits = [_fit(q, middle) for q, middle in zip(seen, middles, strict=True)]
     heights = np.ptp(seen[:, :, 2], axis=1)

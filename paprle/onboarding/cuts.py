@@ -92,7 +92,7 @@ def find_cut(
 
 
 class _Loss:
-    """What is lost to one piece, and what would be to its halves."""
+    """The depth lost to one piece, and that lost to its halves after a trial cut."""
 
     def __init__(
         self,

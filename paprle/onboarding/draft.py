@@ -1,4 +1,4 @@
-"""What was guessed of a robot, and the YAML that says so."""
+"""Guessed settings of a robot, and their YAML with the guesses marked."""
 
 from __future__ import annotations
 

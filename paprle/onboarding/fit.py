@@ -161,13 +161,9 @@ def _refine(pairs: list[LinkPair]) -> None:
 
 
 def _improve(link: Link, pairs: list[LinkPair]) -> bool:
-    """Cut a piece of a link, or give it another body, where all its pairs gain.
-
-    Gains are measured by depth: a cut that frees no posture may lead to one that does.
-
-    Returns:
-        Whether they did.
-    """
+    """Cut or reshape a piece; keep it, and return True, if its pairs' depths fall."""
+    # Gains are measured by depth: a cut that frees no posture may lead to one that
+    # does.
     before = sum(pair.measure_depth() for pair in pairs)
     cut = find_cut(*_list_lost(link, pairs), may_grow=len(link.pieces) < _MOST_FINE)
     if cut is None:

@@ -21,11 +21,11 @@ _ROUNDING = 1e-5  # [m] chosen: what coal rounds to, and more
 
 
 class Reach(NamedTuple):
-    """What an end-effector can reach around home.
+    """The targets around home that an end-effector can reach.
 
     Attributes:
-        n: How many of six targets.
-        step: How far from home they are, [m].
+        n: Number of the six targets that can be reached.
+        step: Distance of the targets from home, [m].
         in_way: Which bodies the gate would keep apart before others are reached, in
             words.
     """
@@ -64,7 +64,7 @@ class Room:
         return Reach(n_reached, step, tuple(dict.fromkeys(in_way)))
 
     def _find_in_way(self, limb: Limb, q_limb: Vec) -> str:
-        """Say what would be too near half-way or where a limb goes; empty: nothing."""
+        """Return the bodies too near half-way or where a limb goes; empty: none."""
         for share in (0.5, 1.0):
             q = np.array(self._robot.home)
             q[limb.indices] += share * (q_limb - q[limb.indices])

@@ -47,12 +47,12 @@ class ExemptPairs(NamedTuple):
 
 
 class Covered(NamedTuple):
-    """What became of the meshes.
+    """The bodies that enclose the meshes.
 
     Attributes:
         path: The copy; None where no mesh could be read.
-        n_meshes: How many meshes were enclosed.
-        n_bodies: In how many bodies.
+        n_meshes: Number of meshes that were enclosed.
+        n_bodies: Number of bodies that enclose them.
         doubts: Meshes that could not be, and why.
         exempt: Pairs that are not to be kept apart.
         blocked: Pairs of links whose bodies touch while their meshes do not, in which

@@ -35,7 +35,7 @@ _FEW = 4  # chosen: of six targets; below, home deserves a look
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbReport:
-    """What the check found of one limb.
+    """The findings of the check on one limb.
 
     Attributes:
         name: Its name.
@@ -52,7 +52,7 @@ class LimbReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRobotReport:
-    """What was written, and what a person has to look at.
+    """The written settings of a robot, and the guesses for a person to review.
 
     Attributes:
         name: The follower's name.
@@ -245,11 +245,7 @@ def _list_drawn(tree: Urdf, covered: Covered) -> set[str]:
 
 
 def _choose_limbs(found: list[FoundLimb], wanted: tuple[str, ...]) -> list[FoundLimb]:
-    """Return the limbs that are to move.
-
-    Raises:
-        ConfigError: If one of them was not found.
-    """
+    """Return the limbs that are to move; refuse names that were not found."""
     names = [limb.name for limb in found]
     for name in wanted:
         if name not in names:
@@ -290,11 +286,7 @@ def _relative(urdf: Path, yaml: Path) -> str:
 
 
 def _read_ranges(joints: list[UrdfJoint]) -> dict[str, OtherUnit]:
-    """Return limits that are in degrees or millimetres, by joint, in radians or metres.
-
-    Raises:
-        ConfigError: If settings, which only tighten, cannot express them.
-    """
+    """Return limits that are in degrees or millimetres, by joint, in [rad] or [m]."""
     ranges = {j.name: r for j in joints if (r := read_in_other_unit(j)) is not None}
     problems = [
         f"joint {joint.name}: {own.reason}, {own.lower:.4g} … {own.upper:.4g} in SI "

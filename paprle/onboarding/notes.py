@@ -9,4 +9,4 @@ Note = Callable[[str], None]
 
 
 def be_silent(what: str) -> None:
-    """Take a note and tell nobody."""
+    """Discard a note."""

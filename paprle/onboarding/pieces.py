@@ -107,7 +107,7 @@ class Piece:
 
     @cached_property
     def body(self) -> Enclosure:
-        """What encloses the triangles, in their axes."""
+        """The shape that encloses the triangles, in their axes."""
         points = self.triangles.reshape(-1, 3)
         return enclose(points) if self._like is None else enclose_as(points, self._like)
 

@@ -1,4 +1,4 @@
-"""Where one link may be against another: all postures of the joints between them."""
+"""Places of one link against another, over all postures of the joints between."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ STAMP_NS = 1  # [ns] chosen: stamps are rounded to whole nanoseconds
 
 
 class History(NamedTuple):
-    """What the judge remembers between samples; NaN where it cannot know."""
+    """Memory of the judge between samples; NaN where unknown."""
 
     c: Vec  # last command
     v: Vec  # its velocity
@@ -89,22 +89,10 @@ def _judge_position(c: Vec, lower: Vec, upper: Vec) -> Finding:
 
 
 def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
-    """Return the speeds of M3: V, or braking down to it at A after V was lowered.
-
-    Where the jerk is limited, braking takes a while to begin. How long is bounded by
-    the time in which J turns the acceleration around, so what counts is what a limiter
-    without J might have had at any time since.
-
-    Args:
-        V: Velocity limits, shape (N, n), [rad/s].
-        v_prev: Velocities of the samples before, shape (N, n), [rad/s].
-        past: Gives what was allowed before.
-        limits: Gives A, J and h.
-
-    Returns:
-        Those of the last periods, then those of these samples, shape
-        (n_turning + N, n), [rad/s].
-    """
+    """Return speeds of M3, (n_turning + N, n): V, or braking to a lowered V at A."""
+    # Where the jerk is limited, braking takes a while to begin. How long is bounded by
+    # the time in which J turns the acceleration around, so what counts is what a
+    # limiter without J might have had at any time since.
     change = limits.ddq_max * limits.h
     if limits.dddq_max is None:
         return np.concatenate([past.allowed, np.fmax(V, np.abs(v_prev) - change)])
@@ -114,17 +102,7 @@ def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
 
 
 def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Finding:
-    """M3: at most what is allowed, or was while the acceleration turned.
-
-    Args:
-        v: Velocities, shape (N, n), [rad/s].
-        allowed: Speeds of the last periods, and of these, shape (n_turning + N, n).
-        limits: Gives h.
-        rounding: Of the commands, shape (N, n), [rad].
-
-    Returns:
-        The finding.
-    """
+    """M3: at most the allowed speed; with J, its maximum while acceleration turned."""
     n_before = len(allowed) - len(v)
     if limits.dddq_max is None:
         limit = allowed[n_before:]
@@ -152,15 +130,10 @@ def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> Finding:
 
 
 def _judge_viability(c: Vec, v: Vec, lower: Vec, upper: Vec, limits: Limits) -> Finding:
-    """V1: a full brake from here, starting with the next command, ends in time.
-
-    The brake sends speeds s - g, s - 2g, … with s = abs(v), g = A h, as long as they
-    are positive: those are the first m = floor(s / g) of them. Summed, each for one
-    period, they travel h (m s - g m (m + 1) / 2).
-
-    Returns:
-        Where the brake ends, and the bound ahead.
-    """
+    """V1: a brake from the next command on, speeds s - g, s - 2g, …, ends in bounds."""
+    # The brake sends speeds s - g, s - 2g, … with s = abs(v), g = A h, as long as they
+    # are positive: those are the first m = floor(s / g) of them. Summed, each for one
+    # period, they travel h (m s - g m (m + 1) / 2).
     g = limits.ddq_max * limits.h
     speed = np.abs(v)
     m = np.floor(speed / g)

@@ -1,4 +1,4 @@
-"""What the judge holds commands to, and what it says of them."""
+"""Limits that the judge holds commands to, and its verdict on them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ RELATIVE = 1e-9  # spec: M3 to M5 of docs/SAFETY.md, relative to V
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """What a command sequence is held to.
+    """Limits of a command sequence.
 
     Attributes:
         q_min: Lower position limits, shape (n,), [rad] or [m]; -inf: none.
@@ -107,7 +107,7 @@ class Violation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What the judge found.
+    """Findings of the judge.
 
     Attributes:
         n_samples: Number of commands judged.

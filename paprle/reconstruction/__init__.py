@@ -1,1 +1,1 @@
-"""What is made of samples that are noisy, late or few, before they are followed."""
+"""Reconstruction of motion from samples that are noisy, late or few."""

@@ -1,4 +1,4 @@
-"""How often a leader's captures come, and how late: medians, so bursts say little."""
+"""Period and delay of a leader's captures, as medians, so that bursts count little."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Where a robot far away is by now, from its late words and the operator's own motion.
+"""Prediction of a remote robot's pose from its late states and the operator's motion.
 
 TeleXR's robot-pose reconstruction (requirements T13) as an error-state Kalman filter on
 SE(3), after Solà, "Quaternion kinematics for the error-state Kalman filter" (2017), 5.
 Its time is the operator's: a measured pose belongs to the instant of the operator's
 motion that had reached the robot by then. Between two of them the operator's motion is
-known, so that it drives the filter; how much of it the robot follows is estimated, too,
-since one that meets a wall follows none of it, whatever is asked (2.2, no. 8).
+known, so that it drives the filter; the share of it that the robot follows is estimated
+too, since a robot at a wall follows none of it (2.2, no. 8).
 
     p⁺ = p + s_p Δp,  R⁺ = Exp(s_φ Δφ) R,  s⁺ = s + w
     errors, in the axes of the base: δp = p_true − p,  R_true = Exp(δθ) R,  δs
@@ -41,12 +41,12 @@ _P, _PHI, _S_P, _S_PHI = slice(0, 3), slice(3, 6), 6, 7
 
 
 class Predicted(NamedTuple):
-    """Where a limb's end-effector is, as far as can be known here.
+    """Predicted pose of a limb's end-effector.
 
     Attributes:
         T_base_eef: Its pose.
         share: How much of the operator's translation it follows, 0 … 1.
-        ahead_ns: How much of the operator's motion was added to what it said, [ns].
+        ahead_ns: Length of the operator's motion added to the measurement, [ns].
         is_held: It does not follow what it is asked for.
     """
 
@@ -143,10 +143,8 @@ class PoseFilter:
         self.stamp_ns = stamp_ns
 
     def _correct(self, T_base_eef: pin.SE3) -> None:
-        """Learn from a pose; one beyond the gate begins anew, as what it tells is so.
-
-        The words of an encoder are not doubted: it is the motion that went otherwise.
-        """
+        """Correct by a pose; one outside ``GATE`` resets: encoders are trusted."""
+        # The words of an encoder are not doubted: it is the motion that went otherwise.
         turn = T_base_eef.rotation @ self.T_base_eef.rotation.T
         moved = T_base_eef.translation - self.T_base_eef.translation
         innovation = np.concatenate([moved, pin.log3(turn)])

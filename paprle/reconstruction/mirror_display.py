@@ -25,7 +25,7 @@ _FRESH_NS = 30_000_000  # [ns] chosen: two frames of a screen; older is predicte
 
 
 class Word(NamedTuple):
-    """What the robot said, in this host's time.
+    """State received from the robot, in this host's time.
 
     Attributes:
         written_ns: When its gate wrote a command, [ns].
@@ -64,7 +64,7 @@ class RobotMirror:
 
     @property
     def lag_ns(self) -> int:
-        """How old the operator's motion is that the robot shows, [ns]."""
+        """Age of the operator's motion that the robot shows, [ns]."""
         return self._lag.ns
 
     def ask(self, stamp_ns: int, q: Vec, Ts_base_eef: Mapping[str, pin.SE3]) -> None:
@@ -76,7 +76,7 @@ class RobotMirror:
             own.asked.add(stamp_ns, Ts_base_eef[name])
 
     def hear(self, word: Word) -> None:
-        """Take what the robot said; what is older than what it said before is not."""
+        """Take a state of the robot, unless it is older than the last or not finite."""
         last = self._word
         is_newer = last is None or word.measured_ns > last.measured_ns
         if not is_newer or not np.isfinite(word.q).all():
@@ -91,7 +91,7 @@ class RobotMirror:
             )
 
     def show(self, now_ns: int) -> MirroredRobot | None:
-        """Return the robot as it is to be shown; None before it has said anything.
+        """Return the robot as it is to be shown; None before its first state.
 
         Args:
             now_ns: This host's time, [ns]; never less than before.

@@ -1,8 +1,8 @@
-"""How old the operator's motion is that a robot far away shows.
+"""Age of the operator's motion that a remote robot shows.
 
-Two parts. The way there: the gate tells which set-point it used (TeleXR's t_start). And
-what the robot needs to get where it is told, which is found by how far it is behind
-while it moves: q(t) = q_asked(t − L − δ) ≈ q_asked(t − L) − δ dq_asked(t − L), so that
+It has two parts. The way there, L: the gate reports which set-point it used (TeleXR's
+t_start). And the robot's response, δ, found by how far it is behind while it moves:
+q(t) = q_asked(t − L − δ) ≈ q_asked(t − L) − δ dq_asked(t − L), so that
 δ = −Σ dq·(q − q_asked) / Σ dq·dq over the last seconds.
 """
 

@@ -17,7 +17,7 @@ Item = TypeVar("Item")
 
 
 class Motion(NamedTuple):
-    """How far a target moved, in the axes of the base.
+    """Displacement of a target, in the axes of the base.
 
     Attributes:
         p: Shape (3,), [m].

@@ -1,7 +1,7 @@
-"""How good a link is, in words for the operator, and what to do when it is not.
+"""Quality of a link, in words for the operator, and what to do when it is bad.
 
-What counts is how old the newest word is of what the gate was told: a loss, a queue and
-a long way all make it older, and the gate brakes by age alone.
+The measure is the age of the set-point that the gate used: a loss, a queue and a long
+way all increase it, and the gate brakes by age alone.
 """
 
 from __future__ import annotations

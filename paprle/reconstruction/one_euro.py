@@ -122,16 +122,7 @@ def _filter_pose(
     dt: float,
     row: Vec,
 ) -> None:
-    """Write a filtered pose.
-
-    Args:
-        position: The part of the position.
-        turn: The part of the orientation.
-        poses: Raw, raw before, and filtered before, shape (7,) each: x y z, then the
-            quaternion x y z w.
-        dt: Time since the one before, [s].
-        row: Takes it, shape (7,).
-    """
+    """Filter poses (raw, raw before, filtered before; xyz + quat_xyzw) into ``row``."""
     raw, raw_before, before = poses
     share = position.find_share(raw[:3] - raw_before[:3], dt)
     row[:3] = before[:3] + share * (raw[:3] - before[:3])
@@ -140,10 +131,8 @@ def _filter_pose(
 
 
 def _find_turn(start: Vec, end: Vec) -> Vec:
-    """Return the rotation between two quaternions x y z w, shape (3,), [rad].
-
-    Its length is twice the sine of half the angle: what a hand turns in one sample.
-    """
+    """Return the rotation between quat_xyzw, (3,), [rad]; length 2 sin(angle / 2)."""
+    # Its length is twice the sine of half the angle: what a hand turns in one sample.
     way = start[3] * end[:3] - end[3] * start[:3] - np.cross(start[:3], end[:3])
     nearer: Vec = 2.0 * way * (1.0 if float(start @ end) >= 0.0 else -1.0)
     return nearer

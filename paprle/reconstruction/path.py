@@ -67,7 +67,7 @@ class Path:
 
     @property
     def row(self) -> Vec:
-        """Where the polyline is, shape (n,)."""
+        """Current position on the polyline, shape (n,)."""
         return self._L
 
     def start(self, row: Vec, stamp_ns: int, content_ns: int) -> None:

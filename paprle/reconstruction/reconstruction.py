@@ -40,7 +40,7 @@ def choose_policy(info: LeaderInfo, samples: Samples) -> Policy | None:
 
 
 class Delay(NamedTuple):
-    """What a leader's reconstruction costs.
+    """Delay of a leader's reconstruction.
 
     Attributes:
         leader: Its name; empty for an only one.
@@ -56,7 +56,7 @@ class Delay(NamedTuple):
 
 
 def describe_delay(one: Delay) -> str:
-    """Say what a leader's reconstruction costs, for the operator."""
+    """Describe the delay of a leader's reconstruction for the operator."""
     who = f"{one.leader}: " if one.leader else ""
     return (
         f"{who}{one.rate:.0f} [Hz] made a motion of ({one.policy} samples), "
@@ -93,7 +93,7 @@ class Reconstruction:
 
     @property
     def delays(self) -> list[Delay]:
-        """What it costs, leader by leader, by their rates as they are."""
+        """Delays of all leaders, at their present rates."""
         return [motion.delay for motion in self._motions.values()]
 
     @property

@@ -50,7 +50,7 @@ NOBODY = readonly([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
 class Actor(NamedTuple):
-    """What is said of an object at the start; none of it may be empty."""
+    """An object as described at the start of a log; no field may be empty."""
 
     id: int
     name: str

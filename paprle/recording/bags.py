@@ -229,11 +229,7 @@ class Bag:
         return self._find_stamps(read), axes, buttons
 
     def _read(self, topic: str, *kinds: str) -> Iterator[tuple[int, Any]]:
-        """Yield when each message was received, [ns], and the message.
-
-        Raises:
-            RecordingError: If there is no such topic, of another type, or it is broken.
-        """
+        """Yield receive time, [ns], and message of a topic of one of these types."""
         kind = self.topics.get(topic)
         if kind not in kinds:
             raise RecordingError(

@@ -84,7 +84,7 @@ class Channel:
         return whole[told], told
 
     def _find_told(self, rows: Rows, records: Rows) -> npt.NDArray[np.bool_]:
-        """Return which records say what nobody would expect, to the last bit."""
+        """Return a mask of records to store: those that differ from the prediction."""
         is_told = np.zeros(len(rows), dtype=np.bool_)
         for name in self.fields:
             data = see_bytes(rows[name])

@@ -1,4 +1,4 @@
-"""What an episode's file will be at its close: large chunks, channel by channel."""
+"""The compacted file of a closed episode: large chunks, channel by channel."""
 
 from __future__ import annotations
 

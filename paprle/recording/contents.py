@@ -1,4 +1,4 @@
-"""What a recording says of itself and of its topics, before any message."""
+"""Schemas, topics, metadata and attachments, written before any message."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Topics:
     def declare_own(
         self, channels: Sequence[Channel], tracks: Sequence[Track]
     ) -> list[Schema | Topic]:
-        """Return what says that there are these, and events."""
+        """Return the declarations of these channels and tracks, and of the events."""
         told: list[Schema | Topic] = []
         for channel in channels:
             metadata = {LEFT_OUT: channel.left_out} if channel.left_out else {}
@@ -53,7 +53,7 @@ class Topics:
     def declare(
         self, topic: str, typename: str, metadata: Mapping[str, str] | None = None
     ) -> list[Schema | Topic]:
-        """Return what says that there is a topic, and what its messages are."""
+        """Return the declaration of a topic, with its schema if that is new."""
         told: list[Schema | Topic] = []
         if typename not in self._schemas:
             number = self._schemas[typename] = len(self._schemas) + 1

@@ -45,7 +45,7 @@ ARBOT_COLUMNS = (
 
 
 def is_arbot_csv(path: Path) -> bool:
-    """Tell whether a file begins as an ARBot log does."""
+    """Return whether a file begins with the columns of an ARBot log."""
     if path.suffix != ".csv":
         return False
     try:
@@ -193,10 +193,8 @@ def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
 
 
 def _find_objects(episode: Episode, rows: npt.NDArray[np.void]) -> Vec:
-    """Return where objects were at gate records, NaN: nowhere, shape (N, k, 7).
-
-    Those of the env come first, then those that the operator had placed by then.
-    """
+    """Return poses at gate records, (N, k, 7): env objects, then placed; NaN: none."""
+    # Those of the env come first, then those that the operator had placed by then.
     ticks = episode.ticks
     last = np.searchsorted(ticks["stamp_ns"], rows["meas_ns"], side="right") - 1
     placed = np.full((len(rows), len(episode.layout.placed), 7), np.nan)

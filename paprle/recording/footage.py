@@ -1,7 +1,7 @@
-"""What cameras gave, on its way into an episode: in order, whole, and counted.
+"""Coded pictures of cameras on their way into an episode: in order, whole, counted.
 
-The cameras code their pictures themselves, and only while an episode is written: they
-are told by a level in memory, and begin with a picture that needs none before it.
+The cameras code their pictures themselves, and only while an episode is written, which
+a level in memory signals. Their first picture is one that needs none before it.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class RingReader(Protocol):
 
 @dataclass
 class _Count:
-    """What became of a camera's images in an episode; stamps in [ns]."""
+    """The counts and gaps of a camera's images in an episode; stamps in [ns]."""
 
     n: int = 0
     n_missed: int = 0
@@ -141,7 +141,7 @@ class Footage:
 
 
 def _add(count: _Count, coded: Coded) -> None:
-    """Count a picture, and what its camera says it could not code since the last."""
+    """Count a picture, and those that its camera could not code since the last."""
     if count.n_before is not None:
         count.n_missed += max(0, coded.n_dropped - count.n_before)
     count.n_before = coded.n_dropped

@@ -1,4 +1,4 @@
-"""Where the robot's links were, as ``/tf``: for tools that draw it from the file alone.
+"""Poses of the robot's links as ``/tf``, for tools that draw it from the file alone.
 
 They follow from the measured joints and the URDF, so they are written now and then and
 never read back.

@@ -43,11 +43,11 @@ def frame_rows(
 def frame_records(
     channel_id: int, channel: Channel, records: Rows, first: int, offset_ns: int
 ) -> Rows:
-    """Return what a channel says of records, as records of a chunk.
+    """Return the encoding of a channel's records, as records of a chunk.
 
     Args:
         channel_id: The channel's number in the file.
-        channel: What it says.
+        channel: The encoder of the records.
         records: Records that follow each other.
         first: Row number of the first.
         offset_ns: Wall time minus monotonic time, [ns].

@@ -1,4 +1,4 @@
-"""Where a recovered recording lacks ticks: as its manifest has it, and in words."""
+"""Stretches of missing ticks in a recovered recording: manifest entry and text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Gap(NamedTuple):
     seconds: float
 
     def __str__(self) -> str:
-        """Say it in a few words: ``1.020 s at 9.660 s``."""
+        """Return duration and begin as text: ``1.020 s at 9.660 s``."""
         return f"{self.seconds:.3f} s at {self.at:.3f} s"
 
 

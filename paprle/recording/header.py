@@ -1,4 +1,4 @@
-"""What a recording says of itself, enough to evaluate it without this workspace.
+"""Header of a recording: enough to evaluate it without this workspace.
 
 The header is one JSON object: the resolved config, the robot with its limits, the
 leader, versions, and the URDF's text. Infinite limits are null, since JSON has no

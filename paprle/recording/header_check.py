@@ -1,4 +1,4 @@
-"""What the header of a recording has to be: a file may come from anybody.
+"""Checks the header of a recording, since a file may come from anybody.
 
 Its values go into arrays, times and settings, so that each is checked once, here.
 """

@@ -109,7 +109,7 @@ class IndexedFile:
         self._sink.flush()
 
     def declare(self, record: Schema | Channel) -> None:
-        """Say what messages will be; it stands in the next chunk."""
+        """Declare a schema or a channel of messages, in the next chunk."""
         if isinstance(record, Schema):
             self._schemas.append(record)
         else:

@@ -1,4 +1,4 @@
-"""What an episode holds, as text for a terminal; read once, whatever its length."""
+"""Summary of an episode, as text for a terminal; read once, whatever its length."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ class _Rate:
 
 
 class _Seen:
-    """What went by so far."""
+    """Statistics of the records read so far."""
 
     def __init__(self, limbs: tuple[str, ...]) -> None:
         self.rates = {Stream.TICK: _Rate(), Stream.GATE: _Rate()}
@@ -221,7 +221,7 @@ def _describe_stream(
 def _describe_cameras(
     header: Mapping[str, Any], manifest: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield what there is of each camera, as far as the manifest says."""
+    """Yield a line per camera, with its counts where the manifest has them."""
     counts = manifest.get("cameras", {})
     for name, camera in header.get("cameras", {}).items():
         size = f"{camera['width']} × {camera['height']} {camera['video']}"

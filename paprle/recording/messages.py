@@ -103,16 +103,7 @@ def _define(
     records: tuple[np.dtype[np.void], ...],
     states: Iterable[IntEnum] = (),
 ) -> str:
-    """Return the definition of one of our own messages.
-
-    Args:
-        typename: Which one.
-        summary: What it is, in its first line.
-        stamp: What the stamp of its header means.
-        records: The records that have its fields, their arrays of no fixed length
-            empty.
-        states: Constants for the field ``state``.
-    """
+    """Return a message definition; arrays of any length are empty in ``records``."""
     lines = [f"# {summary}", *(f"int32 {state.name}={state.value}" for state in states)]
     fields = {k: v for record in records for k, v in (record.fields or {}).items()}
     notes = {"std_msgs/Header header": stamp}

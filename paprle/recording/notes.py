@@ -1,4 +1,4 @@
-"""What the operator noted of an episode: of its events, and as its manifest has it."""
+"""Operator's notes on an episode: from its events, and as its manifest has them."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Episode:
 
     @property
     def end_reason(self) -> str:
-        """Why it ended; ``aborted`` when the recording was never finished."""
+        """The reason it ended; ``aborted`` when the recording was never finished."""
         return "aborted" if self.manifest is None else self.manifest["end_reason"]
 
     @property

@@ -125,7 +125,7 @@ class Reading:
             raise self._error("to read it", str(err)) from err
 
     def find_problem(self) -> str:
-        """Say what is wrong with the file once it was read; empty when nothing is."""
+        """Return the fault of the file once it was read; empty when it is valid."""
         if not self._scanner.is_complete:
             return (
                 f"{self._scanner.problem}; what comes before is valid, "

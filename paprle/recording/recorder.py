@@ -1,4 +1,4 @@
-"""What the recorder process does, without the process: rings in, episodes out.
+"""The recorder's work, without its process: rings in, episodes out.
 
 Nothing here can hold up a robot. A failing disk ends the recording, never a step, and
 the rings are emptied all the same.
@@ -330,7 +330,7 @@ class Recorder:
             self._mark_last(event, add_notes(last, find_notes([event])))
 
     def _mark_last(self, event: Mapping[str, Any], marks: Mapping[str, Any]) -> None:
-        """Note in the manifest of the last episode what the operator said of it."""
+        """Write the operator's marks into the manifest of the last episode."""
         path, manifest = next(reversed(self.manifests.items()), (None, {}))
         meant = event.get("episode", manifest.get("session_episode"))
         if path is None or manifest.get("session_episode") != meant:

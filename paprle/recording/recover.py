@@ -42,7 +42,7 @@ _CHUNK_BYTES = 1 << 19  # chosen: about as in a finished recording
 
 @dataclass(frozen=True)
 class RecoverReport:
-    """What was saved and what was lost.
+    """The saved and lost parts of a recovered recording.
 
     Attributes:
         path: The new file.
@@ -163,7 +163,7 @@ def _count_lost(source: _Survey) -> Counter[str]:
 
 
 class _Survey:
-    """What a recording holds, without holding it.
+    """The counts and checksums of a recording, taken without holding it in memory.
 
     Attributes:
         reading: The pass over the file.

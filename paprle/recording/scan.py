@@ -271,7 +271,7 @@ class _Fields:
 
 
 def _check_index(body: bytes) -> None:
-    """Check that an index has the size that it says, so that it hides no chunk."""
+    """Check that an index has its declared size, so that it hides no chunk."""
     fields = _Fields(body)
     _, size = fields.numbers("<HI")
     if size != len(body) - fields.at or size % _INDEX_ENTRY:

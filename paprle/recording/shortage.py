@@ -1,4 +1,4 @@
-"""What an episode was short of: as its manifest has it, and as a person reads it."""
+"""Causes that kept a robot from its leader: manifest entry and text."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Shortage(NamedTuple):
 
     @property
     def worst(self) -> str:
-        """How far off it was, as a person reads it; empty: not known."""
+        """The largest distance, else the largest angle, as text; empty: not known."""
         return describe_distance(self.farthest, self.turned)
 
     def __str__(self) -> str:
-        """Say it in a few words: ``out of reach 1.2 s (up to 31 cm)``."""
+        """Return it as text: ``out of reach 1.2 s (up to 31 cm)``."""
         worst = f" (up to {self.worst})" if self.worst else ""
         return f"{self.cause} {self.seconds:.1f} s{worst}"
 

@@ -1,4 +1,4 @@
-"""What of an episode's cameras stands where in its file, and as which messages."""
+"""Camera tracks of an episode: their topics, message types and frames."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def camera_from_dict(values: Mapping[str, Any]) -> CameraInfo:
 def make_first_messages(
     cameras: Mapping[str, Any], stamp_ns: int
 ) -> Iterator[tuple[str, str, bytes]]:
-    """Yield topic, type and message of what is told of cameras once an episode.
+    """Yield topic, type and message of calibrations and frames, once per episode.
 
     Args:
         cameras: Of the header.

@@ -1,4 +1,4 @@
-"""How what engaging fixed crosses from the session to the leader process."""
+"""Record of the anchors, as it crosses from the session to the leader process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who drives whom, and how, in words for the operator."""
+"""Description of a pairing in words for the operator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def describe_pairing(
     settings: RetargetSettings,
     slots: Sequence[Sequence[Slot]],
 ) -> str:
-    """Say in one line who drives whom, and how."""
+    """Return in one line who drives whom, and how."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for name, own in zip(robot.limbs, slots, strict=True):
         if name not in pairing.limbs:
@@ -63,7 +63,7 @@ def _group_sources(
 
 
 def _describe_modes(name: str, rule: AxesRule, settings: RetargetSettings) -> str:
-    """Say what axes move."""
+    """Return the freedoms that axes move."""
     kind = read_limb_settings(settings, name).modes
     advised = "" if kind in BUILT_IN else f"as '{kind}' suggests, else "
     return f"{advised}{describe_modes(rule.modes)}"

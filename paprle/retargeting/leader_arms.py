@@ -123,10 +123,10 @@ class _Hand:
 
 
 def find_difference(leader: Limb, follower: Limb) -> str:
-    """Say in what two arms differ; empty when joint can drive joint.
+    """Return in what two arms differ; empty when joint can drive joint.
 
     They are alike when, with all joints at zero, their axes point the same way and lie
-    in the same places but for one scale: what a scaled-down copy of an arm is.
+    in the same places but for one scale, as in a scaled-down copy of an arm.
 
     Args:
         leader: The leader's arm.

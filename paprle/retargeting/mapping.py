@@ -72,7 +72,7 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 
 @compiled
 def _limit_travel(T: Vec, p_0: Vec, max_travel: float) -> bool:
-    """Move a pose, shape (4, 4), to within a bound of a place; tell whether it was."""
+    """Clamp a pose, (4, 4), to max_travel around p_0; return whether it was beyond."""
     square = 0.0
     for a in range(3):
         square += (T[a, 3] - p_0[a]) ** 2

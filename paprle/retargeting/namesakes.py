@@ -119,7 +119,7 @@ def match_parts(
 
 
 def tell_contradiction(name: str, side: str, own: str, own_side: str) -> str:
-    """Say that a limb and its leader have different sides; empty where they do not."""
+    """Return a warning if a limb and its leader have different sides; else empty."""
     if not side or not own_side or side == own_side:
         return ""
     return (
@@ -129,7 +129,7 @@ def tell_contradiction(name: str, side: str, own: str, own_side: str) -> str:
 
 
 def tell_unused(leader: LeaderInfo, used: Iterable[str]) -> str:
-    """Say which of a leader's limbs drive nothing; empty where all do."""
+    """Return which of a leader's limbs drive nothing; empty where all do."""
     idle = [own for own in leader.limbs if own not in set(used)]
     drive = "drives" if len(idle) == 1 else "drive"
     return f"leader limb {listed(idle)} {drive} nothing" if idle else ""

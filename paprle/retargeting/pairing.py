@@ -37,14 +37,14 @@ LED_BY_SIGHT = ("look_at", "follow")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbSource:
-    """What may drive a limb.
+    """A source that may drive a limb.
 
     Attributes:
         leader_limb: The leader's limb.
-        rule: Name of the rule by which it does.
+        rule: Name of the rule by which it drives.
         joints: Sources of the limb's joints, in its order; None holds. Empty where the
             leader's pose or its axes drive.
-        reason: Why the rule is what it is, where there is something to say.
+        reason: Reason for the rule; may be empty.
     """
 
     leader_limb: str
@@ -55,10 +55,10 @@ class LimbSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbPairing:
-    """How one limb of the robot is driven.
+    """Sources that may drive one limb of the robot.
 
     Attributes:
-        sources: What may drive it; the first that may does. There is at least one.
+        sources: At least one, in order; the first that may drive does.
     """
 
     sources: tuple[LimbSource, ...]
@@ -71,10 +71,10 @@ class LimbPairing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pairing:
-    """Who drives whom.
+    """Pairing of a leader's limbs with those of the robot.
 
     Attributes:
-        limbs: How each driven limb of the robot is driven, in the robot's order.
+        limbs: Sources of each driven limb of the robot, in the robot's order.
         arms: The arms whose poses drive, by leader limb.
         doubts: Guesses that the operator should look at, a sentence each.
     """
@@ -346,10 +346,8 @@ class _PairingMaker:
         return found
 
     def _match_joints(self) -> dict[str, str]:
-        """Return the leader limb with joints named as a limb's, for limbs without one.
-
-        Arms are left out: they are compared by how they are built.
-        """
+        """Return the leader limb by robot limb, by joint names; arms if mapped only."""
+        # Arms are left out: they are compared by how they are built.
         is_mapped = bool(self._settings.joint_map)
         limbs = [
             own for own in self._leader.limbs if is_mapped or own not in self._arms

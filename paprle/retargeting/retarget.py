@@ -56,13 +56,13 @@ _NO_ADVICE: Mapping[str, Advice] = {}
 
 
 class Retargeting:
-    """How leaders drive one robot; what it remembers is the IK's own motion.
+    """Retargeting of leaders to one robot; its only memory is the IK's own motion.
 
     Attributes:
         pairing: Who drives whom.
         settings: Settings.
-        arm_poses: Gives samples of arms their poses, where poses are what drives.
-        slots: What may drive each limb of the robot, in order.
+        arm_poses: Computes poses for samples of arms, where poses drive.
+        slots: Sources that may drive each limb of the robot, in order.
         turns: How joints of leaders may move, and turns they are off.
         has_poses: Any limb may be driven by a pose.
         rows: Poses of leaders and targets as a recording has them.
@@ -120,12 +120,12 @@ class Retargeting:
         self.rows = TargetRows(robot, kinds, settings.max_travel)
 
     def describe(self) -> str:
-        """Say in one line who drives whom, and how."""
+        """Return in one line who drives whom, and how."""
         return describe_pairing(self._robot, self.pairing, self.settings, self.slots)
 
     @property
     def needs_alignment(self) -> bool:
-        """Whether engaging may start where a leader says, not where the robot is."""
+        """Whether the robot may have to align with a leader before it engages."""
         rules = [slot.rule for slots in self.slots for slot in slots]
         return not all(rule.begins_at_command for rule in rules)
 
@@ -204,14 +204,14 @@ class Retargeting:
         advice: Mapping[str, Advice] = _NO_ADVICE,
         q_des: Vec | None = None,
     ) -> Target:
-        """Say what a sample asks of the robot; never raises.
+        """Map a sample to the robot's target; never raises.
 
         Args:
             sample: The newest sample; an invalid one asks for nothing.
             state: How every limb is driven.
             q_cmd: The robot's command, shape (n,), [rad], for rules that need it.
-            advice: What advisors said.
-            q_des: What the last target led to, shape (n,), [rad]; absent: the command.
+            advice: Advice of the advisors, by name.
+            q_des: IK solution of the last target, shape (n,), [rad]; absent: q_cmd.
 
         Returns:
             The target, overwritten by the next call. Limbs that are missing or not
@@ -298,7 +298,7 @@ class Retargeting:
 
     @cached_property
     def _searchers(self) -> list[IkSolver]:
-        """What ``solve_start`` needs where poses are absolute: made when warming up."""
+        """IK solvers of ``solve_start`` where poses are absolute; made at warm-up."""
         margin = self._position_margin
         return [
             IkSolver(limb, self.ik.of_limb(limb.name), position_margin=margin)

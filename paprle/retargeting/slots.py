@@ -1,4 +1,4 @@
-"""What may drive each limb of a robot: its rule, and where its numbers are."""
+"""Sources that may drive each limb of a robot: rules, and places of their numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What engaging fixed, limb by limb; what a tick asks for; what the IK answered."""
+"""Anchors of engaged limbs, the target of a tick, and the solution of the IK."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.robot.arrays import Bools, Ints
 
 
 class Anchors(NamedTuple):
-    """Where both sides stood when limbs were engaged, by limb of the robot.
+    """Anchors by limb of the robot: both sides at its engagement.
 
     Attributes:
         L: Turns on the left, shape (m, 3, 3).
@@ -30,10 +30,10 @@ class Anchors(NamedTuple):
 
 
 class RetargetState(NamedTuple):
-    """How every limb is driven at this moment.
+    """State of all limbs: how each is driven at this moment.
 
     Attributes:
-        anchors: What engaging fixed.
+        anchors: Anchors fixed at engagement.
         driver: The leader's limb that drives each limb; -1: it holds, shape (m,).
         pose_rows: The same for limbs that a pose drives; -1 for others, shape (m,).
         source: Place of each joint's number in the sample; -1: none, shape (n,).
@@ -51,7 +51,7 @@ class RetargetState(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What the leader asks of the robot.
+    """Target that the leader asks of the robot.
 
     Attributes:
         T: Pose of the eef in the limb's base, by limb, shape (m, 4, 4).

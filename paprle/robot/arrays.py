@@ -75,7 +75,7 @@ class Bodies(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """How fast distances can change at most with each joint, whatever the posture.
+    """Bounds on the change of distances with each joint, whatever the posture.
 
     A joint changes the pairs whose bodies it moves against each other, and no others:
     of eight arms an eighth of the table is not zero.

@@ -1,4 +1,4 @@
-"""What a joint can still stop: closed forms of discrete time, compiled.
+"""Stopping speed and distance of a joint: closed forms of discrete time, compiled.
 
 Commands are c_k, v_k = (c_k − c_{k−1})/h, and braking takes A·h off the speed each
 period.

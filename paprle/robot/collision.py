@@ -40,7 +40,7 @@ OVERLAP_AT_A_JOINT = "touch at home, one joint between"
 
 
 class _Ball(NamedTuple):
-    """What holds a body, in its own axes: centre, shape (3,), and radius, [m]."""
+    """Bounding ball of a body, in its own axes: centre, shape (3,), and radius, [m]."""
 
     centre: Vec
     radius: float
@@ -169,7 +169,7 @@ class CollisionModel:
         return list(results.oMg)
 
     def describe_pair(self, k: int) -> str:
-        """Say which bodies one of ``pairs`` are, and whose."""
+        """Return in words the bodies of one of ``pairs``, and their limbs."""
         links = self.pairs[k]
         own = [body < self.n_robot_bodies for body in self.body_pairs[k]]
         a, b = (
@@ -346,7 +346,7 @@ def _postures(info: RobotInfo) -> list[Vec]:
 
 
 def _describe_missing(urdf: Urdf) -> str:
-    """Say which links are not checked, and what would mend it; empty when all are."""
+    """Return which links are not checked, and the remedy; empty when all are."""
     remedy = "give the links such bodies in the URDF (docs/collision.md)"
     if not urdf.primitives:
         return (
@@ -364,6 +364,6 @@ def _describe_missing(urdf: Urdf) -> str:
 
 @cache
 def _warn_once(_path: Path, text: str) -> None:
-    """A model is built several times in a session; one line says it."""
+    """Log a warning once, since a session builds its model several times."""
     if text:
         _log.warning("%s", text)

@@ -170,11 +170,7 @@ def _measure_ball(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> f
 def _leave_core(
     bodies: Bodies, b: int, c: tuple[float, float, float]
 ) -> tuple[float, float, float, float]:
-    """Find how far a point is from a box's or cylinder's surface, in its frame.
-
-    Returns:
-        The signed distance, [m], and the outward unit normal.
-    """
+    """Find signed distance [m] and unit normal of a box or cylinder, in its frame."""
     size = bodies.size
     is_box = bodies.kind[b] == BOX
     rho = math.sqrt(c[0] * c[0] + c[1] * c[1])

@@ -80,7 +80,7 @@ def measure_cores(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> f
 
 @inlined
 def _is_round_there(bodies: Bodies, i: int, R: Vec, n: Triple) -> bool:
-    """Tell whether a body's surface along n is that of its enclosing capsule."""
+    """Return whether a body's surface along n is that of its enclosing capsule."""
     sine = R[i, 0, 2] * n[0] + R[i, 1, 2] * n[1] + R[i, 2, 2] * n[2]
     is_capsule = bodies.kind[i] == CAPSULE
     return bool(is_capsule or (bodies.kind[i] != BOX and abs(sine) <= _SQUARE))
@@ -88,17 +88,7 @@ def _is_round_there(bodies: Bodies, i: int, R: Vec, n: Triple) -> bool:
 
 @compiled
 def _separate(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple]:
-    """Find how far two cores are apart.
-
-    Args:
-        a: One core.
-        b: The other.
-        n: A first guess of the normal from a to b.
-
-    Returns:
-        The distance, [m], 0 or less where they touch; the normal; the nearest points
-        of a and of b.
-    """
+    """Find distance [m], ≤ 0 in contact, normal (n: a guess) and nearest points."""
     s = np.empty((4, 8))
     k, best, norm = 0, -math.inf, math.inf
     x, y, z = -n[0], -n[1], -n[2]
@@ -141,13 +131,8 @@ def _mix(s: Vec, k: int, column: int) -> tuple[float, float, float]:
 
 @inlined
 def _shrink(s: Vec, k: int) -> int:
-    """Move the weights of k points and a fresh one to the point nearest the origin.
-
-    Points that do not bear it are dropped (a minor cycle of Wolfe's).
-
-    Returns:
-        How many points are left, in the first rows.
-    """
+    """Run Wolfe's minor cycle over k points and a new one; return how many remain."""
+    # Points that do not bear it are dropped (a minor cycle of Wolfe's).
     s[k, _WEIGHT] = 0.0 if k else 1.0
     k += 1
     while k > 1:
@@ -171,10 +156,8 @@ def _shrink(s: Vec, k: int) -> int:
 
 @inlined
 def _find_flat_nearest(s: Vec, k: int) -> None:
-    """Write weights of the origin's nearest point in the flat of k = 2 … 4 points.
-
-    With e the edges from point 0 it solves (eᵀe) y = -eᵀ w₀ by LDLᵀ.
-    """
+    """Write weights of the origin's nearest point in a flat of 2 … 4 points (LDLᵀ)."""
+    # With e the edges from point 0 it solves (eᵀe) y = -eᵀ w₀ by LDLᵀ.
     g11, r1 = _dot_edges(s, 1, 1), _dot_origin(s, 1)
     g11 = max(g11, _FLAT)
     y1, y2, y3 = r1 / g11, 0.0, 0.0
@@ -221,15 +204,10 @@ def _dot_origin(s: Vec, i: int) -> float:
 
 @compiled
 def _overlap(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple]:
-    """Find by how much overlapping cores must move to part.
-
-    It tries a guess n, then what separates boxes: their axes and the cross products of
-    those, then the line between the centres and its parts across either body's z, in
-    which round sides leave.
-
-    Returns:
-        What ``_separate`` does; the distance is 0 or less.
-    """
+    """Find the move that parts overlapping cores, as ``_separate``; distance ≤ 0."""
+    # It tries a guess n, then what separates boxes: their axes and the cross products
+    # of those, then the line between the centres and its parts across either body's z,
+    # in which round sides leave.
     c = (b[0][0] - a[0][0], b[0][1] - a[0][1], b[0][2] - a[0][2])
     best, n = _part(a, b, n, -math.inf, n)
     best, n = _part(a, b, c, best, n)

@@ -105,10 +105,8 @@ def _forks(above: dict[str, str | None]) -> set[str]:
 def _find_hands(
     joints: dict[str, UrdfJoint], above: dict[str, str | None], named: set[str]
 ) -> set[str]:
-    """Return joints of hands: several chains on one link, all short.
-
-    Two chains are a hand where one of them is a finger by its name.
-    """
+    """Return joints of hands: short chains on a link, two only with a named finger."""
+    # Two chains are a hand where one of them is a finger by its name.
     below: dict[str | None, list[str]] = {}
     for name, parent in above.items():
         below.setdefault(parent, []).append(name)

@@ -13,7 +13,7 @@ _N_TOLD = 8  # chosen: names in a line
 
 
 def describe_held(urdf: Urdf, names: Sequence[str]) -> list[str]:
-    """Say which joints hold still, those of a base, of wheels and of hands apart.
+    """Return which joints hold still: those of a base, wheels and hands apart.
 
     Args:
         urdf: The robot.

@@ -138,7 +138,7 @@ def _find_movers(q: Vec, low: Vec, high: Vec, pair: int, measure: Measure) -> Bo
 def _guess_limb(
     limb: Limb, twin: Twin | None, q_robot: Vec, measure: Measure, *, is_alone: bool
 ) -> Vec:
-    """Return the robot with a home for a limb, and its image, all else as told."""
+    """Return ``q_robot`` with a home for a limb and its image, the rest unchanged."""
     rng = np.random.default_rng(_SEED)
     low, high = _find_limits(limb, twin)
     margin = 0.15 * (high - low)  # chosen: away from limits
@@ -188,11 +188,9 @@ def _find_limits(limb: Limb, twin: Twin | None) -> tuple[Vec, Vec]:
 
 
 def _choose_free(ranked: list[Vec], measure: Score) -> tuple[Vec, float]:
-    """Return the best posture that has room, and how much.
-
-    More than the first are looked at only while none is free, and of those that all
-    touch the one that does least is taken.
-    """
+    """Return the best free posture and its room; else the one that touches least."""
+    # More than the first are looked at only while none is free, and of those that all
+    # touch the one that does least is taken.
     found: dict[float, Vec] = {}
     least, deepest = ranked[0], -math.inf
     for k, q in enumerate(ranked):

@@ -34,7 +34,7 @@ def find_place(word: str) -> str:
 
 
 def find_side(name: str) -> str:
-    """Return ``left`` or ``right``; empty where a name tells neither, or both.
+    """Return ``left`` or ``right``; empty where a name has neither, or both.
 
     Single letters count between separators (``l_arm``, ``arm_R``, ``LArm``), not
     before a number: ``r2`` is a model.
@@ -46,10 +46,10 @@ def find_side(name: str) -> str:
 
 
 def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the side of each of a device's limbs, by name; empty where none is told.
+    """Return the side of each of a device's limbs, by name; empty where none is known.
 
     Args:
-        limbs: Joint names by limb. They count where a limb's own name tells no side,
+        limbs: Joint names by limb. They count where a limb's own name has no side,
             every joint names the same one, and other limbs have another: ``r_joint``
             alone may mean revolute.
     """
@@ -72,11 +72,11 @@ def find_kind(name: str, joints: Iterable[str] = ()) -> str:
 
 
 def have_legs(names: Iterable[str]) -> bool:
-    """Return whether names tell of legs, or of several corners of a robot with four."""
+    """Return whether names mean legs, or several corners of a robot with four legs."""
     words = {word for name in names for word in split_words(name)}
     return not words.isdisjoint(LEG) or len(words & set(_CORNERS)) > 1
 
 
 def is_leg(limb: LimbInfo) -> bool:
-    """Return whether a limb carries the robot, as its name or its joints tell."""
+    """Return whether a limb carries the robot, by its name or its joints."""
     return find_kind(limb.name, limb.joint_names) == "leg"

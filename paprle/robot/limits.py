@@ -138,7 +138,7 @@ def _jerks(
     limits: LimitSettings,
     problems: list[str],
 ) -> list[float]:
-    """Return J, the least of what is told for a joint."""
+    """Return J of each joint: the least limit given, else a share of A."""
     found: list[float] = []
     short: dict[str, tuple[float, float]] = {}
     for joint, A in zip(joints, ddq_max, strict=True):

@@ -31,6 +31,6 @@ def describe_link(robot: RobotModel, link: str) -> str:
 
 
 def describe_kept(robot: RobotModel, pair: tuple[str, str]) -> str:
-    """Say which two links, or link and body of the scene, are kept apart."""
+    """Return in words the two links, or link and body, that are kept apart."""
     one, two = (describe_link(robot, link) for link in pair)
     return f"{one} is kept clear of {two}"

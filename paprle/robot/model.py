@@ -195,7 +195,7 @@ class RobotModel:
 
     @property
     def n_collision_pairs(self) -> int:
-        """How many pairs of bodies are checked; 0 where the URDF has only meshes."""
+        """Number of checked pairs of bodies; 0 where the URDF has only meshes."""
         return len(self._collisions().pairs)
 
     def guess_home(self) -> Vec:
@@ -262,7 +262,7 @@ class RobotModel:
 def _read_info(
     urdf: Urdf, settings: RobotSettings, name: str
 ) -> tuple[RobotInfo, LimbResolver]:
-    """Return what settings and URDF tell of a robot, and the way along its limbs."""
+    """Return the robot by settings and URDF, and the resolver of its limbs."""
     problems: list[str] = []
     given = discover_limbs(urdf) if settings.limbs is None else settings.limbs
     resolver = LimbResolver(urdf, problems)

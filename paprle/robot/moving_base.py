@@ -49,10 +49,8 @@ def find_base_joints(urdf: Urdf) -> set[str]:
 
 
 def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:
-    """Return the first joints that move everything, flat slides and upright turns.
-
-    Nothing is returned where a third slide lifts them: that is a gantry.
-    """
+    """List the flat slides and upright turns that move all else; none of a gantry."""
+    # Nothing is returned where a third slide lifts them: that is a gantry.
     run: list[tuple[UrdfJoint, Vec]] = []
     R, link = np.eye(3), urdf.root
     while True:

@@ -17,7 +17,7 @@ _SHORTEST, _LONGEST = 0.9, 1.1  # spec: safety.md A6, length of a quaternion
 
 @compiled
 def is_pose(row: Vec) -> bool:
-    """Tell whether a row holds a pose; NaN fails each test."""
+    """Return whether a row holds a pose; NaN fails each test."""
     for k in range(7):
         if not abs(row[k]) < _FARTHEST:
             return False

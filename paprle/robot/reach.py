@@ -1,4 +1,4 @@
-"""How fast the distance of two bodies can change with each joint, at most.
+"""Upper bounds on the change of two bodies' distance with each joint.
 
 When one joint moves, the distance of two bodies changes no faster than a point of
 either moves about the joint's axis, seen from the other side of the joint. So the bound
@@ -61,7 +61,7 @@ def compute_reach(
 
 
 class _Sweeps:
-    """What bodies sweep, seen from joints; each found once."""
+    """Volumes that bodies sweep, seen from joints; each is found once."""
 
     def __init__(self, tree: Tree, q_min: Vec, q_max: Vec, bodies: Bodies) -> None:
         self._tree = tree

@@ -27,7 +27,7 @@ class LimbResolver:
         self._owner: dict[str, str] = {}
 
     def resolve(self, limbs: Mapping[str, LimbSettings]) -> tuple[LimbInfo, ...]:
-        """Return the limbs that are right; problems tell of the others."""
+        """Return the limbs without mistakes; ``problems`` lists those of the others."""
         grippers = {s.gripper.joint for s in limbs.values() if s.gripper}
         found = [self._limb(name, s, grippers) for name, s in limbs.items()]
         return tuple(limb for limb in found if limb is not None)

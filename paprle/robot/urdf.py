@@ -121,7 +121,7 @@ def _mesh_links(elements: list[ET.Element]) -> tuple[str, ...]:
 
 
 def _has_no_range(joint: ET.Element) -> bool:
-    """Return whether a joint says that it cannot move."""
+    """Return whether both limits of a revolute or prismatic joint are zero."""
     limit = joint.find("limit")
     kind, mimic = joint.get("type"), joint.find("mimic")
     if limit is None or mimic is not None or kind not in {"revolute", "prismatic"}:
@@ -265,7 +265,7 @@ class _Reader:
         return inside
 
     def note_softened(self) -> None:
-        """Tell all soft limits in one note."""
+        """Add one note that lists the soft limits."""
         if self.softened:
             told = ", ".join(self.softened[:_N_TOLD])
             more = len(self.softened) - _N_TOLD

@@ -23,7 +23,7 @@ class Apart:
         ]
 
     def find_far_joint(self, goal: Vec, q_cmd: Vec, bound: float) -> str:
-        """Say which joint is farthest from its goal, if that is beyond a bound.
+        """Describe the joint farthest from its goal, if that is beyond a bound.
 
         Args:
             goal: Where the robot has to be, shape (n,), [rad].
@@ -42,11 +42,11 @@ class Apart:
         return f"joint '{name}' is {apart[worst]:.2f} [rad] from the leader"
 
     def find_unreachable(self, wanted: Wanted, goal: Vec) -> str:
-        """Say which limb's first pose no search reached; empty when none is missed.
+        """Describe the first limb whose first pose no search reached.
 
         Args:
-            wanted: What the leaders ask for.
-            goal: The nearest that was found, shape (n,), [rad].
+            wanted: The start that the leaders require.
+            goal: The nearest posture found, shape (n,), [rad].
 
         Returns:
             The limb in words; empty when none is missed.

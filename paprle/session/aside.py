@@ -1,4 +1,4 @@
-"""What a tick has no time for: done at once, or by a thread that a host lends."""
+"""Background work for the tick: done at once, or by a thread that a host lends."""
 
 from __future__ import annotations
 

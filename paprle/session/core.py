@@ -108,12 +108,12 @@ class Core:
 
     @property
     def note(self) -> str:
-        """What the operator should know or do next."""
+        """A hint for the operator: news, or the next thing to do."""
         return self.decisions.note
 
     @property
     def end_reason(self) -> str:
-        """Why the session ends, once it does."""
+        """The reason for the session's end; empty before."""
         return self.decisions.end_reason
 
     @end_reason.setter
@@ -186,16 +186,14 @@ class Core:
 
     @property
     def _has_come_to_rest(self) -> bool:
-        """Whether command and robot stand, and the gate has seen that this state began.
-
-        Until then a set-point of the state before may still set it moving.
-        """
+        """Whether command and robot stand, in a state that the gate has seen."""
+        # Until then a set-point of the state before may still set it moving.
         is_seen = self.motion.answered_seq >= self._entered_seq
         is_standing = is_seen and self.motion.is_standing
         return is_standing and self._settling.look(self.motion.status)
 
     def _note_standstill(self, now_ns: int) -> None:
-        """Tell a machine that stood still from an operator who fell silent."""
+        """Excuse the leaders' silence after a short standstill of this machine."""
         gap_ns = now_ns - self.now_ns
         if self.now_ns and _STANDSTILL_NS < gap_ns < GATE_SILENCE_NS:
             self._stood_ns = now_ns
@@ -209,7 +207,7 @@ class Core:
         return self._setpoint
 
     def _watch_stuck(self) -> None:
-        """Tell of a leader that is held and whose numbers stand still (row 2)."""
+        """Record limbs of a held leader whose values stand still (row 2)."""
         is_held = self.state in EPISODE_STATES and self.leaders.is_usable
         sample = self.leaders.sample
         record = None if sample is None else sample.record
@@ -243,13 +241,13 @@ class Core:
         )
 
     def _tell_delays(self) -> None:
-        """Tell the recorder how late reconstructed leaders are, as they speak now."""
+        """Record the newest delays of reconstructed leaders."""
         made = self.leaders.reconstruction
         for one in [] if made is None else made.delays:
             self.episodes.add("reconstruction", self.now_ns, **one._asdict())
 
     def _tell_drivers(self) -> None:
-        """Tell operator and recorder which limbs changed their driver, and why."""
+        """Report to operator and recorder which limbs changed their driver."""
         limbs, names = self.motion.limb_names, self._leader.limbs
         driver = self.motion.driver.tolist()
         for i in self.motion.following.changed:
@@ -263,13 +261,13 @@ class Core:
         self.decisions.note = "; ".join(told)
 
     def _tell_mappings(self, now_ns: int) -> None:
-        """Tell the recorder by which matrices axes drive, where one has changed."""
+        """Record the matrices by which axes drive, where one has changed."""
         for limb, D in self.motion.following.take_mappings().items():
             name = self.motion.limb_names[limb]
             self.episodes.add("mapping", now_ns, limb=name, D=np.round(D, 6).tolist())
 
     def _tell_crossings(self, now_ns: int, advice: Mapping[str, Advice]) -> None:
-        """Tell the recorder that there is a better suggestion, once each time."""
+        """Record each time that a suggestion goes beyond its threshold."""
         if self.crossings.take(advice):
             self.episodes.add("cue", now_ns, n=self.crossings.n)
 
@@ -290,7 +288,7 @@ class Core:
         self.motion.fill_setpoint(self._q_des, self._dq_des)
 
     def _choose_request(self, now_ns: int) -> Request:
-        """What to ask of the gate: as the state says, unless there is nothing to do."""
+        """Return the state's request, at most READY in HOLD and without a motion."""
         motion, state = self.motion, self.state
         if state is _STOPPED:
             return Request.READY if self.decisions.is_clearing(now_ns) else Request.STOP
@@ -308,10 +306,9 @@ def _name(limbs: Iterable[int], names: Sequence[str]) -> str:
 
 
 class Output:
-    """What one tick gave; most of it is made when it is asked for.
+    """The results of one tick; most of them are made on demand.
 
-    The set-point is on its way before the recorder's row or the leader's feedback are
-    made.
+    The set-point is sent before the recorder's row or the leader's feedback are made.
 
     Attributes:
         setpoint: For the gate.
@@ -361,7 +358,7 @@ class TickRows:
         self._placed[...] = np.nan
 
     def place(self, objects: Mapping[str, Vec]) -> None:
-        """Say from now on where these objects are, and no others."""
+        """Set where these objects are; others become NaN."""
         for row, name in enumerate(self._objects):
             self._placed[row] = objects.get(name, np.nan)
 

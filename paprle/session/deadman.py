@@ -1,9 +1,9 @@
-"""When a dead-man counts: once it was seen released, and is held since.
+"""The dead-man rule: a press counts after a release was seen, while it is held.
 
-A press that was held from the start, or while tracking was lost, a pose was guessed, a
-page was hidden, or nothing was heard, is used up by it. It counts again after a release
-that was seen while tracking was good (safety.md S3). The rule is the same for all
-leaders; they say what is held, and whether they track, apart from each other.
+A press is used up if it was held from the start, or while tracking was lost, a pose was
+guessed, a page was hidden or no sample came. It counts again after a release that was
+seen while tracking was good (safety.md S3). The rule is the same for all leaders; they
+report the hold and the tracking separately.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class DeadMan:
         self.is_held = self.is_held and not self._has_deadman
 
     def update(self, *, is_engaged: bool, is_good: bool) -> None:
-        """Take what the newest sample says, once every tick.
+        """Take the newest sample's hold, once every tick.
 
         Args:
             is_engaged: ``LeaderSample.engaged``.

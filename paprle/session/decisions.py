@@ -1,7 +1,7 @@
-"""What happened in a tick: one method for each state of the session.
+"""The decisions of a tick: one method for each state of the session.
 
-A decision looks at the situation of its tick and says which event of the table of
-states it found; it moves no state and sends nothing.
+A decision looks at the situation of its tick and returns the event of the table of
+states that it found; it moves no state and sends nothing.
 """
 
 from __future__ import annotations
@@ -162,7 +162,7 @@ class Decisions:
         return Event.START
 
     def _find_obstacle(self, sample: SampleView | None) -> str:
-        """What keeps an episode from starting (S1); empty when nothing does."""
+        """Return the obstacle to starting an episode (S1); empty: none."""
         if sample is None or not self.leaders.is_usable:
             return tell_wait(self._leader, is_spent=self.leaders.is_spent)
         if self._now.gate is not GateState.READY or not self.motion.is_standing:
@@ -174,7 +174,7 @@ class Decisions:
         return self.motion.find_start_refusal(sample, self._settings.start_bound)
 
     def _find_obstacle_of_machine(self) -> str:
-        """What keeps a leader that no person holds from starting."""
+        """Return the obstacle to a start of a leader that no person holds."""
         if self._is_reset_time and not self._now.asked.engage:
             more = ", or press Enter" if self._is_interactive else ""
             return f"reset the scene{more}"
@@ -214,7 +214,7 @@ class Decisions:
         return Event.DISENGAGE
 
     def _tell_start(self, start: Start | None) -> None:
-        """Tell recorder and operator of the postures chosen, and what they miss."""
+        """Report the chosen postures, and the shares of paths that they miss."""
         self._start, missed = start, []
         choices = {} if start is None else start.choices
         reaching = {k: one for k, one in choices.items() if one.n_branches}
@@ -255,7 +255,7 @@ class Decisions:
         return Event.REPOSTURE if is_taken else None
 
     def _tell_offer(self, offer: Offer | None) -> None:
-        """Say at once that a limb is stuck though its target is in reach."""
+        """Report at once a limb that is stuck though its target is in reach."""
         before, self._offer = self._offer, offer
         if offer is None:
             self.note = self.missed
@@ -321,7 +321,7 @@ class Decisions:
         return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
 
     def _is_too_far(self) -> bool:
-        """Whether a person would re-engage from too far away (S1); says so."""
+        """Return whether a person re-engages from too far away (S1); note it."""
         if not self._leader.is_human:
             return False
         bound = self._settings.start_bound

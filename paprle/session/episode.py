@@ -1,4 +1,4 @@
-"""When an episode begins and ends, what became of it, as events for the recorder."""
+"""Beginnings, ends and fates of episodes, as events for the recorder."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class EpisodeLog:
 
     @property
     def n_kept(self) -> int:
-        """How many are kept: they ended as they should and nobody discarded them."""
+        """The number of episodes kept: ended as they should, and not discarded."""
         return self.fates["kept"]
 
     @property
@@ -73,13 +73,13 @@ class EpisodeLog:
         return self._ending is not None
 
     def add(self, event: str, now_ns: int, **values: Any) -> None:
-        """Tell the recorder of an event."""
+        """Add an event for the recorder."""
         self.events.append({"event": event, "t_ns": now_ns, **values})
 
     def tell_notes(self, now_ns: int) -> None:
-        """Tell the recorder what was noted of the open episode, else of the last one.
+        """Record the notes on the open episode, else on the last one.
 
-        What is noted before the first one waits for it.
+        Notes from before the first episode wait for it.
         """
         is_open = self.begin_ns is not None
         if not is_open and self.number == 0:
@@ -103,11 +103,11 @@ class EpisodeLog:
         self._ending = (reason, now_ns)
 
     def note_short(self, begin_ns: int | None, short: list[dict[str, Any]]) -> None:
-        """Note what an episode was short of so far; its end says it.
+        """Note the shortfall of an episode so far, for its end event.
 
         Args:
-            begin_ns: When that episode began, [ns]; of another than the open one it is
-                left out: whoever finds it does so beside the tick.
+            begin_ns: Start of that episode, [ns]; ignored unless it is the open one, as
+                the shortfall is found beside the tick.
             short: Causes, the longest first, JSON values only.
         """
         if begin_ns == self.begin_ns:
@@ -124,10 +124,10 @@ class EpisodeLog:
             self._stood = stood
 
     def judge(self, asked: Actions, now_ns: int) -> None:
-        """Let presses between two episodes say what the last one was worth.
+        """Take the verdict on the last episode from presses between two episodes.
 
         Args:
-            asked: What was pressed.
+            asked: The operator's presses.
             now_ns: Monotonic time, [ns].
         """
         verdict = name_end(asked)

@@ -41,20 +41,20 @@ _NO_RULES: Mapping[int, tuple[LimbRule[Any], Any]] = {}
 
 
 class Following:
-    """Where the leaders ask the robot to be.
+    """The motion that the leaders ask of the robot.
 
     Attributes:
         q_des: Desired positions, shape (n,), [rad].
         dq_des: Their velocity, shape (n,), [rad/s].
         at_ns: The instant at which they are meant, [ns].
         state: How every limb is driven; None while nobody drives.
-        target: What was asked last; None while nobody drives.
+        target: The last target; None while nobody drives.
         changed: Limbs whose source changed in this tick, and the new one.
         is_made: The last target followed a filtered or reconstructed sample.
         apart: How far its leader will be from each joint when it engages, shape (n,),
             [rad]; what is more than ``ALIGNED`` is made up slowly.
-        err_pos: What the IK left, by limb, [m].
-        err_rot: What the IK left, by limb, [rad].
+        err_pos: Residual of the IK, by limb, [m].
+        err_rot: Residual of the IK, by limb, [rad].
     """
 
     def __init__(
@@ -163,7 +163,7 @@ class Following:
         self._retargeting.placed = objects
 
     def _forget(self) -> None:
-        """Let nothing of what was said before engaging be in the motion (S3)."""
+        """Restart filters: samples from before engaging do not count (S3)."""
         if self._one_euro is not None:
             self._one_euro.start()
         if self._leaders.reconstruction is not None:
@@ -285,10 +285,8 @@ class Following:
         self.apart.fill(0.0)
 
     def _measure_periods(self, sample: SampleView, state: RetargetState) -> None:
-        """Note how long ago each limb's sample before was captured.
-
-        A sample from before that one is none that says anything; too long is inf.
-        """
+        """Note each limb's time since its sample before, [s]; too long is inf."""
+        # A sample from before that one is none that says anything; too long is inf.
         if len(self._stamps_ns) == 1:  # one leader, one period
             dt = (sample.stamp_ns - self._sample_ns) * 1e-9
             self._sample_ns = sample.stamp_ns
@@ -318,11 +316,9 @@ class Following:
                 q_des[j] = self.q_des[j] + math.copysign(most, step)
 
     def _find_stop(self, own: Ints, q_cmd: Vec, dq_cmd: Vec, age: float) -> Vec:
-        """Return where full braking of these joints ends, shape (n_l,), [rad].
-
-        It is found once, when the limb is let go: a place that was found anew each tick
-        from the command that runs to it could run ahead of it for ever.
-        """
+        """Return where full braking ends, (n_l,), [rad]; call once per release."""
+        # It is found once, when the limb is let go: a place that was found anew each
+        # tick from the command that runs to it could run ahead of it for ever.
         v, A = dq_cmd[own], self._robot.ddq_max[own]
         if (dddq_max := self._robot.info.dddq_max) is not None:
             age += float((A / dddq_max[own]).max())  # the command is that late
@@ -338,7 +334,7 @@ class Following:
                 self._retargeting.slow(i, 1.0)
 
     def _find_instants(self, now_ns: int) -> None:
-        """When samples are meant, on this clock and without the jitter of the tick."""
+        """Find the samples' instants on this clock, without the tick's jitter."""
         # A leader's stamps are even, but may be another clock's: the mean delay between
         # stamp and tick joins the two.
         made = self._leaders.reconstruction

@@ -1,4 +1,4 @@
-"""What the session accepts from a leader: order, age, tracking, plausible motion.
+"""Acceptance of a leader's samples: order, age, tracking, plausible motion.
 
 Bad samples are refused and counted, never repaired into something that moves a robot.
 """
@@ -153,11 +153,9 @@ class Intake:
             self.pause = max(self.pause, silent_ns * 1e-9)
 
     def _note_jump(self, sample: SampleView, *, is_new: bool) -> None:
-        """Follow no device to a place from which only one message ever came.
-
-        A person presses before the robot goes on, whatever the leader says. A policy
-        repeats one answer until it is asked again.
-        """
+        """Note a jump; a device's lasts while it repeats the numbers it jumped to."""
+        # A person presses before the robot goes on, whatever the leader says. A policy
+        # repeats one answer until it is asked again.
         numbers = sample.numbers.tobytes()
         self.jumped = is_new or (self._is_device and numbers == self._landed)
         if is_new:
@@ -168,7 +166,7 @@ class Intake:
         self.jumped = False
 
     def wind(self, row: int, joint: int, turns: float) -> None:
-        """Say a joint's position by so many turns more, from the newest sample on."""
+        """Add turns to a joint's position, from the newest sample on."""
         self.turns[row, joint] += turns
         if self.sample is not None:
             self.sample.q[row, joint] += turns * TURN
@@ -345,7 +343,7 @@ def unwrap_joints(q: Vec, q_last: Vec, dt: float, bounds: Vec, turns: Vec) -> in
 
 @compiled
 def is_beyond(q: Vec, bounds: Vec) -> bool:
-    """Tell whether a joint says a number that cannot be meant in radians."""
+    """Return whether a joint value is implausible in radians."""
     for i in range(q.shape[0]):
         for j in range(q.shape[1]):
             if q[i, j] < bounds[i, j, 2] or q[i, j] > bounds[i, j, 3]:
@@ -355,7 +353,7 @@ def is_beyond(q: Vec, bounds: Vec) -> bool:
 
 @compiled
 def judge_numbers(pose: Vec, q: Vec) -> int:
-    """Tell whether poses are poses, 1 if not, and there is anything, 2 if not."""
+    """Return 1 for an invalid pose, 2 for an infinite or no value at all, else 0."""
     has_any = False
     for i in range(len(pose)):
         is_absent = True
@@ -381,7 +379,7 @@ def find_leap(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     dt: float,
     bounds: Vec,
 ) -> bool:
-    """Tell whether a limb moved farther than a hand can, or came back from nowhere.
+    """Return whether a limb moved farther than a hand can, or reappeared.
 
     Args:
         pose: Poses by limb, shape (k, 7).
@@ -411,7 +409,7 @@ def find_leap(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 
 @compiled
 def _is_too_far(row: Vec, last: Vec, dt: float) -> bool:
-    """Tell whether two poses are farther apart than a hand moves in that time."""
+    """Return whether two poses are farther apart than a hand moves in that time."""
     step2, dot, norm2, norm2_last = 0.0, 0.0, 0.0, 0.0
     for a in range(3):
         step2 += (row[a] - last[a]) ** 2

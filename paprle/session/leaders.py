@@ -177,12 +177,12 @@ class Leaders:
                 self.usable[p] = intake.is_usable(now_ns)
 
     def wind(self, row: int, joint: int, turns: float) -> None:
-        """Say a joint's position by so many turns more, from the newest sample on.
+        """Add turns to a joint's position, from the newest sample on.
 
         Args:
             row: Place of the leader's limb in the group.
             joint: Place of the joint in it.
-            turns: How many.
+            turns: Number of turns.
         """
         p = self.owners[row]
         self.intakes[p].wind(row - self._begins[p], joint, turns)
@@ -195,7 +195,7 @@ class Leaders:
         return any(self.usable)
 
     def describe_loss(self, now_ns: int) -> str:
-        """Say in words why no leader moves the robot: what each of them did."""
+        """Return in words why no leader moves the robot, leader by leader."""
         told = [
             _describe_loss(intake, now_ns, is_far=info.is_far)
             for intake, info in zip(self.intakes, self.infos, strict=True)
@@ -250,7 +250,7 @@ class Leaders:
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether no leader will ever have anything to say again."""
+        """Whether no leader will send anything new."""
         return all(i.sample is not None and i.sample.is_exhausted for i in self.intakes)
 
     def _is_asked(self, asked: Sequence[bool]) -> bool:
@@ -267,7 +267,7 @@ def _cut(bounds: Vec | None, begin: int, layout: Layout) -> Vec | None:
 
 
 def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:
-    """Say why a leader moves nothing: a person who lets go is not one who is lost."""
+    """Return why a leader moves nothing: it was let go, or lost, or it jumped."""
     sample = intake.sample
     if sample is None or not intake.is_fresh(now_ns):
         return "leader lost"
@@ -281,7 +281,7 @@ def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:
 
 
 def _describe_spent(intake: Intake) -> str:
-    """Say why a press does not count, and the settings that bear such pauses."""
+    """Return why a press does not count, and the settings that bear such pauses."""
     if not intake.pause:
         return HELD_ON
     bound = (

@@ -23,7 +23,7 @@ class Switch(NamedTuple):
 
 
 class ModeWatch:
-    """What became of the counters of modes.
+    """Counts the switches that the leaders' mode counters show.
 
     Attributes:
         is_needed: Some leader has axes.

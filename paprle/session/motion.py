@@ -1,4 +1,4 @@
-"""What the session commands: slow moves it makes itself, or the leaders' motion."""
+"""The session's commands: slow moves of its own, or the leaders' motion."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class Motion:
 
     @property
     def anchors(self) -> Anchors | None:
-        """What engaging fixed; None while no leader drives."""
+        """The anchors fixed on engaging; None while no leader drives."""
         state = self.following.state
         return None if state is None else state.anchors
 
@@ -151,22 +151,22 @@ class Motion:
 
     @property
     def err_pos(self) -> Vec:
-        """What the IK left, by limb, [m]."""
+        """The residual of the IK, by limb, [m]."""
         return self.following.err_pos
 
     @property
     def err_rot(self) -> Vec:
-        """What the IK left, by limb, [rad]."""
+        """The residual of the IK, by limb, [rad]."""
         return self.following.err_rot
 
     @property
     def stop_reason(self) -> str:
-        """Why the robot stopped by itself, in its own words; empty if it did not."""
+        """The robot's own words for a stop that it made by itself; else empty."""
         return read_stop_reason(self.status)
 
     @property
     def needs_alignment(self) -> bool:
-        """Whether engaging starts where the leader says, not where the robot is."""
+        """Whether engaging starts at the leader's posture, not the robot's."""
         return self._retargeting.needs_alignment
 
     def take_status(self, status: Record, now_ns: int) -> None:
@@ -180,7 +180,7 @@ class Motion:
 
     @cached_property
     def _postures(self) -> Postures:
-        """What knows the postures of limbs; made when warming up."""
+        """The search for postures of limbs; made when warming up."""
         retargeting = self._retargeting
         return Postures(self._robot, self._gate, retargeting.ik)
 
@@ -294,16 +294,14 @@ class Motion:
             self.leaders.wind(row, joint, n)
 
     def find_far_joint(self) -> str:
-        """Say which joint aligning would turn by more than ``most_turn``, if any."""
+        """Describe a joint that aligning would turn by over ``most_turn``."""
         if self._goal is None:
             return ""
         return self._apart.find_far_joint(self._goal, self._q_cmd, self.most_turn)
 
     def _go_over(self, change: Offer, speed: float) -> None:
-        """Move a limb to another posture, once the arm stands; where it began if not.
-
-        Leaders wait meanwhile, as with an open clutch.
-        """
+        """Move a limb to another posture once the arm stands, unless it is blocked."""
+        # Leaders wait meanwhile, as with an open clutch.
         if self._goal is None:
             if not self.is_standing:
                 return
@@ -315,7 +313,7 @@ class Motion:
             self._is_near = True
 
     def find_start_refusal(self, sample: SampleView, bound: float) -> str:
-        """Say why a human leader may not start from here (S1); empty when it may."""
+        """Return why a human leader may not start here (S1); empty: it may."""
         # grippers may: they meet the leader slowly, and a grip may be the signal (P5)
         if not self.needs_alignment:
             return ""

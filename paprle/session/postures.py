@@ -58,7 +58,7 @@ class Choice(NamedTuple):
 
 
 class Start(NamedTuple):
-    """Where to begin.
+    """A posture to begin in.
 
     Attributes:
         q: Joints of the robot, shape (n,), [rad].
@@ -86,7 +86,7 @@ class Offer(NamedTuple):
 
 
 class Wanted(NamedTuple):
-    """What a start has to meet.
+    """Requirements on a start.
 
     Attributes:
         q: Where other joints are to be, shape (n,), [rad].
@@ -179,11 +179,9 @@ class Postures:
         return first
 
     def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
-        """Return the posture to begin in.
-
-        A free way comes first, then what a person's hand is near, then the share of the
-        path, then the price.
-        """
+        """Return the starting posture: free way, then nearness, path share, price."""
+        # A free way comes first, then what a person's hand is near, then the share of
+        # the path, then the price.
         q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)
         if wanted.is_near:
             found = self._solvers[limb.name].solve_global(T, start)
@@ -213,11 +211,9 @@ class Postures:
     def _lead(
         self, limb: Limb, path: Vec, postures: list[tuple[Vec, str]], best: Choice
     ) -> Choice:
-        """Return a posture that follows all of a path, else the best.
-
-        Many are led in rough steps first, and those that did best once more in ticks:
-        where joints are to spare, steps of another length lead elsewhere.
-        """
+        """Return a posture that follows all of a path, else the best."""
+        # Many are led in rough steps first, and those that did best once more in ticks:
+        # where joints are to spare, steps of another length lead elsewhere.
         missed: list[tuple[float, tuple[Vec, str]]] = []
         for way in postures:
             share = self._follow(limb, path, way[0], len(postures))
@@ -252,14 +248,7 @@ class Postures:
         return turn_for_path(solver, path, q_limb, A, REACHED, steps)
 
     def _list(self, limb: Limb, T: pin.SE3, q: Vec, q_cmd: Vec) -> list[Branch]:
-        """Return the postures for a pose, the cheapest first.
-
-        Args:
-            limb: The limb.
-            T: The pose.
-            q: Where the other joints will be, shape (n,), [rad].
-            q_cmd: Where the robot is, shape (n,), [rad].
-        """
+        """Return the postures for a pose, the cheapest first."""
         start = limb.take(q_cmd)
         branches = list_branches(self._solvers[limb.name], T, start)
         least = min((one.err_rot for one in branches), default=0.0)
@@ -284,7 +273,7 @@ class Postures:
         return follow_path(self._solvers[limb.name], path, q_limb, A, REACHED, steps)
 
     def _find_obstacle(self, limb: Limb, q_limb: Vec, q: Vec, q_cmd: Vec) -> str:
-        """Say what is in the way to a posture; empty: nothing."""
+        """Return the obstacle on the way to a posture; empty: none."""
         goal = q.copy()
         goal[limb.indices] = q_limb
         return self._ways.find_contact(q_cmd, goal)

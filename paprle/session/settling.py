@@ -17,7 +17,7 @@ class Settling:
         self._still, self._looked_ns = Still(), 0
 
     def look(self, status: Record) -> bool:
-        """Tell whether the robot stands, by its speeds, or by its positions over time.
+        """Return whether the robot stands, by speeds, or by positions over time.
 
         Args:
             status: The gate's newest status.

@@ -42,9 +42,9 @@ class Situation(NamedTuple):
         return self.now_ns - self.stood_ns < GATE_SILENCE_NS
 
     def is_hiccup(self, latched: int) -> bool:
-        """Tell whether the gate holds for a short standstill of ours or its own alone.
+        """Return whether the gate holds only for a short standstill, ours or its own.
 
-        That is no silence of the operator's (S3).
+        Such a standstill is not a silence of the operator (S3).
 
         Args:
             latched: Reasons of the gate's latest HOLD, as bits.
@@ -55,13 +55,13 @@ class Situation(NamedTuple):
         return not latched & ~(_STALLED | _OURS if self._has_just_stood else _STALLED)
 
     def was_away(self, latched: int) -> bool:
-        """Tell whether gate or session stood still for so long that motion has ended.
+        """Return whether gate or session stood still so long that motion has ended.
 
         Args:
             latched: Reasons of the gate's latest HOLD, as bits.
 
         Returns:
-            Whether one did: nothing that moved before goes on by itself.
+            Whether one did; no motion from before resumes by itself.
         """
         is_held = self.gate is GateState.HOLD and bool(latched & _SILENT)
         return self.is_gate_silent or (is_held and not self._has_just_stood)

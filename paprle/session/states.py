@@ -13,7 +13,7 @@ from paprle.ipc.records import Request
 
 
 class Event(Enum):
-    """What may move the session from one state to another."""
+    """Events that may move the session from one state to another."""
 
     READY = "every role runs and the gate is armed"
     ARRIVED = "the slow move has ended"

@@ -34,7 +34,7 @@ def compute_velocities(
 
 @compiled
 def is_standing(dq: Vec, bound: float) -> bool:
-    """Tell whether no velocity is above a bound; NaN is above any."""
+    """Return whether no velocity is above a bound; NaN is above any."""
     for j in range(len(dq)):  # noqa: SIM110 - no generators in kernels
         if not abs(dq[j]) <= bound:
             return False

@@ -1,6 +1,6 @@
-"""How near the gate's bodies are to each other, in a posture and on a way, compiled.
+"""Distances of the gate's bodies, in a posture and on a way, compiled.
 
-For slow moves, in a thread beside the tick: no two calls share what they write to.
+For slow moves, in a thread beside the tick: calls share no memory they write to.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ class Ways:
         self._names = tuple(model.pairs)
 
     def find_contact(self, q_start: Vec, q_goal: Vec) -> str:
-        """Say what would come too near on a way; empty where it is free.
+        """Describe the links that would come too near on a way.
 
         Args:
             q_start: Where it begins, shape (n,), [rad].
             q_goal: Where it ends, shape (n,), [rad].
 
         Returns:
-            The two links.
+            The two links, in words; empty where the way is free.
         """
         pair = find_near_pair(*self._copy(), sample_path(q_start, q_goal), _KEPT)
         if pair < 0:

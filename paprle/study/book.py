@@ -1,7 +1,7 @@
-"""What participants did and answered: a file a step, written whole, never twice.
+"""Results and answers of participants: a file a step, written whole, never twice.
 
-No name and no address is kept: a participant is a pseudonym, and whoever pairs
-those with people keeps that list elsewhere. Recordings alone tell when they were made.
+No name and no address is kept: a participant is a pseudonym, and the list that pairs
+those with people is kept elsewhere. Only recordings state when they were made.
 """
 
 from __future__ import annotations

@@ -57,5 +57,5 @@ def deal(conditions: Sequence[T], n: int, seed: int) -> list[tuple[T, ...]]:
 
 
 def is_balanced(n_conditions: int, n_participants: int) -> bool:
-    """Tell whether all participants together are balanced."""
+    """Return whether all participants together are balanced."""
     return n_participants % len(make_square(n_conditions)) == 0

@@ -44,7 +44,7 @@ class OwnScale:
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """What a study is.
+    """The plan of a study.
 
     Attributes:
         name: Its name.

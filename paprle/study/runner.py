@@ -22,7 +22,7 @@ WITHHELD = "-"
 
 @dataclass(frozen=True)
 class Dialogue:
-    """Whoever asks and answers.
+    """The functions that show lines to a person and ask questions.
 
     Attributes:
         say: Shows a line.
@@ -87,7 +87,7 @@ def list_settings(book: Book, step: Step) -> list[str]:
 
 
 def _drive(book: Book, step: Step, dialogue: Dialogue) -> int:
-    """Run the session of a step; a start that the person calls for, once told."""
+    """Run the session of a step and note its episode; return the exit code."""
     out = book.folder / step.name
     before = set(out.glob("episode_*.mcap"))
     code = run(resolve(list_settings(book, step)))

@@ -49,7 +49,7 @@ class Questionnaire:
     scales: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def accepts(self, value: float) -> bool:
-        """Tell whether a number is one of the answers."""
+        """Return whether a number is one of the answers."""
         if not (math.isfinite(value) and self.low <= value <= self.high):
             return False
         steps = (value - self.low) / self.step

@@ -23,7 +23,7 @@ _LATE = 1.0  # [s] chosen: what a busy machine may add to it
 
 
 class CameraContract(ABC):
-    """What holds for any camera; fill ``make_camera`` and, if needed, the hooks."""
+    """Tests that any camera passes; fill ``make_camera`` and, if needed, the hooks."""
 
     @abstractmethod
     def make_camera(self, clock: ManualClock) -> Camera:

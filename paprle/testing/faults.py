@@ -31,7 +31,7 @@ _PIPER = ("follower=piper", "env=kinematic")
 
 
 class LeaderFaultsContract(ABC):
-    """What holds for any live leader; fill the two hooks.
+    """Tests of faults that any live leader passes; fill the two hooks.
 
     Attributes:
         words: The command line's words of the leader.
@@ -44,9 +44,9 @@ class LeaderFaultsContract(ABC):
             first, slowly.
         loses: For how long it may have lost track, or leapt, before that counts, [s].
         tremor: How far the emulated hand moves a joint while it rests, [rad].
-        endures_garbage: It goes on saying what is right beside the garbage.
+        endures_garbage: Its samples stay correct while garbage arrives.
         is_gesture: Its dead-man is a gesture, which the leader itself waits for.
-        has_rest: Its axes say where they are from plugging in; keys do not.
+        has_rest: Its axes have positions from plugging in; keys do not.
     """
 
     words: tuple[str, ...]

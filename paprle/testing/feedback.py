@@ -58,7 +58,7 @@ def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
 
 
 class FeedbackLawContract(ABC):
-    """What holds for any law; fill ``make_law`` and, if needed, ``make_inputs``."""
+    """Tests that any law passes; fill ``make_law`` and, if needed, ``make_inputs``."""
 
     n_arm = 6
     """Arm joints of the leader in ``make_inputs``; a gripper follows them."""

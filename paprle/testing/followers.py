@@ -19,7 +19,7 @@ _CYCLES_TIME = 2.0  # [s] chosen: 20 ms a cycle is a blocked call on any machine
 
 
 class FollowerContract(ABC):
-    """What holds for any follower; fill ``make_follower``."""
+    """Tests that any follower passes; fill ``make_follower``."""
 
     settle_time = 2.0
     """Time the follower under test has to reach a small step, [s]."""

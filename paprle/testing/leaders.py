@@ -22,14 +22,14 @@ _SOON = 400  # chosen: ticks within which an opened leader has said something
 
 
 class LeaderContract(ABC):
-    """What holds for any leader; fill ``make_leader`` and, if needed, the hooks."""
+    """Tests that any leader passes; fill ``make_leader`` and, if needed, the hooks."""
 
     @abstractmethod
     def make_leader(self, clock: ManualClock) -> Leader:
         """Return a new leader that is not opened yet."""
 
     def stimulate(self, leader: Leader, clock: ManualClock) -> None:  # noqa: B027
-        """Make the device say something; called before each tick of the clock."""
+        """Make the device send something; called before each tick of the clock."""
 
     def unplug(self, leader: Leader) -> None:
         """Pull the device's plug; leave as it is where there is nothing to pull."""
@@ -49,7 +49,7 @@ class LeaderContract(ABC):
         leader.close()
 
     def tick(self, leader: Leader, clock: ManualClock) -> LeaderSample | None:
-        """Advance one period and return what the leader says then."""
+        """Advance one period and return the leader's newest sample."""
         self.stimulate(leader, clock)
         clock.advance(_STEP)
         return leader.latest()
@@ -170,7 +170,7 @@ class LeaderContract(ABC):
 
 
 class AutomaticLeaderContract(LeaderContract):
-    """What holds besides for a leader that nobody holds (``is_human`` is False)."""
+    """More tests, of a leader that no person holds (``is_human`` is False)."""
 
     longest = 120.0
     """Longest time that one episode of the leader under test takes, [s]."""

@@ -18,7 +18,7 @@ _LARGEST = 4096  # [bytes] spec: safety.md A7: packets are never larger
 
 
 class LinkContract(ABC):
-    """What holds for any link; fill ``make_link``."""
+    """Tests that any link passes; fill ``make_link``."""
 
     @abstractmethod
     def make_link(self, *, is_leader: bool) -> Link:

@@ -20,7 +20,7 @@ _N_VIEWS = 20  # chosen: enough to meet what changes from view to view
 
 
 class _WatcherContract:
-    """What is given to whoever watches a session."""
+    """The robot and the views given to observers and advisors."""
 
     robot: RobotInfo = make_robot_info(has_gripper=True, n_limbs=2)
     """The robot of the session; another one where the plug-in needs its URDF."""
@@ -53,7 +53,7 @@ class _WatcherContract:
 
 
 class ObserverContract(_WatcherContract, ABC):
-    """What holds for any observer; fill ``make_observer``."""
+    """Tests that any observer passes; fill ``make_observer``."""
 
     @abstractmethod
     def make_observer(self, clock: ManualClock) -> Observer:
@@ -104,7 +104,7 @@ class ObserverContract(_WatcherContract, ABC):
 
 
 class AdvisorContract(_WatcherContract, ABC):
-    """What holds for any advisor; fill ``make_advisor`` and, if needed, the hooks."""
+    """Tests that any advisor passes; fill ``make_advisor`` and any hooks needed."""
 
     @abstractmethod
     def make_advisor(self, clock: ManualClock) -> Advisor:

@@ -1,4 +1,4 @@
-"""What every leader sample must hold, and feedback to answer it with."""
+"""Checks of leader samples, and feedback to answer them with."""
 # ruff: noqa: S101 - checks of a test suite
 
 from __future__ import annotations

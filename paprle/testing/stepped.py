@@ -53,7 +53,7 @@ class EmulatedHand(ABC):
 
     @abstractmethod
     def tick(self) -> None:
-        """Let the device say what the hand does, ``H`` after the last time."""
+        """Let the device send the hand's motion, ``H`` after the last time."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing
         """Put the device away."""
@@ -152,7 +152,7 @@ class SteppedSession:
 
     @property
     def n_engaged(self) -> int:
-        """How often motion has begun so far."""
+        """The number of times that motion has begun so far."""
         states = np.array(["", *self.states])
         return int(((states[1:] == "ENGAGED") & (states[:-1] != "ENGAGED")).sum())
 

@@ -47,10 +47,10 @@ class Arm:
         self.ddq_max = robot.ddq_max[limb.indices]
 
     def find_obstacle(self, q: Vec, dq: Vec, target: Vec) -> tuple[str, str, bool]:
-        """Say what keeps the joints from a pose.
+        """Find what keeps the joints from a pose.
 
         Args:
-            q: Where they are asked to be, shape (n_l,), [rad] or [m].
+            q: Positions asked for, shape (n_l,), [rad] or [m].
             dq: Their velocity.
             target: Pose row, shape (7,).
 
@@ -69,12 +69,12 @@ class Arm:
         return "acceleration", "acceleration", False
 
     def find_fastest(self, dq: Vec) -> str:
-        """Say which joint is at V, velocities of shape (n_l,); empty: none."""
+        """Return which joint is at V, velocities of shape (n_l,); empty: none."""
         fast = np.flatnonzero(np.abs(dq) >= AT_SPEED * self.limb.dq_max)
         return f"{self.limb.joint_names[fast[0]]} at its top speed" if len(fast) else ""
 
     def find_pinned(self, q: Vec) -> str:
-        """Say which joint is asked to go beyond its limit, q of (n_l,); empty: none."""
+        """Return which joint is asked beyond its limit, q of (n_l,); empty: none."""
         low, high = self.bounds
         places = np.flatnonzero((q < low - AT_BOUND) | (q > high + AT_BOUND))
         return f"{self.limb.joint_names[places[0]]} at its limit" if len(places) else ""

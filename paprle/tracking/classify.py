@@ -1,8 +1,8 @@
-"""Why a limb is not where it is asked to be, from the looks at one engagement.
+"""Causes of a limb's distance from its target, from the looks at one engagement.
 
-What the IK left of the way has one of four causes: joints at their limits, a pose that
-no motion from this posture leads to, a joint at V, or A. Beyond that the gate may send
-less than it is asked for, and the robot may stay off its command.
+The distance that the IK leaves has one of four causes: joints at their limits, a pose
+that no motion from this posture leads to, a joint at V, or A. Beyond that the gate may
+send less than it is asked for, and the robot may stay off its command.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ class Classifier:
         self._name_kept = name_kept
 
     def classify(self, look: Look, looks: Sequence[Look]) -> Verdict:
-        """Say why limbs are not where they are asked to be.
+        """Find why limbs are not where they are asked to be.
 
         Args:
             look: The newest look.
             looks: The looks up to it at one engagement (``History.add``).
 
         Returns:
-            What was found.
+            The findings.
         """
         if not looks:
             return Verdict(pause=_find_pause(look))

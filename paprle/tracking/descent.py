@@ -108,7 +108,7 @@ def _step(e: Vec, A: Vec, damping: float) -> Vec:
 
 
 def _find_held(e: Vec, A: Vec, q: Vec, bounds: Sequence[Vec]) -> Bools:
-    """Tell which joints stand at a limit and would help beyond it."""
+    """Return which joints stand at a limit and would help beyond it."""
     slope = A.T @ e
     steep = HELPFUL * np.linalg.norm(A, axis=0) * np.linalg.norm(e)
     at_low, at_high = q <= bounds[0] + AT_BOUND, q >= bounds[1] - AT_BOUND

@@ -31,7 +31,7 @@ class Finding(NamedTuple):
     is_stuck: bool = False
 
     def __str__(self) -> str:
-        """Say it in a few words: ``joint4 at its limit, 42 mm short``."""
+        """Return it in a few words: ``joint4 at its limit, 42 mm short``."""
         short = describe_distance(self.pos, self.rot)
         return f"{self.cause}, {short} short" if short else self.cause
 
@@ -48,7 +48,7 @@ class Cut(NamedTuple):
     share: float
 
     def __str__(self) -> str:
-        """Say it: ``velocity of joint2, 12 %``."""
+        """Return it in words: ``velocity of joint2, 12 %``."""
         if self.share == _ON_TIME:
             return f"{self.what}, catching up"
         return f"{self.what}, {100.0 * self.share:.0f} %"

@@ -53,7 +53,7 @@ class Tally:
         ]
 
     def summarise(self) -> str:
-        """Say what kept the robot and for how long; empty if nothing did."""
+        """Return what kept the robot and for how long; empty if nothing did."""
         told = []
         for one in self.rank():
             most = f", up to {one.worst}" if one.worst else ""
@@ -67,6 +67,6 @@ class Tally:
         )
 
     def describe_pauses(self) -> str:
-        """Say for how long nobody drove, and why; empty if somebody always did."""
+        """Return for how long nobody drove, and why; empty if somebody always did."""
         times = [(why, LOOK * self._pauses[why]) for why in ("clutch", "silence")]
         return ", ".join(f"{why} {seconds:.1f} s" for why, seconds in times if seconds)

@@ -1,4 +1,4 @@
-"""Who did what in a trial, and the index of a set: ``trials.csv``.
+"""Labels of a trial, such as user and task, and the index of a set: ``trials.csv``.
 
 The index has a row a trial: ``path`` (from the index's own folder), ``kind`` (human or
 robot: a robot's replay of a human motion), ``user``, ``task``, ``mode``, ``trial``.
@@ -51,7 +51,7 @@ class Trial:
 
     @property
     def group(self) -> tuple[str, str, str, str]:
-        """What repetitions have in common: kind, user, task, mode."""
+        """The labels that repetitions share: kind, user, task, mode."""
         return self.kind, self.user, self.task, self.mode
 
     @property
@@ -89,7 +89,7 @@ def guess_labels(path: Path) -> Trial:
 
 
 def is_index(path: Path) -> bool:
-    """Tell whether a path is an index or a folder with one."""
+    """Return whether a path is an index or a folder with one."""
     return path.name == INDEX if path.is_file() else (path / INDEX).is_file()
 
 
@@ -177,7 +177,7 @@ def write_index(folder: Path, trials: Sequence[Trial]) -> Path:
 
 
 def _tell_from(folder: Path, path: Path) -> str:
-    """Return a path as told from a folder, through its parents where need be."""
+    """Return a path relative to a folder, through its parents where need be."""
     for up, parent in enumerate((folder, *folder.parents)):
         if path.is_relative_to(parent):
             return "/".join([*[".."] * up, *path.relative_to(parent).parts])

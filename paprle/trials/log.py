@@ -1,4 +1,4 @@
-"""How good a log is: its real rate, the same stamp twice, gaps, units."""
+"""Quality of a log: its real rate, repeated stamps, gaps, units."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LATENCY = ARBOT_COLUMNS.index("e2e_latency_at_control_ms")
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """What a log's stamps and units are like.
+    """The quality of a log's stamps and units.
 
     Attributes:
         rows: Rows.
@@ -66,7 +66,7 @@ def measure_quality(table: Vec) -> Quality:
 
 
 def _judge_units(table: Vec) -> list[str]:
-    """Say what of a log is not in s, m, unit quaternions, ms, or not in one frame."""
+    """Return which values are not in s, m, unit quaternions, ms or a common frame."""
     if not len(table):
         return []
     if not np.isfinite(table).all():

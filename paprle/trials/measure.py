@@ -32,7 +32,7 @@ _TARGET, _ACTUAL = slice(1, 8), slice(8, 15)
 
 @dataclass(frozen=True, kw_only=True)
 class TrialResult:
-    """What was measured of one trial.
+    """The measurements of one trial.
 
     Attributes:
         trial: Its labels.

@@ -38,7 +38,7 @@ _STILL = 1e-3  # [s] chosen: no clock of a session is as far off
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """What is played, and where the results go.
+    """The motion that is replayed, and the folder of the results.
 
     Attributes:
         motion: The log that is replayed.
@@ -93,7 +93,7 @@ def prepare(motion: Path, beside: Sequence[Path], out: Path) -> Protocol:
 
 
 def _provide_log(path: Path, out: Path) -> Path:
-    """Return a log: the file itself, or what an episode says, written beside."""
+    """Return a log: the file itself, or one written into ``out`` of an episode."""
     if path.suffix == ".csv":
         return path
     log = out / f"{path.stem}.csv"

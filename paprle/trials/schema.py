@@ -30,13 +30,13 @@ MEASURED = ("rows", "seconds", "rate_hz", "duplicates", "longest_gap_s", "sha256
 
 
 class Finding(NamedTuple):
-    """What is to be known of a data set.
+    """A finding on a data set.
 
     Attributes:
         where: The file, or the set.
         kind: One word.
         text: What, and how much.
-        is_fault: It has to be mended; else it is only told.
+        is_fault: It has to be mended; else it is a note.
     """
 
     where: str
@@ -58,7 +58,7 @@ def list_cells(users: Sequence[str]) -> set[tuple[str, str, str, str]]:
 
 
 def index_trials(trials: Sequence[Trial]) -> list[Trial]:
-    """Measure what an index says of its files.
+    """Measure the files of an index.
 
     Args:
         trials: Labelled files.
@@ -67,7 +67,7 @@ def index_trials(trials: Sequence[Trial]) -> list[Trial]:
         The same, with the columns ``MEASURED``.
 
     Raises:
-        RecordingError: If one cannot be read; says all of them.
+        RecordingError: If some cannot be read; lists all of them.
     """
     problems, found = [], []
     for one in trials:

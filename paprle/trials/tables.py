@@ -92,7 +92,7 @@ def list_itv(results: Sequence[TrialResult]) -> list[Json]:
 
 
 def list_gaps(trials: Sequence[Trial]) -> list[str]:
-    """Say why repetitions cannot be compared, or are not all that are published."""
+    """Return why repetitions cannot be compared, and missing published logs."""
     told = []
     groups: dict[tuple[str, ...], list[Trial]] = {}
     for one in trials:

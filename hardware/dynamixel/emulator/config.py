@@ -1,4 +1,4 @@
-"""What rig to emulate: read from the YAML of the leader that will drive it.
+"""Description of the rig to emulate, read from the YAML of its leader.
 
 Only the keys that describe hardware are read; the leader's own class judges the rest.
 ``configs/site`` is not read: a calibration is what the client makes of the rig.

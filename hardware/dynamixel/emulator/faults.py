@@ -1,8 +1,8 @@
-"""What can be made to go wrong with a rig while it runs, and undone.
+"""Faults of a rig while it runs, and how they are undone.
 
 A fault is a mapping ``{"fault": <kind>, …}``. Kinds of a line take ``bus`` (a limb on
 it; absent: all lines), kinds of a servo take ``limb`` and ``joint`` or ``id`` (absent:
-all). What is not known is an error, never ignored: a test must not pass because its
+all). An unknown fault is an error, never ignored: a test must not pass because its
 fault did nothing.
 """
 
@@ -28,7 +28,7 @@ HOT = 10.0  # chosen: above the limit [°C]
 
 @dataclass(frozen=True, slots=True)
 class Undo:
-    """How to end a fault."""
+    """End of a fault."""
 
     kind: str
     action: Callable[[], None]

@@ -1,4 +1,4 @@
-"""What the operator's hand does with one arm: built-in motions, or a file's.
+"""Motions of the operator's hand with one arm: built in, or from a file.
 
 A program is a list of motions, each for a time: ``grasp_all:12,sines:60,end``; its
 last goes on. Every motion begins where the hand is and blends into its own in a second,
@@ -44,7 +44,7 @@ MARGIN = 0.05  # chosen: kept from the joints' limits [rad]
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """What a motion has to know of an arm.
+    """Geometry of an arm for its motions.
 
     Attributes:
         home: Arm joints at the reset pose, the gripper open, shape (n,), [rad].

@@ -1,4 +1,4 @@
-"""What goes wrong on one line, packet by packet."""
+"""Faults of one line, packet by packet."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class LineFaults:
         return bytes(spoilt)
 
     def spoil_request(self, data: bytes) -> bytes:
-        """Return what servos hear of what a client wrote at once."""
+        """Return the bytes of a client's request that reach the servos."""
         if not data or self._happens(self.lost):
             return b""
         return self._turn_bit(data) if self._happens(self.corrupted) else data
 
     def spoil(self, answers: list[Answer]) -> list[Answer]:
-        """Return what a client hears of what servos answered."""
+        """Return the servos' answers that reach a client."""
         if not (self.lost or self.corrupted or self.duplicated or self.late):
             return self._delay(answers)
         out = []

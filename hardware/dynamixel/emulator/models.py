@@ -1,8 +1,8 @@
-"""What servos of a model have in common: motor, gear, and first values of registers.
+"""Properties of servo models: motor, gear, and first values of registers.
 
 Addresses come from the ``.model`` files of the vendor's package, read as text: nothing
-of the package under test is imported. What those files do not say (torque,
-speed, limits, friction) stands here, for the models that puppeteers are built of.
+of the package under test is imported. The rest (torque, speed, limits, friction) stands
+here, for the models that puppeteers are built of.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class ServoModel:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """What the models of one size share (units as in :class:`ServoModel`)."""
+    """Common properties of the models of one size (units as in :class:`ServoModel`)."""
 
     voltage: float
     stall_current: float

@@ -1,4 +1,4 @@
-"""What a running rig is told on standard input, what it answers, and its log."""
+"""Commands to a running rig on standard input, their answers, and the log."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Log:
 
 
 class Lines(Protocol):
-    """What orders need of a server."""
+    """Server of lines, as far as orders need it."""
 
     def describe(self) -> dict[str, object]:
         """Return the endpoint."""

@@ -141,7 +141,7 @@ class Limb:
         return np.where(self._grip[0] > 0.0, links.compute_gravity(self.arm.q), 0.0)
 
     def mount(self, index: int, sign: int, offset: float) -> tuple[int, float]:
-        """Fit a horn otherwise than the YAML says.
+        """Fit a horn otherwise than the YAML has it.
 
         Args:
             index: Of the joint.

@@ -277,7 +277,7 @@ class Servo:
         return self._direction * min(max(pwm, -limit), limit) / PWM_MAX
 
     def _follow_profile(self, dt: float) -> None:
-        """Move the reference to the goal, no faster than the profile says."""
+        """Move the reference to the goal, within the speed of the profile."""
         way = self._goal_position - self._reference
         if self._profile:
             most = self._profile * VELOCITY_UNIT / RAD_PER_TICK * dt

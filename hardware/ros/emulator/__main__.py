@@ -34,7 +34,7 @@ _PRIORITY = 10  # chosen: above all ordinary processes; a robot has its own comp
 
 @dataclass(frozen=True)
 class Options:
-    """What may stand on the command line, as ``key=value``.
+    """Options of the command line, as ``key=value``.
 
     Attributes:
         robot: Name of a robot of ``configs/follower``, or path of such a file.
@@ -184,11 +184,9 @@ class Runner:
         }
 
     def _list_overrides(self) -> list[str]:
-        """Return the settings by which a session reaches this robot.
-
-        They accept a robot that nothing stops only where no real robot can hear the
-        session: on the loopback interface, or under a ROS 1 master of this machine.
-        """
+        """Return a session's overrides; unattended only out of reach of real robots."""
+        # They accept a robot that nothing stops only where no real robot can hear the
+        # session: on the loopback interface, or under a ROS 1 master of this machine.
         settings = self._options.make_settings()
         if self._options.is_ros1:
             master = urlsplit(

@@ -1,4 +1,4 @@
-"""What the emulator needs to know of a robot: its YAML, read without the product."""
+"""Description of a robot for the emulator: its YAML, read without the product."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What moves the emulated robot's joints: a first-order lag, or MuJoCo."""
+"""Drives of the emulated robot's joints: a first-order lag, or MuJoCo."""
 
 from __future__ import annotations
 

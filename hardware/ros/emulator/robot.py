@@ -72,7 +72,7 @@ class Other(Protocol):
 
 
 class Log:
-    """What was received and how it moved, as JSON lines that outlive a kill."""
+    """Log of received messages and of the motion, as JSON lines that outlive a kill."""
 
     def __init__(self, path: Path | None) -> None:
         self._file: TextIO | None = None
@@ -161,12 +161,12 @@ class EmulatedRobot:
 
     @property
     def q(self) -> Vec:
-        """Where it is, shape (n,), in ROS's units."""
+        """Positions, shape (n,), in ROS's units."""
         return self._drives.q
 
     @property
     def dq(self) -> Vec:
-        """How fast it moves, shape (n,)."""
+        """Velocities, shape (n,)."""
         return self._drives.dq
 
     def step(self, now_ns: int) -> None:
@@ -205,7 +205,7 @@ class EmulatedRobot:
             self._others["twice"].publish(data)
 
     def _tell_controllers(self) -> None:
-        """Publish what active trajectory controllers say of themselves."""
+        """Publish the states of active trajectory controllers."""
         for publisher, controller in self._told:
             state = ControllerState(controller.joints, controller.q)
             publisher.publish(encode_controller(self._bus.codec, state))
@@ -263,7 +263,7 @@ class EmulatedRobot:
         return take
 
     def _choose_state(self) -> Joints | None:
-        """Return what is told now: the newest state, an older one, or none yet."""
+        """Return the state to publish now: the newest, an older one, or None."""
         names, moved = self._description.joints, self._drives
         stamp_ns = self._now_ns + self._epoch_ns
         if "stuck" in self._faults and self._measured:

@@ -34,13 +34,13 @@ _LONGEST = 0.1  # [s] spec: safety.md A1: no sample says what was before that
 
 
 class Meaning(NamedTuple):
-    """What the axes of a device mean for a limb.
+    """Meaning of a device's axes for a limb.
 
     Attributes:
         speeds: At full deflection.
         R_map: From the leader's axes to the limb's, shape (3, 3).
         is_world: Axes are those of the limb's base, not of the tool.
-        input: What their numbers say.
+        input: Kind of their numbers.
     """
 
     speeds: AxisSpeeds
@@ -66,7 +66,7 @@ class Matrix(NamedTuple):
 
 
 class AxesState(NamedTuple):
-    """Where a limb that axes drive has been asked to be.
+    """State of a limb that axes drive.
 
     Attributes:
         T: Pose of the eef in the limb's base, shape (4, 4).
@@ -74,7 +74,7 @@ class AxesState(NamedTuple):
         stamp_ns: Capture time of the sample that led here, [ns].
         mapping: The matrix in use.
         mode: The operator's counter with which it was chosen.
-        pushed: What the axes asked for so far.
+        pushed: Motion that the axes asked for so far.
         standing: How long the command has stood while the limb was pushed.
     """
 

@@ -18,7 +18,7 @@ State = TypeVar("State")
 
 
 class RuleInputs(NamedTuple):
-    """What a rule may look at, for its own limb.
+    """Inputs of a rule, for its own limb.
 
     Attributes:
         limb: Place of the limb among the robot's.
@@ -27,7 +27,7 @@ class RuleInputs(NamedTuple):
         q_cmd: The robot's command, shape (n,), [rad].
         T_base_eef: Poses of all limbs' eefs at the command, shape (m, 4, 4).
         T_base_reached: Those at the last q_des, which the IK has reached, likewise.
-        advice: What advisors said, by their names.
+        advice: Advice of the advisors, by their names.
         placed: Where an operator placed objects, T_world_object by their names, xyz +
             quat_xyzw, shape (7,), [m].
     """
@@ -43,7 +43,7 @@ class RuleInputs(NamedTuple):
 
 
 class LimbTarget(NamedTuple):
-    """What a rule asks of its limb; nothing at all holds it.
+    """Target of a limb by its rule; an empty one holds the limb.
 
     Attributes:
         T_base_eef: Pose of the eef in the limb's base, shape (4, 4).
@@ -57,7 +57,7 @@ class LimbTarget(NamedTuple):
 
 
 class LimbRule(ABC, Generic[State]):
-    """How one limb is driven.
+    """Rule by which one limb is driven.
 
     Attributes:
         begins_at_command: A motionless leader asks for the command that it engaged

@@ -28,7 +28,7 @@ _GAIN = 8.0  # [1/s] chosen: an eighth of a second behind a slow hand
 
 
 class Chase(NamedTuple):
-    """How the target goes after what is seen.
+    """Scale and bounds by which the target follows the seen object.
 
     Attributes:
         scale: Of translations.
@@ -42,7 +42,7 @@ class Chase(NamedTuple):
 
 
 class Seen(NamedTuple):
-    """Where both were when the object was seen first.
+    """Poses of object and target when the object was first seen.
 
     Attributes:
         T_base_object: The object in the limb's base, shape (4, 4).

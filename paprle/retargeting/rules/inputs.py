@@ -1,8 +1,8 @@
-"""What the numbers of axes say: speeds, presses, or places (AdaptiX, requirement X14).
+"""Kinds of axis numbers: speeds, presses, or places (AdaptiX, requirement X14).
 
 All three become deflections, so that the same motion is asked for by a stick that is
-held, a switch that is pressed again and again, and a slider that is pushed. What a
-press or a push asks for is owed, in seconds of full deflection, and paid at full speed.
+held, a switch that is pressed again and again, and a slider that is pushed. Motion of a
+press or a push is owed, in seconds of full deflection, and paid at full speed.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ _PAID = 1e-9  # [s] chosen: rounding owes nothing
 
 
 class Pushed(NamedTuple):
-    """What axes have asked for so far.
+    """Motion that axes have asked for so far.
 
     Attributes:
         u: Their last numbers, shape (m,).
-        owed: What is still to be moved, in seconds of full deflection, shape (m,), [s].
+        owed: Remaining motion, in seconds of full deflection, shape (m,), [s].
     """
 
     u: Vec

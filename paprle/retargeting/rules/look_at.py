@@ -49,7 +49,7 @@ class LookState(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """What looks, and at what.
+    """Places of the camera and of the limb that it watches.
 
     Attributes:
         of: Place of the watched limb among the robot's.

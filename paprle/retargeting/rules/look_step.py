@@ -93,17 +93,7 @@ def _find_place(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
 def _run_after(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     point: Vec, goal: Vec, along: Vec, V: float, A: float, J: float, dt: float
 ) -> None:
-    """Move a point after its goal.
-
-    Args:
-        point: Position, velocity and acceleration, shape (9,); moved on.
-        goal: Where to, shape (3,), [m]; NaN: come to rest.
-        along: How fast the goal moves, shape (3,), [m/s].
-        V: Greatest velocity that is aimed at, [m/s].
-        A: Bound of the acceleration, [m/s²].
-        J: Bound of the jerk, [m/s³].
-        dt: Time, [s].
-    """
+    """Move ``point`` (9,): p, v, a, after a goal moving by ``along``; NaN: to rest."""
     soon = max(A / J, 2.0 * dt)  # in which the acceleration turns round
     slow, later = 2.5 * soon, 7.0 * soon  # cascade: each loop much slower than its own
     step = np.zeros(3)

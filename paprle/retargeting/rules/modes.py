@@ -49,7 +49,7 @@ def make_modes(kind: str, n_axes: int, *, has_gripper: bool) -> tuple[Vec, ...]:
 
 
 def describe_modes(modes: Sequence[Vec]) -> str:
-    """Say which freedoms the axes move in each mode: ``x y z | roll pitch yaw``."""
+    """Return the freedoms that axes move in each mode: ``x y z | roll pitch yaw``."""
     moved = [
         " ".join(FREEDOMS[row] for row in D.argmax(axis=0)[D.any(axis=0)])
         for D in modes

@@ -24,7 +24,7 @@ from paprle.robot.pose_rows import read_pose
 
 
 class PoseAnchor(NamedTuple):
-    """Where both sides stood when a limb was engaged.
+    """Anchor of a limb: both sides at its engagement.
 
     Attributes:
         L: Turns on the left, shape (3, 3).

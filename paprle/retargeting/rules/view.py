@@ -29,11 +29,11 @@ R_CAM_SCREEN = np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])
 
 
 class ViewState(NamedTuple):
-    """Where limb and leader were at the last sample.
+    """Poses of limb and leader at the last sample.
 
     Attributes:
         T: The limb's target in its base, shape (4, 4).
-        p_0: Where it engaged, shape (3,), [m].
+        p_0: Position at engagement, shape (3,), [m].
         R_leader: Orientation of the leader, shape (3, 3).
         p_leader: Its position, shape (3,), [m]; NaN: none yet.
     """
