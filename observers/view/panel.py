@@ -27,6 +27,7 @@ from paprle.contracts.types import Actions, RobotInfo, Vec, readonly
 from paprle.contracts.wishes import Hands, Wishes
 
 _LONGEST_STEP = 0.1  # [s] chosen: what was not heard for longer moves nothing
+_FAR = 0.1  # [m] chosen: what a fast arm lags behind, thrice; as rules/windup.py has it
 _LATE_NS = 300_000_000  # chosen: as a phone's messages
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
@@ -288,8 +289,12 @@ class Panel:
     def _jog(self, limb: str, jog: tuple[float, ...], dt: float) -> None:
         """Move where a limb is wanted by deflections, in the axes of its base."""
         speed, turn = self._speeds
-        row = self._poses[limb].copy()
+        before = self._poses[limb]
+        row = before.copy()
         row[:3] += speed * dt * np.array(jog[:3])
+        eef = self.find_eef().get(limb)
+        if eef is not None:  # no key carries it away from a limb that stands
+            row[:3] = _stay_near(row[:3], before[:3], eef[:3])
         w = turn * dt * np.array(jog[3:6])
         angle = float(np.linalg.norm(w))
         if angle > 0.0:
@@ -336,3 +341,10 @@ class Panel:
 
 def _clean(text: str) -> str:
     return _UNPRINTABLE.sub(" ", text).strip()
+
+
+def _stay_near(p: Vec, p_before: Vec, p_eef: Vec) -> Vec:
+    """Return a position no farther from the hand than it was, or than ``_FAR``."""
+    most = max(_FAR, float(np.linalg.norm(p_before - p_eef)))
+    far = float(np.linalg.norm(p - p_eef))
+    return p if far <= most else p_eef + (p - p_eef) * (most / far)

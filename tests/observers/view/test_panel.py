@@ -144,6 +144,20 @@ def test_keys_move_at_the_speed_that_is_said_and_only_while_held(panel, page):
     )
 
 
+def test_keys_carry_the_target_no_farther_than_a_limb_lags(panel, page):
+    there = panel.get_pose(LIMB).copy()
+    panel.find_eef = lambda: {LIMB: there}  # of a limb that stands
+    page.hold()
+    for _ in range(100):
+        page.say(held=True, jog=(1, 0.5, 0, 0, 0, 0, 0))
+
+    away = panel.get_pose(LIMB)[:3] - there[:3]
+    assert np.linalg.norm(away) == pytest.approx(0.1)
+    for _ in range(5):
+        page.say(held=True, jog=(-1, 0, 0, 0, 0, 0, 0))
+    assert panel.get_pose(LIMB)[0] - there[0] == pytest.approx(away[0] - 0.1 * SPEED)
+
+
 def test_a_joint_follows_its_slider_no_faster_than_a_turn_or_than_it_may(panel, page):
     n = len(ROBOT.joint_names)
     page.say(held=False, joints=(0.1,) * n)
