@@ -5,6 +5,7 @@ import pytest
 from benchmarks.advice import MOST, measure
 
 
+@pytest.mark.nightly
 @pytest.mark.timed
 @pytest.mark.parametrize("is_pushed", [False, True], ids=["at rest", "pushed"])
 def test_advice_costs_a_tick_little(is_pushed):
