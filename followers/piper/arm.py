@@ -60,7 +60,7 @@ class PiperArm:
         self._config, self._limb, self._clock = config, limb, clock
         self.name = limb.name
         self._where = f"env 'can': {config.interface} '{channel}'"
-        self._bus = PiperBus(config.interface, channel, clock)
+        self._bus = PiperBus(config.interface, channel, clock, config.rate)
         self._units = Units((1, 5, 2), [(0, 0)] * N_ARM)
         self._version = (0, 0, 0)
         self._q: Vec = np.zeros(N_ARM)

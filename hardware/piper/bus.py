@@ -58,6 +58,7 @@ _LEADER_ANGLES = {0x3A5, 0x2B5, 0x2C5}  # spec: 0x2A5 with the offsets of 0x470
 _VERSION = re.compile(rb"S-V[0-9.]+-[0-9]+")  # spec: answer to 0x4AF
 _BUS_OFF = "CAN controller is bus-off"
 _MANY_FRAMES = 1000  # chosen: a third of a second of an arm's reports, without an error
+_RATE = 200.0  # [Hz] chosen: the default of the follower
 _MOST_GARBLED = 20  # chosen: in a row; then the port speaks something else
 _REPORTS = (STATUS, *JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST, *MOTORS_SLOW)
 _IN_MOTION = {*JOINT_STATES, GRIPPER_STATE, *MOTORS_FAST}
@@ -88,10 +89,13 @@ class PiperBus:
             controller that was bus-off is trusted again after a while of good frames.
     """
 
-    def __init__(self, interface: str, channel: str, clock: Clock) -> None:
+    def __init__(
+        self, interface: str, channel: str, clock: Clock, rate: float = _RATE
+    ) -> None:
         self._interface, self._channel, self._clock = interface, channel, clock
         self._name = f"{interface} '{channel}'"
         self._sdk: Any = None
+        self._rate = rate
         self._guard: Any = None
         self._parser: Any = None
         self._read_so_far: Any = None
@@ -248,7 +252,7 @@ class PiperBus:
             raise BusError(f"{self._name}: {self._find_cause(can)}")
         guard = importlib.import_module("hardware.piper.guard")
         port = self._sdk.GetCanBus()
-        port.send_bus = self._guard = guard.StallGuard(port.send_bus)
+        port.send_bus = self._guard = guard.StallGuard(port.send_bus, self._rate)
         if self._interface == "slcan":
             outbox = importlib.import_module("hardware.piper.outbox")
             port.send_bus = outbox.Outbox(port.send_bus)

@@ -9,7 +9,8 @@ import can
 from hardware.piper.protocol import GRIPPER, JOINTS
 
 _BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux alone has it
-_STALL_NS = 20_000_000  # [ns] chosen: four periods; no write takes a tenth of it
+_STALL_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
+_PERIODS = 3.0  # spec: likewise; a gate that is paced writes at the end of its period
 _TARGETS = frozenset((*JOINTS, GRIPPER))
 
 
@@ -23,7 +24,14 @@ class StallGuard(can.BusABC):  # type: ignore[misc]  # python-can is not type-ch
         n_dropped: Number of frames that were not sent.
     """
 
-    def __init__(self, bus: can.BusABC) -> None:
+    def __init__(self, bus: can.BusABC, rate: float) -> None:
+        """Guard a bus.
+
+        Args:
+            bus: Sends the frames.
+            rate: Targets a second, [Hz].
+        """
+        self._stall_ns = max(_STALL_NS, round(_PERIODS * 1e9 / rate))
         self.channel_info = bus.channel_info
         self.n_dropped = 0
         self._bus = bus
@@ -38,7 +46,7 @@ class StallGuard(can.BusABC):  # type: ignore[misc]  # python-can is not type-ch
         """Send a frame, unless it is a target from before a stall."""
         began_ns = self._renewed_ns
         is_target = began_ns > 0 and msg.arbitration_id in _TARGETS
-        if is_target and time.clock_gettime_ns(_BOOT_TIME) - began_ns > _STALL_NS:
+        if is_target and time.clock_gettime_ns(_BOOT_TIME) - began_ns > self._stall_ns:
             self.n_dropped += 1
             return
         self._bus.send(msg, timeout)

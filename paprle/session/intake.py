@@ -146,7 +146,7 @@ class Intake:
     def _note_pause(
         self, sample: SampleView, before: SampleView | None, now_ns: int
     ) -> None:
-        """Measure a silence that one press outlasts: nobody let go in it."""
+        """Measure a silence that one press outlasts."""
         if before is None or not (before.engaged and sample.engaged):
             self.pause = 0.0
         elif self._max_age_ns < (silent_ns := now_ns - self.arrived_ns) <= _PAUSE_NS:

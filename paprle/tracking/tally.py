@@ -67,6 +67,6 @@ class Tally:
         )
 
     def describe_pauses(self) -> str:
-        """Return for how long nobody drove, and why; empty if somebody always did."""
+        """Return the time without a driver and its cause; empty if there was none."""
         times = [(why, LOOK * self._pauses[why]) for why in ("clutch", "silence")]
         return ", ".join(f"{why} {seconds:.1f} s" for why, seconds in times if seconds)

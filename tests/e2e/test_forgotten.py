@@ -1,4 +1,4 @@
-"""A forgotten unit, a swapped side or a wrong frame is refused or told before motion.
+"""Forgotten units, swapped sides and wrong frames are refused or reported.
 
 Each case is typed as a user types it, as a dry run: nothing moves in one.
 """

@@ -243,7 +243,9 @@ def test_what_is_resumed_moves_no_robot_before_it_is_engaged_again(
     assert session.wait_gone(40.0) == code, session.text()
     time.sleep(0.5)
     arm.end()
-    check_resumption(arm, at_ns, on_ns)
+    # a session engages again at once, and the log of a simulated arm ends with its gate
+    is_short = victim == "session" or isinstance(arm, SimulatedArm)
+    check_resumption(arm, at_ns, on_ns, n_least=1 if is_short else 6)
 
 
 def stop(session, victim, number):
@@ -256,7 +258,7 @@ def stop(session, victim, number):
     return session.kill(victim, number)
 
 
-def check_resumption(arm, at_ns, on_ns):
+def check_resumption(arm, at_ns, on_ns, n_least):
     """The robot stands until the session engages; then it moves within its limits."""
     arrived, t_ns, speeds = arm.read()
     assert speeds[(t_ns > at_ns - 3e8) & (t_ns < at_ns)].max() > FAST, "it moved"
@@ -266,7 +268,7 @@ def check_resumption(arm, at_ns, on_ns):
     engaged = [e["t_ns"] for e in states if e["after"] == "ENGAGED"]
     until_ns = min((t for t in engaged if t > at_ns), default=t_ns[-1] + 1)
     standing = speeds[(t_ns >= on_ns) & (t_ns < until_ns)]
-    assert len(standing), "it was looked at"
+    assert len(standing) >= n_least, "it was looked at"
     assert standing.max() < STANDS, f"{standing.max():.3f} [rad/s], and nobody engaged"
     if until_ns < t_ns[-1]:
         assert speeds[t_ns > until_ns].max() > FAST, "it moves on"

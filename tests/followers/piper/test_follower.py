@@ -176,6 +176,7 @@ def test_a_quarter_of_the_reports_lost_is_no_reason(arm, follower, clock):
     assert np.isfinite([state.q for state in states]).all()
 
 
+@pytest.mark.timed
 def test_error_frames_are_no_reports(arm, follower, clock):
     arm.do("error_frames", n=20)
 

@@ -10,13 +10,15 @@ import pytest
 from hardware.piper.guard import StallGuard
 from hardware.piper.protocol import ENABLE, GRIPPER, JOINTS, STOP
 
+RATE = 200.0
+
 
 @pytest.fixture
 def line():
     """A bus that hears what is sent, and the guard before its sender."""
     name = f"guard{time.monotonic_ns()}"
     with can.Bus(name, interface="virtual") as heard:
-        guard = StallGuard(can.Bus(name, interface="virtual"))
+        guard = StallGuard(can.Bus(name, interface="virtual"), RATE)
         yield heard, guard
         guard.shutdown()
 
@@ -48,3 +50,16 @@ def test_stop_passes_at_any_time(line, number):
     time.sleep(0.03)
 
     assert send(heard, guard, number)
+
+
+def test_slow_gate_that_writes_at_the_end_of_its_period_has_not_stalled():
+    name = f"guard{time.monotonic_ns()}"
+    with can.Bus(name, interface="virtual") as heard:
+        guard = StallGuard(can.Bus(name, interface="virtual"), 50.0)
+        guard.renew()
+        time.sleep(0.025)
+        assert send(heard, guard, JOINTS[0])
+        time.sleep(0.04)
+
+        assert not send(heard, guard, JOINTS[0])
+        guard.shutdown()

@@ -171,6 +171,7 @@ def watch(sight, caller, seconds, meanwhile=lambda: None):
     return n
 
 
+@pytest.mark.timed
 def test_asks_that_are_played_again_take_no_pictures_and_disturb_nobody(tmp_path):
     sight = make_sight(write_key(tmp_path), time.monotonic_ns)
     sight.open()

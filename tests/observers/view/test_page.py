@@ -94,6 +94,7 @@ def shoot_at_rest(page, path, timeout=60.0):
     raise AssertionError("the camera never comes to rest")
 
 
+@pytest.mark.timed
 @pytest.mark.process
 @pytest.mark.sim
 @pytest.mark.timeout(360)
