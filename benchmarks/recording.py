@@ -25,13 +25,13 @@ import numpy as np
 from paprle.config import resolve
 from paprle.contracts.settings import RecordSettings
 from paprle.contracts.types import GateState, LeaderInfo, SessionState, Vec
-from paprle.evaluation.tracks import compute_poses
 from paprle.hosts.plan import make_robot
 from paprle.ipc.records import Layout, Stream, make_layout
 from paprle.recording.channels import Rows
 from paprle.recording.header import make_recording_header
 from paprle.recording.journal import Journal
 from paprle.recording.recorder import Recorder
+from paprle.recording.robot import compute_poses
 from paprle.robot import RobotModel
 
 _RATE = 200  # [Hz] of the session

@@ -20,7 +20,6 @@ from paprle.evaluation.report import (
     summary_text,
 )
 from paprle.evaluation.strict import judge_strictly
-from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.hosts.plan import make_robot
 from paprle.recording.adaptix import VERSIONS, write_adaptix
 from paprle.recording.exports import (
@@ -32,6 +31,7 @@ from paprle.recording.exports import (
 from paprle.recording.info import describe
 from paprle.recording.reader import Episode
 from paprle.recording.recover import make_recovered_path, recover
+from paprle.recording.robot import compute_poses, make_limbs
 from paprle.trials.labels import INDEX, find_logs, is_index, list_trials
 from paprle.trials.report import describe_set, evaluate_set, write_set
 

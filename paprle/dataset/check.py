@@ -24,7 +24,8 @@ from paprle.dataset.episodes import (
     find_recordings,
     find_sizes,
 )
-from paprle.dataset.frames import MEASURED, NS, Frame, Frames
+from paprle.dataset.frame import MEASURED, Frame
+from paprle.dataset.frames import NS, Frames
 from paprle.dataset.report import describe_trimmed
 from paprle.recording.codec import Image
 from paprle.recording.header import robot_from_dict

@@ -9,9 +9,9 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.dataset.frames import ASKED, MEASURED, SENT, Frame
+from paprle.dataset.frame import ASKED, MEASURED, SENT, Frame
 from paprle.dataset.joints import JointUnits, Style, make_joint_units
-from paprle.evaluation.tracks import make_limbs, read_recorded_urdf
+from paprle.recording.robot import make_limbs, read_recorded_urdf
 
 OBJECTS = "observation.environment_state"  # spec: LeRobot's name of it
 _EE = ("x", "y", "z", "wx", "wy", "wz")

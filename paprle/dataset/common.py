@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from paprle.dataset.columns import Columns
 from paprle.dataset.episodes import Robot, Source
-from paprle.dataset.frames import Frame
+from paprle.dataset.frame import Frame
 
 Format = Literal["lerobot", "hdf5"]
 

@@ -38,7 +38,8 @@ from paprle.dataset.episodes import (
     list_exact,
     measures,
 )
-from paprle.dataset.frames import Frame, Frames
+from paprle.dataset.frame import Frame
+from paprle.dataset.frames import Frames
 from paprle.dataset.joints import Style
 from paprle.dataset.report import Report
 from paprle.dataset.stage import OWN, Stage

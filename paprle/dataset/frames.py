@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, closing
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from paprle.contracts.errors import RecordingError
 from paprle.contracts.types import SessionState, Vec
 from paprle.dataset.account import Account
 from paprle.dataset.film import Film, Picked
+from paprle.dataset.frame import ASKED, MEASURED, SENT, Frame
 from paprle.dataset.series import Around, Series
 from paprle.ipc.pictures import Kind
 from paprle.ipc.records import Stream
@@ -33,45 +33,11 @@ MAX_GAP_NS = 50_000_000  # chosen: ten periods of a gate at 200 Hz; two of a cam
 _LONGEST_GAP_NS = 10 * NS  # chosen: nothing was recorded; the machine slept, or lied
 _ONE_CLOCK_NS = NS  # spec: safety.md A1: stamps farther off are another clock's
 _MAX_PENDING = 256 << 20  # [bytes] chosen: of samples that wait for those beside them
-MEASURED, SENT, ASKED = "measured", "sent", "requested"
 _FIELDS = {
     MEASURED: ("q_meas", "dq_meas", "tau_meas", "objects"),
     SENT: ("q_cmd",),
     ASKED: ("q_des", "target", "driver", "state"),
 }
-
-
-@dataclass(frozen=True)
-class Frame:
-    """All that is known of one instant.
-
-    Attributes:
-        stamp_ns: The instant, monotonic, [ns].
-        q: Measured joints, shape (n,), [rad] or [m].
-        dq: Their velocities, shape (n,); NaN: not measured.
-        tau: Their efforts, shape (n,), [N·m] or [N]; NaN: not measured.
-        q_sent: Joints that the gate sent, shape (n,).
-        q_asked: Joints that the session asked for, shape (n,).
-        target: Poses that were asked for, shape (m, 7), xyz + quat_xyzw; NaN: none.
-        driven: Limbs that a leader drove, shape (m,).
-        by_person: Those whose leader a person held, shape (m,).
-        objects: T_world_object as xyz + quat_xyzw, shape (o, 7); NaN: not known.
-        images: RGB by camera.
-        depths: Depth in counts by camera.
-    """
-
-    stamp_ns: int
-    q: Vec
-    dq: Vec
-    tau: Vec
-    q_sent: Vec
-    q_asked: Vec
-    target: Vec
-    driven: Any
-    by_person: Any
-    objects: Vec
-    images: Mapping[str, Image]
-    depths: Mapping[str, Image]
 
 
 class Frames:

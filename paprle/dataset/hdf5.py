@@ -16,7 +16,7 @@ import numpy as np
 from paprle.dataset.columns import OBJECTS, Column
 from paprle.dataset.common import Common
 from paprle.dataset.episodes import Source
-from paprle.dataset.frames import Frame
+from paprle.dataset.frame import Frame
 
 _FILE = "episode.hdf5"
 _PLACES = {

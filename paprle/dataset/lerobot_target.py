@@ -11,7 +11,7 @@ from typing import Any
 from paprle.dataset.card import write_card
 from paprle.dataset.common import Common
 from paprle.dataset.episodes import Source
-from paprle.dataset.frames import Frame
+from paprle.dataset.frame import Frame
 from paprle.dataset.lerobot import Shape, Totals, pack, read_stats
 from paprle.dataset.piece import Piece, PieceWriter, write_pieces
 

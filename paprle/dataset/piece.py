@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from paprle.contracts.types import Vec
 from paprle.dataset.columns import Column
-from paprle.dataset.frames import Frame
+from paprle.dataset.frame import Frame
 from paprle.dataset.statistics import ImageStats, NumberStats, Stats
 from paprle.dataset.video import VideoWriter
 from paprle.recording.codec import Image

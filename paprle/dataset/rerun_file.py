@@ -17,10 +17,10 @@ import numpy.typing as npt
 
 from paprle.contracts.errors import ConfigError, MissingDependency
 from paprle.contracts.types import Vec
-from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.ipc.pictures import Kind
 from paprle.recording.pictures import Coded, Footage
 from paprle.recording.reader import Episode
+from paprle.recording.robot import compute_poses, make_limbs
 from paprle.recording.strip import needs_no_other
 from paprle.recording.tracks import Track
 

@@ -17,9 +17,10 @@ from paprle.evaluation.episode import EpisodeResult, Json, make_blank, pick_wors
 from paprle.evaluation.limb import measure_limb
 from paprle.evaluation.metrics import Spans
 from paprle.evaluation.poses import Stamps, Trajectory, clean
-from paprle.evaluation.tracks import Track, compute_poses
+from paprle.evaluation.tracks import Track
 from paprle.recording.bag_joints import Wanted
 from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag
+from paprle.recording.robot import compute_poses
 from paprle.robot.chain import Limb
 
 _TARGET, _ACTUAL = "/target_pose", "/actual_pose"

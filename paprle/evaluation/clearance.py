@@ -8,18 +8,17 @@ between two that are far apart the middle, too.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from paprle.contracts.settings import SceneBodySettings
 from paprle.contracts.types import Vec
 from paprle.evaluation.store import Rows
 from paprle.evaluation.timing import list_runs
-from paprle.evaluation.tracks import Source, read_recorded_urdf
+from paprle.evaluation.tracks import Source
+from paprle.recording.scene import make_collision_model
 from paprle.robot.collision import CollisionModel
-from paprle.robot.scene import make_scene
 
 TOLERANCE = 0.0005  # [m] spec: C1 of docs/SAFETY.md
 STEP = math.radians(0.5)  # [rad] or [m] chosen: under 5 mm at the hand of a 0.5 m arm
@@ -70,29 +69,6 @@ def judge_clearance(episode: Source) -> Clearance | None:
         nearest=round(nearest.nearest, DIGITS),
         n_violations=sum(one.n_violations for one in found),
     )
-
-
-def make_collision_model(episode: Source) -> CollisionModel:
-    """Return the bodies of an episode's robot and scene.
-
-    Raises:
-        ConfigError: If the recorded URDF cannot be read.
-    """
-    ignored = (episode.config.get("follower") or {}).get("ignore_collisions", ())
-    urdf = read_recorded_urdf(episode.robot_info, episode.urdf)
-    return CollisionModel(
-        urdf,
-        episode.robot_info,
-        tuple((a, b) for a, b in ignored),
-        make_scene(read_scene(episode), urdf.links),
-    )
-
-
-def read_scene(episode: Source) -> dict[str, SceneBodySettings]:
-    """Return the bodies that an episode's gate kept clear of, by name."""
-    gate: Mapping[str, Any] = episode.config.get("gate") or {}
-    scene = gate.get("scene", {})
-    return {name: SceneBodySettings(**body) for name, body in scene.items()}
 
 
 def _judge_run(model: CollisionModel, keep: Vec, pieces: Iterator[Rows]) -> Clearance:

@@ -40,14 +40,13 @@ from paprle.evaluation.tracking import describe_tracking, judge_tracking
 from paprle.evaluation.tracks import (
     find_engaged,
     find_origin_ns,
-    make_limbs,
     make_tracks,
-    read_recorded_urdf,
     store_new_samples,
 )
 from paprle.evaluation.ways import compare_ways
 from paprle.recording.gaps import list_gaps
 from paprle.recording.reader import Episode
+from paprle.recording.robot import make_limbs, read_recorded_urdf
 from paprle.robot.tree import Urdf
 
 Json = dict[str, Any]

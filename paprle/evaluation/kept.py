@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from paprle.evaluation.clearance import make_collision_model
 from paprle.evaluation.store import cut
 from paprle.evaluation.tracks import Source
 from paprle.gate.reasons import Reason, to_bits
 from paprle.ipc.held import read_held
+from paprle.recording.scene import make_collision_model
 
 _KEEPING = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
 _LOOK_NS = 200_000_000  # [ns] chosen: as often as a session looks

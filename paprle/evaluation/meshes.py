@@ -32,7 +32,8 @@ from paprle.contracts.types import RobotInfo, Vec
 from paprle.evaluation.clearance import STEP, TOLERANCE
 from paprle.evaluation.store import Rows
 from paprle.evaluation.timing import list_runs
-from paprle.evaluation.tracks import Source, read_recorded_urdf
+from paprle.evaluation.tracks import Source
+from paprle.recording.robot import read_recorded_urdf
 from paprle.robot.collision import make_shape
 from paprle.robot.joint_tree import JointTree
 from paprle.robot.tree import Urdf

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from paprle.contracts.settings import GateSettings
-from paprle.evaluation.clearance import make_collision_model
 from paprle.evaluation.store import cut
-from paprle.evaluation.tracks import Source, make_limbs
+from paprle.evaluation.tracks import Source
+from paprle.recording.robot import make_limbs
+from paprle.recording.scene import make_collision_model
 from paprle.tracking.classify import Classifier
 from paprle.tracking.kept import make_namer
 from paprle.tracking.looks import LOOK_NS, History, Look, make_look

@@ -6,15 +6,12 @@ that was recorded, never from what the session believed.
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
-from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import RobotInfo, SessionState, Vec
 from paprle.evaluation.causes import Reach
 from paprle.evaluation.metrics import SpanFinder, Spans, is_inside, subtract_spans
@@ -23,10 +20,8 @@ from paprle.evaluation.reach import Recorded, find_reach
 from paprle.evaluation.store import Column, Rows, Store, Table, cut
 from paprle.evaluation.timing import find_period
 from paprle.gate.smoothing import compute_delay
-from paprle.ipc.records import pose_to_row
-from paprle.robot.chain import Limb, chain_between, make_chain
-from paprle.robot.tree import Urdf
-from paprle.robot.urdf import read_urdf
+from paprle.recording.robot import compute_poses
+from paprle.robot.chain import Limb
 
 _HOLE = 0.05  # [s] chosen: as in a data set; shorter, lost records are interpolated
 _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock's
@@ -255,59 +250,3 @@ def _cover(engaged: Spans, measured: Poses) -> Spans:
         engaged, measured[:1].t[0], measured[len(measured) - 1 :].t[0]
     )
     return spans[spans[:, 1] >= spans[:, 0]]
-
-
-def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
-    """Make the limbs of a recorded robot from the text of its URDF.
-
-    Args:
-        robot: The robot as recorded.
-        urdf: Text of its URDF.
-
-    Returns:
-        Limbs by name, in order.
-
-    Raises:
-        ConfigError: If the URDF cannot be read or is not that of the robot.
-    """
-    tree = read_recorded_urdf(robot, urdf)
-    positions = robot.name_positions(robot.home)
-    mimics = {mimic.joint: mimic for mimic in robot.mimics}
-    limbs = {}
-    for info in robot.limbs:
-        steps = chain_between(tree, info.base_link, info.eef_link)
-        chain = make_chain(steps, info.joint_names, positions, mimics)
-        if chain.model.nv != len(info.joint_names):
-            raise ConfigError(
-                f"recorded URDF: expected joints {', '.join(info.joint_names)} from "
-                f"'{info.base_link}' to '{info.eef_link}', got {chain.model.nv} of them"
-            )
-        limbs[info.name] = Limb(info, robot, chain)
-    return limbs
-
-
-def read_recorded_urdf(robot: RobotInfo, text: str) -> Urdf:
-    """Read the text of a recorded URDF.
-
-    Args:
-        robot: The robot as recorded.
-        text: The URDF.
-
-    Returns:
-        The tree, with the path that it had when it was recorded.
-
-    Raises:
-        ConfigError: If it cannot be read.
-    """
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "recorded.urdf"
-        path.write_text(text, encoding="utf-8")
-        return replace(read_urdf(path), path=robot.urdf_path)
-
-
-def compute_poses(limb: Limb, q: Vec) -> Vec:
-    """Return T_base_eef of joint rows (N, n_l) as pose rows (N, 7); NaN stays NaN."""
-    rows = np.full((len(q), 7), np.nan)
-    for k in np.flatnonzero(np.isfinite(q).all(axis=1)):
-        rows[k] = pose_to_row(limb.fk(q[k]))
-    return rows

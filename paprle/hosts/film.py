@@ -14,7 +14,6 @@ from paprle.contracts.images import EXACT, CameraInfo, Frame
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.evaluation.clearance import make_collision_model, read_scene
 from paprle.hosts.near import NearBodies
 from paprle.hosts.scene_bodies import list_scene_bodies
 from paprle.hosts.view import make_view
@@ -23,6 +22,7 @@ from paprle.recording.channels import Rows
 from paprle.recording.pictures import Footage
 from paprle.recording.reader import Episode
 from paprle.recording.reel import Reel
+from paprle.recording.scene import make_collision_model, read_scene
 
 _N_POINTS = 1000  # chosen: more cannot be told apart across a screen
 _UNKNOWN = 0.0  # [m] of recordings from before clearances were kept

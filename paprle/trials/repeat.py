@@ -18,7 +18,6 @@ import numpy as np
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.contracts.types import SessionState, Vec
 from paprle.evaluation.files import write_text
-from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.recording.exports import (
     ARBOT_COLUMNS,
     is_arbot_csv,
@@ -27,6 +26,7 @@ from paprle.recording.exports import (
     write_arbot_csv,
 )
 from paprle.recording.reader import Episode
+from paprle.recording.robot import compute_poses, make_limbs
 from paprle.trials.labels import Trial, guess_labels, write_index
 
 LEAD = 5.0  # [s] spec: requirements A24, the first pose before the motion

@@ -10,8 +10,8 @@ import pytest
 from machine import undisturbed
 from terminal import TerminalSession
 
-from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.recording.reader import Episode
+from paprle.recording.robot import compute_poses, make_limbs
 
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 SPEED = 0.1  # [m/s] level 5

@@ -8,8 +8,8 @@ from product import run_virtual
 
 from benchmarks.itv import measure_spread
 from paprle.cli import main
-from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.recording.reader import Episode
+from paprle.recording.robot import compute_poses, make_limbs
 
 N_REPLAYS = 5
 

@@ -16,10 +16,10 @@ from paprle.contracts.types import (
     RobotInfo,
     SessionState,
 )
-from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.ipc.records import make_layout
 from paprle.recording.header import leader_to_dict, robot_to_dict
 from paprle.recording.reader import Episode
+from paprle.recording.robot import compute_poses, make_limbs
 
 N_JOINTS = 3
 H_NS = 5_000_000

@@ -9,9 +9,9 @@ import pytest
 
 from paprle.config import resolve
 from paprle.evaluation.report import evaluate
-from paprle.evaluation.tracks import compute_poses, make_limbs
 from paprle.hosts.virtual import VirtualSession
 from paprle.recording.reader import Episode
+from paprle.recording.robot import compute_poses, make_limbs
 
 WORDS = ["leader=autopilot", "leader.laps=3", "leader.size=0.05", "leader.speed=0.15"]
 ROBOT = ["follower=piper", "env=kinematic", "session.clock=virtual"]

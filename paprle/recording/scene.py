@@ -1,0 +1,46 @@
+"""The bodies of a recording: those of its robot, and those that its gate avoided."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from paprle.contracts.settings import SceneBodySettings
+from paprle.contracts.types import RobotInfo
+from paprle.recording.robot import read_recorded_urdf
+from paprle.robot.collision import CollisionModel
+from paprle.robot.scene import make_scene
+
+
+class Recorded(Protocol):
+    """A recording: ``paprle.recording.reader.Episode``, or a stored one."""
+
+    @property
+    def robot_info(self) -> RobotInfo: ...  # noqa: D102
+    @property
+    def urdf(self) -> str: ...  # noqa: D102
+    @property
+    def config(self) -> Mapping[str, Any]: ...  # noqa: D102
+
+
+def make_collision_model(episode: Recorded) -> CollisionModel:
+    """Return the bodies of an episode's robot and scene.
+
+    Raises:
+        ConfigError: If the recorded URDF cannot be read.
+    """
+    ignored = (episode.config.get("follower") or {}).get("ignore_collisions", ())
+    urdf = read_recorded_urdf(episode.robot_info, episode.urdf)
+    return CollisionModel(
+        urdf,
+        episode.robot_info,
+        tuple((a, b) for a, b in ignored),
+        make_scene(read_scene(episode), urdf.links),
+    )
+
+
+def read_scene(episode: Recorded) -> dict[str, SceneBodySettings]:
+    """Return the bodies that an episode's gate kept clear of, by name."""
+    gate: Mapping[str, Any] = episode.config.get("gate") or {}
+    scene = gate.get("scene", {})
+    return {name: SceneBodySettings(**body) for name, body in scene.items()}
