@@ -25,7 +25,7 @@ $(VENV)/.has-%: pyproject.toml | $(BIN)/python
 	@touch $@
 
 setup: $(VENV)/.ready  ## make the virtual environment, and compile what sessions run
-	$(BIN)/python -m paprle.hosts.warm
+	$(BIN)/python -m paprle.hosts.precompile
 
 demo: $(call needs,mujoco+report+view)  ## one lap of a simulated PiPER, then a report
 	@rm -rf $(OUT)

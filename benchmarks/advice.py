@@ -18,11 +18,11 @@ import time
 
 import numpy as np
 
-from advisors.admc.advisor import ADVICE
+from paprle.advisors.admc.advisor import ADVICE
 from paprle.config import resolve
 from paprle.contracts.axes import N_FREEDOMS
-from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.contracts.session_view import Advice
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import Actions, LeaderInfo, SessionState
 from paprle.gate.controller import GateController
 from paprle.hosts.plan import make_follower, make_robot

@@ -28,13 +28,13 @@ from pathlib import Path
 
 import yaml
 
-from paprle.batch.driver import Batch
-from paprle.batch.engine import Ended, Engine
-from paprle.batch.place import Place
-from paprle.batch.plan import read_plan
-from paprle.batch.work import DONE, do_job, name_part
 from paprle.config import resolve
 from paprle.hosts.virtual import VirtualSession
+from paprle_lab.batch.driver import Batch
+from paprle_lab.batch.engine import Ended, Engine
+from paprle_lab.batch.plan import read_plan
+from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.run_cell import DONE, do_job, name_part
 
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 WARM = 3  # chosen: first cells of a worker, which load and compile

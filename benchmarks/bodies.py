@@ -44,9 +44,9 @@ import pinocchio as pin
 from benchmarks.onboarding import find_robots
 from paprle import Gate
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import GateSettings
-from paprle.onboarding.new_robot import write_new_robot
+from paprle.contracts.settings.core import GateSettings
 from paprle.robot import RobotModel
+from paprle_lab.onboarding.new_robot import write_new_robot
 
 ROBOTS = (
     "panda", "ur5_robot", "ur10_robot", "xarm7", "z1", "kinova", "so101",

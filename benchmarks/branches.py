@@ -19,15 +19,15 @@ import numpy as np
 import pinocchio as pin
 from scipy.spatial.transform import Rotation, Slerp
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.leader import Offline
 from paprle.config import resolve
-from paprle.contracts.settings import GateSettings, IkSettings
+from paprle.contracts.settings.core import GateSettings, IkSettings
 from paprle.contracts.types import Vec
 from paprle.hosts.plan import make_robot
 from paprle.ipc.records import pose_to_row, row_to_pose
 from paprle.kinematics import IkSolver
 from paprle.kinematics.robot_solver import LimbSolver
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.leader import Offline
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 from paprle.session.postures import Postures, Wanted

@@ -18,8 +18,8 @@ import pinocchio as pin
 from PIL import Image
 
 from benchmarks.camera_arm.judge import Judge, Scene
-from hardware.mujoco.offscreen import Offscreen
 from paprle.config import Resolved
+from paprle.hardware.mujoco.offscreen import Offscreen
 from paprle.recording.reader import Episode
 
 _SIZE = (320, 240)  # pixels of one picture

@@ -23,13 +23,13 @@ from typing import NamedTuple
 import numpy as np
 
 from benchmarks.ik import PUBLIC, STRANGERS
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import Vec
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
-from paprle.gate.tools import STRAIGHT
-from paprle.onboarding.new_robot import write_new_robot
+from paprle.gate.tcp_limits import STRAIGHT
 from paprle.robot import RobotModel
+from paprle_lab.onboarding.new_robot import write_new_robot
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "tests" / "support"), str(ROOT / "tests/paprle/gate")]

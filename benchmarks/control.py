@@ -24,7 +24,7 @@ import numpy as np
 
 from paprle.config import resolve
 from paprle.contracts.plugins import Follower
-from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import Actions, LeaderInfo, SessionState
 from paprle.gate.controller import GateController
 from paprle.hosts.plan import make_follower, make_robot

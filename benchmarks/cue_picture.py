@@ -19,14 +19,14 @@ from pathlib import Path
 from PIL import Image
 
 from benchmarks.shared_control.trial import TrialSession
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
 from paprle.contracts.axes import compute_difference
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import FollowerInfo, SessionState
-from paprle.hosts.view import make_view
+from paprle.hosts.views.view import make_view
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Record
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.observer import View, find_port
 
 sys.path.append(str(WORKSPACE / "tests" / "support"))
 

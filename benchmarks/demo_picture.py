@@ -21,9 +21,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from PIL import Image
 
-from followers.mujoco.picture import render_png
 from paprle.config import Resolved
 from paprle.contracts.types import SessionState, Vec
+from paprle.followers.mujoco.picture import render_png
 from paprle.hosts.plan import make_follower, make_robot
 from paprle.recording.reader import Episode
 from paprle.robot import RobotModel

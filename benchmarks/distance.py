@@ -19,11 +19,11 @@ import pinocchio as pin
 
 from benchmarks.ik import load_robot
 from paprle.compiled import compiled
-from paprle.contracts.settings import GateSettings, SceneBodySettings
+from paprle.contracts.settings.core import GateSettings, SceneBodySettings
 from paprle.contracts.types import Vec
 from paprle.robot.arrays import Bodies, Ints, place_joints
-from paprle.robot.bodies import make_bodies, place_bodies, to_arrays
-from paprle.robot.distance import bound_pair, measure_pair
+from paprle.robot.bodies.arrays import make_bodies, place_bodies, to_arrays
+from paprle.robot.bodies.distance import bound_pair, measure_pair
 from paprle.robot.tree import Primitive
 
 ROBOTS = ("piper", "ur5e", "papras_7dof", "papras_7dof_2arm", "g1")

@@ -22,9 +22,9 @@ from pathlib import Path
 import numpy as np
 from dynamixel_sdk import GroupSyncRead, GroupSyncWrite
 
-from hardware.dynamixel.emulator.config import read_rig
-from hardware.dynamixel.packets import Packets
-from hardware.dynamixel.port import SerialPort
+from paprle.hardware.dynamixel.line.packets import Packets
+from paprle.hardware.dynamixel.line.port import SerialPort
+from paprle_emulators.dynamixel.config import read_rig
 
 ROOT = Path(__file__).resolve().parents[1]
 TICK = os.sysconf("SC_CLK_TCK")
@@ -37,7 +37,7 @@ GOAL = [5, 0]  # chosen: a current that moves nothing
 def started(leader):
     """Run a rig; yield its ports by limb and its process."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "hardware.dynamixel.emulator",
+        [sys.executable, "-m", "paprle_emulators.dynamixel",
          f"leader={leader}", "motion=sines"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT,
     )  # fmt: skip

@@ -32,8 +32,8 @@ from paprle.contracts.types import (
     SessionState,
     readonly,
 )
-from paprle.haptics.derating import STEADY
 from paprle.haptics.haptics import SessionNotice, make_haptics
+from paprle.haptics.stability.derating import STEADY
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout

@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from hardware.dynamixel.emulator.models import find_model as find_emulated
-from hardware.dynamixel.inspection import TORQUE_SHARE, ServoSpec
-from hardware.dynamixel.models import find_model
-from hardware.dynamixel.servo import Servo
 from paprle.config.laws import make_feedback_class
-from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.settings.feedback import RigSettings
+from paprle.hardware.dynamixel.inspection import TORQUE_SHARE, ServoSpec
+from paprle.hardware.dynamixel.models import find_model
+from paprle.hardware.dynamixel.servo import Servo
+from paprle_emulators.dynamixel.models import find_model as find_emulated
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.append(str(ROOT / "tests" / "support"))

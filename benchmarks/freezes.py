@@ -21,7 +21,7 @@ import pinocchio as pin
 import yaml
 from pydantic import TypeAdapter
 
-from paprle.contracts.settings import RobotSettings
+from paprle.contracts.settings.core import RobotSettings
 from paprle.gate.gate import Gate
 from paprle.robot import RobotModel
 

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
 
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
 from paprle.oracle import Limits, check_commands
 from paprle.testing.robots import make_robot_info

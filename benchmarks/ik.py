@@ -28,7 +28,7 @@ import pinocchio as pin
 import yaml
 from pydantic import TypeAdapter
 
-from paprle.contracts.settings import IkSettings, RobotSettings
+from paprle.contracts.settings.core import IkSettings, RobotSettings
 from paprle.kinematics import IkSolver
 from paprle.kinematics.robot_solver import LimbSolver
 from paprle.robot import RobotModel

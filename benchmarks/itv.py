@@ -18,8 +18,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from paprle.evaluation.report import evaluate
 from paprle.ipc.process import WORKSPACE
+from paprle_lab.evaluation.reporting.report import evaluate
 
 FRICTION = 0.3  # chosen: share by which dry friction differs between units and days
 LOAD = 0.5  # [kg] chosen: a third of the PiPER's rated payload

@@ -82,7 +82,11 @@ class Drawn:
 def run_lead(way: str, out: str, words: Sequence[str]) -> int:
     """Run `paprle lead` in one of the ways, watched; in a process of its own."""
     from paprle.cli import main as run  # noqa: PLC0415 - where nothing is watched none
-    from paprle.hosts import lead, lead_pages, observer  # noqa: PLC0415
+    from paprle.hosts.processes import observer  # noqa: PLC0415
+    from paprle.hosts.two_hosts import (
+        lead,
+        lead_pages,
+    )
 
     made = mmap.mmap(-1, 8)
     make, show = observer.make_pace, lead_pages.LeadPages.show

@@ -16,11 +16,11 @@ import numpy as np
 import yaml
 from pydantic import TypeAdapter
 
-from followers.mujoco.config import MujocoConfig, RandomiseConfig
-from followers.mujoco.follower import MujocoFollower
-from hardware.mujoco.mechanism import make_mechanism
-from hardware.mujoco.robot import set_home
-from paprle.contracts.settings import RobotSettings
+from paprle.contracts.settings.core import RobotSettings
+from paprle.followers.mujoco.config import MujocoConfig, RandomiseConfig
+from paprle.followers.mujoco.follower import MujocoFollower
+from paprle.hardware.mujoco.mechanism import make_mechanism
+from paprle.hardware.mujoco.robot import set_home
 from paprle.robot import RobotModel
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
-from paprle.evaluation.report import evaluate
+from paprle_lab.evaluation.reporting.report import evaluate
 
 ENVS = ("kinematic", "mujoco")
 FOLLOWS = 1.0  # asked for: [mm]

@@ -24,19 +24,19 @@ from pathlib import Path
 
 import numpy as np
 
-from hardware.dynamixel.bus import Reading
-from hardware.dynamixel.counts import BetweenCounts
-from hardware.dynamixel.emulator.bus import PING
-from hardware.dynamixel.emulator.config import read_rig
-from hardware.dynamixel.emulator.models import CENTRE, RAD_PER_TICK, VELOCITY_UNIT
-from hardware.dynamixel.emulator.packets import BROADCAST, make_instruction
-from hardware.dynamixel.emulator.rig import Rig
-from leaders.puppeteer.leader import Puppeteer
 from paprle.cli import main as paprle
 from paprle.config import resolve
-from paprle.evaluation.report import evaluate
+from paprle.hardware.dynamixel.bus import Reading
+from paprle.hardware.dynamixel.counts import BetweenCounts
 from paprle.ipc.records import pose_to_row
+from paprle.leaders.puppeteer.leader import Puppeteer
 from paprle.retargeting.leader_arms import load_arms
+from paprle_emulators.dynamixel.bus import PING
+from paprle_emulators.dynamixel.config import read_rig
+from paprle_emulators.dynamixel.models import CENTRE, RAD_PER_TICK, VELOCITY_UNIT
+from paprle_emulators.dynamixel.packets import BROADCAST, make_instruction
+from paprle_emulators.dynamixel.rig import Rig
+from paprle_lab.evaluation.reporting.report import evaluate
 
 FOLLOWER = "papras_7dof"  # spec: issue, acceptance 2
 LEADERS = ("puppeteer_ur5", "puppeteer_omy")  # spec: issue, acceptance 2

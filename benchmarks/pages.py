@@ -38,8 +38,8 @@ from benchmarks.cameras import (
     list_cameras,
     read_figures,
 )
-from observers.view.relay import name_protocol
 from paprle.ipc.process import WORKSPACE
+from paprle.observers.view.viser_proxy import name_protocol
 
 N_PAGES = 4
 _SLOW = 20_000  # [bytes/s] chosen: a phone at the edge of its network

@@ -17,8 +17,8 @@ import tempfile
 import numpy as np
 
 from paprle import Episode
-from paprle.evaluation.episode import measure_source
 from paprle.ipc.process import WORKSPACE
+from paprle_lab.evaluation.episode import measure_source
 
 MOST, MOST_APART = 2.0, 0.3  # [ms] chosen: of 5 ms between two samples
 WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]

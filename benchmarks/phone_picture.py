@@ -19,9 +19,9 @@ from pathlib import Path
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from hardware.web.conversation import Told
-from hardware.web.settings import WebSettings
-from hardware.web.station import Station
+from paprle.hardware.web.conversation import Told
+from paprle.hardware.web.settings import WebSettings
+from paprle.hardware.web.station import Station
 
 ROOT = Path(__file__).resolve().parents[1]
 SIZE = {"width": 390, "height": 780}  # [pixels] chosen: a phone of today

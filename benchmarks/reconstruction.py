@@ -24,15 +24,15 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.motion import load_motion
-from leaders.offline.track import Rows, Track
 from paprle.config import resolve
-from paprle.contracts.sampling import Sampling
+from paprle.contracts.kit.sampling import Sampling
 from paprle.contracts.types import Actions, LeaderInfo, LeaderSample, LimbCommand, Vec
 from paprle.hosts.plan import make_controller, make_follower, make_robot
 from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.records import make_layout, pack_sample
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.motion import load_motion
+from paprle.leaders.offline.track import Rows, Track
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.session.core import Core

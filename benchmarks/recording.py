@@ -23,13 +23,13 @@ from typing import Any
 import numpy as np
 
 from paprle.config import resolve
-from paprle.contracts.settings import RecordSettings
+from paprle.contracts.settings.core import RecordSettings
 from paprle.contracts.types import GateState, LeaderInfo, SessionState, Vec
 from paprle.hosts.plan import make_robot
 from paprle.ipc.records import Layout, Stream, make_layout
-from paprle.recording.channels import Rows
 from paprle.recording.header import make_recording_header
-from paprle.recording.journal import Journal
+from paprle.recording.mcap.journal import Journal
+from paprle.recording.messages.channels import Rows
 from paprle.recording.recorder import Recorder
 from paprle.recording.robot import compute_poses
 from paprle.robot import RobotModel

@@ -33,12 +33,12 @@ from benchmarks.ik import PUBLIC, STRANGERS
 from benchmarks.peers.robots import ROOT, load_settings
 from benchmarks.peers.targets import keeps_limits, make_fast, make_time
 from paprle import IkSolver, RobotModel
-from paprle.contracts.limit_settings import LimitSettings
-from paprle.contracts.settings import (
+from paprle.contracts.settings.core import (
     GateSettings,
     IkSettings,
     RobotSettings,
 )
+from paprle.contracts.settings.limits import LimitSettings
 from paprle.contracts.types import Vec
 from paprle.kinematics.robot_solver import LimbSolver
 from paprle.robot.chain import Limb

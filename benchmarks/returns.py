@@ -17,12 +17,12 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.limit_settings import LimitSettings
-from paprle.contracts.settings import (
+from paprle.contracts.settings.core import (
     IkSettings,
     LimbSettings,
     RobotSettings,
 )
+from paprle.contracts.settings.limits import LimitSettings
 from paprle.kinematics.robot_solver import LimbSolver
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb

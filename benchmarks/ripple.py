@@ -16,11 +16,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardware.ros.emulator.controllers import TrajectoryController
-from hardware.ros.joints import Trajectory
-from hardware.ros.messages import load_codec
-from hardware.ros.stopping import StopPlanner
-from hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.joints import Trajectory
+from paprle.hardware.ros.messages import load_codec
+from paprle.hardware.ros.stopping import StopPlanner
+from paprle.hardware.ros.trajectories import encode_trajectory
+from paprle_emulators.ros.controllers import TrajectoryController
 
 H = 0.005  # [s] of commands
 DURATION = 20.0  # [s]

@@ -15,12 +15,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hardware.dynamixel.emulator.models import find_model as find_emulated
-from hardware.dynamixel.emulator.servo import RAD_PER_TICK, Servo
-from hardware.dynamixel.emulator.table import PWM_MAX
-from hardware.dynamixel.inspection import TORQUE_SHARE, ServoSpec
-from hardware.dynamixel.models import find_model
-from hardware.dynamixel.servo import Servo as Driver
+from paprle.hardware.dynamixel.inspection import TORQUE_SHARE, ServoSpec
+from paprle.hardware.dynamixel.models import find_model
+from paprle.hardware.dynamixel.servo import Servo as Driver
+from paprle_emulators.dynamixel.models import find_model as find_emulated
+from paprle_emulators.dynamixel.servo import RAD_PER_TICK, Servo
+from paprle_emulators.dynamixel.table import PWM_MAX
 
 NAME, K, WEIGHT = "xc330-t288", 2.85, 0.15
 DT, PERIOD = 2.5e-4, 2.5e-3  # [s] of the servo's loop, and of the bus

@@ -166,14 +166,14 @@ def make_live() -> dict[str, Callable[[], object]]:
     # loaded here: the simulation needs none of them
     import cv2  # noqa: PLC0415
 
-    from cameras.mujoco.config import MujocoCameraConfig  # noqa: PLC0415
-    from cameras.mujoco.world import make_world  # noqa: PLC0415
-    from hardware.mujoco.offscreen import Offscreen  # noqa: PLC0415
+    from paprle.cameras.mujoco.config import MujocoCameraConfig  # noqa: PLC0415
+    from paprle.cameras.mujoco.world import make_world  # noqa: PLC0415
     from paprle.config import resolve  # noqa: PLC0415
-    from paprle.contracts.camera_settings import CameraSettings  # noqa: PLC0415
     from paprle.contracts.images import RobotPose  # noqa: PLC0415
-    from paprle.hosts.mirroring import Mirroring  # noqa: PLC0415
+    from paprle.contracts.settings.camera import CameraSettings  # noqa: PLC0415
+    from paprle.hardware.mujoco.offscreen import Offscreen  # noqa: PLC0415
     from paprle.hosts.plan import make_robot  # noqa: PLC0415
+    from paprle.hosts.views.predicted_view import Mirroring  # noqa: PLC0415
     from paprle.ipc.records import make_gate_layout  # noqa: PLC0415
 
     words = ["leader=autopilot", "follower=piper", "env=mujoco"]

@@ -3,7 +3,7 @@
 ``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recordings of people's hands (of the
 folder of motions, where it is) and motions made here cross networks there and back in
 virtual time, by each of the ways of ``benchmarks.telexr_ways``; ours is the product's
-own on both hosts. The networks are those of ``hardware.net``, and round trips that were
+own on both hosts. The networks are those of ``paprle.hardware.net``, and round trips that were
 measured over Wi-Fi (of the folder ``network`` beside that of motions), half of each one
 way, 30 a second. A line a trace and way has the median over all motions of
 
@@ -33,10 +33,10 @@ import numpy as np
 
 from benchmarks.reconstruction import Hand, list_motions
 from benchmarks.telexr_ways import make_way
-from hardware.net.impairment import Impairment
-from hardware.net.trace import DIRECTIONS, Row, Trace, list_profiles, load_traces
 from paprle.contracts.types import Vec
-from paprle.hosts.far_watch import SHOW_NS
+from paprle.hardware.net.impairment import Impairment
+from paprle.hardware.net.trace import DIRECTIONS, Row, Trace, list_profiles, load_traces
+from paprle.hosts.two_hosts.far_watch import SHOW_NS
 
 TICK_NS = 5_000_000
 LENGTH = 10.0  # [s] of each motion

@@ -20,7 +20,6 @@ from typing import Protocol
 import numpy as np
 import pinocchio as pin
 
-from leaders.remote.leader import RemoteLeader
 from paprle.contracts.session_view import HeldHand, SessionView
 from paprle.contracts.types import (
     GateState,
@@ -30,12 +29,13 @@ from paprle.contracts.types import (
     SessionState,
     Vec,
 )
-from paprle.hosts.far_watch import FarWatch
+from paprle.hosts.two_hosts.far_watch import FarWatch
 from paprle.ipc.records import SampleView, make_layout, pack_sample
-from paprle.link.operator_side import OperatorSide
-from paprle.link.robot_side import RobotSide, make_far_info
+from paprle.leaders.remote.leader import RemoteLeader
+from paprle.link.remote_leader.operator_side import OperatorSide
+from paprle.link.remote_leader.robot_side import RobotSide, make_far_info
 from paprle.reconstruction.reconstruction import Reconstruction
-from paprle.robot.nobody import NOBODY
+from paprle.robot.empty_robot import NOBODY
 
 RATE = 60.0  # [Hz] chosen: a tracker of hands
 WORD_NS = round(1e9 / RemoteLeader.view_rate)

@@ -18,9 +18,9 @@ import numpy as np
 
 from paprle import Gate, GateConfig, RobotModel
 from paprle.config import resolve
-from paprle.evaluation.episode import measure_episode
 from paprle.hosts.plan import make_robot
 from paprle.hosts.virtual import VirtualSession
+from paprle_lab.evaluation.episode import measure_episode
 
 ROBOTS = ("piper",)
 SPEEDS = (1, 5, 10)

@@ -19,8 +19,8 @@ from benchmarks.control import H_NS, N_TIGHT, ROBOTS, SWING, Bench
 from benchmarks.peers.robots import make_robot
 from paprle import Gate, GateConfig, RobotModel
 from paprle.compiled import compiled
+from paprle.gate.contact.stops import verify_stop
 from paprle.gate.memory import lay_out
-from paprle.gate.stops import verify_stop
 
 H = H_NS * 1e-9  # [s]
 TABLES = (1, 2, 4, 6, 8)  # arms

@@ -30,8 +30,8 @@ import numpy as np
 from benchmarks.dynamixel import ROOT, read_busy, read_idle
 from benchmarks.machine import Machine
 from paprle.contracts.types import SessionState
-from paprle.evaluation.report import evaluate
 from paprle.recording.reader import Episode
+from paprle_lab.evaluation.reporting.report import evaluate
 
 sys.path.append(str(ROOT / "tests" / "support"))
 import stall_law
@@ -49,7 +49,7 @@ class Rig:
     """An emulated rig whose hands grasp until the session drives, then move."""
 
     def __init__(self, leader: str, motion: str) -> None:
-        words = [sys.executable, "-m", "hardware.dynamixel.emulator"]
+        words = [sys.executable, "-m", "paprle_emulators.dynamixel"]
         self.process = subprocess.Popen(
             [*words, f"leader={leader}", f"motion=grasp_all:{START}"],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd=ROOT, text=True,

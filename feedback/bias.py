@@ -14,15 +14,15 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="A weak spring to the leader's base pose.",
-    config="feedback.bias:BiasConfig",
-    factory="feedback.bias:Bias",
+    config="paprle.feedback.bias:BiasConfig",
+    factory="paprle.feedback.bias:Bias",
     verified="simulator",
 )
 

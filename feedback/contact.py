@@ -6,7 +6,7 @@
 
 A follower that is held stands still. The spring's reference is then as good as fixed,
 no lag of the follower is in its loop, and it may be as stiff as a hand's own damping
-and the gears' dry friction hold (``paprle.haptics.grip``); the follower's model, behind
+and the gears' dry friction hold (``paprle.haptics.stability.contact_stability``); the follower's model, behind
 which ``tracking`` hides lag in free motion, would be late by that lag here. A hand that
 lets go is left to the energy observer (F3). In free motion the law is silent.
 
@@ -24,9 +24,9 @@ import numpy as np
 import numpy.typing as npt
 from annotated_types import Ge, Le, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 Flags = npt.NDArray[np.bool_]
@@ -37,8 +37,8 @@ _LEAST = 1e-4  # [m] and [rad] chosen: a shorter way has no direction
 
 PLUGIN = PluginSpec(
     summary="A wall where the follower is held, and a pulse at its first touch.",
-    config="feedback.contact:ContactConfig",
-    factory="feedback.contact:Contact",
+    config="paprle.feedback.contact:ContactConfig",
+    factory="paprle.feedback.contact:Contact",
     verified="simulator",
 )
 

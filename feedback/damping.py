@@ -4,7 +4,7 @@ b is so much of the leader's own damping as measured or guessed, and v its veloc
 behind a first order of time constant ``lag``. Springs that answer late take damping
 away (F2); this gives some of it back, so that they may be stiffer. It is late itself:
 at low frequencies it adds b, at high ones it takes away, b / 12 at worst with the
-values here; F2 counts both (``paprle.haptics.stability``).
+values here; F2 counts both (``paprle.haptics.stability.check``).
 
 Free motion feels free: the law is silent while nothing holds the follower or its gate
 back and no limit is near, that is, where the springs have nothing to say. A gripper
@@ -22,17 +22,17 @@ import numpy as np
 import numpy.typing as npt
 from annotated_types import Ge, Gt, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 _IN, _OUT = 0.02, 0.3  # [s] chosen: there before a spring is, gone unnoticed
 
 PLUGIN = PluginSpec(
     summary="In contact, the leader is damped, so that springs may be stiffer.",
-    config="feedback.damping:DampingConfig",
-    factory="feedback.damping:Damping",
+    config="paprle.feedback.damping:DampingConfig",
+    factory="paprle.feedback.damping:Damping",
     verified="simulator",
 )
 

@@ -20,9 +20,9 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 import numpy as np
 from annotated_types import Ge, Gt, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 _MOVES = 0.05  # [rad/s] chosen: in slower motion friction looks like contact
@@ -33,8 +33,8 @@ _WAITS = 0.3  # [s] chosen: an effort that jumped is not free for so long
 
 PLUGIN = PluginSpec(
     summary="The measured efforts of the follower's drives.",
-    config="feedback.effort:EffortConfig",
-    factory="feedback.effort:Effort",
+    config="paprle.feedback.effort:EffortConfig",
+    factory="paprle.feedback.effort:Effort",
     verified="simulator",
 )
 

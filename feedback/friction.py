@@ -21,15 +21,15 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="The leader helps its own gears along.",
-    config="feedback.friction:FrictionConfig",
-    factory="feedback.friction:Friction",
+    config="paprle.feedback.friction:FrictionConfig",
+    factory="paprle.feedback.friction:Friction",
     verified="simulator",
 )
 

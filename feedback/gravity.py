@@ -13,15 +13,15 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Le, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="The leader carries its own weight.",
-    config="feedback.gravity:GravityConfig",
-    factory="feedback.gravity:Gravity",
+    config="paprle.feedback.gravity:GravityConfig",
+    factory="paprle.feedback.gravity:Gravity",
     verified="simulator",
 )
 

@@ -14,15 +14,15 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="A spring from the leader's gripper to the follower's.",
-    config="feedback.gripper:GripperConfig",
-    factory="feedback.gripper:Gripper",
+    config="paprle.feedback.gripper:GripperConfig",
+    factory="paprle.feedback.gripper:Gripper",
     verified="simulator",
 )
 

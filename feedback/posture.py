@@ -16,15 +16,15 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Gt, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="The elbow of an arm of seven joints stays where the arm rests.",
-    config="feedback.posture:PostureConfig",
-    factory="feedback.posture:Posture",
+    config="paprle.feedback.posture:PostureConfig",
+    factory="paprle.feedback.posture:Posture",
     verified="simulator",
 )
 

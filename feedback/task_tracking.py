@@ -21,15 +21,15 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from annotated_types import Ge, Gt, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="Springs at the leader's hand, for arms of another structure.",
-    config="feedback.task_tracking:TaskTrackingConfig",
-    factory="feedback.task_tracking:TaskTracking",
+    config="paprle.feedback.task_tracking:TaskTrackingConfig",
+    factory="paprle.feedback.task_tracking:TaskTracking",
     verified="simulator",
 )
 

@@ -22,15 +22,15 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="Springs from the leader's joints to the gate's and to the follower's.",
-    config="feedback.tracking:TrackingConfig",
-    factory="feedback.tracking:Tracking",
+    config="paprle.feedback.tracking:TrackingConfig",
+    factory="paprle.feedback.tracking:Tracking",
     verified="simulator",
 )
 

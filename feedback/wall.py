@@ -15,15 +15,15 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from annotated_types import Ge, Gt, Unit, doc
 
-from paprle.contracts.feedback_settings import LawSettings
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
 PLUGIN = PluginSpec(
     summary="Joint limits and collisions of the follower push the leader back.",
-    config="feedback.wall:WallConfig",
-    factory="feedback.wall:Wall",
+    config="paprle.feedback.wall:WallConfig",
+    factory="paprle.feedback.wall:Wall",
     verified="simulator",
 )
 

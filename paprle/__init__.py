@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from paprle.contracts.limit_settings import LimitSettings
-    from paprle.contracts.settings import (
+    from paprle.contracts.settings.core import (
         GripperSettings,
         LimbSettings,
         RobotSettings,
         SceneBodySettings,
     )
+    from paprle.contracts.settings.limits import LimitSettings
     from paprle.gate.gate import Gate, GateConfig, GateResult
     from paprle.gate.reasons import Reason
     from paprle.kinematics import IkConfig, IkSolution, IkSolver
@@ -46,16 +46,16 @@ _HOMES = {
     "Gate": "paprle.gate.gate",
     "GateConfig": "paprle.gate.gate",
     "GateResult": "paprle.gate.gate",
-    "GripperSettings": "paprle.contracts.settings",
+    "GripperSettings": "paprle.contracts.settings.core",
     "IkConfig": "paprle.kinematics",
     "IkSolution": "paprle.kinematics",
     "IkSolver": "paprle.kinematics",
-    "LimbSettings": "paprle.contracts.settings",
-    "LimitSettings": "paprle.contracts.limit_settings",
+    "LimbSettings": "paprle.contracts.settings.core",
+    "LimitSettings": "paprle.contracts.settings.limits",
     "Reason": "paprle.gate.reasons",
     "RobotModel": "paprle.robot",
-    "RobotSettings": "paprle.contracts.settings",
-    "SceneBodySettings": "paprle.contracts.settings",
+    "RobotSettings": "paprle.contracts.settings.core",
+    "SceneBodySettings": "paprle.contracts.settings.core",
 }
 
 

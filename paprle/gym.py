@@ -20,17 +20,17 @@ from gymnasium.spaces import Box, Dict
 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, SessionError
-from paprle.contracts.leader_group import ALONE
+from paprle.contracts.kit.leader_group import ALONE
 from paprle.contracts.types import SessionState
-from paprle.dataset.live import Actions
 from paprle.hosts.plan import make_robot
 from paprle.hosts.virtual import VirtualSession
+from paprle.observation.live import Actions
 
 Observation = dict[str, npt.NDArray[np.float32]]
 Judge = Callable[[Mapping[str, Any], npt.NDArray[np.float64]], tuple[float, bool]]
 """Takes an observation and the action before it: reward, and whether it is done."""
 
-_LEADER = ("leader=policy", "leader.function=leaders.policy.load:stay")
+_LEADER = ("leader=policy", "leader.function=paprle.leaders.policy.load:stay")
 _SEEDS = 2**31  # chosen: every seed of an env fits
 _DAY = 86400.0  # [s] spec: leader.duration, the longest
 

@@ -12,7 +12,7 @@ from paprle.ipc.threads import limit_threads
 
 limit_threads()  # before the libraries load
 
-from paprle.hosts.warm import compile_once  # noqa: E402
+from paprle.hosts.precompile import compile_once  # noqa: E402
 
 LONG = ("long", "process")
 # how long an example takes on a busy machine says nothing of the product

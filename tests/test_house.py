@@ -18,9 +18,9 @@ LONGEST = 450
 TEXT = {".py", ".md", ".yaml", ".toml", ".urdf", ".csv", ".json", ".sh", ""}
 WALL_TIME = {
     "paprle/recording/recorder.py",
-    "paprle/hosts/black_box.py",
+    "paprle/hosts/operator/black_box.py",
     "observers/ros/observer.py",
-    "hardware/web/certificate.py",
+    "hardware/web/serving/certificate.py",
 }
 """Wall time names files, stands once in a recording's header, bounds a certificate."""
 

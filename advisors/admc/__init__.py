@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="What the axes of a device should move next, to grasp and to place.",
-    config="advisors.admc.config:AdmcConfig",
-    factory="advisors.admc.advisor:Admc",
+    config="paprle.advisors.admc.config:AdmcConfig",
+    factory="paprle.advisors.admc.advisor:Admc",
     verified="simulator",
 )

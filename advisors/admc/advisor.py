@@ -7,13 +7,12 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from advisors.admc.config import AdmcConfig
-from advisors.admc.suggestions import NAMES, Goal, Hand, suggest, to_eef
-from advisors.admc.watches import Crossing, Hold, Hover
+from paprle.advisors.admc.config import AdmcConfig
+from paprle.advisors.admc.suggestions import NAMES, Goal, Hand, suggest, to_eef
+from paprle.advisors.admc.watches import Crossing, Hold, Hover
 from paprle.contracts.axes import N_FREEDOMS, AxisSpeeds, compute_difference
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.link_poses import LinkPoses
-from paprle.contracts.named_objects import find_object
+from paprle.contracts.kit.named_objects import find_object
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -24,6 +23,7 @@ from paprle.contracts.plugins import (
     make_advice_dtype,
 )
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
+from paprle.contracts.urdf.link_poses import LinkPoses
 
 ADVICE = make_advice_dtype(
     ("D", "f8", (N_FREEDOMS, len(NAMES))),  # in the eef's axes, best first

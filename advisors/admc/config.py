@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
 from paprle.contracts.axes import AxisSpeeds
-from paprle.contracts.plugin_settings import AdvisorSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.plugin import AdvisorSettings
 
 _SPEEDS = AxisSpeeds()
 

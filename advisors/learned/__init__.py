@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="What the axes of a device should move next, as demonstrations have it.",
-    config="advisors.learned.config:LearnedConfig",
-    factory="advisors.learned.advisor:Learned",
+    config="paprle.advisors.learned.config:LearnedConfig",
+    factory="paprle.advisors.learned.advisor:Learned",
     verified="simulator",
 )

@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from advisors.learned.columns import Columns
-from advisors.learned.config import LearnedConfig
-from advisors.learned.numbers import read_numbers
-from hardware.onnx.network import Network, NetworkError
+from paprle.advisors.learned.columns import Columns
+from paprle.advisors.learned.config import LearnedConfig
+from paprle.advisors.learned.numbers import read_numbers
 from paprle.contracts.axes import N_FREEDOMS, compute_difference
-from paprle.contracts.callables import load_callable
 from paprle.contracts.errors import CommandError, ConfigError, DeviceError, opening
 from paprle.contracts.images import EXACT
-from paprle.contracts.link_poses import LinkPoses
-from paprle.contracts.named_objects import find_object
+from paprle.contracts.kit.callables import load_callable
+from paprle.contracts.kit.named_objects import find_object
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,
@@ -28,9 +26,11 @@ from paprle.contracts.plugins import (
     make_advice_dtype,
 )
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
+from paprle.contracts.urdf.link_poses import LinkPoses
+from paprle.hardware.onnx.network import Network, NetworkError
 
 if TYPE_CHECKING:
-    from paprle.dataset.live import Images
+    from paprle.observation.live import Images
 
 Provider = Callable[[Mapping[str, Any]], Any]
 """Returns a covariance, shape (7, 7), or it and a mean, shape (7,); None: no advice."""
@@ -91,7 +91,7 @@ class Learned(Advisor):
         Raises:
             DeviceError: If one of them cannot be read.
         """
-        from paprle.dataset.live import Images  # noqa: PLC0415 - loads the robot's kernels
+        from paprle.observation.live import Images  # noqa: PLC0415 - loads the robot's kernels
 
         self._start()
         self._images = {

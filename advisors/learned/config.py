@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
-from paprle.contracts.plugin_settings import AdvisorSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.plugin import AdvisorSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

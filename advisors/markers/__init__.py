@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Poses of AprilTag or ArUco markers: of a camera, a picture, a list.",
-    config="advisors.markers.config:MarkersConfig",
-    factory="advisors.markers.advisor:Markers",
+    config="paprle.advisors.markers.config:MarkersConfig",
+    factory="paprle.advisors.markers.advisor:Markers",
     verified="simulator",
     install="pip install 'paprle[markers]'",
     packages=("cv2",),

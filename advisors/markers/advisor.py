@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pinocchio as pin
 
-from advisors.markers.config import MarkersConfig
-from advisors.markers.listed import read_poses
-from advisors.markers.sources import CameraSource, FileSource, Seen, Source
+from paprle.advisors.markers.config import MarkersConfig
+from paprle.advisors.markers.listed import read_poses
+from paprle.advisors.markers.sources import CameraSource, FileSource, Seen, Source
 from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.images import EXACT
 from paprle.contracts.plugins import (
@@ -26,7 +26,7 @@ from paprle.contracts.plugins import (
 from paprle.contracts.types import RobotInfo
 
 if TYPE_CHECKING:
-    from advisors.markers.picture import Detector
+    from paprle.advisors.markers.picture import Detector
 
 N_MARKERS = 8
 """How many markers a record has room for."""
@@ -123,7 +123,7 @@ class Markers(Advisor):
 
     def _load_detector(self) -> Detector:
         try:
-            from advisors.markers.picture import Detector  # noqa: PLC0415 - an SDK
+            from paprle.advisors.markers.picture import Detector  # noqa: PLC0415 - an SDK
         except ModuleNotFoundError as err:
             if err.name != "cv2":
                 raise

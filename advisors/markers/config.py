@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Gt, Unit, doc
 
-from paprle.contracts.plugin_settings import AdvisorSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.plugin import AdvisorSettings
 
 Family = Literal[
     "apriltag_16h5",

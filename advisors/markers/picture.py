@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from advisors.markers.config import MarkersConfig
+from paprle.advisors.markers.config import MarkersConfig
 from paprle.contracts.images import CameraInfo
 from paprle.contracts.types import Vec
 

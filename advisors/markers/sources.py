@@ -10,10 +10,10 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.images import CameraInfo, Frame
-from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.plugins import Clock
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.types import RobotInfo
+from paprle.contracts.urdf.link_poses import LinkPoses
 
 Read = Callable[[Path], dict[int, pin.SE3]]
 """Returns T_world_marker by id; raises ValueError or OSError when it cannot."""

@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Place and posture of a camera arm that watches another limb's hand.",
-    config="advisors.viewpoint.config:ViewpointConfig",
-    factory="advisors.viewpoint.advisor:Viewpoint",
+    config="paprle.advisors.viewpoint.config:ViewpointConfig",
+    factory="paprle.advisors.viewpoint.advisor:Viewpoint",
     verified="simulator",
 )

@@ -8,12 +8,19 @@ from collections.abc import Mapping
 import numpy as np
 import pinocchio as pin
 
-from advisors.viewpoint.arms import Arms, Links
-from advisors.viewpoint.config import ViewpointConfig
-from advisors.viewpoint.goal import Goal, GoalScene, GoalSolver, Shell, Wish, Wishes
-from advisors.viewpoint.joints import Carry, JointSolver, JointWishes
+from paprle.advisors.viewpoint.arms import Arms, Links
+from paprle.advisors.viewpoint.config import ViewpointConfig
+from paprle.advisors.viewpoint.goal import (
+    Goal,
+    GoalScene,
+    GoalSolver,
+    Shell,
+    Wish,
+    Wishes,
+)
+from paprle.advisors.viewpoint.joints import Carry, JointSolver, JointWishes
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.named_objects import find_object
+from paprle.contracts.kit.named_objects import find_object
 from paprle.contracts.plugins import (
     Advisor,
     CameraInfo,

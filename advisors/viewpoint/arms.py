@@ -12,7 +12,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
-from paprle.contracts.urdf_models import complete_limits, make_pin_model
+from paprle.contracts.urdf.models import complete_limits, make_pin_model
 
 _N_POSTURES = 500  # chosen: the reach of seven joints to a hundredth
 _SEED = 1

@@ -124,7 +124,7 @@ class GoalSolver:
     def cost(self, g: Vec, scene: GoalScene) -> tuple[float, Vec]:
         """Return the cost of a place, shape (3,), and its gradient, shape (3,)."""
         # kernels, none of which is loaded where plug-ins are only listed
-        from advisors.viewpoint.kernels import cost_place  # noqa: PLC0415
+        from paprle.advisors.viewpoint.kernels import cost_place  # noqa: PLC0415
 
         slope = np.empty(3)
         shell = np.array([*scene.shell.centre, *scene.shell[1:]])

@@ -22,8 +22,8 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from advisors.viewpoint.arms import Arms, Links
-from advisors.viewpoint.goal import Wish
+from paprle.advisors.viewpoint.arms import Arms, Links
+from paprle.advisors.viewpoint.goal import Wish
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
 
 _PERIOD = 1.0 / 80.0  # [s] spec: HRI 2018, 5.1: input at 80 Hz
@@ -163,7 +163,7 @@ class JointSolver:
     def _sum_up(self, q: Vec, asked: Carry) -> tuple[Vec, Vec]:
         """Return A and b of the step A Δq = b that leads down the losses."""
         # kernels, none of which is loaded where plug-ins are only listed
-        from advisors.viewpoint.kernels import compute_curvature  # noqa: PLC0415
+        from paprle.advisors.viewpoint.kernels import compute_curvature  # noqa: PLC0415
 
         T = self.place_camera()
         J_v, J_w = self._find_jacobians(T.translation)
@@ -212,7 +212,7 @@ class JointSolver:
 
     def _find_nearest(self, floor: float) -> tuple[float, int, Vec, Vec]:
         """Return distance, [m], body, nearest point and way out, of all obstacles."""
-        from advisors.viewpoint.kernels import find_closest  # noqa: PLC0415 - likewise
+        from paprle.advisors.viewpoint.kernels import find_closest  # noqa: PLC0415 - likewise
 
         ours, others, places = self._links.find(), self._others.find(), np.zeros(4)
         least = float(find_closest(ours, others, places))

@@ -22,9 +22,9 @@ from benchmarks.camera_arm.motions import (
 from benchmarks.camera_arm.rigs import BALL, RIGS, SETTLE, draw_way
 from paprle.config import resolve
 from paprle.contracts.types import GateState
-from paprle.evaluation.report import evaluate
 from paprle.hosts.virtual import VirtualSession
 from paprle.recording.reader import Episode
+from paprle_lab.evaluation.reporting.report import evaluate
 
 VARIANTS = {  # what differs, and the limits of the camera's motion
     "camera arm": (),

@@ -7,11 +7,11 @@ import numpy as np
 
 from benchmarks.camera_arm import metrics
 from benchmarks.camera_arm.rigs import BALL, RIGS, SETTLE, Way
-from followers.mujoco.config import MujocoConfig
-from followers.mujoco.scene import make_options
-from hardware.mujoco.mechanism import make_mechanism
-from hardware.mujoco.model import build_model
 from paprle.contracts.types import SessionState
+from paprle.followers.mujoco.config import MujocoConfig
+from paprle.followers.mujoco.scene import make_options
+from paprle.hardware.mujoco.mechanism import make_mechanism
+from paprle.hardware.mujoco.model import build_model
 from paprle.hosts.plan import make_robot
 
 RATE = 20.0  # [Hz] chosen: a glance lasts longer

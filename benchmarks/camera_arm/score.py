@@ -19,7 +19,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.study.scales import compute_alpha
+from paprle_lab.study.scales import compute_alpha
 
 TASKS = {"bottles": 6, "legos": 4, "pills": 6}
 SCALES = {"ease": 3, "fluency": 2}

@@ -30,23 +30,23 @@ from benchmarks.peers.robots import Robot, make_robot
 from benchmarks.peers.targets import Fk
 from benchmarks.peers.with_ours import find_bases
 from paprle import Episode
-from paprle.batch.cells import Cell, Cells
-from paprle.batch.figures import make_row
-from paprle.batch.place import Place
-from paprle.batch.table import read_table
-from paprle.batch.work import DONE, FAILED
-from paprle.bench.manifest import STANDARD, read_bench
-from paprle.bench.page import render_bench
-from paprle.bench.pictures import draw_scores
-from paprle.bench.scores import make_scores
-from paprle.cli.batch import run_plan
 from paprle.config import Resolved, resolve
 from paprle.contracts.types import SessionState
-from paprle.evaluation.episode import measure_source
 from paprle.hosts.plan import make_follower
 from paprle.hosts.plan import make_robot as load_robot
 from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.records import row_to_pose
+from paprle_lab.batch.cells import Cell, Cells
+from paprle_lab.batch.figures import make_row
+from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.run_cell import DONE, FAILED
+from paprle_lab.batch.table import read_table
+from paprle_lab.bench.manifest import STANDARD, read_bench
+from paprle_lab.bench.page import render_bench
+from paprle_lab.bench.pictures import draw_scores
+from paprle_lab.bench.scores import make_scores
+from paprle_lab.cli.batch import run_plan
+from paprle_lab.evaluation.episode import measure_source
 
 Json = dict[str, Any]
 PEERS = {"pink": "pink10", "mink": "mink", "placo": "placo", "upstream": "upstream"}

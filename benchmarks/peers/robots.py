@@ -20,10 +20,10 @@ from pydantic import TypeAdapter
 
 from benchmarks.peers.problem import Problem, ProblemLimb
 from paprle import GateConfig
-from paprle.contracts.limit_settings import LimitSettings
-from paprle.contracts.settings import LimbSettings, RobotSettings
+from paprle.contracts.settings.core import LimbSettings, RobotSettings
+from paprle.contracts.settings.limits import LimitSettings
 from paprle.robot import RobotModel
-from paprle.robot.collision import CollisionModel
+from paprle.robot.bodies.collision import CollisionModel
 from paprle.robot.urdf import read_urdf
 
 ROOT = Path(__file__).resolve().parents[2]

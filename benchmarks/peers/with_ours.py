@@ -10,8 +10,8 @@ import pinocchio as pin
 
 from benchmarks.peers.problem import Problem
 from paprle import Gate, GateConfig, IkConfig, IkSolver, RobotModel
-from paprle.contracts.limit_settings import LimitSettings
-from paprle.contracts.settings import LimbSettings, RobotSettings
+from paprle.contracts.settings.core import LimbSettings, RobotSettings
+from paprle.contracts.settings.limits import LimitSettings
 from paprle.kinematics.robot_solver import LimbSolver
 
 VERSIONS = {name: version(name) for name in ("paprle", "numpy", "numba")}

@@ -21,9 +21,9 @@ import numpy as np
 from benchmarks.reach_grasp.train import Network, read_pairs
 from paprle.config import resolve
 from paprle.contracts.types import SessionState
-from paprle.dataset.create import create
 from paprle.hosts.virtual import VirtualSession
 from paprle.recording.reader import Episode
+from paprle_lab.dataset.create import create
 
 _WORLD = (
     "follower=piper",

@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.shared_control.users import Adaptive, Classic, Scene, User, point_of
-from followers.mujoco.follower import MujocoFollower
-from hardware.gamepad.virtual import VirtualPad
-from hardware.mujoco.mechanism import BLOCK, TARGET
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.types import SessionState, Vec
+from paprle.contracts.urdf.link_poses import LinkPoses
+from paprle.followers.mujoco.follower import MujocoFollower
+from paprle.hardware.gamepad.virtual import VirtualPad
+from paprle.hardware.mujoco.mechanism import BLOCK, TARGET
 from paprle.hosts.virtual import VirtualSession
 from paprle.ipc.records import Record
 

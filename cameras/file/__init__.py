@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Plays the pictures of a recorded episode, over and over.",
-    config="cameras.file.config:FileConfig",
-    factory="cameras.file.camera:FileCamera",
+    config="paprle.cameras.file.config:FileConfig",
+    factory="paprle.cameras.file.camera:FileCamera",
     verified="simulator",
     install="pip install 'paprle[cameras]'",
 )

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from cameras.file.config import FileConfig
+from paprle.cameras.file.config import FileConfig
 from paprle.contracts.errors import DeviceError, RecordingError
 from paprle.contracts.images import EXACT
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
-from paprle.recording.pictures import Footage, Picture
+from paprle.recording.video.pictures import Footage, Picture
 
 _NAP = 0.001  # [s] chosen: how often the clock is looked at while waiting
 _LATE_NS = 100_000_000  # [ns] chosen: who is later leaves pictures out

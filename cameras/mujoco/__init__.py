@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Draws the robot and its objects as measured, anywhere on it or beside it.",
-    config="cameras.mujoco.config:MujocoCameraConfig",
-    factory="cameras.mujoco.camera:MujocoCamera",
+    config="paprle.cameras.mujoco.config:MujocoCameraConfig",
+    factory="paprle.cameras.mujoco.camera:MujocoCamera",
     verified="simulator",
     install="pip install 'mujoco>=3.2.7,<5'",
 )

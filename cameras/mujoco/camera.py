@@ -10,13 +10,13 @@ from typing import Any, Literal
 import mujoco
 import numpy as np
 
-from cameras.mujoco.config import MujocoCameraConfig
-from cameras.mujoco.world import World, make_world
-from hardware.mujoco.offscreen import Image, NoRendererError, Offscreen
+from paprle.cameras.mujoco.config import MujocoCameraConfig
+from paprle.cameras.mujoco.world import World, make_world
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.images import Encoding
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame, RobotPose
 from paprle.contracts.types import RobotInfo, readonly
+from paprle.hardware.mujoco.offscreen import Image, NoRendererError, Offscreen
 
 _NAP = 0.001  # [s] chosen: how often the clock is looked at while waiting
 _DEPTH_UNIT = 0.001  # [m] chosen: as depth cameras count, which reach 65 m with it

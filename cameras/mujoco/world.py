@@ -11,19 +11,19 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from cameras.mujoco.config import MujocoCameraConfig
-from cameras.mujoco.segments import FIRST_LINK, WORLD, name_segments
-from hardware.mujoco.mechanism import (
+from paprle.cameras.mujoco.config import MujocoCameraConfig
+from paprle.cameras.mujoco.segments import FIRST_LINK, WORLD, name_segments
+from paprle.contracts.images import CameraInfo, RobotPose
+from paprle.contracts.types import RobotInfo, Vec
+from paprle.contracts.urdf.models import make_pin_model
+from paprle.hardware.mujoco.mechanism import (
     BLOCK,
     TARGET,
     Mechanism,
     ModelOptions,
     make_mechanism,
 )
-from hardware.mujoco.model import build_model
-from paprle.contracts.images import CameraInfo, RobotPose
-from paprle.contracts.types import RobotInfo, Vec
-from paprle.contracts.urdf_models import make_pin_model
+from paprle.hardware.mujoco.model import build_model
 
 _CAMERA = "paprle_camera"
 # spec: MuJoCo, "Cameras": x to the right, y up, and it looks along −z

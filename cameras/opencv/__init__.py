@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="USB cameras (V4L2), network streams and video files, by OpenCV.",
-    config="cameras.opencv.config:OpencvConfig",
-    factory="cameras.opencv.camera:OpencvCamera",
+    config="paprle.cameras.opencv.config:OpencvConfig",
+    factory="paprle.cameras.opencv.camera:OpencvCamera",
     verified="emulator",
     install="pip install 'paprle[cameras]'",
     packages=("cv2",),

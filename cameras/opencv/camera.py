@@ -10,11 +10,11 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from cameras.opencv.config import OpencvConfig
-from cameras.opencv.devices import list_devices
-from hardware.camera.newest import NewestOf
+from paprle.cameras.opencv.config import OpencvConfig
+from paprle.cameras.opencv.devices import list_devices
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, FoundCamera, Frame
+from paprle.hardware.camera.newest import NewestOf
 
 _LIVE = 0.15  # [periods] chosen: an image that took less to come had been waiting
 _N_OLD = 300  # [images] chosen: 10 s of a stream that was looked at to know what it is

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Plays the PNG pictures of a folder, over and over.",
-    config="cameras.pictures.config:PicturesConfig",
-    factory="cameras.pictures.camera:Pictures",
+    config="paprle.cameras.pictures.config:PicturesConfig",
+    factory="paprle.cameras.pictures.camera:Pictures",
     verified="simulator",
     install="pip install 'paprle[markers]'",
     packages=("cv2",),

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from cameras.pictures.config import PicturesConfig
+from paprle.cameras.pictures.config import PicturesConfig
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
 

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Intel RealSense: colour with aligned depth, by pyrealsense2.",
-    config="cameras.realsense.config:RealsenseConfig",
-    factory="cameras.realsense.camera:RealsenseCamera",
+    config="paprle.cameras.realsense.config:RealsenseConfig",
+    factory="paprle.cameras.realsense.camera:RealsenseCamera",
     verified="emulator",
     install="pip install 'paprle[realsense]' && apt-get install libusb-1.0-0",
     packages=("pyrealsense2",),

@@ -9,10 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 
-from cameras.realsense.config import RealsenseConfig
-from hardware.camera.stamps import StampMap
+from paprle.cameras.realsense.config import RealsenseConfig
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, FoundCamera, Frame
+from paprle.hardware.camera.stamps import StampMap
 
 _DEPTH_UNIT = 0.001  # [m] chosen: as most of them count; others are converted
 _PIXEL = 1.0  # [px] chosen: intrinsics that differ by more are another camera's

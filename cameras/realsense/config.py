@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.camera_settings import CameraSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.camera import CameraSettings
+from paprle.contracts.settings.core import STRICT
 
 
 @dataclass(frozen=True, kw_only=True)

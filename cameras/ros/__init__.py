@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Image or CompressedImage of ROS 2 (rclpy, or DDS without ROS) or ROS 1.",
-    config="cameras.ros.config:RosCameraConfig",
-    factory="cameras.ros.camera:RosCamera",
+    config="paprle.cameras.ros.config:RosCameraConfig",
+    factory="paprle.cameras.ros.camera:RosCamera",
     verified="emulator",
     install="pip install 'paprle[dds]'",
 )

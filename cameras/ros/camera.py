@@ -5,22 +5,22 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from cameras.ros.config import RosCameraConfig
-from hardware.camera.stamps import StampMap
-from hardware.ros.bus import NEWEST, Bus, BusError
-from hardware.ros.images import (
+from paprle.cameras.ros.config import RosCameraConfig
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
+from paprle.hardware.camera.stamps import StampMap
+from paprle.hardware.ros.bus import NEWEST, Bus, BusError
+from paprle.hardware.ros.images import (
     COMPRESSED_IMAGE,
     IMAGE,
     RosImage,
     decode_compressed,
     decode_image,
 )
-from hardware.ros.messages import MessageError
-from hardware.ros.transports import open_bus
-from paprle.contracts.errors import DeviceError
-from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
+from paprle.hardware.ros.messages import MessageError
+from paprle.hardware.ros.transports.choice import open_bus
 
-_DEPTH_UNIT = 0.001  # [m] spec: REP 118, which ``hardware.ros.images`` follows
+_DEPTH_UNIT = 0.001  # [m] spec: REP 118, which ``paprle.hardware.ros.images`` follows
 _CODED = {"jpeg", "png"}
 _TOLD = 100  # chosen: of images refused, one in so many is told
 

@@ -6,10 +6,10 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from cameras.sight.config import SightCameraConfig
+from paprle.cameras.sight.config import SightCameraConfig
 from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
+from paprle.contracts.kit.secret import read_secret
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
-from paprle.contracts.secret import read_secret
 
 
 class SightCamera(Camera):
@@ -43,8 +43,8 @@ class SightCamera(Camera):
             MissingDependency: If OpenCV is not there.
         """
         try:
-            from hardware.media.caller import Caller  # noqa: PLC0415
-            from hardware.media.receiver import Receiver  # noqa: PLC0415
+            from paprle.hardware.media.caller import Caller  # noqa: PLC0415
+            from paprle.hardware.media.receiver import Receiver  # noqa: PLC0415
         except ImportError as err:
             raise MissingDependency(
                 "camera 'sight': expected OpenCV, got none: pip install 'paprle[sight]'"

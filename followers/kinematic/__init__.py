@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Ideal robot without dynamics, or with a stated lag and dead time.",
-    config="followers.kinematic.config:KinematicConfig",
-    factory="followers.kinematic.follower:KinematicFollower",
+    config="paprle.followers.kinematic.config:KinematicConfig",
+    factory="paprle.followers.kinematic.follower:KinematicFollower",
     verified="simulator",
 )

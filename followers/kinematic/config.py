@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Le, Unit, doc
 
-from followers.kinematic.faults import Fault
-from paprle.contracts.plugin_settings import FollowerSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.followers.kinematic.faults import Fault
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

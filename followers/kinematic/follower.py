@@ -6,12 +6,9 @@ import math
 
 import numpy as np
 
-from followers.kinematic.config import KinematicConfig
-from followers.kinematic.faults import Faults
-from followers.kinematic.plant import Plant
 from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.kit.simulated_time import SimulatedTime
 from paprle.contracts.plugins import Clock, Follower
-from paprle.contracts.simulated_time import SimulatedTime
 from paprle.contracts.types import (
     ClosePolicy,
     FollowerInfo,
@@ -19,6 +16,9 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
+from paprle.followers.kinematic.config import KinematicConfig
+from paprle.followers.kinematic.faults import Faults
+from paprle.followers.kinematic.plant import Plant
 
 
 class KinematicFollower(Follower):

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Dynamic robot in MuJoCo: servos, gravity, contact, a block to grasp.",
-    config="followers.mujoco.config:MujocoConfig",
-    factory="followers.mujoco.follower:MujocoFollower",
+    config="paprle.followers.mujoco.config:MujocoConfig",
+    factory="paprle.followers.mujoco.follower:MujocoFollower",
     verified="simulator",
     install="pip install 'mujoco>=3.2.7,<5'",
 )

@@ -9,9 +9,9 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le, Unit, doc
 
-from hardware.mujoco.mechanism import BLOCK, TARGET
-from paprle.contracts.plugin_settings import FollowerSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.hardware.mujoco.mechanism import BLOCK, TARGET
 
 _WHOLE = 1e-6  # chosen: how far from a whole number rounding may leave a ratio
 _LONGEST_STEP = 0.00125  # chosen: [s] half a period at 400 Hz; contacts stay stiff

@@ -11,8 +11,8 @@ import math
 import mujoco
 import numpy as np
 
-from hardware.mujoco.mechanism import Vec
-from hardware.mujoco.model import Indices
+from paprle.hardware.mujoco.mechanism import Vec
+from paprle.hardware.mujoco.model import Indices
 
 _PER_VELOCITY = 2**8  # [1/s] chosen: 1 mrad/s, as PiPER and many drives tell it
 _PER_EFFORT = 2**10  # [N·m/rad] chosen: 4 mN·m, finer than a drive knows its current

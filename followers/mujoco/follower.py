@@ -7,17 +7,9 @@ from collections.abc import Mapping, Sequence
 import mujoco
 import numpy as np
 
-from followers.mujoco.config import MujocoConfig
-from followers.mujoco.encoders import Encoders
-from followers.mujoco.scenario import Scenario
-from followers.mujoco.scene import list_bodies, make_options
-from followers.mujoco.view import View, check_display
-from hardware.mujoco.mechanism import Mechanism, make_mechanism
-from hardware.mujoco.model import Indices, SimModel, build_model
-from hardware.mujoco.robot import LAG, set_home
 from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.kit.simulated_time import SimulatedTime
 from paprle.contracts.plugins import Clock, Follower
-from paprle.contracts.simulated_time import SimulatedTime
 from paprle.contracts.types import (
     ClosePolicy,
     FollowerInfo,
@@ -26,6 +18,14 @@ from paprle.contracts.types import (
     Vec,
     readonly,
 )
+from paprle.followers.mujoco.config import MujocoConfig
+from paprle.followers.mujoco.encoders import Encoders
+from paprle.followers.mujoco.scenario import Scenario
+from paprle.followers.mujoco.scene import list_bodies, make_options
+from paprle.followers.mujoco.view import View, check_display
+from paprle.hardware.mujoco.mechanism import Mechanism, make_mechanism
+from paprle.hardware.mujoco.model import Indices, SimModel, build_model
+from paprle.hardware.mujoco.robot import LAG, set_home
 
 _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
 """Where xyz + quat_xyzw are in the seven numbers of a free joint."""

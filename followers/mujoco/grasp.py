@@ -13,9 +13,9 @@ from collections.abc import Collection
 import mujoco
 import numpy as np
 
-from hardware.mujoco.mechanism import BLOCK, Mechanism, Vec
-from hardware.mujoco.model import SimModel
 from paprle.contracts.types import GripperInfo
+from paprle.hardware.mujoco.mechanism import BLOCK, Mechanism, Vec
+from paprle.hardware.mujoco.model import SimModel
 
 _OPENS = 0.02  # [opening] chosen: a hand that trembles does not let go
 _CLOSES = 0.005  # [opening] chosen: told to be tighter than it is by so much

@@ -9,9 +9,9 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from hardware.mujoco.offscreen import NoRendererError, Offscreen
 from paprle.contracts.errors import MissingDependency
 from paprle.contracts.types import Vec
+from paprle.hardware.mujoco.offscreen import NoRendererError, Offscreen
 
 Image = npt.NDArray[np.uint8]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from followers.mujoco.config import MujocoConfig, ScenarioConfig
-from followers.mujoco.grasp import Grasp
-from hardware.mujoco.mechanism import BLOCK, TARGET_HALF_SIZE, Mechanism, Vec
-from hardware.mujoco.model import SimModel
 from paprle.contracts.types import RobotInfo
+from paprle.followers.mujoco.config import MujocoConfig, ScenarioConfig
+from paprle.followers.mujoco.grasp import Grasp
+from paprle.hardware.mujoco.mechanism import BLOCK, TARGET_HALF_SIZE, Mechanism, Vec
+from paprle.hardware.mujoco.model import SimModel
 
 _LIES = 0.005  # [m] chosen: how far from lying flat a block may be, and lies
 _STILL = 0.02  # [m/s] chosen: below this it lies

@@ -7,10 +7,10 @@ from collections.abc import Collection
 import mujoco
 import numpy as np
 
-from followers.mujoco.config import MujocoConfig
-from hardware.mujoco.mechanism import BLOCK, TARGET, ModelOptions
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo
+from paprle.followers.mujoco.config import MujocoConfig
+from paprle.hardware.mujoco.mechanism import BLOCK, TARGET, ModelOptions
 
 
 def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:

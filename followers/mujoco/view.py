@@ -35,7 +35,7 @@ class View:
     def __init__(self, mjcf: str, nq: int, command: tuple[str, ...] = ()) -> None:
         if not command:
             check_display()
-            command = (sys.executable, "-m", "followers.mujoco.viewer")
+            command = (sys.executable, "-m", "paprle.followers.mujoco.viewer")
         self._record = np.zeros((), make_layout(nq))
         self._mailbox = Mailbox(self._record.dtype)
         self._next = 0.0

@@ -2,8 +2,8 @@
 
 ::
 
-    python -m followers.mujoco.viewer MODEL.xml                  a window
-    python -m followers.mujoco.viewer MODEL.xml --png OUT.png    a picture, no screen
+    python -m paprle.followers.mujoco.viewer MODEL.xml                  a window
+    python -m paprle.followers.mujoco.viewer MODEL.xml --png OUT.png    a picture, no screen
 
 The live view of a session is the first with ``--state``, started by the follower.
 """
@@ -20,10 +20,10 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from followers.mujoco.picture import render_png
-from followers.mujoco.view import check_display, make_layout
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Vec
+from paprle.followers.mujoco.picture import render_png
+from paprle.followers.mujoco.view import check_display, make_layout
 from paprle.ipc.mailbox import Mailbox
 
 _PERIOD = 1 / 60  # [s] chosen: the rate of a usual screen

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="AgileX PiPER on its own CAN bus: socketcan, slcan, or the emulated arm.",
-    config="followers.piper.config:PiperConfig",
-    factory="followers.piper.follower:PiperFollower",
+    config="paprle.followers.piper.config:PiperConfig",
+    factory="paprle.followers.piper.follower:PiperFollower",
     verified="emulator",
     install="pip install 'piper_sdk>=0.6.2,<0.7' 'python-can>=4.4,<5'",
 )

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from followers.piper.config import PiperConfig
-from followers.piper.reasons import (
+from paprle.contracts.errors import DeviceError, DeviceTimeout, MissingDependency
+from paprle.contracts.plugins import Clock
+from paprle.contracts.types import LimbInfo, Vec
+from paprle.followers.piper.config import PiperConfig
+from paprle.followers.piper.reasons import (
     ENABLED,
     STICKY_MODES,
     TEACHING,
@@ -13,20 +16,17 @@ from followers.piper.reasons import (
     describe_idleness,
     describe_stroke,
 )
-from followers.piper.temperature import Warmth
-from followers.piper.units import (
+from paprle.followers.piper.temperature import Warmth
+from paprle.followers.piper.units import (
     Units,
     is_too_old,
     parse_version,
     to_finger,
     to_opening,
 )
-from hardware.piper.bus import BIT_RATE, BusError, PiperBus
-from hardware.piper.protocol import STICKY_BELOW
-from hardware.piper.readings import Motion
-from paprle.contracts.errors import DeviceError, DeviceTimeout, MissingDependency
-from paprle.contracts.plugins import Clock
-from paprle.contracts.types import LimbInfo, Vec
+from paprle.hardware.piper.bus import BIT_RATE, BusError, PiperBus
+from paprle.hardware.piper.protocol import STICKY_BELOW
+from paprle.hardware.piper.readings import Motion
 
 N_ARM = 6
 _JOINTS = range(1, N_ARM + 1)  # spec: the arm counts its joints from 1

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.plugin_settings import FollowerSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.plugin import FollowerSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -20,7 +20,7 @@ class PiperConfig(FollowerSettings):
 
     interface: Annotated[
         Literal["socketcan", "slcan", "emucan"],
-        doc("Kind of CAN adapter; emucan: python -m hardware.piper.emulator."),
+        doc("Kind of CAN adapter; emucan: python -m paprle_emulators.piper."),
     ] = "socketcan"
     channel: Annotated[
         str,

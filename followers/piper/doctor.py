@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from followers.piper.config import PiperConfig
-from followers.piper.reasons import (
+from paprle.contracts.plugins import Clock
+from paprle.followers.piper.config import PiperConfig
+from paprle.followers.piper.reasons import (
     STICKY_MODES,
     TEACHING,
     describe_fault,
     describe_stroke,
 )
-from followers.piper.units import is_too_old, parse_version
-from hardware.piper.bus import BusError, PiperBus
-from hardware.piper.protocol import QUARTER_UNTIL, STICKY_BELOW
-from paprle.contracts.plugins import Clock
+from paprle.followers.piper.units import is_too_old, parse_version
+from paprle.hardware.piper.bus import BusError, PiperBus
+from paprle.hardware.piper.protocol import QUARTER_UNTIL, STICKY_BELOW
 
 Finding = tuple[bool, str]
 """Whether something is well, and a sentence about it."""

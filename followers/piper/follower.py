@@ -7,11 +7,6 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from followers.piper.arm import N_ARM, PiperArm
-from followers.piper.config import PiperConfig
-from followers.piper.doctor import diagnose
-from hardware.piper.bus import BusError, find_obstacle
-from hardware.piper.channels import USB, find_channel, find_stable_name
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
@@ -22,6 +17,11 @@ from paprle.contracts.types import (
     Vec,
     readonly,
 )
+from paprle.followers.piper.arm import N_ARM, PiperArm
+from paprle.followers.piper.config import PiperConfig
+from paprle.followers.piper.doctor import diagnose
+from paprle.hardware.piper.bus import BusError, find_obstacle
+from paprle.hardware.piper.channels import USB, find_channel, find_stable_name
 
 _LOG = logging.getLogger(__name__)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from hardware.piper.readings import Condition, Motor
+from paprle.hardware.piper.readings import Condition, Motor
 
 CAN_MODE, TEACHING = 1, 2  # spec: protocol V2, byte 0 of 0x2A1
 MOVE_J = 1  # spec: protocol V2, byte 2 of 0x2A1

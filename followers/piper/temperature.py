@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from hardware.piper.readings import Motor
+from paprle.hardware.piper.readings import Motor
 
 _WARM = 65  # [°C] chosen: at which it stops is not published
 _STEP = 5  # [°C] chosen: told again when it goes on, and over when that much below

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from hardware.piper.protocol import QUARTER, QUARTER_UNTIL
 from paprle.contracts.types import Vec
+from paprle.hardware.piper.protocol import QUARTER, QUARTER_UNTIL
 
 _QUANTUM = math.radians(1e-3)  # [rad] spec: protocol V2, 0x155: 0.001°
 _VERSION = re.compile(r"S-V(\d+)\.(\d+)-(\d+)")

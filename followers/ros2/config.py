@@ -8,10 +8,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from hardware.ros.transports import NodeSettings
-from paprle.contracts.plugin_settings import FollowerSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.plugin import FollowerSettings
 from paprle.contracts.types import PowerOff
+from paprle.hardware.ros.transports.choice import NodeSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

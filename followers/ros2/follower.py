@@ -7,14 +7,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from followers.ros2.config import CommandConfig, RosConfig
-from hardware.ros.bus import Bus, BusError
-from hardware.ros.commands import Topic
-from hardware.ros.goals import N_JOINTS
-from hardware.ros.inspection import inspect
-from hardware.ros.messages import MessageError
-from hardware.ros.robot import RobotSpec, RosRobot
-from hardware.ros.transports import open_bus
 from paprle.contracts.errors import CommandError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
@@ -25,6 +17,14 @@ from paprle.contracts.types import (
     Vec,
     readonly,
 )
+from paprle.followers.ros2.config import CommandConfig, RosConfig
+from paprle.hardware.ros.bus import Bus, BusError
+from paprle.hardware.ros.commands import Topic
+from paprle.hardware.ros.goals import N_JOINTS
+from paprle.hardware.ros.inspection import inspect
+from paprle.hardware.ros.messages import MessageError
+from paprle.hardware.ros.robot import RobotSpec, RosRobot
+from paprle.hardware.ros.transports.choice import open_bus
 
 _SIMULATION = (
     "SIMULATION: the states of this env are what was commanded, not what an arm "

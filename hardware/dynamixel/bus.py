@@ -17,15 +17,15 @@ import numpy.typing as npt
 from dynamixel_sdk import GroupSyncRead, GroupSyncWrite
 from dynamixel_sdk.robotis_def import COMM_SUCCESS
 
-from hardware.dynamixel.counts import BetweenCounts
-from hardware.dynamixel.errors import BusError, BusTimeout, ServoError
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.models import Register, find_model
-from hardware.dynamixel.search import find_all_elsewhere
-from hardware.dynamixel.servo import WATCHDOG, Health, Servo
-from hardware.dynamixel.twins import find_shadows, list_near
-from hardware.dynamixel.watchdog import is_small, try_watchdogs
-from hardware.dynamixel.wire import Wire
+from paprle.hardware.dynamixel.counts import BetweenCounts
+from paprle.hardware.dynamixel.errors import BusError, BusTimeout, ServoError
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.line.search import find_all_elsewhere
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.models import Register, find_model
+from paprle.hardware.dynamixel.servo import WATCHDOG, Health, Servo
+from paprle.hardware.dynamixel.twins import find_shadows, list_near
+from paprle.hardware.dynamixel.watchdog import is_small, try_watchdogs
 
 Vec = npt.NDArray[np.float64]
 

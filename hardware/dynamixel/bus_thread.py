@@ -24,13 +24,13 @@ from types import MappingProxyType
 import numpy as np
 import numpy.typing as npt
 
-from hardware.dynamixel.bus import Bus, Counters, Reading
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.guardian import Guardian
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.servo import Health
-from hardware.dynamixel.torque import RELEASE, TorqueCommand, TorqueShaper
-from hardware.dynamixel.wire import TIMEOUT, Wire
+from paprle.hardware.dynamixel.bus import Bus, Counters, Reading
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.guardian import Guardian
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.line.wire import TIMEOUT, Wire
+from paprle.hardware.dynamixel.servo import Health
+from paprle.hardware.dynamixel.torque import RELEASE, TorqueCommand, TorqueShaper
 
 _LOG = logging.getLogger(__name__)
 _NOTHING: Mapping[int, str] = MappingProxyType({})

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from hardware.dynamixel.errors import BusTimeout
-from hardware.dynamixel.models import ERROR_BITS, Model, find_model, find_name
-from hardware.dynamixel.torque_map import Kind, TorqueMap
-from hardware.dynamixel.wire import Wire
+from paprle.hardware.dynamixel.errors import BusTimeout
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.models import ERROR_BITS, Model, find_model, find_name
+from paprle.hardware.dynamixel.torque_map import Kind, TorqueMap
 
 CURRENT_MODE = 0
 """Value of Operating Mode for torque. spec: e-manual, register 11."""

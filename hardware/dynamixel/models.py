@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
 
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.torque_map import Kind, TorqueMap
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.torque_map import Kind, TorqueMap
 
 ERROR_BITS: Mapping[int, str] = {
     0x01: "input voltage out of range",

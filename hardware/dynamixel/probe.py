@@ -9,10 +9,10 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hardware.dynamixel.bus import Reading
-from hardware.dynamixel.bus_thread import BusThread
-from hardware.dynamixel.errors import BusTimeout
-from hardware.dynamixel.torque import TorqueCommand
+from paprle.hardware.dynamixel.bus import Reading
+from paprle.hardware.dynamixel.bus_thread import BusThread
+from paprle.hardware.dynamixel.errors import BusTimeout
+from paprle.hardware.dynamixel.torque import TorqueCommand
 
 Vec = npt.NDArray[np.float64]
 

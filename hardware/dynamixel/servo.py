@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from hardware.dynamixel.errors import BusTimeout, ServoError
-from hardware.dynamixel.inspection import (
+from paprle.hardware.dynamixel.errors import BusTimeout, ServoError
+from paprle.hardware.dynamixel.inspection import (
     CURRENT_MODE,
     TORQUE_SHARE,
     ServoSpec,
@@ -19,10 +19,10 @@ from hardware.dynamixel.inspection import (
     read_table,
     say_errors,
 )
-from hardware.dynamixel.models import Model, Register
-from hardware.dynamixel.torque_map import Dither, TorqueMap
-from hardware.dynamixel.twins import find_twin_absence, find_twin_problems
-from hardware.dynamixel.wire import Wire
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.models import Model, Register
+from paprle.hardware.dynamixel.torque_map import Dither, TorqueMap
+from paprle.hardware.dynamixel.twins import find_twin_absence, find_twin_problems
 
 WATCHDOG = 0.1
 """Silence after which a servo drops its torque by itself, [s]. chosen: longer than any

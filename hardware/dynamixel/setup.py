@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from hardware.dynamixel.errors import BusError, ServoError
-from hardware.dynamixel.inspection import NO_SHADOW, ServoSpec, is_duplicated
-from hardware.dynamixel.models import BAUD_CODES, BAUD_RATES, find_model, find_name
-from hardware.dynamixel.wire import Wire
+from paprle.hardware.dynamixel.errors import BusError, ServoError
+from paprle.hardware.dynamixel.inspection import NO_SHADOW, ServoSpec, is_duplicated
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.models import (
+    BAUD_CODES,
+    BAUD_RATES,
+    find_model,
+    find_name,
+)
 
 _ANSWERS_ALL = 2  # spec: e-manual, register 68, Status Return Level
 _NONE = 255  # spec: e-manual, register 12: no secondary id

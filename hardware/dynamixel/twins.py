@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from hardware.dynamixel.errors import BusTimeout
-from hardware.dynamixel.inspection import (
+from paprle.hardware.dynamixel.errors import BusTimeout
+from paprle.hardware.dynamixel.inspection import (
     NO_SHADOW,
     SETUP,
     WIZARD,
@@ -19,8 +19,8 @@ from hardware.dynamixel.inspection import (
     find_problems,
     read_table,
 )
-from hardware.dynamixel.models import find_model
-from hardware.dynamixel.wire import Wire
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.models import find_model
 
 
 def find_twin_absence(wire: Wire, spec: ServoSpec) -> Problem | None:

@@ -13,9 +13,9 @@ from typing import NamedTuple
 
 from dynamixel_sdk import GroupSyncWrite
 
-from hardware.dynamixel.errors import BusTimeout, ServoError
-from hardware.dynamixel.servo import TRIPPED, Servo
-from hardware.dynamixel.wire import Wire
+from paprle.hardware.dynamixel.errors import BusTimeout, ServoError
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.servo import TRIPPED, Servo
 
 KNOWN_BAD = 51
 """Firmware of the 330 size that does not. spec: forum.robotis.com/t/4814"""

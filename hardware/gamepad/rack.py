@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hardware.gamepad.controls import AXES, BUTTONS, normalise
-from hardware.gamepad.errors import PadError
-from hardware.gamepad.remote import RemotePad
-from hardware.gamepad.sdl import Found, list_pads, start_sdl
+from paprle.hardware.gamepad.controls import AXES, BUTTONS, normalise
+from paprle.hardware.gamepad.errors import PadError
+from paprle.hardware.gamepad.remote import RemotePad
+from paprle.hardware.gamepad.sdl import Found, list_pads, start_sdl
 
 _SEARCH_NS = 200_000_000  # chosen: a pad that is plugged in again is there at once
 _VIRTUAL = "virtual:"

@@ -17,8 +17,8 @@ import math
 import socket
 from pathlib import Path
 
-from hardware.gamepad.controls import CONTROLS
-from hardware.gamepad.virtual import VirtualPad
+from paprle.hardware.gamepad.controls import CONTROLS
+from paprle.hardware.gamepad.virtual import VirtualPad
 
 _LARGEST = 4096  # [bytes] chosen: all controls in words
 _AT_ONCE = 64  # chosen: more than a sender at 1 kHz has sent between two readings

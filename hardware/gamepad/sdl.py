@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from hardware.gamepad.errors import PadError
+from paprle.hardware.gamepad.errors import PadError
 
 _HINTS = {
     # without a window SDL has no focus, and without focus every axis reads 0

@@ -25,9 +25,9 @@ from ctypes import (
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hardware.gamepad.controls import AXES, BUTTONS, CONTROLS, FULL, TRIGGERS
-from hardware.gamepad.errors import PadError
-from hardware.gamepad.sdl import start_sdl
+from paprle.hardware.gamepad.controls import AXES, BUTTONS, CONTROLS, FULL, TRIGGERS
+from paprle.hardware.gamepad.errors import PadError
+from paprle.hardware.gamepad.sdl import start_sdl
 
 DUALSENSE = (0x054C, 0x0CE6)
 """USB vendor and product. spec: Sony's; SDL calls such a pad a PS5 controller."""

@@ -1,6 +1,6 @@
 """The tracker: images of a camera in, hands out; also records them.
 
-    python -m hardware.hand --kind=webcam --device=0 --save=hand.npz
+    python -m paprle.hardware.hand --kind=webcam --device=0 --save=hand.npz
 
 A session starts it with ``--fd``, to which it writes frames, and closes its input to
 end it. With ``--save`` it writes a recording when its input ends (Ctrl-D), on Ctrl-C,
@@ -17,11 +17,11 @@ import sys
 import threading
 from pathlib import Path
 
-from hardware.hand.camera import HandCamera, Realsense, Webcam
-from hardware.hand.errors import HandError
-from hardware.hand.frames import HandFrame, pack_frame
-from hardware.hand.recording import write_recording
-from hardware.hand.tracker import make_finder
+from paprle.hardware.hand.camera import HandCamera, Realsense, Webcam
+from paprle.hardware.hand.errors import HandError
+from paprle.hardware.hand.frames import HandFrame, pack_frame
+from paprle.hardware.hand.recording import write_recording
+from paprle.hardware.hand.tracker import make_finder
 
 
 def main() -> None:
@@ -91,7 +91,7 @@ def _wait_for_input(end: threading.Event) -> None:
 
 
 def _read_words() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m hardware.hand")
+    parser = argparse.ArgumentParser(prog="python -m paprle.hardware.hand")
     parser.add_argument("--kind", choices=("realsense", "webcam"), default="realsense")
     parser.add_argument("--device", default="")
     parser.add_argument("--model", default="")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hardware.hand.errors import HandError
+from paprle.hardware.hand.errors import HandError
 
 _PATIENCE_MS = 1000  # [ms] chosen: 30 images; without one a camera is gone
 _DISCOVERY = 8.0  # [s] chosen: a camera on the network is found within 3 s

@@ -1,7 +1,7 @@
 """Hands of a whole recording, and the sensor on the wrist, in one file.
 
 A NumPy archive (``.npz``, nothing pickled) with ``frames``, records of
-``hardware.hand.frames``, and where there was a sensor ``imu_t`` [s], on the clock of
+``paprle.hardware.hand.frames``, and where there was a sensor ``imu_t`` [s], on the clock of
 the frames' stamps, and ``imu_quat_wxyz``.
 """
 
@@ -15,8 +15,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hardware.hand.errors import HandError
-from hardware.hand.frames import RECORD, Array, HandFrame, pack_frame, unpack_frame
+from paprle.hardware.hand.errors import HandError
+from paprle.hardware.hand.frames import (
+    RECORD,
+    Array,
+    HandFrame,
+    pack_frame,
+    unpack_frame,
+)
 
 _NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are refused
 

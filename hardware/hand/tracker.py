@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hardware.hand.camera import Image
-from hardware.hand.errors import HandError
-from hardware.hand.frames import N_HANDS, Array, Hand, HandFrame, Label
+from paprle.hardware.hand.camera import Image
+from paprle.hardware.hand.errors import HandError
+from paprle.hardware.hand.frames import N_HANDS, Array, Hand, HandFrame, Label
 
 _RADIUS = 3  # [px] spec: requirements.md A9
 _SURE = 0.5  # spec: requirements.md A4: of finding, and of following

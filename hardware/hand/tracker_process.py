@@ -20,8 +20,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from hardware.hand.errors import HandError
-from hardware.hand.frames import FrameStream, HandFrame
+from paprle.hardware.hand.errors import HandError
+from paprle.hardware.hand.frames import FrameStream, HandFrame
 
 _ROOT = Path(__file__).resolve().parents[2]
 _START = 30.0  # [s] chosen: MediaPipe loads for 5 s, longer on a busy machine
@@ -181,7 +181,7 @@ def make_command(settings: TrackerSettings, fd: int) -> list[str]:
         words["domain"] = settings.domain
     python = settings.python or sys.executable
     options = [f"--{name}={value}" for name, value in words.items()]
-    return [python, "-m", "hardware.hand", *options]
+    return [python, "-m", "paprle.hardware.hand", *options]
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hardware.imu.packets import Packet
+from paprle.hardware.imu.packets import Packet
 
 _SETTLE_US = 1_000_000  # [µs] chosen: by then gravity outweighs the first sample
 

@@ -26,7 +26,7 @@ from functools import reduce
 from operator import xor
 from typing import Literal, NamedTuple
 
-from hardware.imu.cadence import Cadence
+from paprle.hardware.imu.cadence import Cadence
 
 PacketKind = Literal["attitude", "inertial"]
 

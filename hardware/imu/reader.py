@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import serial
 
-from hardware.camera.stamps import StampMap
-from hardware.imu.errors import ImuError
-from hardware.imu.fusion import Orientation
-from hardware.imu.packets import Packet, PacketDecoder, PacketKind, Tally
+from paprle.hardware.camera.stamps import StampMap
+from paprle.hardware.imu.errors import ImuError
+from paprle.hardware.imu.fusion import Orientation
+from paprle.hardware.imu.packets import Packet, PacketDecoder, PacketKind, Tally
 
 _LOG = logging.getLogger(__name__)
 _START = b"start\n"  # spec: cake-lab/AR-CV, final.py

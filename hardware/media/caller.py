@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
-from hardware.media.receiver import Asker
+from paprle.hardware.media.receiver import Asker
 
 _LARGEST = 2048  # [bytes] chosen: no part is longer
 _NAP = 0.01  # [s] chosen: a fifth of the time between two asks

@@ -15,7 +15,13 @@ import os
 from collections import Counter
 from typing import Any
 
-from hardware.media.fragments import NONCE, Ask, Challenge, pack_challenge, unpack_ask
+from paprle.hardware.media.fragments import (
+    NONCE,
+    Ask,
+    Challenge,
+    pack_challenge,
+    unpack_ask,
+)
 
 _LASTS = 10.0  # [s] chosen: an ask comes twenty times a second
 _N_ASKERS = 64  # chosen: cameras and askers whose numbers are remembered

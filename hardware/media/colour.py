@@ -14,10 +14,10 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from hardware.media.fragments import OVERHEAD, PAYLOAD, Part
-from hardware.media.rate import RateEstimator
-from hardware.media.receiver import Asker
-from hardware.media.sender import Spreader
+from paprle.hardware.media.fragments import OVERHEAD, PAYLOAD, Part
+from paprle.hardware.media.rate import RateEstimator
+from paprle.hardware.media.receiver import Asker
+from paprle.hardware.media.sender import Spreader
 
 COLOUR = 128
 """Added to a camera's number, it asks for its colour in place of its clouds."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 
-from hardware.media.caller import Caller
-from hardware.media.colour import Colour, ColourReceiver
+from paprle.hardware.media.caller import Caller
+from paprle.hardware.media.colour import Colour, ColourReceiver
 
 _CLOSING = 2.0  # [s] chosen: nobody waits longer
 

@@ -4,7 +4,7 @@ A picture is told in parts that fit one datagram each; a part of a cloud holds w
 points, so that a loss costs its points alone. Who wants pictures asks for them a few
 times a second with a number of his own choice, and says what arrived. Parts are sealed
 with the secret and that number: what was sent to somebody else, or before, is refused.
-An ask holds a number of the sender's, too (``hardware.media.challenge``).
+An ask holds a number of the sender's, too (``paprle.hardware.media.challenge``).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import hmac
 import struct
 from typing import NamedTuple
 
-from hardware.media.cloud import POINT
+from paprle.hardware.media.cloud import POINT
 
 PAYLOAD = 1170  # [bytes] chosen: with all heads below 1280, the least MTU of IPv6
 NONCE = 16  # [bytes] chosen: of whoever asks

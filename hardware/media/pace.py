@@ -12,8 +12,8 @@ from typing import Any
 import aiortc
 from aiortc.rtp import is_rtcp
 
-from hardware.media.fragments import HEADS
-from hardware.web.errors import WebError
+from paprle.hardware.media.fragments import HEADS
+from paprle.hardware.web.errors import WebError
 
 RATE = 250_000.0  # [bytes/s] chosen: of one video; aiortc makes 1.5 Mbit/s at most
 

@@ -11,8 +11,8 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from hardware.media.cloud import POINT, Depth, put_points
-from hardware.media.fragments import (
+from paprle.hardware.media.cloud import POINT, Depth, put_points
+from paprle.hardware.media.fragments import (
     HEADS,
     NONCE,
     Ask,
@@ -22,7 +22,7 @@ from hardware.media.fragments import (
     unpack_challenge,
     unpack_part,
 )
-from hardware.media.rate import ENOUGH
+from paprle.hardware.media.rate import ENOUGH
 
 ASK = 0.01  # [s] chosen: how often a word is said where something came
 _JUDGE = 0.05  # [s] chosen: how often a queue is looked for; by then it is 2 ms

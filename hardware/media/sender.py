@@ -8,8 +8,8 @@ from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
-from hardware.media.cloud import Depth, choose_points, find_edges
-from hardware.media.fragments import (
+from paprle.hardware.media.cloud import Depth, choose_points, find_edges
+from paprle.hardware.media.fragments import (
     OVERHEAD,
     PAYLOAD,
     POINTS,
@@ -19,8 +19,8 @@ from hardware.media.fragments import (
     derive,
     pack_part,
 )
-from hardware.media.rate import LEAST, RateEstimator, Word
-from hardware.media.under_way import UnderWay
+from paprle.hardware.media.rate import LEAST, RateEstimator, Word
+from paprle.hardware.media.under_way import UnderWay
 
 _ASKED = 2.0  # [s] chosen: who has not asked for so long is gone
 _WHILE = 0.5  # [s] chosen: over which a rate is measured; a picture or more

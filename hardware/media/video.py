@@ -1,7 +1,7 @@
 """A page with the video of cameras, by WebRTC: aiortc sends, any browser shows.
 
 aiortc follows what the browser says of the way (REMB), at 0.25 to 1.5 Mbit/s a camera;
-its packets leave one by one (``hardware.media.pace``), at 2 Mbit/s a camera.
+its packets leave one by one (``paprle.hardware.media.pace``), at 2 Mbit/s a camera.
 The page has a token as all pages that are served here; a stranger is given no offer.
 """
 
@@ -26,13 +26,13 @@ from aiortc import (
     VideoStreamTrack,
 )
 
-from hardware.media.ids import paint_ids
-from hardware.media.pace import RATE, Pace, PacedTransport, check_aiortc
-from hardware.web.addresses import find_place
-from hardware.web.certificate import find_certificate, find_folder
-from hardware.web.client import Client
-from hardware.web.server import Page, Site, WebServer
-from hardware.web.settings import WebSettings
+from paprle.hardware.media.ids import paint_ids
+from paprle.hardware.media.pace import RATE, Pace, PacedTransport, check_aiortc
+from paprle.hardware.web.client import Client
+from paprle.hardware.web.serving.addresses import find_place
+from paprle.hardware.web.serving.certificate import find_certificate, find_folder
+from paprle.hardware.web.serving.server import Page, Site, WebServer
+from paprle.hardware.web.settings import WebSettings
 
 _SOCKET = "/video"
 _KINDS = {".html": "text/html", ".js": "text/javascript", ".css": "text/css"}
@@ -223,7 +223,7 @@ def _read(text: str | bytes) -> Mapping[str, Any]:
 
 def _load_pages() -> Mapping[str, Page]:
     pages = {}
-    for file in (importlib.resources.files("hardware.media") / "page").iterdir():
+    for file in (importlib.resources.files("paprle.hardware.media") / "page").iterdir():
         kind = _KINDS.get(Path(file.name).suffix)
         if kind is not None:
             pages[f"/{file.name}"] = Page(file.read_bytes(), f"{kind}; charset=utf-8")

@@ -10,15 +10,21 @@ import mujoco
 import numpy as np
 import numpy.typing as npt
 
-from hardware.mujoco.mechanism import BLOCK, Mechanism, ModelOptions
-from hardware.mujoco.robot import (
+from paprle.hardware.mujoco.mechanism import BLOCK, Mechanism, ModelOptions
+from paprle.hardware.mujoco.robot import (
     add_servos,
     compute_inertias,
     find_harmless_pairs,
     make_robot_spec,
     set_home,
 )
-from hardware.mujoco.world import Place, add_target, add_world, find_place, find_support
+from paprle.hardware.mujoco.world import (
+    Place,
+    add_target,
+    add_world,
+    find_place,
+    find_support,
+)
 
 Indices = npt.NDArray[np.intp]
 _LOG = logging.getLogger(__name__)

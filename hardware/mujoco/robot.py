@@ -10,8 +10,8 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from hardware.mujoco.mechanism import Mechanism, ModelOptions, Vec
-from hardware.mujoco.urdf import read_plain_urdf
+from paprle.hardware.mujoco.mechanism import Mechanism, ModelOptions, Vec
+from paprle.hardware.mujoco.urdf import read_plain_urdf
 
 NATURAL_FREQUENCY = 250.0  # [rad/s] chosen: 8 ms behind on a ramp, stable at 2 ms steps
 # as long as no drive is at its effort limit: there MuJoCo does not take its damping

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from hardware.mujoco.mechanism import BLOCK, TARGET, TARGET_HALF_SIZE, Vec
+from paprle.hardware.mujoco.mechanism import BLOCK, TARGET, TARGET_HALF_SIZE, Vec
 
 _DESK_HEIGHT = 0.75  # [m] chosen: a desk
 _TABLE_HALF_SIZE = (0.6, 0.7, 0.02)  # [m] chosen: reaches 1 m before the base

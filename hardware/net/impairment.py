@@ -6,7 +6,7 @@ import heapq
 import random
 from collections import Counter
 
-from hardware.net.trace import Trace
+from paprle.hardware.net.trace import Trace
 
 _QUEUE = 0.2  # [s] chosen: a common buffer before the narrowest part
 _HEADERS = 28  # [bytes] spec: RFC 791 and 768, what UDP adds

@@ -1,6 +1,6 @@
 """Copies frames between two interfaces, late and with losses, by a trace.
 
-    python -m hardware.net.proxy OUTER1 OUTER2 TRACE [SEED]
+    python -m paprle.hardware.net.proxy OUTER1 OUTER2 TRACE [SEED]
 
 ``tc netem`` is not in every kernel. The interfaces are the outer ends of two cables;
 the first is the operator's, so that what comes from there goes up. A line of JSON on
@@ -19,8 +19,8 @@ import sys
 import time
 from typing import Any
 
-from hardware.net.impairment import Impairment
-from hardware.net.trace import DIRECTIONS, Row, Trace, load_traces
+from paprle.hardware.net.impairment import Impairment
+from paprle.hardware.net.trace import DIRECTIONS, Row, Trace, load_traces
 
 _ALL = 0x0003  # spec: linux/if_ether.h, ETH_P_ALL
 _OUTGOING = 4  # spec: linux/if_packet.h, PACKET_OUTGOING

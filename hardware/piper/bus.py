@@ -20,8 +20,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from hardware.piper.chunks import ChunkedPort
-from hardware.piper.protocol import (
+from paprle.hardware.piper.chunks import ChunkedPort
+from paprle.hardware.piper.protocol import (
     ASKS_GRIPPER,
     BUS_OFF,
     FIRMWARE,
@@ -34,7 +34,7 @@ from hardware.piper.protocol import (
     MOTORS_SLOW,
     STATUS,
 )
-from hardware.piper.readings import (
+from paprle.hardware.piper.readings import (
     Condition,
     Motion,
     Motor,
@@ -250,11 +250,11 @@ class PiperBus:
             is_open = self._sdk.GetCanBus().recv_bus is not None
         if not is_open:
             raise BusError(f"{self._name}: {self._find_cause(can)}")
-        guard = importlib.import_module("hardware.piper.guard")
+        guard = importlib.import_module("paprle.hardware.piper.guard")
         port = self._sdk.GetCanBus()
         port.send_bus = self._guard = guard.StallGuard(port.send_bus, self._rate)
         if self._interface == "slcan":
-            outbox = importlib.import_module("hardware.piper.outbox")
+            outbox = importlib.import_module("paprle.hardware.piper.outbox")
             port.send_bus = outbox.Outbox(port.send_bus)
             port.recv_bus.serialPortOrig = ChunkedPort(port.recv_bus.serialPortOrig)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hardware.piper.bus import BusError
+from paprle.hardware.piper.bus import BusError
 
 USB = "usb:"
 """Begins a channel that is named by its USB port, ``usb:1-2:1.0``."""

@@ -6,7 +6,7 @@ import time
 
 import can
 
-from hardware.piper.protocol import GRIPPER, JOINTS
+from paprle.hardware.piper.protocol import GRIPPER, JOINTS
 
 _BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux alone has it
 _STALL_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall

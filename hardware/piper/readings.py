@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hardware.piper.protocol import (
+from paprle.hardware.piper.protocol import (
     GRIPPER_STATE,
     JOINT_STATES,
     MOTORS_FAST,

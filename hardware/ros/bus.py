@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hardware.ros.messages import Codec
+from paprle.hardware.ros.messages import Codec
 
 Callback = Callable[[bytes], None]
 

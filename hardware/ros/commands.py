@@ -8,22 +8,22 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.bus import Bus
-from hardware.ros.goals import ACTIONS, Goals
-from hardware.ros.joints import (
+from paprle.hardware.ros.bus import Bus
+from paprle.hardware.ros.goals import ACTIONS, Goals
+from paprle.hardware.ros.joints import (
     Joints,
     Trajectory,
     Vec,
     encode_floats,
     encode_joints,
 )
-from hardware.ros.messages import (
+from paprle.hardware.ros.messages import (
     FLOATS,
     JOINT_STATE,
     JOINT_TRAJECTORY,
 )
-from hardware.ros.stopping import StopPlanner
-from hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.stopping import StopPlanner
+from paprle.hardware.ros.trajectories import encode_trajectory
 
 KINDS = {
     "trajectory": JOINT_TRAJECTORY,

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from hardware.ros.bus import NEWEST, Bus
-from hardware.ros.joints import ControllerState, decode_controller
-from hardware.ros.messages import CONTROLLER_STATE, MessageError
+from paprle.hardware.ros.bus import NEWEST, Bus
+from paprle.hardware.ros.joints import ControllerState, decode_controller
+from paprle.hardware.ros.messages import CONTROLLER_STATE, MessageError
 
 _COMMANDS = "/joint_trajectory"  # spec: joint_trajectory_controller
 _STATE = "/controller_state"

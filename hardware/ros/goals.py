@@ -13,9 +13,9 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from hardware.ros.bus import Publisher
-from hardware.ros.joints import Vec, encode_gripper
-from hardware.ros.messages import (
+from paprle.hardware.ros.bus import Publisher
+from paprle.hardware.ros.joints import Vec, encode_gripper
+from paprle.hardware.ros.messages import (
     GRIPPER_ACTION,
     KINOVA_ANGLES,
     KINOVA_FINGERS,

@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from hardware.ros.bus import SENSORS, Bus
-from hardware.ros.controller import ControllerWatch
-from hardware.ros.messages import JOINT_STATE
-from hardware.ros.robot import RobotSpec
-from hardware.ros.states import JointStates
+from paprle.hardware.ros.bus import SENSORS, Bus
+from paprle.hardware.ros.controller import ControllerWatch
+from paprle.hardware.ros.messages import JOINT_STATE
+from paprle.hardware.ros.robot import RobotSpec
+from paprle.hardware.ros.states import JointStates
 
 _LISTENED = 2.0  # [s] chosen: a hundred states of 50 Hz
 _ASKED = 1.0  # [s] chosen: for a parameter service

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.messages import (
+from paprle.hardware.ros.messages import (
     BOOL,
     CONTROLLER_STATE,
     FLOAT,

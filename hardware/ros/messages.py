@@ -18,7 +18,7 @@ from rosbags.serde import SerdeError
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
-from hardware.ros.extra_types import EXTRA_TYPES
+from paprle.hardware.ros.extra_types import EXTRA_TYPES
 
 Distro = Literal["humble", "jazzy", "kilted", "noetic"]
 

@@ -9,17 +9,17 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.answers import AnswerWatch
-from hardware.ros.bus import LATCHED, NEWEST, SENSORS, Bus, BusError
-from hardware.ros.commands import Commander, Topic
-from hardware.ros.controller import ControllerWatch
-from hardware.ros.echo import EchoWatch
-from hardware.ros.goals import repeat_fingers
-from hardware.ros.joints import Vec, decode_bool, decode_float
-from hardware.ros.messages import BOOL, FLOAT, JOINT_STATE, Codec, MessageError
-from hardware.ros.states import JointStates
-from hardware.ros.stopping import StopPlanner
-from hardware.ros.turns import Turns
+from paprle.hardware.ros.bus import LATCHED, NEWEST, SENSORS, Bus, BusError
+from paprle.hardware.ros.commands import Commander, Topic
+from paprle.hardware.ros.controller import ControllerWatch
+from paprle.hardware.ros.echo import EchoWatch
+from paprle.hardware.ros.goals import repeat_fingers
+from paprle.hardware.ros.joints import Vec, decode_bool, decode_float
+from paprle.hardware.ros.messages import BOOL, FLOAT, JOINT_STATE, Codec, MessageError
+from paprle.hardware.ros.responsiveness import AnswerWatch
+from paprle.hardware.ros.states import JointStates
+from paprle.hardware.ros.stopping import StopPlanner
+from paprle.hardware.ros.turns import Turns
 
 _LOG = logging.getLogger(__name__)
 

@@ -16,10 +16,10 @@ from collections.abc import Callable
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.bus import Bus
-from hardware.ros.joints import Vec, decode_joints
-from hardware.ros.messages import Codec, MessageError
-from hardware.ros.turns import TURN, Turns
+from paprle.hardware.ros.bus import Bus
+from paprle.hardware.ros.joints import Vec, decode_joints
+from paprle.hardware.ros.messages import Codec, MessageError
+from paprle.hardware.ros.turns import TURN, Turns
 
 _LONGEST_STEP = 0.5  # [s] chosen: states farther apart than this give no velocity
 _JUMP = 0.2  # [rad] chosen: between two states, beyond what twice V explains

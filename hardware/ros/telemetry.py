@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.joints import Pose
-from hardware.ros.messages import Codec
+from paprle.hardware.ros.joints import Pose
+from paprle.hardware.ros.messages import Codec
 
 Vec = npt.NDArray[np.float64]
 

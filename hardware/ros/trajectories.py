@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.joints import Trajectory, Vec, decode_trajectory
-from hardware.ros.messages import JOINT_TRAJECTORY, Codec
+from paprle.hardware.ros.joints import Trajectory, Vec, decode_trajectory
+from paprle.hardware.ros.messages import JOINT_TRAJECTORY, Codec
 
 _FORMS = 256  # chosen: 16 topics with as many numbers of points
 _WORD = 8  # spec: IEEE 754, and two integers of a ROS time or duration

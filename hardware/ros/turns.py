@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from hardware.ros.joints import Vec
+from paprle.hardware.ros.joints import Vec
 
 TURN = 2.0 * np.pi
 _LOWS = (-np.pi, 0.0)  # [rad] spec: the two intervals in use, each a turn long

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from hardware.sound.errors import SoundError
+from paprle.hardware.sound.errors import SoundError
 
 _RATE = 44_100  # [Hz] spec: what every device plays
 _PIECE = 0.05  # [s] chosen: two of them, one playing and one queued, are T_stale

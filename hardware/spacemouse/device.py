@@ -7,8 +7,8 @@ import sys
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hardware.spacemouse.errors import MouseError
-from hardware.spacemouse.reports import MODELS, Mouse
+from paprle.hardware.spacemouse.errors import MouseError
+from paprle.hardware.spacemouse.reports import MODELS, Mouse
 
 _LARGEST = 64  # [bytes] spec: a full-speed USB interrupt report
 _AT_ONCE = 32  # chosen: a quarter of a second of a mouse at 125 Hz

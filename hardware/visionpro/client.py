@@ -12,10 +12,10 @@ from typing import Any
 
 import grpc
 
-from hardware.visionpro.errors import VisionProError
-from hardware.visionpro.hands import HandReader
-from hardware.visionpro.messages import METHOD, SERVICE, HandUpdate
-from hardware.web.device import WebDevice
+from paprle.hardware.visionpro.errors import VisionProError
+from paprle.hardware.visionpro.hands import HandReader
+from paprle.hardware.visionpro.messages import METHOD, SERVICE, HandUpdate
+from paprle.hardware.web.device import WebDevice
 
 _RETRY = 0.5  # [s] chosen: a headset that wakes is there soon
 _JOIN = 5.0  # [s] chosen: nobody waits longer

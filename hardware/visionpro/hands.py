@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from hardware.web.axes import to_rep103
-from hardware.web.hand import Seen
+from paprle.hardware.web.axes import to_rep103
+from paprle.hardware.web.hand import Seen
 
 Array = npt.NDArray[np.float64]
 

@@ -22,13 +22,13 @@ from pydantic import TypeAdapter
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.http11 import Request, Response
 
-from hardware.web.client import Client
-from hardware.web.device import WebDevice
-from hardware.web.errors import MessageError
-from hardware.web.hand import Seen
-from hardware.web.messages import NORM, Length, Part, parse_object, validate
-from hardware.web.server import OPTIONS, listen_at, name_peer
-from hardware.web.settings import AppSettings
+from paprle.hardware.web.client import Client
+from paprle.hardware.web.device import WebDevice
+from paprle.hardware.web.errors import MessageError
+from paprle.hardware.web.hand import Seen
+from paprle.hardware.web.messages import NORM, Length, Part, parse_object, validate
+from paprle.hardware.web.serving.server import OPTIONS, listen_at, name_peer
+from paprle.hardware.web.settings import AppSettings
 
 _LATER = 1013  # spec: RFC 6455's registry, try again later
 _LARGE = 1e6  # chosen: whatever unit the app has for its gripper

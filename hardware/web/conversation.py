@@ -10,10 +10,15 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from hardware.web.client import Client, run_until_one_ends
-from hardware.web.device import WebDevice
-from hardware.web.errors import MessageError
-from hardware.web.messages import VERSION, HelloMessage, parse_message, write_message
+from paprle.hardware.web.client import Client, run_until_one_ends
+from paprle.hardware.web.device import WebDevice
+from paprle.hardware.web.errors import MessageError
+from paprle.hardware.web.messages import (
+    VERSION,
+    HelloMessage,
+    parse_message,
+    write_message,
+)
 
 _TELL = 0.05  # [s] chosen: what a hand feels as at once
 _N_QUICK, _SLOW = 10, 20  # chosen: ten questions at once, then one a second

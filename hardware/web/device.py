@@ -13,10 +13,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hardware.web.axes import Vec, to_rep103
-from hardware.web.end_sign import EndSign
-from hardware.web.hand import HandClutch, Seen
-from hardware.web.messages import (
+from paprle.hardware.web.axes import Vec, to_rep103
+from paprle.hardware.web.end_sign import EndSign
+from paprle.hardware.web.hand import HandClutch, Seen
+from paprle.hardware.web.messages import (
     ClockMessage,
     Counts,
     Hand,
@@ -25,7 +25,7 @@ from hardware.web.messages import (
     Mode,
     SampleMessage,
 )
-from hardware.web.sender_clock import SenderClock
+from paprle.hardware.web.sender_clock import SenderClock
 
 _BURST = 0.1  # [s] chosen: messages may be held up this long and then come at once
 _LATE_NS = 300_000_000  # chosen: three silences of A1; no hand drives what it sees then

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from hardware.web.hand import Seen
+from paprle.hardware.web.hand import Seen
 
 HOLD_NS = 3_000_000_000
 """How long all hands pinch, [ns]. spec: requirements.md P34."""

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from hardware.web.axes import Vec
-from hardware.web.messages import Mode
+from paprle.hardware.web.axes import Vec
+from paprle.hardware.web.messages import Mode
 
 _MAX_SPEED = 3.0  # [m/s] spec: safety.md A5
 _MAX_TURN = 20.0  # [rad/s] chosen: quicker than a wrist turns

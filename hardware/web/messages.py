@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, MaxLen, MinLen
 from pydantic import TypeAdapter, ValidationError
 
-from hardware.web.errors import MessageError
+from paprle.hardware.web.errors import MessageError
 
 VERSION = 1
 """Of these messages; a page that was kept from another version is told to reload."""

@@ -12,8 +12,8 @@ import struct
 from collections.abc import Callable
 from typing import Protocol
 
-from hardware.web.client import Client, run_until_one_ends
-from hardware.web.sender_clock import SenderClock
+from paprle.hardware.web.client import Client, run_until_one_ends
+from paprle.hardware.web.sender_clock import SenderClock
 
 SOCKET = "/picture"
 # when it was exposed, on the page's clock [ms], NaN where that is not known;

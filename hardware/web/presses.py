@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import NamedTuple
 
-from hardware.web.device import DeviceState, WebDevice
+from paprle.hardware.web.device import DeviceState, WebDevice
 
 _SHOWN_NS = 25_000_000  # chosen: five ticks of 200 Hz
 

@@ -11,19 +11,23 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
-from hardware.web.addresses import find_place
-from hardware.web.arbot import App
-from hardware.web.certificate import Certificate, find_certificate, find_folder
-from hardware.web.conversation import Conversation, Told
-from hardware.web.device import WebDevice
-from hardware.web.errors import WebError
-from hardware.web.files import load_pages
-from hardware.web.pictures import SOCKET as _PICTURES
-from hardware.web.pictures import Picture, Pictures
-from hardware.web.presses import PressReader, Reading
-from hardware.web.qr import draw_qr
-from hardware.web.server import Handler, Site, WebServer, listen_at
-from hardware.web.settings import AppSettings, WebSettings
+from paprle.hardware.web.arbot import App
+from paprle.hardware.web.conversation import Conversation, Told
+from paprle.hardware.web.device import WebDevice
+from paprle.hardware.web.errors import WebError
+from paprle.hardware.web.pictures import SOCKET as _PICTURES
+from paprle.hardware.web.pictures import Picture, Pictures
+from paprle.hardware.web.presses import PressReader, Reading
+from paprle.hardware.web.serving.addresses import find_place
+from paprle.hardware.web.serving.certificate import (
+    Certificate,
+    find_certificate,
+    find_folder,
+)
+from paprle.hardware.web.serving.files import load_pages
+from paprle.hardware.web.serving.qr import draw_qr
+from paprle.hardware.web.serving.server import Handler, Site, WebServer, listen_at
+from paprle.hardware.web.settings import AppSettings, WebSettings
 
 _TELL_NS = (
     10_000_000_000  # [ns] chosen: an attack is told, and does not fill the screen
@@ -111,7 +115,7 @@ class Station:
             sockets[_PICTURES] = pictures.handle
             self._talk.has_pictures = True
         site = Site(
-            load_pages("hardware.web"),
+            load_pages("paprle.hardware.web"),
             sockets,
             _PERMISSIONS,
             beside,

@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Draws a circle, square, rectangle, triangle or S at constant speed.",
-    config="leaders.autopilot.config:AutopilotConfig",
-    factory="leaders.autopilot.leader:Autopilot",
+    config="paprle.leaders.autopilot.config:AutopilotConfig",
+    factory="paprle.leaders.autopilot.leader:Autopilot",
     verified="simulator",
 )

@@ -11,11 +11,11 @@ import math
 import numpy as np
 import pinocchio as pin
 
-from leaders.autopilot.config import AutopilotConfig
-from leaders.autopilot.shapes import make_path, make_time_law
-from paprle.contracts.playback import Playback
+from paprle.contracts.kit.playback import Playback
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, LimbCommand
+from paprle.leaders.autopilot.config import AutopilotConfig
+from paprle.leaders.autopilot.shapes import make_path, make_time_law
 
 _LIMB = "hand"
 _R = np.eye(3)  # it never turns

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Plays datasets, episode by episode: LeRobot v3, UMI zarr, ALOHA HDF5.",
-    config="leaders.dataset.config:DatasetConfig",
-    factory="leaders.dataset.leader:Dataset",
+    config="paprle.leaders.dataset.config:DatasetConfig",
+    factory="paprle.leaders.dataset.leader:Dataset",
     verified="simulator",
     install="pip install 'paprle[dataset]'",
 )

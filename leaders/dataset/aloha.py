@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from leaders.dataset.table import Source, Table, make_stamps
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
+from paprle.leaders.dataset.table import Source, Table, make_stamps
 
 _RATE = 50.0  # [Hz] spec: DT = 0.02 in ALOHA's constants.py
 _JOINTS = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate")

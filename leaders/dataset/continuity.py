@@ -7,9 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from leaders.dataset.config import ColumnSettings
-from leaders.dataset.limbs import LimbRows
-from paprle.contracts.continuity import (
+from paprle.contracts.kit.continuity import (
     HAND_SPEED,
     find_joint_jumps,
     find_joint_speeds,
@@ -17,6 +15,8 @@ from paprle.contracts.continuity import (
     unwrap,
 )
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.leaders.dataset.config import ColumnSettings
+from paprle.leaders.dataset.limbs import LimbRows
 
 
 def join_turns(

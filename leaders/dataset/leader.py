@@ -9,16 +9,6 @@ from pathlib import Path
 
 import numpy as np
 
-from leaders.dataset.aloha import AlohaSource
-from leaders.dataset.config import DatasetConfig
-from leaders.dataset.continuity import find_jump, join_turns
-from leaders.dataset.lerobot import LerobotSource
-from leaders.dataset.limbs import LimbRows, make_rows
-from leaders.dataset.limits import JointLimits
-from leaders.dataset.plays import Plays
-from leaders.dataset.table import Source, check_table
-from leaders.dataset.track import Track
-from leaders.dataset.umi import UmiSource
 from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
@@ -28,6 +18,16 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
+from paprle.leaders.dataset.aloha import AlohaSource
+from paprle.leaders.dataset.config import DatasetConfig
+from paprle.leaders.dataset.continuity import find_jump, join_turns
+from paprle.leaders.dataset.lerobot import LerobotSource
+from paprle.leaders.dataset.limbs import LimbRows, make_rows
+from paprle.leaders.dataset.limits import JointLimits
+from paprle.leaders.dataset.plays import Plays
+from paprle.leaders.dataset.table import Source, check_table
+from paprle.leaders.dataset.track import Track
+from paprle.leaders.dataset.umi import UmiSource
 
 _INSTALL = "pip install 'paprle[dataset]'"
 _RANGE = re.compile(r"(\d+)(?::(\d+))?")

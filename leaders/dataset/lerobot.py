@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from leaders.dataset.table import Source, Table
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
+from paprle.leaders.dataset.table import Source, Table
 
 _LARGEST_INFO = 16 * 2**20  # [bytes] chosen: names of a thousand features
 _INDEX = ("episode_index", "length", "data/chunk_index", "data/file_index")

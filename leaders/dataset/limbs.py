@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from leaders.dataset.config import ColumnSettings, DatasetConfig
-from leaders.dataset.table import Table
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
+from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig
+from paprle.leaders.dataset.table import Table
 
 _WIDTHS = {
     "rotation_vector": 3,

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from leaders.dataset.config import ColumnSettings
-from leaders.dataset.limbs import LimbRows
-from paprle.contracts.known_motion import find_misfit
+from paprle.contracts.kit.known_motion import find_misfit
 from paprle.contracts.types import RobotInfo
+from paprle.leaders.dataset.config import ColumnSettings
+from paprle.leaders.dataset.limbs import LimbRows
 
 
 class JointLimits:

@@ -11,10 +11,10 @@ import itertools
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 
-from leaders.dataset.track import Track
 from paprle.contracts.errors import ConfigError, PaprleError
-from paprle.contracts.playback import Playback
+from paprle.contracts.kit.playback import Playback
 from paprle.contracts.types import Feedback, SessionState
+from paprle.leaders.dataset.track import Track
 
 
 class Plays:

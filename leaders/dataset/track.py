@@ -15,8 +15,8 @@ from scipy.interpolate import (
     make_smoothing_spline,
 )
 
-from leaders.dataset.limbs import LimbRows
 from paprle.contracts.types import LimbCommand, Vec, readonly
+from paprle.leaders.dataset.limbs import LimbRows
 
 _CUTOFF = 10.0  # [Hz] chosen: twice what a hand does; a tracker's noise is above
 _FEWEST = 5  # rows that SciPy smooths

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from leaders.dataset.table import Source, Table, make_stamps
 from paprle.contracts.errors import DeviceError
+from paprle.leaders.dataset.table import Source, Table, make_stamps
 
 _RATE = 60_000 / 1001  # [Hz] spec: frames of the GoPro that UMI is built on
 _PARTS = (

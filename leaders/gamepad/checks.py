@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from hardware.gamepad.controls import CONTROLS
-from leaders.gamepad.config import GamepadConfig, PadSettings
-from leaders.gamepad.shaping import parse_terms
 from paprle.contracts.axes import N_AXES
+from paprle.hardware.gamepad.controls import CONTROLS
+from paprle.leaders.gamepad.config import GamepadConfig, PadSettings
+from paprle.leaders.gamepad.shaping import parse_terms
 
 
 def find_mistakes(config: GamepadConfig) -> list[str]:

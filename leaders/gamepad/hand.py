@@ -10,9 +10,9 @@ from collections import Counter
 from collections.abc import Mapping
 from math import nan
 
-from leaders.gamepad.config import GamepadConfig, PadSettings
-from leaders.gamepad.shaping import deflect, parse_terms, shape_controls
 from paprle.contracts.types import Vec, readonly
+from paprle.leaders.gamepad.config import GamepadConfig, PadSettings
+from paprle.leaders.gamepad.shaping import deflect, parse_terms, shape_controls
 
 _PRESSED, _RELEASED = 0.6, 0.4  # chosen: of a trigger as a button; it must not chatter
 

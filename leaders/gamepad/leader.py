@@ -6,16 +6,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from hardware.gamepad.errors import PadError
-from hardware.gamepad.rack import Rack
-from hardware.sound.errors import SoundError
-from hardware.sound.speaker import Speaker
-from leaders.gamepad.checks import find_mistakes
-from leaders.gamepad.config import GamepadConfig
-from leaders.gamepad.hand import Hand
-from leaders.gamepad.rumble import LASTS, Refresher
-from paprle.contracts.cue_output import SILENT, choose_amplitudes
 from paprle.contracts.errors import ConfigError, opening
+from paprle.contracts.kit.cue_output import SILENT, choose_amplitudes
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Actions,
@@ -25,6 +17,14 @@ from paprle.contracts.types import (
     LimbCommand,
     SessionState,
 )
+from paprle.hardware.gamepad.errors import PadError
+from paprle.hardware.gamepad.rack import Rack
+from paprle.hardware.sound.errors import SoundError
+from paprle.hardware.sound.speaker import Speaker
+from paprle.leaders.gamepad.checks import find_mistakes
+from paprle.leaders.gamepad.config import GamepadConfig
+from paprle.leaders.gamepad.hand import Hand
+from paprle.leaders.gamepad.rumble import LASTS, Refresher
 
 _INSTALL = "pip install 'paprle[gamepad]'"
 

@@ -6,7 +6,7 @@ pitch, is limits and clearance.
 
 from __future__ import annotations
 
-from paprle.contracts.cue_output import SILENT, Amplitudes
+from paprle.contracts.kit.cue_output import SILENT, Amplitudes
 
 LASTS = 0.1  # [s] spec: safety.md A1; nobody refreshes it once the session is silent
 _REFRESH_NS = 50_000_000  # chosen: half of that

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping
 
-from hardware.gamepad.controls import CONTROLS, STICKS, TRIGGERS
+from paprle.hardware.gamepad.controls import CONTROLS, STICKS, TRIGGERS
 
 Terms = tuple[tuple[str, float], ...]
 """Controls and their signs."""

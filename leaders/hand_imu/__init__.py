@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="A bare hand before a camera (MediaPipe), an inertial sensor on its wrist.",
-    config="leaders.hand_imu.config:HandImuConfig",
-    factory="leaders.hand_imu.leader:HandImu",
+    config="paprle.leaders.hand_imu.config:HandImuConfig",
+    factory="paprle.leaders.hand_imu.leader:HandImu",
     verified="emulator",
     install="pip install 'paprle[hand]' # and see leaders/hand_imu/README.md",
 )

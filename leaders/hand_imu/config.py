@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings import STRICT
-from paprle.contracts.sound_settings import SoundSettings
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.sound import SoundSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,21 +7,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from hardware.hand.frames import HandFrame
-from hardware.imu.reader import Attitude
-from hardware.sound.errors import SoundError
-from hardware.sound.speaker import Speaker
-from leaders.hand_imu.config import HandImuConfig
-from leaders.hand_imu.filters import make_filter
-from leaders.hand_imu.gestures import Fist, Pinch
-from leaders.hand_imu.glide import Glide
-from leaders.hand_imu.heading import Heading
-from leaders.hand_imu.place import locate
-from leaders.hand_imu.press import Press
-from leaders.hand_imu.sources import Devices, Recorded, Source
-from leaders.hand_imu.track import Track
-from paprle.contracts.cue_output import choose_amplitudes
 from paprle.contracts.errors import opening
+from paprle.contracts.kit.cue_output import choose_amplitudes
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Feedback,
@@ -30,6 +17,19 @@ from paprle.contracts.types import (
     LimbCommand,
     SessionState,
 )
+from paprle.hardware.hand.frames import HandFrame
+from paprle.hardware.imu.reader import Attitude
+from paprle.hardware.sound.errors import SoundError
+from paprle.hardware.sound.speaker import Speaker
+from paprle.leaders.hand_imu.config import HandImuConfig
+from paprle.leaders.hand_imu.filters import make_filter
+from paprle.leaders.hand_imu.gestures import Fist, Pinch
+from paprle.leaders.hand_imu.glide import Glide
+from paprle.leaders.hand_imu.heading import Heading
+from paprle.leaders.hand_imu.place import locate
+from paprle.leaders.hand_imu.press import Press
+from paprle.leaders.hand_imu.sources import Devices, Recorded, Source
+from paprle.leaders.hand_imu.track import Track
 
 _LIMB = "hand"
 _SOUND = "pip install 'paprle[sound]'"

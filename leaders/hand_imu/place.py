@@ -6,8 +6,8 @@ from typing import Literal
 
 import numpy as np
 
-from hardware.hand.frames import Hand, HandFrame
 from paprle.contracts.types import Vec
+from paprle.hardware.hand.frames import Hand, HandFrame
 
 Point = Literal["palm", "fingertips"]
 

@@ -6,15 +6,15 @@ import bisect
 from pathlib import Path
 from typing import Protocol
 
-from hardware.hand.errors import HandError
-from hardware.hand.frames import HandFrame
-from hardware.hand.recording import Recording, read_recording
-from hardware.hand.tracker_process import TrackerProcess, TrackerSettings
-from hardware.imu.errors import ImuError
-from hardware.imu.reader import Attitude, ImuPort, ImuReader
-from leaders.hand_imu.config import CameraConfig, HandImuConfig, ImuConfig
 from paprle.contracts.errors import DeviceError, MissingDependency
 from paprle.contracts.plugins import Clock
+from paprle.hardware.hand.errors import HandError
+from paprle.hardware.hand.frames import HandFrame
+from paprle.hardware.hand.recording import Recording, read_recording
+from paprle.hardware.hand.tracker_process import TrackerProcess, TrackerSettings
+from paprle.hardware.imu.errors import ImuError
+from paprle.hardware.imu.reader import Attitude, ImuPort, ImuReader
+from paprle.leaders.hand_imu.config import CameraConfig, HandImuConfig, ImuConfig
 
 _WAITING_NS = 33_333_333  # [ns] chosen: a camera's period
 

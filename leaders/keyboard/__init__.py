@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Moves with the keys of a plain terminal, over SSH too.",
-    config="leaders.keyboard.config:KeyboardConfig",
-    factory="leaders.keyboard.leader:Keyboard",
+    config="paprle.leaders.keyboard.config:KeyboardConfig",
+    factory="paprle.leaders.keyboard.leader:Keyboard",
     verified="emulator",
 )

@@ -13,14 +13,9 @@ import stat
 
 import numpy as np
 
-from hardware.sound.errors import SoundError
-from hardware.sound.speaker import Speaker
-from leaders.keyboard.config import KeyboardConfig
-from leaders.keyboard.keys import HELP, MODES, KeyParser
-from leaders.keyboard.rates import Rates
 from paprle.contracts.axes import FREEDOMS, N_FREEDOMS, AxisSpeeds
-from paprle.contracts.cue_output import choose_amplitudes
 from paprle.contracts.errors import DeviceError, opening
+from paprle.contracts.kit.cue_output import choose_amplitudes
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Feedback,
@@ -30,6 +25,11 @@ from paprle.contracts.types import (
     SessionState,
     readonly,
 )
+from paprle.hardware.sound.errors import SoundError
+from paprle.hardware.sound.speaker import Speaker
+from paprle.leaders.keyboard.config import KeyboardConfig
+from paprle.leaders.keyboard.keys import HELP, MODES, KeyParser
+from paprle.leaders.keyboard.rates import Rates
 
 _LOG = logging.getLogger(__name__)
 _LIMB = "hand"

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from leaders.keyboard.config import KeyboardConfig
-from leaders.keyboard.keys import GRIPPER, MOTIONS
 from paprle.contracts.types import Vec
+from paprle.leaders.keyboard.config import KeyboardConfig
+from paprle.leaders.keyboard.keys import GRIPPER, MOTIONS
 
 
 class Rates:

@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Plays recorded motion: CSV, TUM, NPZ, own episodes, ROS bags.",
-    config="leaders.offline.config:OfflineConfig",
-    factory="leaders.offline.leader:Offline",
+    config="paprle.leaders.offline.config:OfflineConfig",
+    factory="paprle.leaders.offline.leader:Offline",
     verified="simulator",
 )

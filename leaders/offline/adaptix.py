@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.text import Limb
-from leaders.offline.track import Rows
 from paprle.contracts.errors import DeviceError, RecordingError
-from paprle.recording.adaptix import CLOSED, parse_adaptix
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.text import Limb
+from paprle.leaders.offline.track import Rows
+from paprle.recording.others.adaptix import CLOSED, parse_adaptix
 
 
 def read_adaptix(where: object, text: str, config: OfflineConfig) -> Limb:

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from leaders.offline.config import OfflineConfig, UnitSettings
-from leaders.offline.quantities import doubt_lengths
-from leaders.offline.text import Limb
-from leaders.offline.track import Rows
-from leaders.offline.units import scale_rows
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
+from paprle.leaders.offline.config import OfflineConfig, UnitSettings
+from paprle.leaders.offline.quantities import doubt_lengths
+from paprle.leaders.offline.text import Limb
+from paprle.leaders.offline.track import Rows
+from paprle.leaders.offline.units import scale_rows
 
 _LARGEST_FILE = 512 * 2**20  # [bytes] chosen: unpacked; a day of 7 joints at 100 Hz
 _USUAL = {

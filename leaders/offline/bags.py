@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.text import Limb
-from leaders.offline.track import Rows
 from paprle.contracts.errors import ConfigError, DeviceError, RecordingError
-from paprle.contracts.rest import TRIGGER, is_at_rest
-from paprle.contracts.static_frames import SourceFrame
+from paprle.contracts.kit.seen_at_rest import TRIGGER, is_at_rest
+from paprle.contracts.kit.static_frames import SourceFrame
 from paprle.contracts.types import Vec
-from paprle.recording.bag_joints import Stamps, Wanted
-from paprle.recording.bags import JOINT_TYPES, POSE_STAMPED, Bag
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.text import Limb
+from paprle.leaders.offline.track import Rows
+from paprle.recording.others.bag_joints import Stamps, Wanted
+from paprle.recording.others.bags import JOINT_TYPES, POSE_STAMPED, Bag
 
 
 def read_bag(

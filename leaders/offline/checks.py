@@ -15,8 +15,7 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from leaders.offline.track import Rows
-from paprle.contracts.continuity import (
+from paprle.contracts.kit.continuity import (
     HAND_SPEED,
     HAND_TURN,
     find_joint_jumps,
@@ -25,6 +24,7 @@ from paprle.contracts.continuity import (
     unwrap,
 )
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.leaders.offline.track import Rows
 
 _SHORTEST_STEP = 0.01  # [s] chosen: bunched stamps of one frame are no jump
 SHORTEST_STRETCH = 0.2  # [s] chosen: a motion between two jumps lasts longer

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.units import ANGLE, LENGTH, TIME, split_unit
 from paprle.contracts.errors import ConfigError, suggest
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.units import ANGLE, LENGTH, TIME, split_unit
 
 _STAMPS = ("capture_timestamp", "timestamp", "time", "t")
 _OPENINGS = ("opening", "gripper")

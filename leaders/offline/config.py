@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings import STRICT, GripperSettings
+from paprle.contracts.settings.core import STRICT, GripperSettings
 from paprle.contracts.types import Reposture
 
 

@@ -10,9 +10,9 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from leaders.offline.columns import TUM
-from leaders.offline.titles import is_number
 from paprle.contracts.errors import ConfigError
+from paprle.leaders.offline.columns import TUM
+from paprle.leaders.offline.titles import is_number
 
 _ROS1 = "%time"
 _STAMP, _FRAME = "field.header.stamp", "field.header.frame_id"

@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from leaders.offline.text import Limb
-from leaders.offline.track import Rows
 from paprle.contracts.errors import DeviceError, RecordingError
 from paprle.contracts.types import LeaderInfo, SessionState, Vec
+from paprle.leaders.offline.text import Limb
+from paprle.leaders.offline.track import Rows
 from paprle.recording.reader import Episode
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from paprle.recording.adaptix import AdaptixFrame
+from paprle.recording.others.adaptix import AdaptixFrame
 
 
 class FrameCalls:

@@ -7,14 +7,9 @@ from functools import cached_property
 
 import numpy as np
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.frames import FrameCalls
-from leaders.offline.motion import Motion, load_motion
-from leaders.offline.timeline import Timeline
-from leaders.offline.track import Rows
 from paprle.contracts.axes import AxisSpeeds
-from paprle.contracts.callables import load_callable
-from paprle.contracts.playback import Playback
+from paprle.contracts.kit.callables import load_callable
+from paprle.contracts.kit.playback import Playback
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Emits,
@@ -24,6 +19,11 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.frames import FrameCalls
+from paprle.leaders.offline.motion import Motion, load_motion
+from paprle.leaders.offline.timeline import Timeline
+from paprle.leaders.offline.track import Rows
 
 
 class Offline(Leader):

@@ -9,23 +9,23 @@ from pathlib import Path
 
 import numpy as np
 
-from leaders.offline.arrays import read_npz
-from leaders.offline.checks import (
+from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.types import RobotInfo
+from paprle.leaders.offline.arrays import read_npz
+from paprle.leaders.offline.checks import (
     MOST_ROWS,
     MOST_TIME,
     clean,
     find_loss,
     find_own_joints,
 )
-from leaders.offline.config import ColumnSettings, OfflineConfig
-from leaders.offline.decode import read_whole
-from leaders.offline.quantities import check_joints, doubt_opening, guess_units
-from leaders.offline.text import Limb, read_text
-from leaders.offline.track import Rows, Track
-from paprle.contracts.axes import AxisSpeeds
-from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.types import RobotInfo
-from paprle.recording.adaptix import AdaptixFrame, is_adaptix
+from paprle.leaders.offline.config import ColumnSettings, OfflineConfig
+from paprle.leaders.offline.decode import read_whole
+from paprle.leaders.offline.quantities import check_joints, doubt_opening, guess_units
+from paprle.leaders.offline.text import Limb, read_text
+from paprle.leaders.offline.track import Rows, Track
+from paprle.recording.others.adaptix import AdaptixFrame, is_adaptix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,19 +194,19 @@ def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
 def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str, Limb]:
     # Imported here: only these kinds of files need the recording's libraries.
     if path.suffix not in {".csv", ".npz", ".txt"}:
-        from leaders.offline.bags import read_bag  # noqa: PLC0415
-        from paprle.recording.bags import is_bag  # noqa: PLC0415
+        from paprle.leaders.offline.bags import read_bag  # noqa: PLC0415
+        from paprle.recording.others.bags import is_bag  # noqa: PLC0415
 
         if is_bag(path):
             return read_bag(path, names, config)
     if path.suffix == ".mcap":
-        from leaders.offline.episodes import read_episode  # noqa: PLC0415
+        from paprle.leaders.offline.episodes import read_episode  # noqa: PLC0415
 
         limbs = read_episode(path)
         is_single = len(limbs) == len(names) == 1
         return dict(zip(names, limbs.values(), strict=True)) if is_single else limbs
     if path.suffix == ".csv" and config.columns == ColumnSettings():
-        from leaders.offline.adaptix import read_adaptix  # noqa: PLC0415
+        from paprle.leaders.offline.adaptix import read_adaptix  # noqa: PLC0415
 
         text = read_whole(path).text
         if is_adaptix(text):

@@ -12,11 +12,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from leaders.offline.columns import TUM, TUM_WXYZ, shown
-from leaders.offline.config import ColumnSettings, Delimiter
-from leaders.offline.echo import read_echo
-from leaders.offline.titles import find_header, is_units
 from paprle.contracts.errors import ConfigError
+from paprle.leaders.offline.columns import TUM, TUM_WXYZ, shown
+from paprle.leaders.offline.config import ColumnSettings, Delimiter
+from paprle.leaders.offline.echo import read_echo
+from paprle.leaders.offline.titles import find_header, is_units
 
 _NAMED: Mapping[Delimiter, str | None] = {
     "comma": ",",

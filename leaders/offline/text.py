@@ -14,17 +14,17 @@ from pathlib import Path
 
 import numpy as np
 
-from leaders.offline.columns import Columns, find_columns
-from leaders.offline.config import OfflineConfig
-from leaders.offline.decode import read_whole
-from leaders.offline.quantities import doubt_angles, doubt_lengths
-from leaders.offline.tables import Table, find_table
-from leaders.offline.track import Rows
-from leaders.offline.units import compute_quat_xyzw
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Vec
-from paprle.recording.adaptix import AdaptixFrame
+from paprle.leaders.offline.columns import Columns, find_columns
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.decode import read_whole
+from paprle.leaders.offline.quantities import doubt_angles, doubt_lengths
+from paprle.leaders.offline.tables import Table, find_table
+from paprle.leaders.offline.track import Rows
+from paprle.leaders.offline.units import compute_quat_xyzw
+from paprle.recording.others.adaptix import AdaptixFrame
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaders.offline.track import Track
+from paprle.leaders.offline.track import Track
 
 _SHORTEST_LOSS = 0.15  # [s] chosen: the session disengages after 0.1 s, safety.md A1
 _LONGEST_LOSS = 10.0  # [s] chosen: nobody learns from waiting longer

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from leaders.offline.units import is_unit
+from paprle.leaders.offline.units import is_unit
 
 _MOST_TITLES = 40  # chosen: an instrument's preamble is shorter
 _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|nan|[+-]?inf", re.I)

@@ -9,8 +9,8 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from leaders.offline.curves import BoundedCurve, Curve, SmoothCurve
 from paprle.contracts.types import LimbCommand, Vec, readonly
+from paprle.leaders.offline.curves import BoundedCurve, Curve, SmoothCurve
 
 _CUTOFF = 10.0  # [Hz] chosen: twice what a hand does; a tracker's noise is above
 _TRACKED = 0.008  # [s] chosen: a tracker's rows are farther apart, a session's are not

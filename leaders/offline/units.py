@@ -12,9 +12,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from leaders.offline.config import UnitSettings
-from leaders.offline.track import Rows
 from paprle.contracts.types import Vec
+from paprle.leaders.offline.config import UnitSettings
+from paprle.leaders.offline.track import Rows
 
 TIME: Mapping[str, float] = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "µs": 1e-6, "ns": 1e-9}
 LENGTH: Mapping[str, float] = {"m": 1.0, "cm": 1e-2, "mm": 1e-3}

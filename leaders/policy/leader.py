@@ -6,14 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from leaders.policy.chunk import Chunk
-from leaders.policy.config import PolicyConfig
-from leaders.policy.load import Act, load_policy
-from leaders.policy.remote import RemotePolicy
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.playback import Playback
+from paprle.contracts.kit.playback import Playback
+from paprle.contracts.observing_leader import SeeingLeader, Window
 from paprle.contracts.plugins import Clock
-from paprle.contracts.seeing import SeeingLeader, Window
 from paprle.contracts.types import (
     Feedback,
     LeaderInfo,
@@ -22,10 +18,14 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
+from paprle.leaders.policy.chunk import Chunk
+from paprle.leaders.policy.config import PolicyConfig
+from paprle.leaders.policy.load import Act, load_policy
+from paprle.leaders.policy.remote import RemotePolicy
 
 if TYPE_CHECKING:  # kernels, none of which is loaded where plug-ins are only listed
-    from leaders.policy.mind import Mind
-    from paprle.dataset.live import Observations
+    from paprle.leaders.policy.inference import Mind
+    from paprle.observation.live import Observations
 
 _N_AHEAD = 100  # chosen: rows of a chunk that a start is chosen for; 3 s at 30 Hz
 _ALONE = (
@@ -64,14 +64,14 @@ class Policy(SeeingLeader):
 
     def meet(self, robot: RobotInfo) -> None:
         """Take the robot that it will drive."""
-        from paprle.dataset.live import Actions  # noqa: PLC0415 - likewise
+        from paprle.observation.live import Actions  # noqa: PLC0415 - likewise
 
         self._robot = robot
         self._actions = Actions(robot, self.config.action)
 
     def watch(self, window: Window) -> None:
         """Take what shows it the session."""
-        from paprle.dataset.live import Observations  # noqa: PLC0415 - likewise
+        from paprle.observation.live import Observations  # noqa: PLC0415 - likewise
 
         cameras, objects = window.cameras, window.objects
         self._observations = Observations(self._meet(), cameras, objects)
@@ -110,7 +110,7 @@ class Policy(SeeingLeader):
         self._has_place = getattr(policy, "has_place", False)
         if self._observations is None:
             raise DeviceError(_ALONE)
-        from leaders.policy.mind import Mind  # noqa: PLC0415 - likewise
+        from paprle.leaders.policy.inference import Mind  # noqa: PLC0415 - likewise
 
         self._mind = Mind(
             self.config,

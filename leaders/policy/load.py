@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from hardware.onnx.network import Network, NetworkError
-from leaders.policy.config import PolicyConfig
-from paprle.contracts.callables import load_callable
 from paprle.contracts.errors import opening
+from paprle.contracts.kit.callables import load_callable
+from paprle.hardware.onnx.network import Network, NetworkError
+from paprle.leaders.policy.config import PolicyConfig
 
 Observation = Mapping[str, Any]
 Act = Callable[[Observation], Any]

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from hardware.lines.lines import Lines
-from leaders.policy.load import Observation, stay
 from paprle.contracts.errors import DeviceError
+from paprle.hardware.lines.lines import Lines
+from paprle.leaders.policy.load import Observation, stay
 
 
 class RemotePolicy:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
-from leaders.policy.load import Act, Observation
+from paprle.leaders.policy.load import Act, Observation
 
 _END = 1.0  # [s] chosen: a policy that hangs is left behind, its process ends
 

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Arms of Dynamixel servos, one in each hand, that render torque.",
-    config="leaders.puppeteer.config:PuppeteerConfig",
-    factory="leaders.puppeteer.leader:Puppeteer",
+    config="paprle.leaders.puppeteer.config:PuppeteerConfig",
+    factory="paprle.leaders.puppeteer.leader:Puppeteer",
     verified="emulator",
     install="pip install 'paprle[puppeteer]'",
 )

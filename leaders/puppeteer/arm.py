@@ -16,15 +16,15 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from hardware.dynamixel.bus import Reading
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.models import find_stall_torque
-from leaders.puppeteer.config import (
+from paprle.contracts.types import GripperInfo, LeaderArm, Vec, readonly
+from paprle.hardware.dynamixel.bus import Reading
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.models import find_stall_torque
+from paprle.leaders.puppeteer.config import (
     GripperServoSettings,
     PuppetSettings,
     ServoSettings,
 )
-from paprle.contracts.types import GripperInfo, LeaderArm, Vec, readonly
 
 _TURN = 2.0 * math.pi
 AnyServo = ServoSettings | GripperServoSettings

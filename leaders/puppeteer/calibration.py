@@ -12,28 +12,28 @@ from typing import Any
 
 import numpy as np
 
-from hardware.dynamixel.bus_thread import BusThread
-from hardware.dynamixel.models import find_model
-from hardware.dynamixel.probe import stand, swing
-from leaders.puppeteer.arm import AnyServo, Arm
-from leaders.puppeteer.config import PuppetSettings
-from leaders.puppeteer.friction import FAR, Excitation, Friction, fit_friction
-from leaders.puppeteer.measures import (
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.types import Vec
+from paprle.hardware.dynamixel.bus_thread import BusThread
+from paprle.hardware.dynamixel.models import find_model
+from paprle.hardware.dynamixel.probe import stand, swing
+from paprle.leaders.puppeteer.arm import AnyServo, Arm
+from paprle.leaders.puppeteer.config import PuppetSettings
+from paprle.leaders.puppeteer.friction import FAR, Excitation, Friction, fit_friction
+from paprle.leaders.puppeteer.measures import (
     STILL,
     find_gripper,
     find_offset,
     find_sign,
     wrap,
 )
-from leaders.puppeteer.weighing import (
+from paprle.leaders.puppeteer.weighing import (
     HEAVY,
     N_POSTURES,
     Scale,
     Swung,
     fit_torques,
 )
-from paprle.contracts.errors import ConfigError
-from paprle.contracts.types import Vec
 
 Dialogue = Generator[str, str, Any]
 _WATCH = 0.3  # [s] chosen: a hundred readings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hardware.dynamixel.models import model_names
-from leaders.puppeteer.config import PuppeteerConfig, PuppetSettings
+from paprle.hardware.dynamixel.models import model_names
+from paprle.leaders.puppeteer.config import PuppeteerConfig, PuppetSettings
 
 _LEAST_RANGE = 0.1  # [rad] chosen: a gripper that moves less than this is miscalibrated
 

@@ -11,24 +11,24 @@ from pathlib import Path
 
 import numpy as np
 
-from hardware.dynamixel.bus import Bus, Reading
-from hardware.dynamixel.bus_thread import BusSettings
-from hardware.dynamixel.errors import BusError, BusTimeout
-from hardware.dynamixel.inspection import (
+from paprle.hardware.dynamixel.bus import Bus, Reading
+from paprle.hardware.dynamixel.bus_thread import BusSettings
+from paprle.hardware.dynamixel.errors import BusError, BusTimeout
+from paprle.hardware.dynamixel.inspection import (
     ServoSpec,
     find_absence,
     find_direction,
     find_problems,
     read_table,
 )
-from hardware.dynamixel.models import find_name
-from hardware.dynamixel.port import find_latency_problem, read_latency_timer
-from hardware.dynamixel.search import find_all_elsewhere, find_rates
-from hardware.dynamixel.twins import find_shadows, find_twin_problems, list_near
-from hardware.dynamixel.watchdog import KNOWN_BAD, is_small
-from hardware.dynamixel.wire import Wire
-from leaders.puppeteer.arm import Arm, ArmState
-from leaders.puppeteer.limits import read_limits
+from paprle.hardware.dynamixel.line.port import find_latency_problem, read_latency_timer
+from paprle.hardware.dynamixel.line.search import find_all_elsewhere, find_rates
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.models import find_name
+from paprle.hardware.dynamixel.twins import find_shadows, find_twin_problems, list_near
+from paprle.hardware.dynamixel.watchdog import KNOWN_BAD, is_small
+from paprle.leaders.puppeteer.arm import Arm, ArmState
+from paprle.leaders.puppeteer.limits import read_limits
 
 Finding = tuple[bool, str]
 """Whether the part is well, and a sentence about it."""

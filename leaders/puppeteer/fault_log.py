@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from hardware.dynamixel.bus_thread import BusThread, Snapshot
-from leaders.puppeteer.arm import Arm
+from paprle.hardware.dynamixel.bus_thread import BusThread, Snapshot
+from paprle.leaders.puppeteer.arm import Arm
 
 
 class ServoFaultLog:

@@ -13,26 +13,26 @@ from typing import Any
 
 import numpy as np
 
-from hardware.dynamixel.bus_thread import BusThread
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.models import has_torque
-from hardware.dynamixel.port import (
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.plugins import Clock, Leader
+from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, SessionState, Vec
+from paprle.hardware.dynamixel.bus_thread import BusThread
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.line.port import (
     find_latency_problem,
     find_obstacle,
     read_latency_timer,
 )
-from hardware.dynamixel.torque import TorqueCommand
-from leaders.puppeteer.calibration import calibrate
-from leaders.puppeteer.checks import find_mistakes
-from leaders.puppeteer.config import PuppeteerConfig
-from leaders.puppeteer.doctor import diagnose
-from leaders.puppeteer.fault_log import ServoFaultLog, summarise_buses
-from leaders.puppeteer.rig import make_arms, make_buses
-from leaders.puppeteer.samples import SampleMaker
-from leaders.puppeteer.setup import set_up_servos
-from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.plugins import Clock, Leader
-from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, SessionState, Vec
+from paprle.hardware.dynamixel.models import has_torque
+from paprle.hardware.dynamixel.torque import TorqueCommand
+from paprle.leaders.puppeteer.calibration import calibrate
+from paprle.leaders.puppeteer.checks import find_mistakes
+from paprle.leaders.puppeteer.config import PuppeteerConfig
+from paprle.leaders.puppeteer.doctor import diagnose
+from paprle.leaders.puppeteer.fault_log import ServoFaultLog, summarise_buses
+from paprle.leaders.puppeteer.rig import make_arms, make_buses
+from paprle.leaders.puppeteer.samples import SampleMaker
+from paprle.leaders.puppeteer.setup import set_up_servos
 
 _ENGAGE_HINT = "open all grippers, then hold them closed for 3 s with the arms still"
 _WAITING = SessionState.WAITING

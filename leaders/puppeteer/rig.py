@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from hardware.dynamixel.bus_thread import BusSettings
-from leaders.puppeteer.arm import Arm
-from leaders.puppeteer.config import PuppeteerConfig
+from paprle.hardware.dynamixel.bus_thread import BusSettings
+from paprle.leaders.puppeteer.arm import Arm
+from paprle.leaders.puppeteer.config import PuppeteerConfig
 
 
 def make_arms(config: PuppeteerConfig) -> tuple[Arm, ...]:

@@ -8,15 +8,15 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from hardware.dynamixel.bus_thread import BusSettings
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.models import BAUD_CODES, find_name
-from hardware.dynamixel.search import find_rates
-from hardware.dynamixel.setup import Found, Goal, find_alone, is_set_up, set_up
-from hardware.dynamixel.wire import Wire
-from leaders.puppeteer.arm import Arm
 from paprle.contracts.errors import ConfigError
+from paprle.hardware.dynamixel.bus_thread import BusSettings
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.line.search import find_rates
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.models import BAUD_CODES, find_name
+from paprle.hardware.dynamixel.setup import Found, Goal, find_alone, is_set_up, set_up
+from paprle.leaders.puppeteer.arm import Arm
 
 Goals = Mapping[str, Goal]
 """What each servo shall become, by the name of its joint."""

@@ -19,11 +19,11 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from hardware.dynamixel.torque_map import Kind, TorqueMap
-from leaders.puppeteer.config import PuppetSettings
-from leaders.puppeteer.friction import smooth
 from paprle.contracts.types import Vec
-from paprle.contracts.urdf_models import make_pin_model
+from paprle.contracts.urdf.models import make_pin_model
+from paprle.hardware.dynamixel.torque_map import Kind, TorqueMap
+from paprle.leaders.puppeteer.config import PuppetSettings
+from paprle.leaders.puppeteer.friction import smooth
 
 HEAVY = 0.05
 """Weight below which a joint cannot be weighed, [N·m]. chosen: that of dry friction."""

@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Follows a leader on another host, where `paprle lead` runs.",
-    config="leaders.remote.config:RemoteConfig",
-    factory="leaders.remote.leader:RemoteLeader",
+    config="paprle.leaders.remote.config:RemoteConfig",
+    factory="paprle.leaders.remote.leader:RemoteLeader",
     verified="emulator",
 )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from leaders.remote.config import RemoteConfig
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.far_leader import FarLeader
 from paprle.contracts.plugins import Clock, Link, SessionView
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
+from paprle.leaders.remote.config import RemoteConfig
 from paprle.link.opening import LEADER, make_link, read_key
-from paprle.link.robot_side import RobotSide, make_far_info
+from paprle.link.remote_leader.robot_side import RobotSide, make_far_info
 
 _VIEW_RATE = 50.0  # [Hz] chosen: what a person sees move; 0.2 Mbit/s of one arm
 

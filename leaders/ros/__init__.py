@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Listens to ROS: JointState, PoseStamped, with Joy for the operator.",
-    config="leaders.ros.config:RosLeaderConfig",
-    factory="leaders.ros.leader:RosLeader",
+    config="paprle.leaders.ros.config:RosLeaderConfig",
+    factory="paprle.leaders.ros.leader:RosLeader",
     verified="emulator",
     install="pip install 'paprle[dds]'",
 )

@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from hardware.ros.transports import NodeSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
 from paprle.contracts.types import Reposture
+from paprle.hardware.ros.transports.choice import NodeSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -11,15 +11,15 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 
-from hardware.ros.bus import SENSORS, Bus
-from hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
-from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
-from leaders.ros.config import RosLeaderConfig
-from leaders.ros.frames import HeardFrames
-from leaders.ros.parts import LimbParts
-from paprle.contracts.latest import Latest
+from paprle.contracts.kit.latest import Latest
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import LimbCommand
+from paprle.hardware.ros.bus import SENSORS, Bus
+from paprle.hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
+from paprle.hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
+from paprle.leaders.ros.config import RosLeaderConfig
+from paprle.leaders.ros.frames import HeardFrames
+from paprle.leaders.ros.parts import LimbParts
 
 _NORM = (0.9, 1.1)  # spec: docs/SAFETY.md, A6: quaternions of another norm are refused
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pinocchio as pin
 
-from hardware.ros.bus import Bus, Qos
-from hardware.ros.messages import MessageError
-from hardware.ros.telemetry import TRANSFORMS, decode_transforms
-from leaders.ros.config import RosLeaderConfig
-from paprle.contracts.static_frames import FrameError, SourceFrame, StaticFrames
+from paprle.contracts.kit.static_frames import FrameError, SourceFrame, StaticFrames
+from paprle.hardware.ros.bus import Bus, Qos
+from paprle.hardware.ros.messages import MessageError
+from paprle.hardware.ros.telemetry import TRANSFORMS, decode_transforms
+from paprle.leaders.ros.config import RosLeaderConfig
 
 _TOPIC = "/tf_static"
 _QOS = Qos(depth=100, latched=True)  # spec: tf2_ros, StaticListenerQoS

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from hardware.ros.bus import Bus, BusError
-from hardware.ros.messages import MessageError
-from hardware.ros.transports import open_bus
-from leaders.ros.config import JoyConfig, RosLeaderConfig
-from leaders.ros.device import RosDevice
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import LeaderInfo, LeaderSample
+from paprle.hardware.ros.bus import Bus, BusError
+from paprle.hardware.ros.messages import MessageError
+from paprle.hardware.ros.transports.choice import open_bus
+from paprle.leaders.ros.config import JoyConfig, RosLeaderConfig
+from paprle.leaders.ros.device import RosDevice
 
 _LISTENED = 0.5  # [s] chosen: five messages of a publisher at 10 Hz
 _TELL_NS = 10_000_000_000  # [ns] chosen: a clutch is pressed many times

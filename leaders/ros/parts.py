@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from hardware.ros.joints import Joints
-from hardware.ros.messages import MessageError
-from leaders.ros.config import LimbConfig
-from paprle.contracts.joint_streams import (
+from paprle.contracts.kit.joint_streams import (
     Alternation,
     AmbiguousNamesError,
     match_names,
 )
 from paprle.contracts.types import LimbCommand
+from paprle.hardware.ros.joints import Joints
+from paprle.hardware.ros.messages import MessageError
+from paprle.leaders.ros.config import LimbConfig
 
 _MOST_NAMES = 1000  # chosen: a sender that makes up names fills no memory
 

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Moves with a 3Dconnexion mouse: all six axes at once.",
-    config="leaders.spacemouse.config:SpacemouseConfig",
-    factory="leaders.spacemouse.leader:Spacemouse",
+    config="paprle.leaders.spacemouse.config:SpacemouseConfig",
+    factory="paprle.leaders.spacemouse.leader:Spacemouse",
     verified="emulator",
     install="pip install 'paprle[spacemouse]'",
     packages=("hid",),

@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
-from paprle.contracts.axis_settings import AxisSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.axis import AxisSettings
+from paprle.contracts.settings.core import STRICT
 
 Role = Literal[
     "open",

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hardware.sound.errors import SoundError
-from hardware.sound.speaker import Speaker
-from hardware.spacemouse.device import MouseDevice
-from hardware.spacemouse.errors import MouseError
-from leaders.spacemouse.config import SpacemouseConfig
 from paprle.contracts.axes import FREEDOMS
-from paprle.contracts.cue_output import choose_amplitudes
 from paprle.contracts.errors import ConfigError, opening
+from paprle.contracts.kit.cue_output import choose_amplitudes
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     Actions,
@@ -22,6 +17,11 @@ from paprle.contracts.types import (
     SessionState,
     readonly,
 )
+from paprle.hardware.sound.errors import SoundError
+from paprle.hardware.sound.speaker import Speaker
+from paprle.hardware.spacemouse.device import MouseDevice
+from paprle.hardware.spacemouse.errors import MouseError
+from paprle.leaders.spacemouse.config import SpacemouseConfig
 
 _LIMB = "hand"
 _MOST_BUTTONS = 32  # spec: the longest report of buttons

@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Keeps poses that the robot was led to, and plays them.",
-    config="leaders.teach.config:TeachConfig",
-    factory="leaders.teach.leader:Teach",
+    config="paprle.leaders.teach.config:TeachConfig",
+    factory="paprle.leaders.teach.leader:Teach",
     verified="simulator",
 )

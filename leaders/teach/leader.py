@@ -12,20 +12,10 @@ from pathlib import Path
 
 import numpy as np
 
-from leaders.teach.config import TeachConfig
-from leaders.teach.motion import Motion, find_faults, make_command
-from leaders.teach.poses import (
-    LimbPose,
-    TaughtPose,
-    keep_pose,
-    make_limb_pose,
-    read_poses,
-)
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.link_poses import LinkPoses
-from paprle.contracts.playback import Playback
+from paprle.contracts.kit.playback import Playback
+from paprle.contracts.observing_leader import SeeingLeader, Sight, Window
 from paprle.contracts.plugins import Clock
-from paprle.contracts.seeing import SeeingLeader, Sight, Window
 from paprle.contracts.types import (
     Feedback,
     LeaderInfo,
@@ -35,6 +25,16 @@ from paprle.contracts.types import (
     RobotInfo,
     SessionState,
     Vec,
+)
+from paprle.contracts.urdf.link_poses import LinkPoses
+from paprle.leaders.teach.config import TeachConfig
+from paprle.leaders.teach.motion import Motion, find_faults, make_command
+from paprle.leaders.teach.poses import (
+    LimbPose,
+    TaughtPose,
+    keep_pose,
+    make_limb_pose,
+    read_poses,
 )
 
 _LONGEST = 86400.0  # [s] chosen: a day; a play ends with its poses

@@ -7,9 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pinocchio as pin
 
-from leaders.teach.config import TeachConfig
-from leaders.teach.curve import Bounds, Curve
-from leaders.teach.poses import LimbPose, TaughtPose
 from paprle.contracts.types import (
     Emits,
     GripperInfo,
@@ -19,6 +16,9 @@ from paprle.contracts.types import (
     Vec,
     readonly,
 )
+from paprle.leaders.teach.config import TeachConfig
+from paprle.leaders.teach.curve import Bounds, Curve
+from paprle.leaders.teach.poses import LimbPose, TaughtPose
 
 _TURNED = 1e-9  # [rad] a turn that is none
 

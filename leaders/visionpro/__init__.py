@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="One or two hands at a Vision Pro, by the app Tracking Streamer (gRPC).",
-    config="leaders.visionpro.config:VisionproConfig",
-    factory="leaders.visionpro.leader:Visionpro",
+    config="paprle.leaders.visionpro.config:VisionproConfig",
+    factory="paprle.leaders.visionpro.leader:Visionpro",
     verified="emulator",
     install="pip install 'paprle[visionpro]'",
     packages=("grpc",),

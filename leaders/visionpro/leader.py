@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING
 
 import pinocchio as pin
 
-from hardware.sound.errors import SoundError
-from hardware.sound.speaker import Speaker
-from hardware.visionpro.errors import VisionProError
-from leaders.visionpro.config import VisionproConfig
-from paprle.contracts.cue_output import choose_amplitudes
 from paprle.contracts.errors import opening
+from paprle.contracts.kit.cue_output import choose_amplitudes
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample, LimbCommand
+from paprle.hardware.sound.errors import SoundError
+from paprle.hardware.sound.speaker import Speaker
+from paprle.hardware.visionpro.errors import VisionProError
+from paprle.leaders.visionpro.config import VisionproConfig
 
 if TYPE_CHECKING:
-    from hardware.visionpro.client import Headset
-    from hardware.web.presses import PressReader
+    from paprle.hardware.visionpro.client import Headset
+    from paprle.hardware.web.presses import PressReader
 
 _INSTALL = "pip install 'paprle[visionpro]'"
 _SOUND = "pip install 'paprle[sound]'"
@@ -67,8 +67,8 @@ class Visionpro(Leader):
             with opening("leader 'visionpro'", _SOUND, SoundError):
                 self._speaker.open()
         with opening("leader 'visionpro'", _INSTALL, VisionProError):
-            from hardware.visionpro.client import Headset  # noqa: PLC0415 - its extra
-            from hardware.web.presses import PressReader  # noqa: PLC0415
+            from paprle.hardware.visionpro.client import Headset  # noqa: PLC0415 - its extra
+            from paprle.hardware.web.presses import PressReader  # noqa: PLC0415
 
             headset = Headset(f"{c.host}:{c.port}", c.hands, self.clock)
             headset.open(c.timeout)

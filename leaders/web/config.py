@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Gt, Le, Unit, doc
 
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
 from paprle.contracts.types import Emits
 
 

@@ -13,9 +13,9 @@ from importlib.util import find_spec
 import numpy as np
 import pinocchio as pin
 
-from leaders.web.config import WebConfig
 from paprle.contracts.axes import FREEDOMS, AxisSpeeds
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.operator_requests import Hands
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     LeaderInfo,
@@ -25,7 +25,7 @@ from paprle.contracts.types import (
     RobotInfo,
     readonly,
 )
-from paprle.contracts.wishes import Hands
+from paprle.leaders.web.config import WebConfig
 
 _FRESH_NS = 50_000_000  # chosen: three frames; then the leader speaks for itself
 _RELEASE_NS = 25_000_000  # chosen: five ticks of 200 Hz: no release is overlooked

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="A phone, or one or two hands at a headset, through its browser (WebXR).",
-    config="leaders.webxr.config:WebxrConfig",
-    factory="leaders.webxr.leader:Webxr",
+    config="paprle.leaders.webxr.config:WebxrConfig",
+    factory="paprle.leaders.webxr.leader:Webxr",
     verified="emulator",
     install="pip install 'paprle[web]'",
 )

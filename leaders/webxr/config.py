@@ -9,8 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, MinLen, Unit, doc
 
-from hardware.web.settings import WebSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.hardware.web.settings import WebSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,16 +7,9 @@ from typing import Any
 
 import pinocchio as pin
 
-from hardware.web.addresses import find_place
-from hardware.web.conversation import Told
-from hardware.web.errors import WebError
-from hardware.web.presses import Reading
-from hardware.web.settings import AppSettings
-from hardware.web.station import Station
-from leaders.webxr.config import AppConfig, SightSettings, WebxrConfig
 from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
+from paprle.contracts.kit.secret import read_secret
 from paprle.contracts.plugins import Clock, Leader
-from paprle.contracts.secret import read_secret
 from paprle.contracts.types import (
     Actions,
     Feedback,
@@ -24,6 +17,13 @@ from paprle.contracts.types import (
     LeaderSample,
     LimbCommand,
 )
+from paprle.hardware.web.conversation import Told
+from paprle.hardware.web.errors import WebError
+from paprle.hardware.web.presses import Reading
+from paprle.hardware.web.serving.addresses import find_place
+from paprle.hardware.web.settings import AppSettings
+from paprle.hardware.web.station import Station
+from paprle.leaders.webxr.config import AppConfig, SightSettings, WebxrConfig
 
 
 class Webxr(Leader):
@@ -171,8 +171,8 @@ def _open_eye(sight: SightSettings, clock: Clock) -> Any:
     """Begin to ask for the robot's camera."""
     try:
         # loaded here: a page without pictures needs no OpenCV
-        from hardware.media.colour import ColourReceiver  # noqa: PLC0415
-        from hardware.media.eye import Eye  # noqa: PLC0415
+        from paprle.hardware.media.colour import ColourReceiver  # noqa: PLC0415
+        from paprle.hardware.media.eye import Eye  # noqa: PLC0415
     except ImportError as err:
         raise MissingDependency(
             "leader.sight: expected OpenCV, got none: pip install 'paprle[sight]'"

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Leader and follower on two hosts, over DDS (cyclonedds).",
-    config="paprle.contracts.settings:LinkSettings",
-    factory="links.dds.link:DdsLink",
+    config="paprle.contracts.settings.core:LinkSettings",
+    factory="paprle.links.dds.link:DdsLink",
     verified="emulator",
     install="pip install 'paprle[dds]'",
 )

@@ -9,12 +9,12 @@ from collections import deque
 
 import numpy as np
 
-from hardware.ros.bus import Bus, BusError, Publisher, Qos
-from hardware.ros.dds import DdsBus
-from hardware.ros.messages import BYTES, MessageError, load_codec
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Link
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.settings.core import LinkSettings
+from paprle.hardware.ros.bus import Bus, BusError, Publisher, Qos
+from paprle.hardware.ros.messages import BYTES, MessageError, load_codec
+from paprle.hardware.ros.transports.dds import DdsBus
 
 _MOST = 4096  # chosen: datagrams taken at once; what is beyond them is the oldest
 _QOS = Qos(depth=64, reliable=False)  # chosen: set-points and records of 80 ms

@@ -12,7 +12,7 @@ import socket
 from paprle.contracts.datagram import Address, Datagram, get_address
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Link
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.settings.core import LinkSettings
 
 _FIRST_PORT = 47100  # chosen: registered by nobody (IANA), below ephemeral ports
 _LARGEST = 65535  # spec: RFC 768

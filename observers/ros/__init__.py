@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Target, actual pose, delays and errors on ROS; on request tf and joints.",
-    config="observers.ros.config:RosObserverConfig",
-    factory="observers.ros.observer:RosObserver",
+    config="paprle.observers.ros.config:RosObserverConfig",
+    factory="paprle.observers.ros.observer:RosObserver",
     verified="emulator",
     install="pip install 'paprle[dds]'",
 )

@@ -1,4 +1,4 @@
-"""Settings below ``observers.ros``."""
+"""Settings below ``paprle.observers.ros``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import doc
 
-from hardware.ros.transports import NodeSettings
-from paprle.contracts.motion_cues import CueSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.kit.motion_cues import CueSettings
+from paprle.contracts.settings.core import STRICT
+from paprle.hardware.ros.transports.choice import NodeSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -7,18 +7,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 import pinocchio as pin
 
-from hardware.ros.bus import Bus
-from hardware.ros.telemetry import (
-    ARROW,
-    LINES,
-    MARKERS,
-    SPHERES,
-    STRIP,
-    Marker,
-    encode_markers,
-)
-from observers.ros.frames import Frames
-from paprle.contracts.motion_cues import (
+from paprle.contracts.kit.motion_cues import (
     COLOURS,
     CueReader,
     CueRole,
@@ -27,6 +16,17 @@ from paprle.contracts.motion_cues import (
 )
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.hardware.ros.bus import Bus
+from paprle.hardware.ros.telemetry import (
+    ARROW,
+    LINES,
+    MARKERS,
+    SPHERES,
+    STRIP,
+    Marker,
+    encode_markers,
+)
+from paprle.observers.ros.frames import Frames
 
 _SHAFT, _HEAD, _HEAD_LENGTH = 0.012, 0.03, 0.03  # [m] chosen: seen beside a finger
 _LINE, _DOT, _AXIS = 0.006, 0.02, 0.06  # [m] chosen: likewise

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from hardware.ros.bus import Bus, Publisher, UnknownTypeError
-from hardware.ros.joints import Pose, encode_pose
-from hardware.ros.messages import POSE_STAMPED
-from hardware.ros.telemetry import (
+from paprle.contracts.plugins import SessionView
+from paprle.contracts.types import LimbInfo, RobotInfo, Vec
+from paprle.hardware.ros.bus import Bus, Publisher, UnknownTypeError
+from paprle.hardware.ros.joints import Pose, encode_pose
+from paprle.hardware.ros.messages import POSE_STAMPED
+from paprle.hardware.ros.telemetry import (
     FLOAT,
     TARGET_METRIC,
     TRACKING_METRICS,
@@ -19,11 +21,9 @@ from hardware.ros.telemetry import (
     encode_metrics,
     encode_target_metric,
 )
-from observers.ros.config import RosObserverConfig
-from observers.ros.frames import Frames
-from observers.ros.metrics import Tracking
-from paprle.contracts.plugins import SessionView
-from paprle.contracts.types import LimbInfo, RobotInfo, Vec
+from paprle.observers.ros.config import RosObserverConfig
+from paprle.observers.ros.frames import Frames
+from paprle.observers.ros.metrics import Tracking
 
 _LOG = logging.getLogger(__name__)
 _METRICS_NS = 100_000_000  # [ns] chosen: ten times a second is plenty for a person

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.contracts.urdf.link_poses import LinkPoses
 
 _WORLD = "universe"
 

@@ -7,19 +7,24 @@ from collections.abc import Callable
 
 import numpy as np
 
-from hardware.ros.bus import LATCHED, Bus, BusError, Publisher
-from hardware.ros.joints import Joints, encode_joints
-from hardware.ros.messages import JOINT_STATE, MessageError
-from hardware.ros.telemetry import STRING, TRANSFORMS, encode_text, encode_transforms
-from hardware.ros.transports import open_bus
-from observers.ros.config import RosObserverConfig
-from observers.ros.cues import CueSender
-from observers.ros.evaluator import Evaluator
-from observers.ros.frames import Frames
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.motion_cues import CueSettings
+from paprle.contracts.kit.motion_cues import CueSettings
 from paprle.contracts.plugins import Clock, Observer, SessionView
 from paprle.contracts.types import RobotInfo
+from paprle.hardware.ros.bus import LATCHED, Bus, BusError, Publisher
+from paprle.hardware.ros.joints import Joints, encode_joints
+from paprle.hardware.ros.messages import JOINT_STATE, MessageError
+from paprle.hardware.ros.telemetry import (
+    STRING,
+    TRANSFORMS,
+    encode_text,
+    encode_transforms,
+)
+from paprle.hardware.ros.transports.choice import open_bus
+from paprle.observers.ros.config import RosObserverConfig
+from paprle.observers.ros.cues import CueSender
+from paprle.observers.ros.evaluator import Evaluator
+from paprle.observers.ros.frames import Frames
 
 Send = Callable[[SessionView], None]
 

@@ -1,4 +1,4 @@
-"""Settings below ``observers.sight``."""
+"""Settings below ``paprle.observers.sight``."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from hardware.web.settings import WebSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.hardware.web.settings import WebSettings
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -17,16 +17,16 @@ from typing import Any, Literal
 
 import numpy as np
 
-from hardware.media.challenge import Challenger
-from hardware.media.fragments import Ask
-from hardware.web.addresses import find_place
-from hardware.web.errors import WebError
-from observers.sight.config import SightConfig
 from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.images import EXACT, CameraInfo
+from paprle.contracts.kit.secret import read_secret
 from paprle.contracts.plugins import Clock, Frame, Observer, SessionView
-from paprle.contracts.secret import read_secret
 from paprle.contracts.types import RobotInfo
+from paprle.hardware.media.challenge import Challenger
+from paprle.hardware.media.fragments import Ask
+from paprle.hardware.web.errors import WebError
+from paprle.hardware.web.serving.addresses import find_place
+from paprle.observers.sight.config import SightConfig
 
 _NICE = 10  # chosen: a picture waits for whoever moves a robot
 _NAP = 0.002  # [s] chosen: a datagram's time on a link of 5 Mbit/s
@@ -162,7 +162,7 @@ class Sight(Observer):
     def _open_video(self) -> None:
         try:
             # loaded here: whoever sends clouds alone needs no aiortc
-            from hardware.media.video import VideoPage  # noqa: PLC0415
+            from paprle.hardware.media.video import VideoPage  # noqa: PLC0415
         except ImportError as err:
             self.close()
             raise MissingDependency(
@@ -182,7 +182,7 @@ class Sight(Observer):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
             # loaded here: OpenCV takes a moment, which no start waits for
-            importlib.import_module("hardware.media.colour")
+            importlib.import_module("paprle.hardware.media.colour")
         except ImportError:
             self._told.append("observers.sight: no OpenCV: pip install 'paprle[sight]'")
             return
@@ -199,9 +199,9 @@ class Sight(Observer):
 
     def _make_sender(self, flow: _Flow) -> Any:
         """Return the sender of a camera, once it has given an image."""
-        from hardware.media.colour import ColourSender  # noqa: PLC0415
-        from hardware.media.rate import RateEstimator  # noqa: PLC0415
-        from hardware.media.sender import Sender, Source  # noqa: PLC0415
+        from paprle.hardware.media.colour import ColourSender  # noqa: PLC0415
+        from paprle.hardware.media.rate import RateEstimator  # noqa: PLC0415
+        from paprle.hardware.media.sender import Sender, Source  # noqa: PLC0415
 
         number, info, _ = self._newest[flow]
         poses = self.config.poses * _MBIT

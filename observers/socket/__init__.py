@@ -4,7 +4,7 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="Commands in the units of data sets, to a program on a Unix socket.",
-    config="observers.socket.config:SocketConfig",
-    factory="observers.socket.observer:SocketObserver",
+    config="paprle.observers.socket.config:SocketConfig",
+    factory="paprle.observers.socket.observer:SocketObserver",
     verified="simulator",
 )

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Unit, doc
 
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from hardware.lines.lines import Lines
-from observers.socket.config import SocketConfig
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Observer
 from paprle.contracts.session_view import SessionView
+from paprle.hardware.lines.lines import Lines
+from paprle.observers.socket.config import SocketConfig
 
 
 class SocketObserver(Observer):
@@ -18,7 +18,7 @@ class SocketObserver(Observer):
     def open(self) -> None:
         """Connect."""
         # kernels, none of which is loaded where plug-ins are only listed
-        from paprle.dataset.live import Actions  # noqa: PLC0415
+        from paprle.observation.live import Actions  # noqa: PLC0415
 
         self.close()
         self._actions = Actions(self.robot, "joints")

@@ -4,8 +4,8 @@ from paprle.contracts.plugins import PluginSpec
 
 PLUGIN = PluginSpec(
     summary="The robot as measured, as asked for, and its trail, in a browser.",
-    config="observers.view.config:ViewConfig",
-    factory="observers.view.observer:View",
+    config="paprle.observers.view.config:ViewConfig",
+    factory="paprle.observers.view.observer:View",
     verified="simulator",
     install="pip install 'paprle[view]'",
     packages=("viser",),

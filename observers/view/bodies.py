@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pinocchio as pin
 import trimesh
 
-from paprle.contracts.mesh_units import read_unit
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
-from paprle.contracts.urdf_models import complete_limits, make_pin_model
+from paprle.contracts.urdf.mesh_units import read_unit
+from paprle.contracts.urdf.models import complete_limits, make_pin_model
 
 Color = tuple[int, int, int]
 

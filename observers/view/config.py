@@ -1,4 +1,4 @@
-"""Settings below ``observers.view``."""
+"""Settings below ``paprle.observers.view``."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.continuum import Side
-from paprle.contracts.motion_cues import CueSettings
-from paprle.contracts.settings import STRICT
+from paprle.contracts.kit.motion_cues import CueSettings
+from paprle.contracts.reality_levels import Side
+from paprle.contracts.settings.core import STRICT
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

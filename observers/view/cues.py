@@ -8,8 +8,7 @@ import numpy as np
 import pinocchio as pin
 import viser
 
-from observers.view.bodies import Body, Robot
-from paprle.contracts.motion_cues import (
+from paprle.contracts.kit.motion_cues import (
     COLOURS,
     CueReader,
     CueRole,
@@ -18,6 +17,7 @@ from paprle.contracts.motion_cues import (
 )
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import LimbInfo, Vec
+from paprle.observers.view.bodies import Body, Robot
 
 _GHOST_OPACITY = 0.35  # chosen: the hand itself is seen through it
 _SHAFT, _HEAD, _HEAD_LENGTH = 0.006, 0.016, 0.03  # [m] chosen: seen beside a finger

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 import pinocchio as pin
 import viser
 
-from observers.view.album import Shot
-from observers.view.bodies import Robot
 from paprle.contracts.images import CameraInfo
+from paprle.observers.view.bodies import Robot
+from paprle.observers.view.thumbnails import Shot
 
 _SCALE = 0.12  # [m] chosen: as deep as a hand is long
 _LINE = 0.003  # [m] chosen

@@ -10,9 +10,9 @@ import numpy as np
 import pinocchio as pin
 import viser
 
-from observers.view.bodies import Robot
-from observers.view.panel import Panel
 from paprle.contracts.types import LimbInfo, Vec
+from paprle.observers.view.bodies import Robot
+from paprle.observers.view.panel import Panel
 
 Listener = Callable[[Any], Coroutine[Any, Any, None]]
 """Of what is dragged: awaited by viser, so that its calls keep their order."""

@@ -17,9 +17,9 @@ from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from hardware.web.server import Page
+from paprle.hardware.web.serving.server import Page
 
-_STRIP = ("-m", "paprle.recording.strip")
+_STRIP = ("-m", "paprle.recording.video.thumbnail_strip")
 _CLI = "import sys; from paprle.cli import main; sys.exit(main())"
 _EVALUATE = ("-c", _CLI, "evaluate")
 _FOLDER = Path(__file__).resolve().parents[2]

@@ -9,7 +9,8 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, MaxLen
 from pydantic import TypeAdapter
 
-from hardware.web.messages import (
+from paprle.contracts.reality_levels import Level
+from paprle.hardware.web.messages import (
     STRICT,
     ClockMessage,
     Count,
@@ -17,7 +18,6 @@ from hardware.web.messages import (
     Name,
     parse_kind,
 )
-from paprle.contracts.continuum import Level
 
 VERSION = 1
 """Of these messages; a page that was kept from another version is told to reload."""

@@ -16,25 +16,25 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from observers.view.config import ViewConfig
-from observers.view.copying import copy_arrays, copy_for_cues, copy_mirror
-from observers.view.shown import Shown
 from paprle.contracts.errors import MissingDependency
 from paprle.contracts.film import Film
-from paprle.contracts.near import FindNear, Near
+from paprle.contracts.operator_requests import Wishes
 from paprle.contracts.plugins import CameraInfo, Clock, Frame, Observer, SessionView
+from paprle.contracts.proximity import FindNear, Near
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.session_view import MirroredRobot
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.contracts.wishes import Wishes
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.snapshots import copy_arrays, copy_for_cues, copy_mirror
+from paprle.observers.view.view_json import Shown
 
 if TYPE_CHECKING:
-    from hardware.web.server import WebServer
-    from observers.view.album import Album
-    from observers.view.panel import Panel
-    from observers.view.player import Player
-    from observers.view.relay import Relay
-    from observers.view.talk import Talk
+    from paprle.hardware.web.serving.server import WebServer
+    from paprle.observers.view.page_socket import Talk
+    from paprle.observers.view.panel import Panel
+    from paprle.observers.view.player import Player
+    from paprle.observers.view.thumbnails import Album
+    from paprle.observers.view.viser_proxy import Relay
 
 _NICE = 10  # chosen: a picture waits for whoever moves a robot
 _N_PORTS = 20  # chosen: sessions beside each other on one machine
@@ -121,8 +121,8 @@ class View(Observer):
             MissingDependency: If there can be no page.
         """
         try:
-            from observers.view.player import Player  # noqa: PLC0415 - of films alone
-            from observers.view.site import make_site  # noqa: F401, PLC0415 - see above
+            from paprle.observers.view.player import Player  # noqa: PLC0415 - of films alone
+            from paprle.observers.view.site import make_site  # noqa: F401, PLC0415 - see above
         except ImportError as err:
             raise MissingDependency(
                 f"observers.view: expected {err.name}, got none; "
@@ -213,7 +213,7 @@ class View(Observer):
     def _serve(self) -> Relay | None:
         """Serve the page, without a scene yet; return what will carry it."""
         # loaded here: it takes a while, which no start waits for
-        from observers.view.site import make_site  # noqa: PLC0415
+        from paprle.observers.view.site import make_site  # noqa: PLC0415
 
         made = make_site(self.config, self.robot, self.clock, self._before, self._port)
         self._panel, self._talk, self._server = made.panel, made.talk, made.server
@@ -248,8 +248,8 @@ class View(Observer):
         with contextlib.suppress(OSError):  # a machine may forbid it
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
-            from observers.view.bodies import Robot  # noqa: PLC0415
-            from observers.view.scene import Scene  # noqa: PLC0415
+            from paprle.observers.view.bodies import Robot  # noqa: PLC0415
+            from paprle.observers.view.scene import Scene  # noqa: PLC0415
         except ImportError as err:
             self._told.append(_MISSING.format(err.name, "a picture"))
             return

@@ -13,10 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from hardware.web.hand import multiply
-from hardware.web.sender_clock import SenderClock
-from observers.view.messages import HandsMessage
-from paprle.contracts.continuum import (
+from paprle.contracts.operator_requests import Hands, Wishes
+from paprle.contracts.reality_levels import (
     EVERYTHING,
     Level,
     Side,
@@ -24,7 +22,9 @@ from paprle.contracts.continuum import (
     is_driven,
 )
 from paprle.contracts.types import Actions, RobotInfo, Vec, readonly
-from paprle.contracts.wishes import Hands, Wishes
+from paprle.hardware.web.hand import multiply
+from paprle.hardware.web.sender_clock import SenderClock
+from paprle.observers.view.messages import HandsMessage
 
 _LONGEST_STEP = 0.1  # [s] chosen: what was not heard for longer moves nothing
 _FAR = 0.1  # [m] chosen: what a fast arm lags behind, thrice; as rules/windup.py has it

@@ -11,22 +11,22 @@ import pinocchio as pin
 import rich
 import viser
 
-from observers.view.album import Album
-from observers.view.bodies import Color, Robot
-from observers.view.carried import Carried
-from observers.view.cues import Cues
-from observers.view.forces import Forces
-from observers.view.frusta import Frusta
-from observers.view.handles import Handles
-from observers.view.nearness import Nearness
-from observers.view.panel import Panel
-from observers.view.surroundings import Surroundings
-from paprle.contracts.continuum import EVERYTHING, Parts
-from paprle.contracts.motion_cues import CueSettings
-from paprle.contracts.near import Near
+from paprle.contracts.kit.motion_cues import CueSettings
 from paprle.contracts.plugins import SessionView
+from paprle.contracts.proximity import Near
+from paprle.contracts.reality_levels import EVERYTHING, Parts
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.observers.view.bodies import Color, Robot
+from paprle.observers.view.cues import Cues
+from paprle.observers.view.drag_arrows import Carried
+from paprle.observers.view.forces import Forces
+from paprle.observers.view.frusta import Frusta
+from paprle.observers.view.handles import Handles
+from paprle.observers.view.panel import Panel
+from paprle.observers.view.proximity_colours import Nearness
+from paprle.observers.view.surroundings import Surroundings
+from paprle.observers.view.thumbnails import Album
 
 _GHOST: Color = (70, 130, 255)
 _PREDICTED: Color = (47, 163, 107)

@@ -5,18 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from hardware.web.addresses import find_place
-from hardware.web.files import load_pages
-from hardware.web.server import POLICY, Site, WebServer
-from observers.view.album import Album
-from observers.view.config import ViewConfig
-from observers.view.library import Library
-from observers.view.panel import Panel
-from observers.view.relay import Relay, load_page, name_protocol
-from observers.view.talk import Talk
+from paprle.contracts.operator_requests import Wishes
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import RobotInfo
-from paprle.contracts.wishes import Wishes
+from paprle.hardware.web.serving.addresses import find_place
+from paprle.hardware.web.serving.files import load_pages
+from paprle.hardware.web.serving.server import POLICY, Site, WebServer
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.library import Library
+from paprle.observers.view.page_socket import Talk
+from paprle.observers.view.panel import Panel
+from paprle.observers.view.thumbnails import Album
+from paprle.observers.view.viser_proxy import Relay, load_page, name_protocol
 
 _SOCKET, _SCENE, _SCENE_PAGE = "/console", "/scene", "/scene.html"
 _NO_SCENE = "no 3-D picture: expected viser, got none; pip install 'paprle[view]'"
@@ -62,8 +62,8 @@ def make_site(
     may_clear = not place.has_tls
     panel = Panel(robot, speeds, clock, may_clear=may_clear, side=config.levels)
     panel.resume(before)
-    pages = dict(load_pages("observers.view"))
-    shared = load_pages("hardware.web")
+    pages = dict(load_pages("paprle.observers.view"))
+    shared = load_pages("paprle.hardware.web")
     pages |= {name: shared[name] for name in ("/deadman.js", "/link.js")}
     framing = f"{POLICY}; frame-src 'self'"
     for name in ("/", "/index.html"):
@@ -89,7 +89,10 @@ def make_site(
     context = None
     if place.has_tls:
         # loaded where it is needed alone: cryptography is large
-        from hardware.web.certificate import find_certificate, find_folder  # noqa: PLC0415
+        from paprle.hardware.web.serving.certificate import (  # noqa: PLC0415
+            find_certificate,
+            find_folder,
+        )
 
         folder = Path(config.certificate or find_folder()).expanduser()
         certificate = find_certificate(folder, place.names)

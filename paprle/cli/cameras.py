@@ -18,7 +18,7 @@ from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import make_camera
 from paprle.hosts.plan import make_robot
 from paprle.plugins import list_plugins, load_factory
-from paprle.recording.codec import make_encoder
+from paprle.recording.video.codec import make_encoder
 
 _SOON = 3.0  # [s] chosen: a sensor that was just switched on needs some time for light
 _SETTLE = 5  # [images] chosen: the first ones are dark on many cameras

@@ -13,7 +13,7 @@ from paprle.config.folders import DATA
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
 from paprle.robot import RobotModel
-from paprle.robot.bodies import make_bodies
+from paprle.robot.bodies.arrays import make_bodies
 
 # A robot's pairs do not depend on these, but a config names all three.
 _ANY = ("leader=autopilot", "env=kinematic")

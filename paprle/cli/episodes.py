@@ -11,17 +11,7 @@ from typing import Any
 from paprle.cli.verb import Verb, complain, say
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, MissingDependency
-from paprle.evaluation.bags import BagTopics
-from paprle.evaluation.files import choose_folder
-from paprle.evaluation.report import (
-    evaluate,
-    find_report,
-    is_worth_writing,
-    summary_text,
-)
-from paprle.evaluation.strict import judge_strictly
 from paprle.hosts.plan import make_robot
-from paprle.recording.adaptix import VERSIONS, write_adaptix
 from paprle.recording.exports import (
     is_arbot_csv,
     make_adaptix,
@@ -29,11 +19,21 @@ from paprle.recording.exports import (
     write_arbot_csv,
 )
 from paprle.recording.info import describe
+from paprle.recording.mcap.recover import make_recovered_path, recover
+from paprle.recording.others.adaptix import VERSIONS, write_adaptix
 from paprle.recording.reader import Episode
-from paprle.recording.recover import make_recovered_path, recover
 from paprle.recording.robot import compute_poses, make_limbs
-from paprle.trials.labels import INDEX, find_logs, is_index, list_trials
-from paprle.trials.report import describe_set, evaluate_set, write_set
+from paprle_lab.evaluation.bags import BagTopics
+from paprle_lab.evaluation.bodies.strict import judge_strictly
+from paprle_lab.evaluation.reporting.files import choose_folder
+from paprle_lab.evaluation.reporting.report import (
+    evaluate,
+    find_report,
+    is_worth_writing,
+    summary_text,
+)
+from paprle_lab.trials.labels import INDEX, find_logs, is_index, list_trials
+from paprle_lab.trials.report import describe_set, evaluate_set, write_set
 
 
 def _add_episode(parser: argparse.ArgumentParser) -> None:

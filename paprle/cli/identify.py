@@ -28,8 +28,8 @@ from paprle.haptics.haptics import Haptics
 from paprle.haptics.identify import Lag
 from paprle.haptics.probe import probe_follower, probe_leader
 from paprle.hosts.factories import list_objects, make_leader
-from paprle.hosts.open_follower import open_follower
 from paprle.hosts.plan import find_rate, make_follower, make_robot, make_through
+from paprle.hosts.processes.open_follower import open_follower
 from paprle.ipc.loop import DeadlineLoop, request_realtime
 from paprle.ipc.records import make_layout
 from paprle.retargeting.leader_arms import load_arms

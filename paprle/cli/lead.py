@@ -10,7 +10,7 @@ from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings
 def _lead(args: argparse.Namespace) -> int:
     from paprle.cli.doctor import resolve_leader  # noqa: PLC0415 - a refusal is quicker
     from paprle.hosts.factories import add_view  # noqa: PLC0415
-    from paprle.hosts.lead import lead  # noqa: PLC0415
+    from paprle.hosts.two_hosts.lead import lead  # noqa: PLC0415
 
     resolved = resolve_leader(args.settings)
     knows_robot = any(word.startswith("follower=") for word in args.settings)

@@ -12,10 +12,10 @@ from paprle.cli.slow_work import SlowWork
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
 from paprle.contracts.errors import ConfigError, RecordingError
-from paprle.contracts.text import make_printable
+from paprle.contracts.kit.text import make_printable
 from paprle.contracts.types import RobotInfo
 from paprle.hosts import check, run
-from paprle.hosts.terminal import HELP
+from paprle.hosts.operator.terminal import HELP
 from paprle.recording.reader import Episode
 
 _SIMULATED = ("kinematic", "mujoco")  # envs that move nothing real, whoever names them
@@ -196,7 +196,7 @@ examples:
 
 
 def _serve(args: argparse.Namespace) -> int:
-    from paprle.hosts.serve import serve  # noqa: PLC0415 - a refusal is quicker
+    from paprle.hosts.two_hosts.serve import serve  # noqa: PLC0415 - a refusal is quicker
 
     return serve(resolve(args.settings))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from paprle.cli.slow_work import SlowWork
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.text import make_printable
+from paprle.contracts.kit.text import make_printable
 
 if TYPE_CHECKING:
     from paprle.contracts.plugins import Device
@@ -103,7 +103,7 @@ def _names_urdf(word: str) -> bool:
 
 def _replace_urdfs(settings: list[str]) -> list[str]:
     """Replace a bare URDF with its guessed YAML, and report that on stderr."""
-    from paprle.onboarding.bare_urdf import provide_yaml  # noqa: PLC0415 - heavy
+    from paprle_lab.onboarding.bare_urdf import provide_yaml  # noqa: PLC0415 - heavy
 
     replaced = []
     for word in settings:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from paprle.cli.verb import Verb, say
 from paprle.contracts.plugins import Observer
-from paprle.hosts.film import EpisodeFilm
+from paprle.hosts.views.episode_player import EpisodeFilm
 from paprle.plugins import find_plugin, load_config_class, load_factory
 
 _LOOK = 0.2  # [s] chosen: how often it is looked whether there is anything to tell
@@ -26,7 +26,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _view(args: argparse.Namespace) -> int:
     if args.rerun:
-        from paprle.dataset.rerun_file import show_in_rerun  # noqa: PLC0415 - its own
+        from paprle_lab.dataset.rerun_file import show_in_rerun  # noqa: PLC0415 - its own
 
         say(show_in_rerun(args.episode))
         return 0

@@ -1,6 +1,6 @@
 """Settings of emulated devices that run on this machine and were started by this user.
 
-Each emulator announces itself by a notice (``hardware/emulated/notice.py`` writes it).
+Each emulator announces itself by a notice (``paprle_emulators/notice.py`` writes it).
 A session of the same leader or env takes the notice's settings over those of files; the
 command line wins over both. The start message names every setting from a notice.
 """

@@ -9,7 +9,7 @@ from paprle.config import Resolved
 from paprle.config.fields import FieldInfo, read_item, to_plain, to_yaml
 from paprle.config.group import name_section
 from paprle.config.layers import CORE, DEFAULT, GROUP
-from paprle.contracts.leader_group import ALONE
+from paprle.contracts.kit.leader_group import ALONE
 
 WIDTH = 34  # chosen: keys and values of most lines fit before the notes
 

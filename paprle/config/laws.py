@@ -17,9 +17,9 @@ from annotated_types import doc
 
 from paprle.config.layers import Tree
 from paprle.contracts.errors import PaprleError
-from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.kinds import KINDS, Kind
-from paprle.contracts.settings import STRICT, ObserverSettings
+from paprle.contracts.settings.core import STRICT, ObserverSettings
+from paprle.contracts.settings.feedback import FeedbackSettings
 from paprle.plugins import find_plugin, is_name, list_names, load_config_class
 
 DEFAULT_LAWS = frozenset(

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 from paprle.config.folders import SESSION, find_site
-from paprle.contracts.feedback_settings import RigOrigin
+from paprle.contracts.settings.feedback import RigOrigin
 
 
 class Part(NamedTuple):

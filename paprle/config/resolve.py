@@ -48,10 +48,8 @@ from paprle.config.layers import (
     read_command_line,
 )
 from paprle.contracts.errors import ConfigError, PaprleError
-from paprle.contracts.feedback_settings import FeedbackSettings
-from paprle.contracts.leader_group import ALONE
-from paprle.contracts.retarget_settings import RetargetSettings
-from paprle.contracts.settings import (
+from paprle.contracts.kit.leader_group import ALONE
+from paprle.contracts.settings.core import (
     GateSettings,
     IkSettings,
     LinkSettings,
@@ -60,6 +58,8 @@ from paprle.contracts.settings import (
     RobotSettings,
     SessionSettings,
 )
+from paprle.contracts.settings.feedback import FeedbackSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.plugins import find_plugin, load_config_class
 
 _CORE_CLASSES: Mapping[str, type[Any]] = {

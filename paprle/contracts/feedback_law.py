@@ -119,7 +119,7 @@ class FeedbackLaw(ABC, Generic[State]):
             drives, and its energy is watched. Others render the leader itself.
         is_in_contact: It is stiff only while something holds the follower, so that a
             hand presses: F2 then counts the hand and the gears' dry friction
-            (``paprle.haptics.grip``).
+            (``paprle.haptics.stability.contact_stability``).
         velocity_lag: Time constant with which it filters the velocity that it damps,
             [s].
         dry_share: Share of the dry friction that it cancels.

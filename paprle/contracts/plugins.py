@@ -23,10 +23,11 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
 from paprle.contracts.film import Film
 from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
-from paprle.contracts.near import FindNear
-from paprle.contracts.plugin_settings import FollowerSettings
+from paprle.contracts.operator_requests import Hands, Wishes
+from paprle.contracts.proximity import FindNear
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.session_view import Advice, Record, SessionView, make_advice_dtype
+from paprle.contracts.settings.plugin import FollowerSettings
 from paprle.contracts.types import (
     ClosePolicy,
     Feedback,
@@ -37,7 +38,6 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
-from paprle.contracts.wishes import Hands, Wishes
 
 Clock = Callable[[], int]
 """Returns monotonic time in [ns]; ``time.monotonic_ns`` or a ``ManualClock``."""

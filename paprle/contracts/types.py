@@ -20,9 +20,9 @@ import pinocchio as pin
 
 from paprle.contracts import actions, states
 from paprle.contracts.axes import AxisSpeeds
-from paprle.contracts.mimic import Mimic
-from paprle.contracts.sampling import Sampling
+from paprle.contracts.kit.sampling import Sampling
 from paprle.contracts.scene_body import SceneBody
+from paprle.contracts.urdf.mimic import Mimic
 
 Actions = actions.Actions
 GateState = states.GateState
@@ -202,7 +202,7 @@ class LeaderInfo:
         engage_hint: What a person does with the device itself to start, and to go on
             after a silence ("open all grippers, …"); empty: a key is all there is.
         parts: The leaders it is made of, by name, where several are seen as one
-            (``paprle.contracts.leader_group``).
+            (``paprle.contracts.kit.leader_group``).
         robot: The robot whose own joints it plays, where that is known: then equal
             names of joints mean the same joints.
         motion: The joint positions it will play, where they are known beforehand, by

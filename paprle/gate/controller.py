@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from paprle.contracts.plugins import Follower
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import (
     FollowerInfo,
     FollowerState,
@@ -30,12 +30,12 @@ from paprle.gate.reasons import (
     from_bits,
     to_bits,
 )
-from paprle.gate.reference import Reference
+from paprle.gate.setpoint_interpolator import Reference
 from paprle.gate.smoothing import compute_delay
 from paprle.gate.stalls import Stalls
 from paprle.gate.standstill import Standstill
 from paprle.gate.states import Event, step_state
-from paprle.gate.watches import MeasurementWatch, SetpointWatch
+from paprle.gate.watchdogs import MeasurementWatch, SetpointWatch
 from paprle.ipc.held import pack_held
 from paprle.ipc.records import (
     HeadCodec,

@@ -18,31 +18,31 @@ import numpy as np
 
 from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError, ConfigError
-from paprle.contracts.jerk import LONGEST_TURNING
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
+from paprle.contracts.settings.jerk import LONGEST_TURNING
 from paprle.contracts.types import RobotInfo, Vec, readonly
-from paprle.gate.avoidance_qp import SOLVERS, Problem, solve_avoidance_qp
-from paprle.gate.blocks import (
+from paprle.gate.contact.avoidance_qp import SOLVERS, Problem, solve_avoidance_qp
+from paprle.gate.contact.broad_phase import (
     add_straying,
     find_clusters,
     make_blocks,
     reorder,
 )
-from paprle.gate.headway import IS_RESTING
+from paprle.gate.contact.single_joints import leave_out_clear_pairs
+from paprle.gate.contact.sliding import Sliding
+from paprle.gate.contact.stall_rest import IS_RESTING
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, NO_PAIR, make_groups
 from paprle.gate.memory import Parts, Sizes, allocate, fill, lay_out
 from paprle.gate.reason_text import describe_refusal
 from paprle.gate.reasons import Reason
-from paprle.gate.single_joints import leave_out_clear_pairs
-from paprle.gate.sliding import Sliding
 from paprle.gate.smoothing import compute_straying, count_periods, start
 from paprle.gate.step import IS_NOT_FINITE, IS_UNVERIFIED, step
-from paprle.gate.tools import IS_SINGULAR, IS_TOOL_FAST, fill_tools, fill_weights
+from paprle.gate.tcp_limits import IS_SINGULAR, IS_TOOL_FAST, fill_tools, fill_weights
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
-from paprle.robot.bodies import make_bodies
+from paprle.robot.bodies.arrays import make_bodies
+from paprle.robot.bodies.link_pairs import describe_kept
 from paprle.robot.limits import find_margin
-from paprle.robot.link_pairs import describe_kept
 
 GateConfig = GateSettings
 

@@ -2,7 +2,7 @@
 
 A compiled function takes 0.05 to 0.2 µs for every array that it is handed from Python,
 and the gate has ninety. So it is handed two blocks, and lays over them the arrays that
-it uses (``paprle.gate.laid``). The tables below are that layout; sizes, starts, and the
+it uses (``paprle.gate.flat_arrays``). The tables below are that layout; sizes, starts, and the
 arrays of Python and of kernels are all made from them.
 """
 
@@ -17,11 +17,11 @@ from numba import types
 from numba.extending import overload
 
 from paprle.contracts.types import Vec
-from paprle.gate.laid import ITEMS, Laid, count_words, make_intrinsic
+from paprle.gate.contact.scene import Collision
+from paprle.gate.flat_arrays import ITEMS, Laid, count_words, make_intrinsic
 from paprle.gate.limits import Box, Limits, Motion
-from paprle.gate.scene import Collision
 from paprle.gate.smoothing import Smoothing
-from paprle.gate.tools import Tools
+from paprle.gate.tcp_limits import Tools
 from paprle.robot.arrays import Ints
 
 

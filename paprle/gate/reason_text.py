@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from paprle.gate.contact.scene import TOOL, UNDECIDED
 from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, from_bits
-from paprle.gate.scene import TOOL, UNDECIDED
 
 _WORDS: Mapping[Reason, tuple[str, str]] = {
     Reason.COMMAND_STALE: ("commands come late", ""),

@@ -1,6 +1,6 @@
 """One period of the gate, compiled: propose a velocity, and make it safe to send.
 
-Between the two stands the quadratic program of ``paprle.gate.avoidance_qp``, for the
+Between the two stands the quadratic program of ``paprle.gate.contact.avoidance_qp``, for the
 few periods in which the proposed velocity would close in on something too fast.
 
 Kernels hand the gate's memory on as the two blocks that it is, and lay out what they
@@ -13,14 +13,29 @@ import math
 
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
-from paprle.gate.clearance import (
+from paprle.gate.contact.clearance import (
     IS_FREE,
     IS_WIDE,
     fill_rows,
     measure_all,
     measure_to_measured,
 )
-from paprle.gate.headway import forget_kept, note_headway, note_holds, rest_limbs
+from paprle.gate.contact.scene import UNDECIDED, refuse
+from paprle.gate.contact.stall_rest import (
+    forget_kept,
+    note_headway,
+    note_holds,
+    rest_limbs,
+)
+from paprle.gate.contact.stop_pose_check import is_stop_pose_clear
+from paprle.gate.contact.stops import verify_stop
+from paprle.gate.contact.synchronised import (
+    bound_ways,
+    brake_synchronised,
+    fill_ddq_sync,
+    is_within,
+)
+from paprle.gate.contact.yielding import note_direction, yield_to_refusal
 from paprle.gate.limits import (
     ROUNDING,
     Box,
@@ -36,18 +51,8 @@ from paprle.gate.limits import (
     place_next,
 )
 from paprle.gate.memory import lay_out
-from paprle.gate.rest import is_stop_pose_clear
-from paprle.gate.scene import UNDECIDED, refuse
 from paprle.gate.smoothing import smooth
-from paprle.gate.stops import verify_stop
-from paprle.gate.synchronised import (
-    bound_ways,
-    brake_synchronised,
-    fill_ddq_sync,
-    is_within,
-)
-from paprle.gate.tools import are_slow, fill_metric, slow_tools
-from paprle.gate.yielding import note_direction, yield_to_refusal
+from paprle.gate.tcp_limits import are_slow, fill_metric, slow_tools
 from paprle.robot.arrays import Ints
 from paprle.robot.braking import compute_stopping_distance
 

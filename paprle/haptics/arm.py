@@ -10,7 +10,7 @@ import pinocchio as pin
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import LeaderArm, Vec, readonly
-from paprle.contracts.urdf_models import make_pin_model
+from paprle.contracts.urdf.models import make_pin_model
 from paprle.robot import Limb
 
 _G = 9.81  # spec: standard gravity [m/s²]

@@ -15,11 +15,11 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.settings.feedback import FeedbackSettings
 from paprle.contracts.types import Vec
-from paprle.haptics.derating import Derating
-from paprle.haptics.passivity import Passivity
-from paprle.haptics.stability import Delays
+from paprle.haptics.stability.check import Delays
+from paprle.haptics.stability.derating import Derating
+from paprle.haptics.stability.passivity import Passivity
 
 _FALL = 10.0  # chosen: of the rise; 3 ms from a cap to zero are two samples
 _LATE = 0.006  # [s] chosen: of a bus that nobody measured; later ones are left to F2

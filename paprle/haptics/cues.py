@@ -24,11 +24,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.contracts.feedback_settings import FeedbackSettings
+from paprle.contracts.settings.feedback import FeedbackSettings
 from paprle.contracts.types import Cues, Feedback, GateState, RobotInfo, Vec
+from paprle.haptics.contact.effort_contact import Touch
 from paprle.haptics.follower_model import CONTACT_TOLERANCE
 from paprle.haptics.reason_bits import BLOCKED, LIMITED, NEAR
-from paprle.haptics.touch import Touch
 from paprle.ipc.records import HeadCodec, Layout, Record, StatusHead
 
 _FULL_CONTACT = 0.2  # [rad] chosen: a firm press; a spring of 0.3 N·m/rad gives 60 mN·m

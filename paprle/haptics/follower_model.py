@@ -13,9 +13,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.settings.feedback import RigSettings
 from paprle.contracts.types import Vec
-from paprle.haptics.contact import Contact
+from paprle.haptics.contact.detection import Contact
 
 _N_COMMANDS = 2048  # chosen: 2 s of a gate of 1 kHz
 CONTACT_TOLERANCE = (

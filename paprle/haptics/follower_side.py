@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.settings.feedback import RigSettings
 from paprle.contracts.types import GateState, Vec
-from paprle.haptics.contact import Contact
+from paprle.haptics.contact.detection import Contact
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.joints import Part
 from paprle.haptics.mirror import JointMirror

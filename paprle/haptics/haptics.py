@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paprle.contracts.feedback_settings import FeedbackSettings
-from paprle.contracts.leader_group import ALONE
+from paprle.contracts.kit.leader_group import ALONE
 from paprle.contracts.plugins import FeedbackInput
-from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.settings.feedback import FeedbackSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import (
     JointState,
     LeaderInfo,
@@ -19,10 +19,8 @@ from paprle.contracts.types import (
     SessionState,
     Vec,
 )
-from paprle.haptics.afar import FELT, FollowerAfar, PoseAfar
 from paprle.haptics.arm import Arm
 from paprle.haptics.composer import Composer, Handle, LawTorques
-from paprle.haptics.fit import fit_limb
 from paprle.haptics.follower_side import FollowerSide
 from paprle.haptics.inputs import HapticInput, make_input, sample_postures
 from paprle.haptics.joints import (
@@ -33,13 +31,15 @@ from paprle.haptics.joints import (
 )
 from paprle.haptics.laws import make_laws
 from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
+from paprle.haptics.remote_follower import FELT, FollowerAfar, PoseAfar
 from paprle.haptics.render_states import (
     Bounds,
     RenderState,
     Situation,
     find_render_state,
 )
-from paprle.haptics.stability import Delays, Margin, refuse_unstable
+from paprle.haptics.stability.check import Delays, Margin, refuse_unstable
+from paprle.haptics.stability.gain_fit import fit_limb
 from paprle.ipc.records import Layout, Record
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import Pairing, make_pairing

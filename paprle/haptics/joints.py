@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle.contracts.errors import ConfigError, suggest
-from paprle.contracts.feedback_settings import FeedbackSettings, RigSettings
+from paprle.contracts.settings.feedback import FeedbackSettings, RigSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.haptics.arm import Arm
 from paprle.haptics.mirror import JointMirror

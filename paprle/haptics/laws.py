@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from paprle.contracts.feedback_settings import FeedbackSettings
-from paprle.haptics.stability import Weighted
+from paprle.contracts.settings.feedback import FeedbackSettings
+from paprle.haptics.stability.check import Weighted
 from paprle.plugins import find_plugin, load_factory
 
 _DAMPING = frozenset({"damping", "friction"})

@@ -47,7 +47,7 @@ def run(resolved: Resolved) -> int:
     Raises:
         PaprleError: If leader, follower and env do not fit; nothing was started.
     """
-    from paprle.hosts.status import print_line  # noqa: PLC0415 - keeps --help fast
+    from paprle.hosts.operator.status import print_line  # noqa: PLC0415 - keeps --help fast
     from paprle.ipc.process import (  # noqa: PLC0415 - keeps --help fast
         check_memory,
         ensure_descriptors,
@@ -67,8 +67,8 @@ def run(resolved: Resolved) -> int:
     from paprle.hosts.factories import add_view  # noqa: PLC0415 - keeps --help fast
     from paprle.hosts.live import LiveSession  # noqa: PLC0415 - heavy
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
+    from paprle.hosts.precompile import compile_once  # noqa: PLC0415 - heavy
     from paprle.hosts.preflight import check_start  # noqa: PLC0415 - heavy
-    from paprle.hosts.warm import compile_once  # noqa: PLC0415 - heavy
 
     plan = make_plan(add_view(resolved))
     plan.check_space()

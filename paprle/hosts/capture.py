@@ -21,7 +21,7 @@ import numpy as np
 
 from paprle.config import Resolved
 from paprle.contracts.errors import ConfigError, RecordingError
-from paprle.contracts.leader_group import merge_leaders
+from paprle.contracts.kit.leader_group import merge_leaders
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Feedback, LeaderInfo, SessionState
 from paprle.hosts.factories import make_leaders
@@ -30,9 +30,9 @@ from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.records import Record, Stream, make_layout, pack_sample, split_layout
 from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder, check_free_space, estimate_rate
-from paprle.robot.nobody import NOBODY
+from paprle.robot.empty_robot import NOBODY
 from paprle.session.episode import EpisodeLog
-from paprle.session.leaders import Leaders
+from paprle.session.inputs.leaders import Leaders
 
 _NONE = "none"
 

@@ -17,9 +17,9 @@ from typing import Any
 from paprle.config import Resolved
 from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.leader_group import ALONE, merge_leaders
-from paprle.contracts.plugin_settings import FollowerSettings
+from paprle.contracts.kit.leader_group import ALONE, merge_leaders
 from paprle.contracts.plugins import Advisor, Camera, Clock, Leader, Observer
+from paprle.contracts.settings.plugin import FollowerSettings
 from paprle.contracts.types import LeaderInfo, RobotInfo
 from paprle.ipc.process import Role
 from paprle.plugins import find_plugin, list_names, load_config_class, load_factory

@@ -18,20 +18,21 @@ from types import FrameType
 
 from paprle.config.laws import list_named
 from paprle.contracts.errors import PaprleError, SessionError, StartRefused
-from paprle.contracts.leader_group import list_rows
+from paprle.contracts.kit.leader_group import list_rows
 from paprle.contracts.session_view import Advice
 from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts import exit_codes
-from paprle.hosts.black_box import BlackBox
-from paprle.hosts.children import Children
-from paprle.hosts.desk import Desk
 from paprle.hosts.factories import EVENT_ROOM, list_controls, make_payload
-from paprle.hosts.link_watch import LinkWatch
+from paprle.hosts.operator.action_counters import Presses
+from paprle.hosts.operator.black_box import BlackBox
+from paprle.hosts.operator.link_watch import LinkWatch
+from paprle.hosts.operator.page_bridge import Desk
+from paprle.hosts.operator.progress import Progress, list_remedies
+from paprle.hosts.operator.recorder_watch import RecorderWatch
+from paprle.hosts.operator.restart_watch import RestartWatch
+from paprle.hosts.operator.status import StatusLine, find_width, print_line, sign_line
+from paprle.hosts.operator.terminal import Operator
 from paprle.hosts.plan import Plan
-from paprle.hosts.press import Presses
-from paprle.hosts.progress import Progress, list_remedies
-from paprle.hosts.recorder_watch import RecorderWatch
-from paprle.hosts.restart_watch import RestartWatch
 from paprle.hosts.roles import (
     ADVICE,
     RECORDER,
@@ -43,8 +44,7 @@ from paprle.hosts.roles import (
     list_roles,
 )
 from paprle.hosts.shutdown import Shutdown
-from paprle.hosts.status import StatusLine, find_width, print_line, sign_line
-from paprle.hosts.terminal import Operator
+from paprle.hosts.supervisor import Children
 from paprle.ipc.feedback_record import pack_feedback
 from paprle.ipc.loop import (
     BESIDE_PRIORITY,

@@ -18,7 +18,6 @@ from paprle.config import Resolved
 from paprle.config.emulated import describe_emulated
 from paprle.config.folders import DATA
 from paprle.config.laws import list_named
-from paprle.contracts.camera_settings import Video
 from paprle.contracts.errors import (
     ConfigError,
     DeviceError,
@@ -26,15 +25,16 @@ from paprle.contracts.errors import (
     RecordingError,
     suggest,
 )
-from paprle.contracts.feedback_settings import FeedbackSettings
 from paprle.contracts.images import CameraInfo
-from paprle.contracts.leader_group import merge_leaders
-from paprle.contracts.plugin_settings import FollowerSettings
+from paprle.contracts.kit.leader_group import merge_leaders
 from paprle.contracts.plugins import Clock, Follower, Leader
+from paprle.contracts.settings.camera import Video
+from paprle.contracts.settings.feedback import FeedbackSettings
+from paprle.contracts.settings.plugin import FollowerSettings
 from paprle.contracts.types import FollowerInfo, LeaderInfo, RobotInfo
 from paprle.gate.controller import GateController
 from paprle.haptics.haptics import make_haptics
-from paprle.haptics.stability import find_loop_delay
+from paprle.haptics.stability.check import find_loop_delay
 from paprle.hosts.factories import (
     list_controls,
     list_objects,
@@ -47,8 +47,8 @@ from paprle.hosts.roles import list_filmed, list_named_ports
 from paprle.ipc.records import Layout, make_layout
 from paprle.plugins import find_plugin, is_name, load_factory
 from paprle.reconstruction.reconstruction import Reconstruction, describe_delay
-from paprle.recording.codec import check_video, estimate_footage
 from paprle.recording.recorder import check_free_space, estimate_rate
+from paprle.recording.video.codec import check_video, estimate_footage
 from paprle.retargeting.retarget import Retargeting
 from paprle.retargeting.rules.modes import BUILT_IN
 from paprle.robot import RobotModel

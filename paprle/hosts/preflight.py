@@ -10,8 +10,8 @@ from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.kinds import Kind
 from paprle.contracts.plugins import Device, Follower
 from paprle.hosts.factories import list_observers
-from paprle.hosts.open_follower import accept_unattended
 from paprle.hosts.plan import Plan, make_follower
+from paprle.hosts.processes.open_follower import accept_unattended
 from paprle.plugins import find_missing_packages
 
 

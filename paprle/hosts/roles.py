@@ -13,8 +13,8 @@ from enum import Enum
 
 from paprle.config import Resolved
 from paprle.config.laws import list_named
-from paprle.contracts.camera_settings import FilmSettings
-from paprle.contracts.plugin_settings import SightSettings
+from paprle.contracts.settings.camera import FilmSettings
+from paprle.contracts.settings.plugin import SightSettings
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (
     RING_BYTES,
@@ -25,7 +25,7 @@ from paprle.hosts.factories import (
     make_camera,
     sees,
 )
-from paprle.hosts.news import NEWS, NEWS_DTYPE
+from paprle.hosts.operator.operator_messages import NEWS, NEWS_DTYPE
 from paprle.ipc.feedback_record import make_feedback_dtype
 from paprle.ipc.pictures import RECORDING_DTYPE, find_room
 from paprle.ipc.ports import Frames, Latest, Ordered, Port, name_port
@@ -111,7 +111,9 @@ def make_gate_role(*, is_remote: bool) -> RoleSpec:
     """Return the gate's row; of its stand-in where the gate is on another host."""
     return RoleSpec(
         name=GATE,
-        module="paprle.hosts.remote_gate" if is_remote else "paprle.hosts.gate",
+        module="paprle.hosts.two_hosts.remote_gate"
+        if is_remote
+        else "paprle.hosts.processes.gate",
         reads=("setpoint",),
         writes=("status", GATE_RING),
         if_lost=IfLost.END,
@@ -132,7 +134,7 @@ def _make_leader(name: str, resolved: Resolved, wishes: Sequence[str]) -> RoleSp
     seen = list_sights(resolved) if sees else ("status", "tick")
     return RoleSpec(
         name=name_port(LEADER, name),
-        module="paprle.hosts.leader",
+        module="paprle.hosts.processes.leader",
         reads=("feedback", "anchors", *seen, *wishes),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
@@ -169,7 +171,7 @@ def _make_observer(name: str, told: Sequence[str], resolved: Resolved) -> RoleSp
     has_controls = name in list_controls(resolved)
     return RoleSpec(
         name=f"observer:{name}",
-        module="paprle.hosts.observer",
+        module="paprle.hosts.processes.observer",
         reads=(*told, *seen),
         writes=(name_port(WISHES, name),) if has_controls else (),
         if_lost=IfLost.RESTART if has_controls else IfLost.WARN,
@@ -192,7 +194,7 @@ def list_filmed(resolved: Resolved) -> list[str]:
 def _make_camera(name: str, *, is_filmed: bool) -> RoleSpec:
     return RoleSpec(
         name=name_port(CAMERA, name),
-        module="paprle.hosts.camera",
+        module="paprle.hosts.processes.camera",
         reads=("status", *[RECORDING] * is_filmed),
         writes=(name_port(FRAMES, name), *[name_port(FOOTAGE, name)] * is_filmed),
         if_lost=IfLost.RESTART,
@@ -205,7 +207,7 @@ def _make_advisor(name: str, resolved: Resolved) -> RoleSpec:
     others = [other for other in list_named(resolved.advisors) if other != name]
     return RoleSpec(
         name=f"advisor:{name}",
-        module="paprle.hosts.advisor",
+        module="paprle.hosts.processes.advisor",
         reads=(
             *list_sights(resolved),
             *(name_port(ADVICE, other) for other in others),
@@ -219,7 +221,7 @@ def _make_advisor(name: str, resolved: Resolved) -> RoleSpec:
 def _make_recorder(filmed: Sequence[str]) -> RoleSpec:
     return RoleSpec(
         name=RECORDER,
-        module="paprle.hosts.recorder",
+        module="paprle.hosts.processes.recorder",
         reads=(SESSION_RING, GATE_RING, *(name_port(FOOTAGE, n) for n in filmed)),
         writes=(RECORDING,),
         if_lost=IfLost.WARN,

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 
-from paprle.hosts.children import Children
 from paprle.hosts.roles import CAMERA, GATE, RECORDER, RoleSpec
+from paprle.hosts.supervisor import Children
 from paprle.ipc.ports import split_name
 from paprle.ipc.records import Record
 

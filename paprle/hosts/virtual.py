@@ -14,22 +14,22 @@ from paprle.config import Resolved
 from paprle.contracts.device import Device
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.far_leader import FarLeader, tells_life
-from paprle.contracts.leader_group import list_rows
-from paprle.contracts.seeing import SeeingLeader, Sight, Window
+from paprle.contracts.kit.leader_group import list_rows
+from paprle.contracts.observing_leader import SeeingLeader, Sight, Window
 from paprle.contracts.types import Actions, FollowerInfo
 from paprle.haptics.cues import CueSource
-from paprle.hosts.advised import Advised
+from paprle.hosts.operator.action_counters import Presses
+from paprle.hosts.operator.progress import Progress
+from paprle.hosts.operator.status import print_line
 from paprle.hosts.plan import (
     Plan,
     make_controller,
     make_follower,
     make_plan,
 )
-from paprle.hosts.press import Presses
-from paprle.hosts.progress import Progress
 from paprle.hosts.roles import LEADER
-from paprle.hosts.status import print_line
-from paprle.hosts.view import make_view
+from paprle.hosts.views.view import make_view
+from paprle.hosts.virtual_advisors import Advised
 from paprle.ipc.feedback_record import narrow_feedback
 from paprle.ipc.ports import name_port
 from paprle.ipc.records import Record, Stream, pack_sample, split_layout

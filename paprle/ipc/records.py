@@ -31,7 +31,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from paprle.contracts.axes import N_FREEDOMS, count_axes
-from paprle.contracts.sampling import SLOW_RATE
+from paprle.contracts.kit.sampling import SLOW_RATE
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, RobotInfo, Vec
 from paprle.ipc.held import HELD
 from paprle.ipc.stop_reason import STOP_REASON

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
+from paprle.contracts.operator_requests import Hands, Wishes
 from paprle.contracts.types import Actions, RobotInfo, Vec
-from paprle.contracts.wishes import Hands, Wishes
 from paprle.ipc.records import Record
 
 WISHES = "wishes"

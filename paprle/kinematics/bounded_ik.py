@@ -43,7 +43,7 @@ import numpy as np
 
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
-from paprle.kinematics.box import solve_box
+from paprle.kinematics.box_qp import solve_box
 from paprle.kinematics.newton_ik import Found, is_met, is_usable, split_pose
 from paprle.kinematics.pose import find_error, is_beyond, linearise
 from paprle.kinematics.posture import find_posture_bias

@@ -12,7 +12,7 @@ import numpy as np
 
 from paprle.compiled import compiled
 from paprle.contracts.errors import CommandError
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
 from paprle.contracts.types import Vec
 from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, MET, follow
 from paprle.kinematics.newton_ik import Found, track

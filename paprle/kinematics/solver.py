@@ -9,10 +9,10 @@ import pinocchio as pin
 
 from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
 from paprle.contracts.types import Vec
+from paprle.kinematics.branch_switch import pursue
 from paprle.kinematics.global_ik import N_EVALUATIONS, make_spread, search
-from paprle.kinematics.second_start import pursue
 from paprle.kinematics.task import MOBILITY, Q_MAX, Q_MIN, pack, unpack
 from paprle.robot.chain import Limb
 

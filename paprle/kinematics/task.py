@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from paprle.compiled import compiled, inlined
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
 from paprle.contracts.types import Vec
 from paprle.robot.arrays import Bools, Ints, Tree
 from paprle.robot.chain import Limb

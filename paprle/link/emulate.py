@@ -10,19 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from hardware.net.impairment import Impairment
-from hardware.net.trace import TraceError, load_traces
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.far_leader import FarLeader
+from paprle.contracts.observing_leader import SeeingLeader
+from paprle.contracts.operator_requests import Hands
 from paprle.contracts.plugins import Clock, Leader, Link
-from paprle.contracts.seeing import SeeingLeader
 from paprle.contracts.session_view import SessionView
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.settings.core import LinkSettings
 from paprle.contracts.types import Feedback, LeaderInfo, LeaderSample
-from paprle.contracts.wishes import Hands
-from paprle.link.hands import make_placing
-from paprle.link.operator_side import OperatorSide, make_feedback
-from paprle.link.robot_side import RobotSide, make_far_info
+from paprle.hardware.net.impairment import Impairment
+from paprle.hardware.net.trace import TraceError, load_traces
+from paprle.link.remote_leader.hand_poses import make_placing
+from paprle.link.remote_leader.operator_side import OperatorSide, make_feedback
+from paprle.link.remote_leader.robot_side import RobotSide, make_far_info
 
 _KEY = b"of a network that is played alone"
 _S = 1e-9  # [s]

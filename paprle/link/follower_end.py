@@ -17,14 +17,14 @@ from paprle.contracts.datagram import Address, Datagram, get_address
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
 from paprle.link.arrivals import Callers, choose
+from paprle.link.batch_compression import AT_ONCE, squeeze
 from paprle.link.flow import Sending
 from paprle.link.guards import Guard
+from paprle.link.handshake import REMEDY, find_difference
 from paprle.link.mirror import Cut, find_by_kind, find_queue
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.rates import Allowance, Leftover
 from paprle.link.reports import pack_report
-from paprle.link.squeezed import AT_ONCE, squeeze
-from paprle.link.terms import REMEDY, find_difference
 
 NONCE = 16  # [bytes] chosen: never the same twice
 _TIMES_NOMINAL = 2.0  # spec: safety.md A7

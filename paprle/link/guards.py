@@ -11,9 +11,9 @@ import numpy as np
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record, Request
+from paprle.link.batch_compression import stretch
 from paprle.link.mirror import Cut, Mirror
 from paprle.link.packets import Kind, Packet
-from paprle.link.squeezed import stretch
 
 _PLAUSIBLE = math.pi  # [rad] chosen: how far beyond its limits a target may be
 _PERMIT_NS = 30_000_000_000  # [ns] chosen: to walk from the robot to the leader

@@ -14,14 +14,14 @@ from paprle.contracts.datagram import Address, Datagram, get_address
 from paprle.ipc.peer_clock import PeerClock
 from paprle.ipc.records import Record
 from paprle.link.arrivals import choose
+from paprle.link.batch_compression import AT_ONCE, squeeze, stretch
 from paprle.link.flow import Receiving
 from paprle.link.follower_end import NONCE
 from paprle.link.guards import SentSetpoints
+from paprle.link.handshake import pack_terms
 from paprle.link.mirror import Cut, Mirror, find_by_kind, find_queue
 from paprle.link.packets import LAST, Kind, Packet, Sealer, Side, derive_key
 from paprle.link.reports import unpack_report
-from paprle.link.squeezed import AT_ONCE, squeeze, stretch
-from paprle.link.terms import pack_terms
 
 _ASK_NS = 200_000_000  # [ns] chosen: silence after which something is said again
 _UNOPENED_NS = 1_000_000_000  # [ns] chosen: several round trips; then asked anew

@@ -92,8 +92,8 @@ LEADER_CUT: Cut = MappingProxyType(
         "tick": Mirror(Kind.TICK, None, is_up=False, policy=Latest(), stamps=()),
     }
 )
-"""Cut between leader and session, which is at the robot: ``paprle.link.captures`` and
-``paprle.link.errors_told`` go there, a ``paprle.link.robot_view`` comes back. Neither
+"""Cut between leader and session, which is at the robot: ``paprle.link.remote_leader.captures`` and
+``paprle.link.remote_leader.error_report`` go there, a ``paprle.link.remote_leader.robot_view`` comes back. Neither
 host knows the other's devices. No capture is kept back on the link: at the robot the
 motion is a period and some jitter behind them (``paprle.reconstruction.path``)."""
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 
+from paprle.contracts.kit.secret import read_secret
 from paprle.contracts.plugins import Link
-from paprle.contracts.secret import read_secret
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.settings.core import LinkSettings
 from paprle.plugins import find_plugin, load_factory
 
 LEADER = "leader"

@@ -36,7 +36,7 @@ class Kind(IntEnum):
     SAMPLE = 10  # leader, where the session is at the robot: ``Layout.sample``
     TICK = 11  # follower, where the session is at the robot: ``Layout.tick``
     ACK = 12  # leader: which of the RECORDs it wants next (``paprle.link.flow``)
-    ERRORS = 13  # leader, likewise: ``paprle.link.errors_told``
+    ERRORS = 13  # leader, likewise: ``paprle.link.remote_leader.error_report``
 
 
 _KINDS = frozenset(int(kind) for kind in Kind)

@@ -9,7 +9,7 @@ import math
 from collections import deque
 
 from paprle.ipc.peer_clock import PeerClock
-from paprle.link.engagement import RELEASE_AFTER
+from paprle.link.remote_leader.engagement import RELEASE_AFTER
 
 _LOOK_NS = 100_000_000  # [ns] chosen: ten looks a second are plenty for words
 _N_LOOKS = 20  # chosen: two seconds

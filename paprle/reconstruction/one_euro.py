@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from paprle.contracts.retarget_settings import FilterSettings
+from paprle.contracts.settings.retarget import FilterSettings
 from paprle.contracts.types import Vec
 from paprle.ipc.records import Layout, SampleView
 from paprle.robot.pose_rows import is_pose

@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from paprle.contracts.leader_group import list_rows, split_leaders
-from paprle.contracts.sampling import SLOW_RATE, Policy
+from paprle.contracts.kit.leader_group import list_rows, split_leaders
+from paprle.contracts.kit.sampling import SLOW_RATE, Policy
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.ipc.records import Layout, Record, SampleView
 from paprle.reconstruction.cadence import Cadence

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paprle.contracts.sampling import Policy
+from paprle.contracts.kit.sampling import Policy
 from paprle.contracts.types import Vec
 
 _N_WAITING = 64  # chosen: two seconds of 30 Hz; more is a flood

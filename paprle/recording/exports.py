@@ -18,9 +18,9 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.types import SessionState, Vec
-from paprle.recording.adaptix import (
+from paprle.contracts.urdf.link_poses import LinkPoses
+from paprle.recording.others.adaptix import (
     CLOSED,
     N_FINGERS,
     NOBODY,

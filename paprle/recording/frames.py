@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.urdf_models import make_pin_model
+from paprle.contracts.urdf.models import make_pin_model
 from paprle.ipc.records import Layout
-from paprle.recording.cdr import make_fixed
-from paprle.recording.channels import Rows
-from paprle.recording.messages import TF_MESSAGE, make_header, make_message
+from paprle.recording.messages.cdr import make_fixed
+from paprle.recording.messages.channels import Rows
+from paprle.recording.messages.types import TF_MESSAGE, make_header, make_message
 
 FRAMES_TOPIC = "/tf"
 _PERIOD_NS = 100_000_000  # [ns] chosen: enough to watch; at 10 Hz it takes little room

@@ -21,9 +21,8 @@ import numpy.typing as npt
 
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.leader_group import name_limb, split_leaders
-from paprle.contracts.mimic import Mimic
-from paprle.contracts.sampling import Sampling
+from paprle.contracts.kit.leader_group import name_limb, split_leaders
+from paprle.contracts.kit.sampling import Sampling
 from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
@@ -32,6 +31,7 @@ from paprle.contracts.types import (
     RobotInfo,
     readonly,
 )
+from paprle.contracts.urdf.mimic import Mimic
 from paprle.ipc.records import Layout, make_layout
 
 SCHEMA_VERSION = 2

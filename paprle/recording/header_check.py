@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from paprle.contracts.axes import N_AXES
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.jerk import LONGEST_TURNING
+from paprle.contracts.settings.jerk import LONGEST_TURNING
 
 _MAX_NAMES = 1000  # chosen: joints, limbs, objects; a humanoid with hands has some 60
 _FAR_NS = 1 << 62  # chosen: [ns] 146 years

@@ -14,8 +14,8 @@ import numpy.typing as npt
 from paprle.contracts.types import GateState, SessionState
 from paprle.gate.reasons import Reason
 from paprle.ipc.records import Stream
-from paprle.recording.channels import Rows
 from paprle.recording.gaps import list_gaps
+from paprle.recording.messages.channels import Rows
 from paprle.recording.notes import find_notes, list_notes
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Block, Reading

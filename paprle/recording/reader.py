@@ -18,8 +18,8 @@ import numpy.typing as npt
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.ipc.records import Layout, Stream
-from paprle.recording.channels import Rows
 from paprle.recording.header import robot_from_dict
+from paprle.recording.messages.channels import Rows
 from paprle.recording.reading import Block, Reading
 
 MAX_TOTAL = 4 << 30  # chosen: of all records together; some hours of an arm

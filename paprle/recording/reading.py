@@ -17,7 +17,21 @@ import numpy.typing as npt
 
 from paprle.contracts.errors import RecordingError
 from paprle.ipc.records import Stream
-from paprle.recording.channels import (
+from paprle.recording.events import parse_event
+from paprle.recording.header import SCHEMA_VERSION, layout_from_header
+from paprle.recording.header_check import check_config, check_header
+from paprle.recording.manifest import read_manifest
+from paprle.recording.mcap.salvage import Renumbering
+from paprle.recording.mcap.scan import (
+    Attachment,
+    Chunk,
+    Messages,
+    Metadata,
+    Scanner,
+    Schema,
+    Topic,
+)
+from paprle.recording.messages.channels import (
     EVENTS_TOPIC,
     GIVEN,
     LEADER_LIFE,
@@ -27,21 +41,7 @@ from paprle.recording.channels import (
     Rows,
     make_channels,
 )
-from paprle.recording.events import parse_event
-from paprle.recording.header import SCHEMA_VERSION, layout_from_header
-from paprle.recording.header_check import check_config, check_header
-from paprle.recording.manifest import read_manifest
-from paprle.recording.messages import STRING, decode
-from paprle.recording.salvage import Renumbering
-from paprle.recording.scan import (
-    Attachment,
-    Chunk,
-    Messages,
-    Metadata,
-    Scanner,
-    Schema,
-    Topic,
-)
+from paprle.recording.messages.types import STRING, decode
 
 HEADER, CONFIG, URDF = "header.json", "config.json", "robot.urdf"
 _LARGEST = {HEADER: 4 << 20, CONFIG: 4 << 20, URDF: 32 << 20}  # chosen: ours are less

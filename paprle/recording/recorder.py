@@ -14,18 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.settings import RecordSettings
+from paprle.contracts.settings.core import RecordSettings
 from paprle.ipc.records import Layout, Stream
 from paprle.recording import events
-from paprle.recording.channels import make_channels
-from paprle.recording.footage import Footage, RingReader
-from paprle.recording.journal import Journal
 from paprle.recording.manifest import (
     find_next_episode,
     make_episode_path,
     write_manifest,
 )
+from paprle.recording.mcap.journal import Journal
+from paprle.recording.messages.channels import make_channels
 from paprle.recording.notes import add_notes, find_notes
+from paprle.recording.video.footage import Footage, RingReader
 
 HOLD_NS = 10_000_000  # chosen: two rings agree on the order of what is this old [ns]
 SYNC_NS = 1_000_000_000  # spec: safety.md 8.3: fdatasync at least every second

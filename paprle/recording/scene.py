@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from paprle.contracts.settings import SceneBodySettings
+from paprle.contracts.settings.core import SceneBodySettings
 from paprle.contracts.types import RobotInfo
 from paprle.recording.robot import read_recorded_urdf
-from paprle.robot.collision import CollisionModel
-from paprle.robot.scene import make_scene
+from paprle.robot.bodies.collision import CollisionModel
+from paprle.robot.bodies.scene import make_scene
 
 
 class Recorded(Protocol):

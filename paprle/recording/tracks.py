@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.camera_settings import Video
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.images import EXACT, CameraInfo
+from paprle.contracts.settings.camera import Video
 from paprle.contracts.types import readonly
 from paprle.ipc.pictures import Coded, Kind
-from paprle.recording.messages import (
+from paprle.recording.messages.types import (
     CAMERA_INFO,
     COMPRESSED_IMAGE,
     COMPRESSED_VIDEO,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.settings.retarget import RetargetSettings
+from paprle.retargeting.limb_sources import Slot, read_limb_settings
 from paprle.retargeting.pairing import LimbSource, Pairing
 from paprle.retargeting.rules.axes import AxesRule
 from paprle.retargeting.rules.modes import BUILT_IN, describe_modes
-from paprle.retargeting.slots import Slot, read_limb_settings
 from paprle.robot import RobotModel
 
 

@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from paprle.contracts.errors import suggest
-from paprle.contracts.known_motion import find_misfit
-from paprle.contracts.leader_group import find_part
-from paprle.contracts.retarget_settings import JointMapSettings, RetargetSettings
+from paprle.contracts.kit.known_motion import find_misfit
+from paprle.contracts.kit.leader_group import find_part
+from paprle.contracts.settings.retarget import JointMapSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb

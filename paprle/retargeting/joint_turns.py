@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from paprle.contracts.continuity import TURN, make_bounds, make_free_bounds
+from paprle.contracts.kit.continuity import TURN, make_bounds, make_free_bounds
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.ipc.records import SampleView
+from paprle.retargeting.limb_sources import POSE, Slot, find_width
 from paprle.retargeting.rules.joints import JointsRule
-from paprle.retargeting.slots import POSE, Slot, find_width
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import LimbSettings
+from paprle.contracts.settings.core import LimbSettings
 from paprle.contracts.types import LeaderArm, LeaderInfo, Vec
 from paprle.ipc.records import SampleView
 from paprle.robot import RobotModel

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from paprle.contracts.leader_group import find_part
+from paprle.contracts.kit.leader_group import find_part
 from paprle.contracts.types import LeaderInfo, LimbInfo
 from paprle.retargeting.joint_sources import listed
-from paprle.robot.limb_names import find_kind, find_side, find_sides
+from paprle.robot.discovery.limb_names import find_kind, find_side, find_sides
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

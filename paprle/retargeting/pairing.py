@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.settings.retarget import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
 from paprle.retargeting.joint_sources import (
     JointFinder,

@@ -22,24 +22,24 @@ import pinocchio as pin
 from paprle.config.check import check_made
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.images import CameraInfo
-from paprle.contracts.retarget_settings import RetargetSettings
 from paprle.contracts.session_view import Advice
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, Vec
 from paprle.ipc.records import SampleView
 from paprle.kinematics import IkSolver
 from paprle.kinematics.seed import choose_joints
-from paprle.retargeting.calm import make_solver
+from paprle.retargeting.camera_limb_solver import make_solver
 from paprle.retargeting.describe import describe_pairing
 from paprle.retargeting.joint_sources import expect_one_of
 from paprle.retargeting.joint_turns import JointTurns
 from paprle.retargeting.leader_arms import ArmPoses, load_arms
+from paprle.retargeting.limb_sources import Slot, make_slots
 from paprle.retargeting.mapping import map_joints, map_poses
 from paprle.retargeting.pairing import Pairing, make_pairing
 from paprle.retargeting.rules.base import LimbRule, RuleInputs
 from paprle.retargeting.rules.joints import JointsRule
 from paprle.retargeting.rules.poses import PoseRule
-from paprle.retargeting.slots import Slot, make_slots
 from paprle.retargeting.state import (
     Anchors,
     RetargetState,

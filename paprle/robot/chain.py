@@ -16,8 +16,8 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from paprle.contracts.errors import CommandError
-from paprle.contracts.mimic import Mimic
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec, readonly
+from paprle.contracts.urdf.mimic import Mimic
 from paprle.robot.arrays import Tree, TreeJoint, make_tree
 from paprle.robot.tree import Urdf, UrdfJoint
 

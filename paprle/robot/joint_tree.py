@@ -7,8 +7,8 @@ from collections.abc import Collection, Sequence
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.mimic import Mimic
 from paprle.contracts.types import Vec
+from paprle.contracts.urdf.mimic import Mimic
 from paprle.robot.chain import make_joint_model
 from paprle.robot.tree import Urdf
 

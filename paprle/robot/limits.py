@@ -13,9 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from paprle.contracts.errors import suggest
-from paprle.contracts.jerk import LONGEST_TURNING
-from paprle.contracts.limit_settings import LimitSettings
-from paprle.contracts.settings import LimbSettings, RobotSettings
+from paprle.contracts.settings.core import LimbSettings, RobotSettings
+from paprle.contracts.settings.jerk import LONGEST_TURNING
+from paprle.contracts.settings.limits import LimitSettings
 from paprle.contracts.types import LimbInfo, Vec, readonly
 from paprle.robot.tree import UrdfJoint
 

@@ -19,19 +19,23 @@ from paprle.config.folders import DATA
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import LimbSettings, RobotSettings, SceneBodySettings
+from paprle.contracts.settings.core import (
+    LimbSettings,
+    RobotSettings,
+    SceneBodySettings,
+)
 from paprle.contracts.types import RobotInfo, Vec, readonly
 from paprle.robot.arrays import Ints, make_robot_tree
+from paprle.robot.bodies.collision import CollisionModel
+from paprle.robot.bodies.scene import make_scene
 from paprle.robot.chain import Limb, make_chain
-from paprle.robot.collision import CollisionModel
-from paprle.robot.held_joints import describe_held
-from paprle.robot.home import guess_home
-from paprle.robot.limbs import discover_limbs
+from paprle.robot.discovery.held_joints import describe_held
+from paprle.robot.discovery.home import guess_home
+from paprle.robot.discovery.limbs import discover_limbs
+from paprle.robot.discovery.plausible import list_doubts
 from paprle.robot.limits import resolve_limits
 from paprle.robot.mirror import find_twins
-from paprle.robot.plausible import list_doubts
 from paprle.robot.resolver import LimbResolver
-from paprle.robot.scene import make_scene
 from paprle.robot.tree import Urdf, flat_mimics
 from paprle.robot.urdf import read_urdf
 

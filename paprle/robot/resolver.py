@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from paprle.contracts.errors import suggest
-from paprle.contracts.settings import GripperSettings, LimbSettings
+from paprle.contracts.settings.core import GripperSettings, LimbSettings
 from paprle.contracts.types import GripperInfo, LimbInfo
 from paprle.robot.chain import Step, chain_between
 from paprle.robot.tree import Urdf, flat_mimics

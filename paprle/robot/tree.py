@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.mimic import Mimic
 from paprle.contracts.types import Vec
+from paprle.contracts.urdf.mimic import Mimic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,9 +17,9 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.mimic import Mimic
 from paprle.contracts.types import Vec, readonly
-from paprle.robot.round_ends import join_capsules
+from paprle.contracts.urdf.mimic import Mimic
+from paprle.robot.bodies.round_ends import join_capsules
 from paprle.robot.tree import Inertia, Primitive, Urdf, UrdfJoint
 
 _log = logging.getLogger(__name__)

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from paprle.contracts.motion_cues import CrossingCounter
+from paprle.contracts.kit.motion_cues import CrossingCounter
 from paprle.contracts.session_view import Advice
-from paprle.contracts.settings import SessionSettings
+from paprle.contracts.settings.core import SessionSettings
 from paprle.contracts.types import (
     Actions,
     Feedback,
@@ -33,8 +33,8 @@ from paprle.ipc.records import (
 )
 from paprle.session.decisions import Decisions
 from paprle.session.episode import EpisodeLog
-from paprle.session.frozen_input import StuckWatch
-from paprle.session.mode_watch import ModeWatch
+from paprle.session.inputs.frozen_input import StuckWatch
+from paprle.session.inputs.mode_watch import ModeWatch
 from paprle.session.motion import Motion
 from paprle.session.settling import Settling
 from paprle.session.situation import GATE_SILENCE_NS, Situation

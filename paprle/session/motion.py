@@ -10,7 +10,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.session_view import Advice
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import GateState, SessionState, Vec
 from paprle.gate.gate import compute_command_limits
 from paprle.ipc.records import (
@@ -27,10 +27,10 @@ from paprle.retargeting.state import Anchors
 from paprle.retargeting.target_rows import TargetRows
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints
-from paprle.session.apart import Apart
-from paprle.session.aside import Answer, Aside
-from paprle.session.following import ALIGNED, Following
-from paprle.session.leaders import Leaders
+from paprle.session.background_worker import Answer, Aside
+from paprle.session.inputs.distance import Apart
+from paprle.session.inputs.leaders import Leaders
+from paprle.session.limb_tracking import ALIGNED, Following
 from paprle.session.postures import Offer, Postures, Start, Wanted
 from paprle.session.slow_move import SlowMove, make_slow_move, sample_path
 from paprle.session.velocity import is_standing

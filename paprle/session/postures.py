@@ -2,7 +2,7 @@
 
 Nearness is not all: a posture beside a limit or a table is soon left, and a path that
 is known may be followed to its end in one of them alone. All of it is slow, and done
-beside the tick (``paprle.session.aside``); nothing here is written to by both.
+beside the tick (``paprle.session.background_worker``); nothing here is written to by both.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.settings import GateSettings, IkSettings
+from paprle.contracts.settings.core import GateSettings, IkSettings
 from paprle.contracts.types import Vec
 from paprle.gate.gate import compute_command_limits
 from paprle.ipc.records import pose_to_row
@@ -28,7 +28,7 @@ from paprle.kinematics.branches import (
 )
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
-from paprle.session.ways import Ways
+from paprle.session.path_clearance import Ways
 
 REACHED = 2e-3, 0.035  # [m], [rad] chosen: what a person sees beside a finger, as told
 _LIMIT, _LIMIT_PRICE = 0.3, 2.0  # [rad] chosen: nearer to a limit, a detour is worth it

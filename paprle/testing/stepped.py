@@ -11,7 +11,7 @@ from typing import ClassVar
 import numpy as np
 
 from paprle.config import resolve
-from paprle.contracts.leader_group import ALONE
+from paprle.contracts.kit.leader_group import ALONE
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import Vec
 from paprle.hosts.virtual import VirtualSession

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.gate.gate import compute_command_limits
 from paprle.ipc.records import row_to_pose

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from paprle.contracts.sampling import LEAST_AGE
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.kit.sampling import LEAST_AGE
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import RobotInfo, SessionState, Vec
 from paprle.gate.reason_text import list_words
 from paprle.gate.reasons import Reason, to_bits

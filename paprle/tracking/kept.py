@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from paprle.contracts.types import Vec
-from paprle.robot.collision import CollisionModel
+from paprle.robot.bodies.collision import CollisionModel
 
 
 def make_namer(

@@ -10,8 +10,8 @@ import numpy as np
 from paprle.contracts.types import SessionState, Vec
 from paprle.ipc.held import read_held
 from paprle.ipc.records import Record
-from paprle.recording.channels import REPORT_BITS, VELOCITY_BITS
-from paprle.recording.fields import cut
+from paprle.recording.messages.channels import REPORT_BITS, VELOCITY_BITS
+from paprle.recording.messages.fields import cut
 from paprle.robot.arrays import Ints
 
 LOOK_NS = 100_000_000  # [ns] chosen: twice as often as a person reads

@@ -10,7 +10,7 @@ import pytest
 from cells import spread
 
 from benchmarks.telexr import gather_motions, load_networks, measure, run
-from hardware.net.trace import Row, Trace
+from paprle.hardware.net.trace import Row, Trace
 
 
 @pytest.mark.long

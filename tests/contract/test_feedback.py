@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from paprle.contracts.feedback_settings import LawSettings
+from paprle.contracts.settings.feedback import LawSettings
 from paprle.plugins import find_plugin, list_names, load_config_class, load_factory
 from paprle.testing import FeedbackLawContract
 

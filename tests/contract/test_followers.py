@@ -27,7 +27,7 @@ def name(request):
 
 @pytest.fixture
 def spec(name):
-    return importlib.import_module(f"followers.{name}").PLUGIN
+    return importlib.import_module(f"paprle.followers.{name}").PLUGIN
 
 
 def _load(target):
@@ -85,7 +85,7 @@ def test_announcing_imports_nothing_heavy():
     """``paprle list`` must not load what it lists."""
     code = (
         "import sys, importlib\n"
-        f"for name in {NAMES!r}: importlib.import_module('followers.' + name)\n"
+        f"for name in {NAMES!r}: importlib.import_module('paprle.followers.' + name)\n"
         "heavy = [m for m in sys.modules if m.split('.')[0] == 'mujoco'\n"
         "         or m.startswith('followers.') and m.count('.') > 1]\n"
         "sys.exit(','.join(heavy) or 0)"

@@ -21,7 +21,7 @@ from hand_films import Stage
 from leader_rows import Bench, link_hosts, open_page, publish, wear_headset
 from streamed_hands import SocketPageHand
 
-import leaders.hand_imu.leader
+import paprle.leaders.hand_imu.leader
 from paprle.testing import LeaderFaultsContract
 
 
@@ -79,7 +79,7 @@ class TestHandImu(LeaderFaultsContract):
     @pytest.fixture(autouse=True)
     def _show(self, monkeypatch):
         stage = lambda _, clock: Stage(clock)  # noqa: E731
-        monkeypatch.setattr(leaders.hand_imu.leader, "Devices", stage)
+        monkeypatch.setattr(paprle.leaders.hand_imu.leader, "Devices", stage)
 
     def make_hand(self, leader, clock):
         return BareHand(leader, clock)

@@ -23,7 +23,7 @@ def name(request):
 
 @pytest.fixture
 def spec(name):
-    return importlib.import_module(f"leaders.{name}").PLUGIN
+    return importlib.import_module(f"paprle.leaders.{name}").PLUGIN
 
 
 def _load(target):
@@ -65,7 +65,7 @@ def test_announcing_imports_nothing_heavy():
     """``paprle list`` must not load what it lists."""
     code = (
         "import sys, importlib\n"
-        f"for name in {NAMES!r}: importlib.import_module('leaders.' + name)\n"
+        f"for name in {NAMES!r}: importlib.import_module('paprle.leaders.' + name)\n"
         "heavy = [m for m in sys.modules if m.endswith(('.leader', '.config'))\n"
         "         and m.startswith('leaders.')]\n"
         "sys.exit(','.join(heavy) or 0)"

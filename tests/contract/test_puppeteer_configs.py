@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 from emulated_puppeteers import PuppeteerContract, run_emulated
 
-from hardware.dynamixel.models import find_model
-from leaders.puppeteer.checks import find_mistakes
 from paprle.config import Resolved, resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import SessionState
+from paprle.hardware.dynamixel.models import find_model
 from paprle.hosts import check
+from paprle.leaders.puppeteer.checks import find_mistakes
 from paprle.testing.clock import ManualClock
 
 yaml = pytest.importorskip("yaml")

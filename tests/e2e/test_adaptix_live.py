@@ -13,7 +13,7 @@ from scenario_eye import ADVISOR, POINT, Watcher
 from terminal import TerminalSession
 
 from benchmarks.shared_control.users import Adaptive
-from paprle.evaluation.timing import measure_ticks
+from paprle_lab.evaluation.timing import measure_ticks
 
 pytestmark = [
     pytest.mark.process,

@@ -10,8 +10,8 @@ from benchmarks.camera_arm.motions import draw_habit, make_picks, write_tum
 from benchmarks.camera_arm.rigs import RIGS, draw_way
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.retarget_settings import LookSettings
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
+from paprle.contracts.settings.retarget import LookSettings
 from paprle.contracts.types import GateState
 from paprle.hosts.plan import make_plan
 from paprle.hosts.virtual import VirtualSession

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from filmed import write_episode
 
-from paprle.dataset.create import create
+from paprle_lab.dataset.create import create
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 
@@ -22,7 +22,7 @@ KILLS = 30
 RUN = """
 import re, sys
 from pathlib import Path
-from paprle.dataset.create import create
+from paprle_lab.dataset.create import create
 report = create([Path(sys.argv[1])], Path(sys.argv[2]), sys.argv[3])
 status = Path("/proc/self/status").read_text().expandtabs()
 peak = int(re.search("VmHWM: *(.*) kB", status)[1]) / 1024

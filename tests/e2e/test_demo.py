@@ -33,7 +33,9 @@ def test_the_demo_draws_records_and_reports(empty, capsys):
 def test_the_demo_goes_without_what_is_not_installed_and_says_so(
     empty, capsys, monkeypatch
 ):
-    monkeypatch.delitem(sys.modules, "paprle.evaluation.plots", raising=False)
+    monkeypatch.delitem(
+        sys.modules, "paprle_lab.evaluation.reporting.plots", raising=False
+    )
     for package in ("mujoco", "matplotlib"):
         monkeypatch.setitem(sys.modules, package, None)
 

@@ -7,7 +7,7 @@ import pytest
 from operator_page import PATIENT, Outlook, operate
 from running import judge
 
-from paprle.contracts.retarget_settings import LookSettings
+from paprle.contracts.settings.retarget import LookSettings
 from paprle.contracts.types import SessionState
 
 pytestmark = [

@@ -14,8 +14,8 @@ import pytest
 from browser import find_browser, open_browser
 from ros_rig import wait_for
 
-from paprle.evaluation.report import evaluate
 from paprle.ipc.process import WORKSPACE
+from paprle_lab.evaluation.reporting.report import evaluate
 
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 DOMAIN, PORT = 83, 8461  # chosen: ports that no other test uses

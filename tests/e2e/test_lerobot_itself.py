@@ -11,9 +11,9 @@ import pytest
 from filmed import START_NS, write_episode
 from lerobot_env import ROOT, find_lerobot, run
 
-from hardware.camera.clock_picture import read_clock
-from paprle.dataset.create import create
-from paprle.recording.pictures import Footage
+from paprle.recording.video.pictures import Footage
+from paprle_emulators.camera.clock_picture import read_clock
+from paprle_lab.dataset.create import create
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 

@@ -16,9 +16,9 @@ from phones import TLS_ADDRESS, wait_until
 from product import measure
 from running import RunningSession, judge
 
-from hardware.web.emulator import EmulatedPhone
-from hardware.web.proxy import Proxy, Radio
 from paprle.contracts.types import SessionState
+from paprle_emulators.phone.phone import EmulatedPhone
+from paprle_emulators.phone.radio import Proxy, Radio
 
 pytestmark = [pytest.mark.process, pytest.mark.sim, pytest.mark.timeout(240)]
 

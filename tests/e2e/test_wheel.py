@@ -132,11 +132,11 @@ def test_the_wheel_finds_its_robots_and_the_users(unpacked, tmp_path):
     ("module", "call"),
     [
         (
-            "hardware.dynamixel.emulator.config",
+            "paprle_emulators.dynamixel.config",
             "read_limb('', 'arm', yaml.safe_load(find_config('puppeteer_piper')"
             ".read_text())['limbs']['arm'])",
         ),
-        ("hardware.ros.emulator.description", "load_description('piper', 'ros2')"),
+        ("paprle_emulators.ros.description", "load_description('piper', 'ros2')"),
     ],
     ids=["dynamixel", "ros"],
 )

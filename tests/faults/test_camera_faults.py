@@ -16,18 +16,18 @@ import numpy as np
 import pytest
 from running import find_child
 
-from paprle.contracts.camera_settings import CameraSettings
+from paprle.contracts.settings.camera import CameraSettings
 from paprle.contracts.types import SessionState
-from paprle.hosts.newest_images import NewestImage
-from paprle.hosts.restart_watch import find_jitter
+from paprle.hosts.operator.restart_watch import find_jitter
+from paprle.hosts.views.newest_images import NewestImage
 from paprle.ipc.ports import Frames
-from paprle.recording.pictures import Footage
+from paprle.recording.video.pictures import Footage
 
 pytest.importorskip("av")
 pytest.importorskip("cv2")
 
-from hardware.camera.clock_picture import read_clock
-from hardware.camera.emulator import HttpCamera
+from paprle_emulators.camera.clock_picture import read_clock
+from paprle_emulators.camera.http_camera import HttpCamera
 
 pytestmark = [pytest.mark.process]
 

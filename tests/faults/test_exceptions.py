@@ -21,16 +21,16 @@ SITES = {
     "leader.latest": ("outsider:Breaker.wave", 100, LOST, "leader died"),
     "leader.apply": ("outsider:Breaker.apply", 300, LOST, "leader died"),
     "follower.read": (
-        "followers.kinematic.follower:KinematicFollower.read", 1000, LOST, "gate died",
+        "paprle.followers.kinematic.follower:KinematicFollower.read", 1000, LOST, "gate died",
     ),
     "follower.write": (
-        "followers.kinematic.follower:KinematicFollower.write", 400, LOST, "gate died",
+        "paprle.followers.kinematic.follower:KinematicFollower.write", 400, LOST, "gate died",
     ),
     "gate": ("paprle.gate.gate:Gate.step", 400, LOST, "gate died"),
     "tick": ("paprle.session.core:Core.step", 300, FAILED, "failed: Sabotage"),
     "ik": ("paprle.retargeting.retarget:Retargeting.solve", 50, FAILED,
            "failed: Sabotage"),
-    "status": ("paprle.hosts.progress:Progress.compose", 8, FAILED, "failed: Sabotage"),
+    "status": ("paprle.hosts.operator.progress:Progress.compose", 8, FAILED, "failed: Sabotage"),
 }  # fmt: skip
 
 
@@ -76,7 +76,7 @@ def test_an_exception_while_moving_stops_and_is_shown(start, outside, name):
     spread(
         [
             "outsider:Breaker.open",
-            "followers.kinematic.follower:KinematicFollower.open",
+            "paprle.followers.kinematic.follower:KinematicFollower.open",
             "paprle.recording.recorder:Recorder.__init__",
         ],
         "paprle.recording.recorder:Recorder.__init__",
@@ -96,9 +96,9 @@ def test_an_exception_while_opening_starts_nothing(start, outside, site):
     spread(
         [
             ("outsider:Breaker.close", "raise"),
-            ("followers.kinematic.follower:KinematicFollower.close", "raise"),
+            ("paprle.followers.kinematic.follower:KinematicFollower.close", "raise"),
         ],
-        ("followers.kinematic.follower:KinematicFollower.close", "raise"),
+        ("paprle.followers.kinematic.follower:KinematicFollower.close", "raise"),
     ),
 )
 def test_an_exception_while_closing_keeps_the_rest_going(start, outside, site, action):
@@ -125,7 +125,7 @@ def test_an_exception_in_the_recorder_ends_the_recording_alone(start, outside):
 
 
 def test_an_exception_in_the_keys_thread_stops_the_robot(type_at, outside):
-    site = "paprle.hosts.terminal:Operator.take_keys"
+    site = "paprle.hosts.operator.terminal:Operator.take_keys"
     session = type_at(*BREAKER, f"leader.site={site}", "leader.after=0", env=outside)
     session.wait_for("ENGAGED ")
     session.press(b"?")

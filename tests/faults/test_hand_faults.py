@@ -7,15 +7,15 @@ import pytest
 from emulated_hands import BareHand
 from hand_films import Stage
 
-import leaders.hand_imu.leader
-from hardware.hand.frames import Hand
+import paprle.leaders.hand_imu.leader
+from paprle.hardware.hand.frames import Hand
 from paprle.testing.stepped import H, SteppedSession
 
 
 @pytest.fixture
 def session(monkeypatch):
     stage = lambda _, clock: Stage(clock)  # noqa: E731
-    monkeypatch.setattr(leaders.hand_imu.leader, "Devices", stage)
+    monkeypatch.setattr(paprle.leaders.hand_imu.leader, "Devices", stage)
     session = SteppedSession(("leader=hand_imu", "leader.hold=1.0"), BareHand).engage()
     yield session
     session.close()

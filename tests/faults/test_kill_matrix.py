@@ -302,10 +302,14 @@ def test_every_kind_of_process_and_every_kind_of_loss_has_its_row():
         for path in (WORKSPACE / "paprle/hosts").glob("*.py")
         if "run_role(main)" in path.read_text()
     ]
-    elsewhere = {"paprle.hosts.remote_gate"}  # on two hosts: test_two_hosts.py
+    elsewhere = {
+        "paprle.hosts.two_hosts.remote_gate"
+    }  # on two hosts: test_two_hosts.py
 
     assert {role.module for role in ROLES.values()} == set(modules) - elsewhere
     assert {role.if_lost for role in ROLES.values()} == set(IfLost)
-    observers = [r for r in ROLES.values() if r.module == "paprle.hosts.observer"]
+    observers = [
+        r for r in ROLES.values() if r.module == "paprle.hosts.processes.observer"
+    ]
     assert {bool(row.writes) for row in observers} == {True, False}, "with controls"
     assert set(ASKED) < set(ROLES)

@@ -17,7 +17,7 @@ from running import RunningSession, judge
 from two_hosts import TwoHosts, need_namespaces
 
 from paprle.ipc.process import WORKSPACE
-from paprle.link.engagement import RELEASE_AFTER
+from paprle.link.remote_leader.engagement import RELEASE_AFTER
 
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 TRACE = "acceptance"  # 100 ± 30 ms, 3 % loss, reordering, 5 Mbit/s

@@ -16,14 +16,14 @@ from dynamixel_rig import ROOT, VirtualWire, running_rig
 from pydantic import TypeAdapter
 from running import judge
 
-from hardware.dynamixel.bus import Bus
-from hardware.dynamixel.emulator.config import read_rig
-from hardware.dynamixel.emulator.faults import Faults
-from hardware.dynamixel.emulator.rig import Rig
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.servo import WATCHDOG
-from leaders.puppeteer.config import PuppeteerConfig
-from leaders.puppeteer.leader import Puppeteer
+from paprle.hardware.dynamixel.bus import Bus
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.servo import WATCHDOG
+from paprle.leaders.puppeteer.config import PuppeteerConfig
+from paprle.leaders.puppeteer.leader import Puppeteer
+from paprle_emulators.dynamixel.config import read_rig
+from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.rig import Rig
 
 LEADER = "puppeteer_papras_7dof_2arm"
 CYCLE = 0.0025  # [s] 400 Hz
@@ -141,9 +141,9 @@ def test_a_servo_that_started_anew_is_away_and_comes_back_where_it_is(arm):
 HOLDS_TORQUE = """
 import sys, time
 import numpy as np
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.bus_thread import BusThread, BusSettings
-from hardware.dynamixel.torque import TorqueCommand
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.bus_thread import BusThread, BusSettings
+from paprle.hardware.dynamixel.torque import TorqueCommand
 servos = tuple(ServoSpec(i, m) for i, m in {servos})
 settings = BusSettings(path=sys.argv[1], servos=servos, timeout=0.03)
 bus = BusThread(settings, time.monotonic_ns)

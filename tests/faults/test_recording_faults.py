@@ -22,7 +22,7 @@ from paprle.ipc.records import Stream
 from paprle.recording.reader import Episode
 
 process = pytest.mark.process
-JOURNAL = "paprle.recording.sink:FileSink"
+JOURNAL = "paprle.recording.mcap.chunk_file:FileSink"
 BREAKER = ["leader=breaker", "leader.time=2.0", "follower=piper"]
 BREAKER += ["follower.envs={logged: {}}", "env=logged"]
 TWO = ["leader.time=20.0", "session.episodes=2", "session.duration=2.0"]

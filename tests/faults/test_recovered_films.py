@@ -14,19 +14,19 @@ from lerobot_env import ROOT, find_lerobot
 from lerobot_env import run as run_lerobot
 from product import run_verb
 
-from paprle.contracts.camera_settings import PoseSettings
 from paprle.contracts.images import RobotPose
-from paprle.recording.pictures import Footage
+from paprle.contracts.settings.camera import PoseSettings
 from paprle.recording.reader import Episode
+from paprle.recording.video.pictures import Footage
 from paprle.testing import ManualClock
 
 pytest.importorskip("cv2")
 pytest.importorskip("mujoco")
 
-from cameras.mujoco.camera import MujocoCamera
-from cameras.mujoco.config import MujocoCameraConfig
-from hardware.camera.clock_picture import read_clock
-from hardware.camera.emulator import HttpCamera
+from paprle.cameras.mujoco.camera import MujocoCamera
+from paprle.cameras.mujoco.config import MujocoCameraConfig
+from paprle_emulators.camera.clock_picture import read_clock
+from paprle_emulators.camera.http_camera import HttpCamera
 
 pytestmark = [
     pytest.mark.process,

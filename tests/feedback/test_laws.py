@@ -10,16 +10,16 @@ import pinocchio as pin
 import pytest
 from feel_rig import Motors
 
-from feedback.bias import Bias, BiasConfig
-from feedback.damping import Damping, DampingConfig
-from feedback.effort import Effort, EffortConfig
-from feedback.friction import Friction, FrictionConfig
-from feedback.gravity import Gravity, GravityConfig
-from feedback.gripper import Gripper, GripperConfig
-from feedback.posture import Posture, PostureConfig
-from feedback.task_tracking import TaskTracking, TaskTrackingConfig
-from feedback.tracking import Tracking, TrackingConfig
-from feedback.wall import Wall, WallConfig
+from paprle.feedback.bias import Bias, BiasConfig
+from paprle.feedback.damping import Damping, DampingConfig
+from paprle.feedback.effort import Effort, EffortConfig
+from paprle.feedback.friction import Friction, FrictionConfig
+from paprle.feedback.gravity import Gravity, GravityConfig
+from paprle.feedback.gripper import Gripper, GripperConfig
+from paprle.feedback.posture import Posture, PostureConfig
+from paprle.feedback.task_tracking import TaskTracking, TaskTrackingConfig
+from paprle.feedback.tracking import Tracking, TrackingConfig
+from paprle.feedback.wall import Wall, WallConfig
 from paprle.testing import make_feedback_input
 
 DT = 0.005

@@ -10,15 +10,15 @@ pytest.importorskip("pygame")
 
 from hand_films import write_film
 
-from hardware.visionpro.emulator import EmulatedVisionPro
-from leaders.hand_imu.config import CameraConfig, HandImuConfig
-from leaders.hand_imu.leader import HandImu
-from leaders.keyboard.config import KeyboardConfig
-from leaders.keyboard.leader import Keyboard
-from leaders.visionpro.config import VisionproConfig
-from leaders.visionpro.leader import Visionpro
 from paprle.contracts.types import Feedback, SessionState
+from paprle.leaders.hand_imu.config import CameraConfig, HandImuConfig
+from paprle.leaders.hand_imu.leader import HandImu
+from paprle.leaders.keyboard.config import KeyboardConfig
+from paprle.leaders.keyboard.leader import Keyboard
+from paprle.leaders.visionpro.config import VisionproConfig
+from paprle.leaders.visionpro.leader import Visionpro
 from paprle.testing import ManualClock
+from paprle_emulators.visionpro.headset import EmulatedVisionPro
 
 
 def make_hand(sound, tmp_path):

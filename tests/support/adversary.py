@@ -14,7 +14,7 @@ from arm_table import write_arm_table
 from arms import ROOT, load_robot
 from pydantic import TypeAdapter
 
-from paprle.contracts.settings import RobotSettings
+from paprle.contracts.settings.core import RobotSettings
 from paprle.oracle import Limits, check_commands
 from paprle.robot import RobotModel
 

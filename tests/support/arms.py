@@ -17,7 +17,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from paprle.contracts.settings import LimbSettings, RobotSettings
+from paprle.contracts.settings.core import LimbSettings, RobotSettings
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 

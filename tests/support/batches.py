@@ -12,12 +12,12 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import yaml
 
-from paprle.batch.driver import Account, Batch
-from paprle.batch.engine import Ended, Engine
-from paprle.batch.place import Place
-from paprle.batch.plan import read_plan
-from paprle.batch.work import do_job
 from paprle.ipc.process import WORKSPACE
+from paprle_lab.batch.driver import Account, Batch
+from paprle_lab.batch.engine import Ended, Engine
+from paprle_lab.batch.plan import read_plan
+from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.run_cell import do_job
 
 START = "import sys; from paprle.cli import main; sys.exit(main())"
 SHORT = ["leader=autopilot", "leader.size=0.01", "leader.speed=0.2"]

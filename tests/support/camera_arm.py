@@ -8,12 +8,12 @@ import numpy as np
 import pinocchio as pin
 from retargeting import load_robot
 
-from paprle.contracts.retarget_settings import (
+from paprle.contracts.session_view import Advice, make_advice_dtype
+from paprle.contracts.settings.retarget import (
     LimbRuleSettings,
     LookSettings,
     RetargetSettings,
 )
-from paprle.contracts.session_view import Advice, make_advice_dtype
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import SampleView, make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import numpy as np
 
-from cameras.sight.camera import SightCamera
-from cameras.sight.config import SightCameraConfig
-from hardware.media.colour import ColourReceiver
-from hardware.media.eye import Eye
+from paprle.cameras.sight.camera import SightCamera
+from paprle.cameras.sight.config import SightCameraConfig
+from paprle.hardware.media.colour import ColourReceiver
+from paprle.hardware.media.eye import Eye
 
 host, key, width, height, seconds = sys.argv[1:]
 config = SightCameraConfig(host=host, key=key, width=int(width), height=int(height))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import yaml
 
-from leaders.dataset.config import ColumnSettings, DatasetConfig
-from leaders.dataset.leader import Dataset
 from paprle.contracts.types import SessionState
 from paprle.ipc.process import WORKSPACE
+from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig
+from paprle.leaders.dataset.leader import Dataset
 from paprle.testing import ManualClock, make_feedback
 
 H = 0.005  # [s]

@@ -10,9 +10,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from hardware.dynamixel.emulator.rig import Rig
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.wire import Wire
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle_emulators.dynamixel.rig import Rig
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 30.0  # chosen: a busy machine's start of Python with pinocchio [s]
@@ -47,7 +47,7 @@ class RunningRig:
 
     def __init__(self, *words: str) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "hardware.dynamixel.emulator", *words],
+            [sys.executable, "-m", "paprle_emulators.dynamixel", *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,

@@ -90,7 +90,7 @@ class SimulatedArm:
 
 
 class Told:
-    """What ``observers.socket`` says of a session, and when it came."""
+    """What ``paprle.observers.socket`` says of a session, and when it came."""
 
     def __init__(self, path):
         self.args = [f"observers.socket.path={path}"]

@@ -13,17 +13,17 @@ import numpy as np
 from hand_films import START, Stage
 from puppeteer_step import SteppedBus
 
-import leaders.puppeteer.leader
-from hardware.dynamixel.emulator.config import read_rig
-from hardware.dynamixel.emulator.faults import Faults
-from hardware.dynamixel.emulator.rig import Rig
-from hardware.gamepad.virtual import VirtualPad
-from hardware.hand.frames import FrameStream, pack_frame
-from hardware.hand.model import make_frame, make_hand
-from hardware.web.errors import MessageError
-from hardware.web.messages import parse_message
+import paprle.leaders.puppeteer.leader
+from paprle.hardware.gamepad.virtual import VirtualPad
+from paprle.hardware.hand.frames import FrameStream, pack_frame
+from paprle.hardware.web.errors import MessageError
+from paprle.hardware.web.messages import parse_message
 from paprle.testing import EmulatedHand
 from paprle.testing.stepped import H
+from paprle_emulators.dynamixel.config import read_rig
+from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.rig import Rig
+from paprle_emulators.hand.model import make_frame, make_hand
 
 UNIT = [0.0, 0.0, 0.0, 1.0]
 BAD = ["", "{", "[]", "NaN", "x" * 5000, '{"type": "sample"}', "[" * 3000,
@@ -223,7 +223,7 @@ def step_servos(monkeypatch, name):
     """Let a puppeteer's servos live in the session's time."""
     rig = Rig(replace(read_rig(name), watchdog="ideal"))
     monkeypatch.setattr(
-        leaders.puppeteer.leader,
+        paprle.leaders.puppeteer.leader,
         "BusThread",
         lambda settings, clock: SteppedBus(settings, clock, rig, clock()),
     )

@@ -11,20 +11,20 @@ from contextlib import contextmanager
 
 import yaml
 
-from hardware.dynamixel.emulator.config import read_rig
-from hardware.dynamixel.emulator.faults import Faults
-from hardware.dynamixel.emulator.orders import Orders
-from hardware.dynamixel.emulator.rig import Rig
-from hardware.dynamixel.emulator.server import Server
-from hardware.dynamixel.inspection import ServoSpec
-from leaders.puppeteer.config import (
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.leaders.puppeteer.config import (
     GripperServoSettings,
     PuppeteerConfig,
     PuppetSettings,
     ServoSettings,
 )
-from leaders.puppeteer.leader import Puppeteer
+from paprle.leaders.puppeteer.leader import Puppeteer
 from paprle.testing import LeaderContract
+from paprle_emulators.dynamixel.config import read_rig
+from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.orders import Orders
+from paprle_emulators.dynamixel.rig import Rig
+from paprle_emulators.dynamixel.server import Server
 
 PATIENCE = 5.0  # [s] generous: other processes share the machine
 

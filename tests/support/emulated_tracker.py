@@ -9,8 +9,8 @@ from pathlib import Path
 _PROGRAM = """#!{python}
 import json, os, sys, threading, time
 sys.path.insert(0, {root!r})
-from hardware.hand.frames import pack_frame
-from hardware.hand.model import make_frame, make_hand
+from paprle.hardware.hand.frames import pack_frame
+from paprle_emulators.hand.model import make_frame, make_hand
 fd = next(int(w.split("=")[1]) for w in sys.argv if w.startswith("--fd="))
 def listen():
     while os.read(0, 4096):

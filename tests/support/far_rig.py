@@ -2,7 +2,7 @@
 
 One joint of 0.3 m on both sides, the leader an XC330-T288 as ``benchmarks.feel_laws``
 has it. Captures go there 100 times a second and what holds the robot comes back 50
-times, over the network that ``hardware.net`` plays, both as the product sends them.
+times, over the network that ``paprle.hardware.net`` plays, both as the product sends them.
 """
 
 from __future__ import annotations
@@ -15,15 +15,15 @@ import feel_rig as rig_of
 import numpy as np
 
 from benchmarks import feel_laws
-from hardware.net.impairment import Impairment
-from hardware.net.trace import Row, Trace
 from paprle.config.laws import make_feedback_class
-from paprle.contracts.feedback_settings import RigSettings
-from paprle.contracts.retarget_settings import RetargetSettings
-from paprle.contracts.settings import LimbSettings
+from paprle.contracts.settings.core import LimbSettings
+from paprle.contracts.settings.feedback import RigSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderArm, LeaderInfo
-from paprle.haptics.held_hands import HeldHands
-from paprle.hosts.forces import make_far_haptics
+from paprle.haptics.contact.contact_direction import HeldHands
+from paprle.hardware.net.impairment import Impairment
+from paprle.hardware.net.trace import Row, Trace
+from paprle.hosts.two_hosts.remote_haptics import make_far_haptics
 from paprle.retargeting.pairing import make_pairing
 from paprle.retargeting.state import Anchors
 from paprle.robot import RobotModel

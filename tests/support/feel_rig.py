@@ -20,9 +20,9 @@ from typing import Any
 import numpy as np
 
 from paprle.config.laws import make_feedback_class
-from paprle.contracts.feedback_settings import RigSettings
-from paprle.contracts.retarget_settings import RetargetSettings
-from paprle.contracts.settings import LimbSettings
+from paprle.contracts.settings.core import LimbSettings
+from paprle.contracts.settings.feedback import RigSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import (
     GateState,
     JointState,

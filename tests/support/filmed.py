@@ -5,9 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from hardware.camera.clock_picture import draw_clock
-from paprle.contracts.camera_settings import CameraSettings
-from paprle.contracts.settings import RecordSettings
+from paprle.contracts.settings.camera import CameraSettings
+from paprle.contracts.settings.core import RecordSettings
 from paprle.contracts.types import (
     GripperInfo,
     LeaderInfo,
@@ -18,11 +17,12 @@ from paprle.contracts.types import (
 )
 from paprle.ipc.pictures import Kind, pack_coded
 from paprle.ipc.records import Stream, make_layout
-from paprle.recording.codec import make_depth_encoder, make_encoder
-from paprle.recording.footage import Footage
 from paprle.recording.header import make_recording_header
 from paprle.recording.recorder import Recorder
 from paprle.recording.tracks import camera_to_dict
+from paprle.recording.video.codec import make_depth_encoder, make_encoder
+from paprle.recording.video.footage import Footage
+from paprle_emulators.camera.clock_picture import draw_clock
 
 MS = 1_000_000
 START_NS = 5_000 * MS

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from hardware.hand.model import make_frame, make_hand
-from hardware.hand.recording import write_recording
-from hardware.imu.reader import Attitude
+from paprle.hardware.hand.recording import write_recording
+from paprle.hardware.imu.reader import Attitude
+from paprle_emulators.hand.model import make_frame, make_hand
 
 FPS = 30.0
 START = np.array([0.0, 0.0, 0.6])  # [m] before the camera

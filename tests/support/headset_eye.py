@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 from phones import wait_until
 
-from paprle.contracts.camera_settings import CameraSettings
+from paprle.contracts.settings.camera import CameraSettings
 
 WIDTH, HEIGHT, FOCAL = 640, 480, (520.0, 500.0)
 FRONT = CameraSettings(fps=20.0, focal=FOCAL, centre=(330.0, 235.0)).make_info(

@@ -6,7 +6,7 @@ sticks, digital triggers, the rail's SL and SR as paddles.
 
 from __future__ import annotations
 
-from hardware.gamepad.virtual import VirtualPad
+from paprle.hardware.gamepad.virtual import VirtualPad
 from paprle.testing import EmulatedHand
 
 MODELS = {

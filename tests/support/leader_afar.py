@@ -7,12 +7,12 @@ from dataclasses import replace
 from linked_step import KEY, SKEW_NS, Wire
 from lock_step import H_NS, LockStep
 
-from paprle.contracts.sampling import Sampling
+from paprle.contracts.kit.sampling import Sampling
 from paprle.contracts.types import LeaderInfo
-from paprle.hosts.view import make_view
+from paprle.hosts.views.view import make_view
 from paprle.ipc.records import pack_sample
-from paprle.link.operator_side import OperatorSide
-from paprle.link.robot_side import RobotSide
+from paprle.link.remote_leader.operator_side import OperatorSide
+from paprle.link.remote_leader.robot_side import RobotSide
 
 REPEATS = 3
 HAND = LeaderInfo(

@@ -25,17 +25,17 @@ from streamed_hands import (
     WebHand,
 )
 
-import leaders.hand_imu.leader
-import leaders.ros.leader
-from hardware.gamepad.virtual import VirtualPad
-from hardware.spacemouse.emulator import EmulatedMouse
-from leaders.teach.poses import TaughtPose, keep_pose, make_limb_pose
+import paprle.leaders.hand_imu.leader
+import paprle.leaders.ros.leader
 from paprle.config import resolve
-from paprle.contracts.leader_group import ALONE
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.kit.leader_group import ALONE
+from paprle.contracts.settings.core import LinkSettings
+from paprle.hardware.gamepad.virtual import VirtualPad
 from paprle.hosts.plan import make_robot
+from paprle.leaders.teach.poses import TaughtPose, keep_pose, make_limb_pose
 from paprle.link.opening import LEADER, make_link
 from paprle.testing.stepped import EmulatedHand, SteppedSession
+from paprle_emulators.spacemouse.mouse import EmulatedMouse
 
 ROBOTS = ("piper", "papras_7dof_2arm", "g1_upper")
 ENVS = ("kinematic", "mujoco")
@@ -128,7 +128,7 @@ def hold_puppeteer(bench):
 
 def show_hand(bench):
     stage = lambda _, clock: Stage(clock)  # noqa: E731
-    bench.monkeypatch.setattr(leaders.hand_imu.leader, "Devices", stage)
+    bench.monkeypatch.setattr(paprle.leaders.hand_imu.leader, "Devices", stage)
     return Row(("leader=hand_imu", "leader.hold=1.0"), BareHand)
 
 
@@ -222,7 +222,7 @@ def publish(bench):
     speaker = Speaker(graph)
     graph.stepped.append(speaker.say_first)
     bench.monkeypatch.setattr(
-        leaders.ros.leader, "open_bus", lambda *_: graph.join("leader")
+        paprle.leaders.ros.leader, "open_bus", lambda *_: graph.join("leader")
     )
     words = ("leader=ros", "leader.joy.deadman=1", "leader.joy.gripper_axis=0")
     return Row(words, lambda *w: TopicHand(*w, speaker))

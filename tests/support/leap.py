@@ -6,8 +6,8 @@ import json
 
 import numpy as np
 
-from hardware.hand.frames import Hand
-from hardware.hand.model import CENTRE, FOCAL
+from paprle.hardware.hand.frames import Hand
+from paprle_emulators.hand.model import CENTRE, FOCAL
 
 _ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/="
 _RATE = 113.0  # [Hz] of the recording

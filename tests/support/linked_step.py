@@ -8,11 +8,11 @@ import numpy as np
 from lock_step import H_NS, HUMAN, LockStep
 
 from paprle.ipc.records import pack_sample
+from paprle.link.batch_compression import squeeze
 from paprle.link.follower_end import FollowerEnd
 from paprle.link.guards import make_gate_guards
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
-from paprle.link.squeezed import squeeze
 
 KEY = b"a secret of thirty-two bytes ..."
 TERMS = {"version": "1", "session.rate": "200", "limits": "f0"}

@@ -8,10 +8,8 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.limit_settings import LimitSettings
 from paprle.contracts.plugins import Follower
-from paprle.contracts.retarget_settings import RetargetSettings
-from paprle.contracts.settings import (
+from paprle.contracts.settings.core import (
     GateSettings,
     GripperSettings,
     LimbSettings,
@@ -19,6 +17,8 @@ from paprle.contracts.settings import (
     RobotSettings,
     SessionSettings,
 )
+from paprle.contracts.settings.limits import LimitSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import (
     Actions,
     FollowerInfo,
@@ -29,8 +29,8 @@ from paprle.contracts.types import (
     LimbCommand,
 )
 from paprle.gate.controller import GateController
-from paprle.hosts.progress import Progress
-from paprle.hosts.tracking_watch import TrackingWatch, make_classifier
+from paprle.hosts.operator.progress import Progress
+from paprle.hosts.operator.tracking_watch import TrackingWatch, make_classifier
 from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import make_layout, pack_sample

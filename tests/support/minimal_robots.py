@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from paprle.contracts.settings import RobotSettings
+from paprle.contracts.settings.core import RobotSettings
 from paprle.robot import RobotModel
 
 BALL = 0.05  # [m] radius

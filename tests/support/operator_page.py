@@ -12,10 +12,10 @@ import numpy as np
 from browser import open_browser
 from running import RunningSession
 
-from observers.view.bodies import Robot
-from observers.view.scene import find_outlook
 from paprle.config import resolve
 from paprle.hosts.plan import make_robot
+from paprle.observers.view.bodies import Robot
+from paprle.observers.view.scene import find_outlook
 
 ADDRESS = re.compile(r"open (http://\S+)")
 ARROW = 0.15  # [m] near the tip of a handle's arrow, which is 0.16 long

@@ -22,9 +22,9 @@ from typing import Any, ClassVar
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.playback import Playback
+from paprle.contracts.kit.playback import Playback
 from paprle.contracts.plugins import Follower, Leader, PluginSpec
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
 from paprle.contracts.types import (
     FollowerInfo,
     FollowerState,

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 import mujoco
 import numpy as np
 
-from hardware.gamepad.virtual import VirtualPad
 from paprle.config import resolve
-from paprle.contracts.leader_group import ALONE
+from paprle.contracts.kit.leader_group import ALONE
 from paprle.contracts.types import SessionState
+from paprle.hardware.gamepad.virtual import VirtualPad
 from paprle.hosts.virtual import VirtualSession
 
 HOLD = "leftshoulder"

@@ -6,8 +6,8 @@ from contextlib import contextmanager
 
 from browser import find_browser, open_browser
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.observer import View, find_port
 from paprle.testing.views import make_session_view
 
 _PERIOD = 0.05  # [s] of what a session says

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 
-from hardware.piper.journal import Record, read_journal
 from paprle.config import resolve
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, Verdict, check_commands
 from paprle.robot import RobotModel
 from paprle.testing.clock import ManualClock
+from paprle_emulators.piper.journal import Record, read_journal
 
 QUANTUM = np.radians([1e-3] * 6)  # [rad] spec: the bus knows 0.001°
 
@@ -33,7 +33,7 @@ class RealClock(ManualClock):
 
 
 class EmulatedPiper:
-    """One ``python -m hardware.piper.emulator`` and its journal."""
+    """One ``python -m paprle_emulators.piper`` and its journal."""
 
     def __init__(self, folder: Path, *options: str) -> None:
         self.log = folder / "arm.log"
@@ -42,7 +42,7 @@ class EmulatedPiper:
             [
                 sys.executable,
                 "-m",
-                "hardware.piper.emulator",
+                "paprle_emulators.piper.__main__",
                 f"socket={self.socket}",
                 f"log={self.log}",
                 *options,

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.leader import Offline
 from paprle.contracts.types import SessionState
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.leader import Offline
 from paprle.testing import ManualClock, make_feedback
 
 MOTION = Path(__file__).resolve().parents[2] / "../shared/data/motion"

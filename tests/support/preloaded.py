@@ -7,8 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from hardware.spacemouse.emulator import build_shim
 from paprle.ipc.process import WORKSPACE
+from paprle_emulators.spacemouse.mouse import build_shim
 
 
 def run_preloaded(file: Path, folder: Path) -> None:

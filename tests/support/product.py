@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from paprle.cli import main
-from paprle.evaluation.report import evaluate
 from paprle.ipc.process import WORKSPACE
+from paprle_lab.evaluation.reporting.report import evaluate
 
 MOTION = WORKSPACE / "../shared/data/motion/arbot_rectangle_H1.csv"
 

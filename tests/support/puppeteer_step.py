@@ -14,18 +14,18 @@ import numpy as np
 from dynamixel_rig import VirtualWire
 from lock_step import H_NS, LockStep
 
-from hardware.dynamixel.bus import Bus
-from hardware.dynamixel.bus_thread import BusThread
-from hardware.dynamixel.emulator.config import read_rig
-from hardware.dynamixel.emulator.faults import Faults
-from hardware.dynamixel.emulator.rig import Rig
-from hardware.dynamixel.errors import BusError
-from leaders.puppeteer.leader import Puppeteer
 from paprle.config import resolve
 from paprle.contracts.types import Feedback, SessionState
+from paprle.hardware.dynamixel.bus import Bus
+from paprle.hardware.dynamixel.bus_thread import BusThread
+from paprle.hardware.dynamixel.errors import BusError
 from paprle.hosts.plan import make_robot, make_through
 from paprle.ipc.records import pack_sample
+from paprle.leaders.puppeteer.leader import Puppeteer
 from paprle.retargeting.retarget import Retargeting
+from paprle_emulators.dynamixel.config import read_rig
+from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.rig import Rig
 
 CYCLE = 0.0025  # [s] 400 Hz
 AGAIN_NS = 500_000_000  # until a lost port is looked for again

@@ -13,8 +13,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from paprle.contracts.retarget_settings import RetargetSettings
-from paprle.contracts.settings import RobotSettings
+from paprle.contracts.settings.core import RobotSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import SampleView, make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting

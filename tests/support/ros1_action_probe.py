@@ -11,9 +11,9 @@ import time
 
 from genpy_action import make_action
 
-from hardware.ros.joints import encode_gripper
-from hardware.ros.messages import GRIPPER_ACTION, load_codec
-from hardware.ros.rospy_bus import RospyBus
+from paprle.hardware.ros.joints import encode_gripper
+from paprle.hardware.ros.messages import GRIPPER_ACTION, load_codec
+from paprle.hardware.ros.transports.rospy_bus import RospyBus
 
 NAME = "/gripper_controller/gripper_cmd"
 

@@ -12,9 +12,9 @@ import time
 import numpy as np
 from genpy_action import make_action
 
-from hardware.ros.goals import ACTIONS, Goals
-from hardware.ros.messages import load_codec
-from hardware.ros.rospy_bus import RospyBus
+from paprle.hardware.ros.goals import ACTIONS, Goals
+from paprle.hardware.ros.messages import load_codec
+from paprle.hardware.ros.transports.rospy_bus import RospyBus
 
 NAME = "/j2s7s300_driver/joints_action/joint_angles"
 KIND = "kinova_joints"

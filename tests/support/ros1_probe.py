@@ -11,9 +11,9 @@ import sys
 
 import numpy as np
 
-from hardware.ros.joints import Joints, encode_joints
-from hardware.ros.messages import JOINT_STATE, load_codec
-from hardware.ros.rospy_bus import RospyBus
+from paprle.hardware.ros.joints import Joints, encode_joints
+from paprle.hardware.ros.messages import JOINT_STATE, load_codec
+from paprle.hardware.ros.transports.rospy_bus import RospyBus
 
 TF = "tf2_msgs/msg/TFMessage"
 CODEC = load_codec("noetic")

@@ -13,10 +13,10 @@ import time
 
 import numpy as np
 
-from observers.ros.config import RosObserverConfig
-from observers.ros.observer import RosObserver
 from paprle.config import resolve
 from paprle.hosts.plan import make_robot
+from paprle.observers.ros.config import RosObserverConfig
+from paprle.observers.ros.observer import RosObserver
 from paprle.testing.views import make_session_view
 
 CONFIG = RosObserverConfig(

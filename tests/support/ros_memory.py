@@ -9,19 +9,19 @@ from functools import partial
 import numpy as np
 from lock_step import LockStep
 
-from followers.ros2 import follower
-from followers.ros2.follower import RosFollower
-from hardware.ros.bus import COMMANDS, SENSORS, Bus, Publisher
-from hardware.ros.emulator.controllers import STOCK
-from hardware.ros.emulator.description import load_description
-from hardware.ros.emulator.drives import LagDrives
-from hardware.ros.emulator.robot import EmulatedRobot, Log
-from hardware.ros.messages import load_codec
 from paprle.config import resolve
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
+from paprle.followers.ros2 import follower
+from paprle.followers.ros2.follower import RosFollower
 from paprle.gate.controller import GateController
+from paprle.hardware.ros.bus import COMMANDS, SENSORS, Bus, Publisher
+from paprle.hardware.ros.messages import load_codec
 from paprle.oracle import Limits, check_commands
 from paprle.testing.clock import ManualClock
+from paprle_emulators.ros.controllers import STOCK
+from paprle_emulators.ros.description import load_description
+from paprle_emulators.ros.drives import LagDrives
+from paprle_emulators.ros.robot import EmulatedRobot, Log
 
 DAY_NS = 1_700_000_000 * 10**9  # [ns] the robot's clock is one of the time of day
 STEP = 0.0025  # [s] of the emulated robot: two to a period of the gate

@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardware.ros.rospy_bus import find_rospy
 from paprle.config import resolve
 from paprle.contracts.types import RobotInfo
+from paprle.hardware.ros.transports.rospy_bus import find_rospy
 from paprle.hosts.plan import make_robot
 from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, Verdict, check_commands
@@ -62,7 +62,7 @@ class EmulatedRos:
         host: list[str] | None = None,
     ):
         self.log = log
-        command = [sys.executable, "-m", "hardware.ros.emulator", f"log={log}", *words]
+        command = [sys.executable, "-m", "paprle_emulators.ros", f"log={log}", *words]
         self.process = subprocess.Popen(
             [*(host or []), *command],
             stdin=subprocess.PIPE,

@@ -13,9 +13,9 @@ import numpy as np
 from annotated_types import Ge, Unit, doc
 
 from benchmarks.shared_control.users import Scene, point_of
-from paprle.contracts.link_poses import LinkPoses
 from paprle.contracts.plugins import Observer, PluginSpec
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
+from paprle.contracts.urdf.link_poses import LinkPoses
 
 PLUGIN = PluginSpec(
     summary="Writes what a user sees.",

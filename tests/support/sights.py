@@ -4,10 +4,10 @@ import socket
 
 import numpy as np
 
-from observers.sight.config import SightConfig
-from observers.sight.observer import Sight
-from paprle.contracts.camera_settings import CameraSettings
 from paprle.contracts.plugins import Frame
+from paprle.contracts.settings.camera import CameraSettings
+from paprle.observers.sight.config import SightConfig
+from paprle.observers.sight.observer import Sight
 from paprle.testing import make_robot_info
 
 HEIGHT, WIDTH = 48, 64

@@ -15,18 +15,18 @@ import numpy as np
 import pinocchio as pin
 from emulated_hands import PageHand
 
-from hardware.ros.joints import Joy, Pose, encode_joy, encode_pose
-from hardware.ros.messages import JOY, POSE_STAMPED
-from hardware.visionpro.emulator import EmulatedVisionPro
-from hardware.web.conversation import Conversation
-from hardware.web.messages import VERSION
-from observers.view.messages import VERSION as VIEW_VERSION
-from observers.view.panel import Panel
-from observers.view.talk import Talk
 from paprle.contracts.types import LeaderSample, LimbCommand
-from paprle.link.operator_side import OperatorSide
+from paprle.hardware.ros.joints import Joy, Pose, encode_joy, encode_pose
+from paprle.hardware.ros.messages import JOY, POSE_STAMPED
+from paprle.hardware.web.conversation import Conversation
+from paprle.hardware.web.messages import VERSION
+from paprle.link.remote_leader.operator_side import OperatorSide
+from paprle.observers.view.messages import VERSION as VIEW_VERSION
+from paprle.observers.view.page_socket import Talk
+from paprle.observers.view.panel import Panel
 from paprle.testing import EmulatedHand
 from paprle.testing.stepped import H
+from paprle_emulators.visionpro.headset import EmulatedVisionPro
 
 UNIT = [0.0, 0.0, 0.0, 1.0]
 DELAY = round(0.3 / H)  # ticks; spec: safety.md 4, row 5

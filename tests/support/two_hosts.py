@@ -1,6 +1,6 @@
 """Two network namespaces joined by veth, with a bad network between.
 
-Between them is ``hardware.net.proxy``.
+Between them is ``paprle.hardware.net.proxy``.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class TwoHosts:
         self.addresses = [f"10.77.{net}.1", f"10.77.{net}.2"]
         outer = [self._join(i) for i in range(2)]
         self._proxy = subprocess.Popen(
-            [sys.executable, "-m", "hardware.net.proxy", *outer, "5g"],
+            [sys.executable, "-m", "paprle.hardware.net.proxy", *outer, "5g"],
             stdin=subprocess.PIPE,
             text=True,
             cwd=WORKSPACE,

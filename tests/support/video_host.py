@@ -16,10 +16,10 @@ import time
 
 import numpy as np
 
-from hardware.media.video import VideoPage
-from hardware.web.settings import WebSettings
-from paprle.contracts.camera_settings import CameraSettings
 from paprle.contracts.plugins import Frame
+from paprle.contracts.settings.camera import CameraSettings
+from paprle.hardware.media.video import VideoPage
+from paprle.hardware.web.settings import WebSettings
 
 PORT, POSE, EVERY, FPS = 47999, 300, 0.01, 15.0
 WIDTH, HEIGHT = 320, 240

@@ -18,12 +18,12 @@ import numpy as np
 import piper_rig
 from ros_rig import choose_domain
 
-from hardware.piper.journal import read_journal
 from paprle.config import resolve
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.plan import make_robot
 from paprle.ipc.process import WORKSPACE
 from paprle.oracle import Limits, Verdict, check_commands
+from paprle_emulators.piper.journal import read_journal
 
 WORLDS = ("ros2", "ros1", "can")
 GAP = 2.0  # [periods] chosen: as a stream that was interrupted looks on arrival

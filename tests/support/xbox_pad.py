@@ -16,11 +16,11 @@ from ctypes import c_int, c_int16, c_uint8, c_void_p
 from itertools import chain
 from pathlib import Path
 
-from hardware.gamepad.rack import Rack
-from hardware.gamepad.sdl import start_sdl
-from hardware.gamepad.virtual import VirtualPad
-from leaders.gamepad.config import GamepadConfig, PadSettings
-from leaders.gamepad.leader import Gamepad
+from paprle.hardware.gamepad.rack import Rack
+from paprle.hardware.gamepad.sdl import start_sdl
+from paprle.hardware.gamepad.virtual import VirtualPad
+from paprle.leaders.gamepad.config import GamepadConfig, PadSettings
+from paprle.leaders.gamepad.leader import Gamepad
 
 NAME = "Microsoft X-Box 360 pad"
 _KEY, _ABS = 1, 3  # spec: linux/input-event-codes.h, as all that follow

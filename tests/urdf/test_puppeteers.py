@@ -11,7 +11,7 @@ import pinocchio as pin
 import pytest
 from pydantic import TypeAdapter
 
-from paprle.contracts.settings import LimbSettings, RobotSettings
+from paprle.contracts.settings.core import LimbSettings, RobotSettings
 from paprle.retargeting.leader_arms import find_difference
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb

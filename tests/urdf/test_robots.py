@@ -13,7 +13,7 @@ import pinocchio as pin
 import pytest
 from pydantic import TypeAdapter
 
-from paprle.contracts.settings import RobotSettings
+from paprle.contracts.settings.core import RobotSettings
 from paprle.robot import RobotModel
 
 yaml = pytest.importorskip("yaml")

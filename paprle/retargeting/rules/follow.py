@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 import pinocchio as pin
 
-from paprle.contracts.named_objects import find_told
-from paprle.contracts.retarget_settings import LookSettings
+from paprle.contracts.kit.named_objects import find_told
+from paprle.contracts.settings.retarget import LookSettings
 from paprle.contracts.types import Vec
 from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
 

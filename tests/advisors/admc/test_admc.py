@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from retargeting import load_robot
 
-from advisors.admc.advisor import Admc
-from advisors.admc.config import AdmcConfig
+from paprle.advisors.admc.advisor import Admc
+from paprle.advisors.admc.config import AdmcConfig
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.link_poses import LinkPoses
+from paprle.contracts.urdf.link_poses import LinkPoses
 from paprle.testing import AdvisorContract, make_robot_info, make_session_view
 
 PAPRAS = load_robot("papras_7dof").info

@@ -4,7 +4,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from advisors.admc.suggestions import (
+from paprle.advisors.admc.suggestions import (
     NAMES,
     Goal,
     Hand,
@@ -14,7 +14,7 @@ from advisors.admc.suggestions import (
     to_eef,
     turn_about_y,
 )
-from advisors.admc.watches import Crossing, Hold, Hover
+from paprle.advisors.admc.watches import Crossing, Hold, Hover
 from paprle.contracts.axes import AxisSpeeds, compute_difference
 
 HAND = Hand(AxisSpeeds(0.1, 0.5, 1.0), 0.01, 0.015)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from advisors.learned.columns import Columns
+from paprle.advisors.learned.columns import Columns
 
 RNG = np.random.default_rng(13)
 

@@ -9,11 +9,11 @@ from retargeting import load_robot
 
 pytest.importorskip("onnxruntime")
 
-from advisors.learned.advisor import Learned
-from advisors.learned.config import LearnedConfig
+from paprle.advisors.learned.advisor import Learned
+from paprle.advisors.learned.config import LearnedConfig
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.images import CameraInfo, Frame
-from paprle.contracts.link_poses import LinkPoses
+from paprle.contracts.urdf.link_poses import LinkPoses
 from paprle.testing import AdvisorContract, ManualClock, make_session_view
 
 PAPRAS = load_robot("papras_7dof").info

@@ -8,15 +8,15 @@ import pytest
 from drawn_markers import HEIGHT, PLACED, SIZE, T_WORLD_CAM, WIDTH, K, project
 from retargeting import load_robot
 
-from advisors.admc.advisor import Admc
-from advisors.admc.config import AdmcConfig
-from advisors.markers.advisor import Markers
-from advisors.markers.config import MarkersConfig
+from paprle.advisors.admc.advisor import Admc
+from paprle.advisors.admc.config import AdmcConfig
+from paprle.advisors.markers.advisor import Markers
+from paprle.advisors.markers.config import MarkersConfig
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.images import CameraInfo, Frame
-from paprle.contracts.link_poses import LinkPoses
-from paprle.contracts.named_objects import find_object
+from paprle.contracts.kit.named_objects import find_object
 from paprle.contracts.session_view import Advice
+from paprle.contracts.urdf.link_poses import LinkPoses
 from paprle.testing import AdvisorContract, ManualClock, make_session_view
 
 cv2 = pytest.importorskip("cv2")

@@ -7,8 +7,8 @@ import pinocchio as pin
 import pytest
 from drawn_markers import CAMERA, FOCAL, PLACED, SIZE, T_WORLD_CAM, project
 
-from advisors.markers.advisor import N_MARKERS, Markers
-from advisors.markers.config import MarkersConfig
+from paprle.advisors.markers.advisor import N_MARKERS, Markers
+from paprle.advisors.markers.config import MarkersConfig
 from paprle.contracts.errors import DeviceError
 from paprle.testing import (
     AdvisorContract,

@@ -6,7 +6,7 @@ from cells import spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from advisors.viewpoint.goal import (
+from paprle.advisors.viewpoint.goal import (
     NO_OBSTACLES,
     GoalScene,
     GoalSolver,
@@ -14,7 +14,11 @@ from advisors.viewpoint.goal import (
     Wish,
     Wishes,
 )
-from advisors.viewpoint.kernels import compute_loss, compute_loss_slope, find_nearest
+from paprle.advisors.viewpoint.kernels import (
+    compute_loss,
+    compute_loss_slope,
+    find_nearest,
+)
 
 WISHES, EVERYWHERE = Wishes(), Shell()
 seeds = st.integers(0, 2**32 - 1)

@@ -8,8 +8,8 @@ import pinocchio as pin
 import pytest
 from retargeting import load_robot
 
-from advisors.viewpoint.advisor import Viewpoint
-from advisors.viewpoint.config import ViewpointConfig
+from paprle.advisors.viewpoint.advisor import Viewpoint
+from paprle.advisors.viewpoint.config import ViewpointConfig
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.images import CameraInfo
 from paprle.contracts.types import SessionState

@@ -7,11 +7,11 @@ import pytest
 import yaml
 
 from benchmarks.peers.board import Robots, keep_last, main, read_session, record
-from paprle.batch.cells import Cells
-from paprle.batch.figures import make_row
-from paprle.bench.manifest import read_bench
 from paprle.contracts.types import GateState
-from paprle.evaluation.episode import measure_source
+from paprle_lab.batch.cells import Cells
+from paprle_lab.batch.figures import make_row
+from paprle_lab.bench.manifest import read_bench
+from paprle_lab.evaluation.episode import measure_source
 
 LAP = ["leader=autopilot", "leader.size=0.08", "leader.speed=0.15"]
 SAME = (

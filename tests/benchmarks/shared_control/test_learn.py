@@ -6,9 +6,9 @@ import pytest
 pytest.importorskip("onnx")
 pytest.importorskip("onnxruntime")
 
-from advisors.learned.columns import Columns
 from benchmarks.shared_control.learn import DEMOS, N_FREEDOMS, NETWORK, judge, read
-from hardware.onnx.network import Network
+from paprle.advisors.learned.columns import Columns
+from paprle.hardware.onnx.network import Network
 
 RNG = np.random.default_rng(19)
 

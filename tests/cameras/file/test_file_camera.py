@@ -5,16 +5,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cameras.file.camera import FileCamera
-from cameras.file.config import FileConfig
-from paprle.contracts.camera_settings import CameraSettings, PoseSettings
+from paprle.cameras.file.camera import FileCamera
+from paprle.cameras.file.config import FileConfig
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.settings.camera import CameraSettings, PoseSettings
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.records import make_layout
-from paprle.recording.codec import make_encoder
 from paprle.recording.header import make_recording_header
-from paprle.recording.journal import Journal
+from paprle.recording.mcap.journal import Journal
 from paprle.recording.tracks import camera_to_dict, list_tracks
+from paprle.recording.video.codec import make_encoder
 from paprle.testing import CameraContract, ManualClock
 
 pytest.importorskip("av")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from paprle.contracts.camera_settings import PoseSettings
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.images import RobotPose
+from paprle.contracts.settings.camera import PoseSettings
 from paprle.testing import CameraContract, ManualClock
 
 pytest.importorskip("mujoco")
@@ -13,8 +13,8 @@ pytestmark = pytest.mark.sim
 
 from lock_step import PIPER  # noqa: E402 - needs no MuJoCo, but its tests do
 
-from cameras.mujoco.camera import MujocoCamera  # noqa: E402
-from cameras.mujoco.config import MujocoCameraConfig  # noqa: E402
+from paprle.cameras.mujoco.camera import MujocoCamera  # noqa: E402
+from paprle.cameras.mujoco.config import MujocoCameraConfig  # noqa: E402
 
 WIDTH, HEIGHT = 160, 120
 BLOCK = np.array([0.35, 0.1, 0.015, 0.0, 0.0, 0.0, 1.0])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from paprle.config import resolve
-from paprle.contracts.camera_settings import PoseSettings
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.images import RobotPose
+from paprle.contracts.settings.camera import PoseSettings
 from paprle.testing import CameraContract, ManualClock
 
 pytest.importorskip("mujoco")
@@ -14,9 +14,9 @@ pytestmark = pytest.mark.sim
 
 from lock_step import PIPER  # noqa: E402 - needs no MuJoCo, but its tests do
 
-from cameras.mujoco.camera import MujocoCamera  # noqa: E402
-from cameras.mujoco.config import MujocoCameraConfig  # noqa: E402
-from cameras.mujoco.segments import WORLD, name_segments  # noqa: E402
+from paprle.cameras.mujoco.camera import MujocoCamera  # noqa: E402
+from paprle.cameras.mujoco.config import MujocoCameraConfig  # noqa: E402
+from paprle.cameras.mujoco.segments import WORLD, name_segments  # noqa: E402
 
 WIDTH, HEIGHT = 160, 120
 SIDE = 0.03  # [m] of the block

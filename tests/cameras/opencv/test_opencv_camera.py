@@ -6,16 +6,16 @@ import time
 import numpy as np
 import pytest
 
-from cameras.opencv.camera import OpencvCamera
-from cameras.opencv.config import OpencvConfig
-from cameras.opencv.devices import list_devices
-from hardware.camera.clock_picture import read_clock
+from paprle.cameras.opencv.camera import OpencvCamera
+from paprle.cameras.opencv.config import OpencvConfig
+from paprle.cameras.opencv.devices import list_devices
 from paprle.contracts.errors import DeviceError
 from paprle.testing import CameraContract
+from paprle_emulators.camera.clock_picture import read_clock
 
 pytest.importorskip("cv2")
 
-from hardware.camera.emulator import HttpCamera
+from paprle_emulators.camera.http_camera import HttpCamera
 
 WIDTH, HEIGHT, FPS = 160, 120, 60.0
 

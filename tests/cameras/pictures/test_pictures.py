@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from cameras.pictures.camera import Pictures
-from cameras.pictures.config import PicturesConfig
+from paprle.cameras.pictures.camera import Pictures
+from paprle.cameras.pictures.config import PicturesConfig
 from paprle.contracts.errors import DeviceError
 from paprle.testing import CameraContract, ManualClock
 

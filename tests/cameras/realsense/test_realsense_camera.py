@@ -5,15 +5,15 @@ import time
 import numpy as np
 import pytest
 
-from cameras.realsense.camera import RealsenseCamera
-from cameras.realsense.config import RealsenseConfig
+from paprle.cameras.realsense.camera import RealsenseCamera
+from paprle.cameras.realsense.config import RealsenseConfig
 from paprle.contracts.errors import DeviceError
 from paprle.testing import CameraContract
 
 rs = pytest.importorskip("pyrealsense2", exc_type=ImportError)
 
-from hardware.camera.clock_picture import read_clock  # noqa: E402
-from hardware.camera.realsense_recording import (  # noqa: E402 - needs the SDK
+from paprle_emulators.camera.clock_picture import read_clock  # noqa: E402
+from paprle_emulators.camera.realsense_recording import (  # noqa: E402 - needs the SDK
     FIRST_DEPTH,
     FOCAL,
     write_recording,

@@ -6,11 +6,11 @@ import time
 import numpy as np
 from ros_rig import choose_domain, need_dds
 
-from cameras.ros.camera import RosCamera
-from cameras.ros.config import RosCameraConfig
-from hardware.ros.bus import NEWEST
-from hardware.ros.images import IMAGE
-from hardware.ros.messages import load_codec
+from paprle.cameras.ros.camera import RosCamera
+from paprle.cameras.ros.config import RosCameraConfig
+from paprle.hardware.ros.bus import NEWEST
+from paprle.hardware.ros.images import IMAGE
+from paprle.hardware.ros.messages import load_codec
 
 TOPIC = "/camera/image_raw"
 SIZE = (640, 480)
@@ -32,7 +32,7 @@ def encode(rows):
 
 def test_images_arrive_through_the_network():
     need_dds()
-    from hardware.ros.dds import DdsBus  # noqa: PLC0415 - after the skip
+    from paprle.hardware.ros.transports.dds import DdsBus  # noqa: PLC0415 - after the skip
 
     how = {"domain": choose_domain(), "interface": "loopback"}
     driver = DdsBus(CODEC, "driver", **how)

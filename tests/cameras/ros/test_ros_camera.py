@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from ros_memory import MemoryGraph
 
-from cameras.ros import camera as module
-from cameras.ros.camera import RosCamera
-from cameras.ros.config import RosCameraConfig
-from hardware.ros.bus import BusError
-from hardware.ros.images import (
+from paprle.cameras.ros import camera as module
+from paprle.cameras.ros.camera import RosCamera
+from paprle.cameras.ros.config import RosCameraConfig
+from paprle.contracts.errors import DeviceError
+from paprle.hardware.ros.bus import BusError
+from paprle.hardware.ros.images import (
     COMPRESSED_IMAGE,
     IMAGE,
     decode_compressed,
     decode_image,
 )
-from hardware.ros.messages import MessageError, load_codec
-from paprle.contracts.errors import DeviceError
+from paprle.hardware.ros.messages import MessageError, load_codec
 from paprle.testing import CameraContract, ManualClock
 
 WIDTH, HEIGHT = 8, 4

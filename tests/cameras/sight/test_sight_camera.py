@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from sights import DEPTH, HEIGHT, WIDTH, draw_depth, make_sight, show_depth, write_key
 
-from cameras.sight.camera import SightCamera
-from cameras.sight.config import SightCameraConfig
-from hardware.media import rate
+from paprle.cameras.sight.camera import SightCamera
+from paprle.cameras.sight.config import SightCameraConfig
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Frame
+from paprle.hardware.media import rate
 from paprle.testing import CameraContract
 
 pytest.importorskip("cv2")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from followers.kinematic.config import KinematicConfig
-from followers.kinematic.faults import KINDS, FaultyFollower
-from followers.kinematic.follower import KinematicFollower
+from paprle.followers.kinematic.config import KinematicConfig
+from paprle.followers.kinematic.faults import KINDS, FaultyFollower
+from paprle.followers.kinematic.follower import KinematicFollower
 from paprle.testing import ManualClock
 from paprle.testing.robots import make_robot_info
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from followers.kinematic.config import KinematicConfig
-from followers.kinematic.follower import KinematicFollower
 from paprle.contracts.errors import CommandError, DeviceError
+from paprle.followers.kinematic.config import KinematicConfig
+from paprle.followers.kinematic.follower import KinematicFollower
 from paprle.testing import FollowerContract, ManualClock
 from paprle.testing.robots import make_robot_info
 

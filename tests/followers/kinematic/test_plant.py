@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from followers.kinematic.plant import Plant
+from paprle.followers.kinematic.plant import Plant
 
 CASES = [
     (0.0, 0.0),

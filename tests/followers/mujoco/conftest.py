@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-from paprle.contracts.settings import RobotSettings
+from paprle.contracts.settings.core import RobotSettings
 from paprle.robot import RobotModel
 
 yaml = pytest.importorskip("yaml")

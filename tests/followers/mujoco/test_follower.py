@@ -8,9 +8,9 @@ from pydantic import TypeAdapter, ValidationError
 
 pytest.importorskip("mujoco")
 
-from followers.mujoco.config import MujocoConfig, RandomiseConfig
-from followers.mujoco.follower import MujocoFollower
 from paprle.contracts.errors import CommandError, DeviceError
+from paprle.followers.mujoco.config import MujocoConfig, RandomiseConfig
+from paprle.followers.mujoco.follower import MujocoFollower
 from paprle.testing import FollowerContract, ManualClock
 from paprle.testing.robots import make_robot_info
 

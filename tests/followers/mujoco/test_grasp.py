@@ -6,8 +6,8 @@ import pytest
 
 pytest.importorskip("mujoco")
 
-from followers.mujoco.config import MujocoConfig
-from followers.mujoco.follower import MujocoFollower
+from paprle.followers.mujoco.config import MujocoConfig
+from paprle.followers.mujoco.follower import MujocoFollower
 from paprle.kinematics import IkSolver
 from paprle.testing import ManualClock
 

@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("mujoco")
 
 
-from followers.mujoco.config import MujocoConfig, ScenarioConfig
-from followers.mujoco.follower import MujocoFollower
-from paprle.contracts.link_poses import LinkPoses
+from paprle.contracts.urdf.link_poses import LinkPoses
+from paprle.followers.mujoco.config import MujocoConfig, ScenarioConfig
+from paprle.followers.mujoco.follower import MujocoFollower
 from paprle.testing import ManualClock
 
 pytestmark = pytest.mark.sim

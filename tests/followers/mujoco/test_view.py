@@ -11,12 +11,12 @@ import pytest
 
 mujoco = pytest.importorskip("mujoco")
 
-from followers.mujoco import viewer  # noqa: E402
-from followers.mujoco.config import MujocoConfig  # noqa: E402
-from followers.mujoco.follower import MujocoFollower  # noqa: E402
-from followers.mujoco.picture import render_png  # noqa: E402
-from followers.mujoco.view import View  # noqa: E402
 from paprle.contracts.errors import DeviceError, MissingDependency  # noqa: E402
+from paprle.followers.mujoco import viewer  # noqa: E402
+from paprle.followers.mujoco.config import MujocoConfig  # noqa: E402
+from paprle.followers.mujoco.follower import MujocoFollower  # noqa: E402
+from paprle.followers.mujoco.picture import render_png  # noqa: E402
+from paprle.followers.mujoco.view import View  # noqa: E402
 from paprle.ipc.mailbox import Mailbox  # noqa: E402
 from paprle.testing import ManualClock  # noqa: E402
 
@@ -31,7 +31,7 @@ CONSUMER = """
 import sys
 from pathlib import Path
 import mujoco
-from followers.mujoco.viewer import receive_states
+from paprle.followers.mujoco.viewer import receive_states
 model = mujoco.MjModel.from_xml_string(Path(sys.argv[1]).read_text())
 for qpos in receive_states(model.nq, int(sys.argv[3]), sys.stdin.fileno()):
     if qpos is not None:

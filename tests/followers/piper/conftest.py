@@ -3,10 +3,10 @@ from __future__ import annotations
 import pytest
 from piper_rig import EmulatedPiper, RealClock
 
-from followers.piper import arm as arm_module
-from followers.piper.config import PiperConfig
-from followers.piper.follower import PiperFollower
 from paprle.config import resolve
+from paprle.followers.piper import arm as arm_module
+from paprle.followers.piper.config import PiperConfig
+from paprle.followers.piper.follower import PiperFollower
 from paprle.ipc.process import WORKSPACE
 from paprle.robot import RobotModel
 

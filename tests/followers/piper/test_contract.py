@@ -3,7 +3,7 @@
 import pytest
 from piper_rig import RealClock
 
-from followers.piper.follower import PiperFollower
+from paprle.followers.piper.follower import PiperFollower
 from paprle.testing.followers import FollowerContract
 
 pytest.importorskip("piper_sdk")

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from piper_rig import EmulatedPiper, count_commands, cycle, load
 
-from followers.piper.config import PiperConfig
-from followers.piper.follower import PiperFollower
-from hardware.piper.arm import compute_gravity
 from paprle.contracts.errors import DeviceError
+from paprle.followers.piper.config import PiperConfig
+from paprle.followers.piper.follower import PiperFollower
+from paprle_emulators.piper.arm import compute_gravity
 
 pytest.importorskip("piper_sdk")
 

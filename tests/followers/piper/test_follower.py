@@ -9,16 +9,16 @@ import numpy as np
 import pytest
 from piper_rig import EmulatedPiper, count_commands, cycle, load
 
-from followers.piper import arm as arm_module
-from followers.piper.config import PiperConfig
-from followers.piper.follower import PiperFollower
-from hardware.piper.protocol import ANGLE_LIMITS_DEG, MOTION_IDS
 from paprle.contracts.errors import (
     CommandError,
     DeviceError,
     DeviceTimeout,
     MissingDependency,
 )
+from paprle.followers.piper import arm as arm_module
+from paprle.followers.piper.config import PiperConfig
+from paprle.followers.piper.follower import PiperFollower
+from paprle.hardware.piper.protocol import ANGLE_LIMITS_DEG, MOTION_IDS
 
 pytest.importorskip("piper_sdk")
 

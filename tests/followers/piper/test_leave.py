@@ -5,12 +5,12 @@ import os
 import pytest
 from piper_rig import EmulatedPiper
 
-from hardware.piper.protocol import MOTION_IDS
 from paprle.config import resolve
 from paprle.contracts.errors import DeviceError
+from paprle.hardware.piper.protocol import MOTION_IDS
 from paprle.hosts.factories import RING_BYTES
-from paprle.hosts.gate import GateHost
 from paprle.hosts.plan import make_plan
+from paprle.hosts.processes.gate import GateHost
 from paprle.ipc.mailbox import Mailbox, Ring
 from paprle.ipc.process import Role
 

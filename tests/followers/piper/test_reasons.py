@@ -1,7 +1,7 @@
 import pytest
 
-from followers.piper.reasons import describe_fault, describe_idleness
-from hardware.piper.readings import Condition, Motor
+from paprle.followers.piper.reasons import describe_fault, describe_idleness
+from paprle.hardware.piper.readings import Condition, Motor
 
 WELL = [Motor(bits=0x40, temperature=35, voltage=240)] * 6
 

@@ -10,7 +10,7 @@ from piper_rig import EmulatedPiper, count_commands, find_rest_ns, judge
 from running import RunningSession
 
 from paprle.cli import main
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 
 pytest.importorskip("piper_sdk")
 pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.nightly]

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from piper_rig import RealClock
 
-from followers.piper.config import PiperConfig
-from followers.piper.follower import PiperFollower
+from paprle.followers.piper.config import PiperConfig
+from paprle.followers.piper.follower import PiperFollower
 
 pytest.importorskip("piper_sdk")
 pytest.importorskip("serial")

@@ -3,14 +3,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from followers.piper.units import (
+from paprle.followers.piper.units import (
     Units,
     is_too_old,
     parse_version,
     to_finger,
     to_opening,
 )
-from hardware.piper.protocol import ANGLE_LIMITS_DEG
+from paprle.hardware.piper.protocol import ANGLE_LIMITS_DEG
 
 LIMITS = [(10 * low, 10 * high) for low, high in ANGLE_LIMITS_DEG]
 OLD, NEW = (1, 5, 2), (1, 6, 3)

@@ -9,10 +9,10 @@ import pytest
 from ros_memory import MemoryGraph, MemoryRobot, RosSession, make_config
 from ros_rig import load_robot
 
-from followers.ros2 import follower as module
-from followers.ros2.follower import RosFollower
-from hardware.ros.emulator.controllers import BEGINS
 from paprle.contracts.errors import DeviceError
+from paprle.followers.ros2 import follower as module
+from paprle.followers.ros2.follower import RosFollower
+from paprle_emulators.ros.controllers import BEGINS
 
 PIPER = load_robot("piper")
 CONFIG = make_config(**{"env.timeout": 0.5})

@@ -9,12 +9,12 @@ import pytest
 import yaml
 from ros_memory import MemoryGraph, MemoryRobot
 
-from followers.ros2 import follower as module
-from followers.ros2.follower import RosFollower
 from paprle.config import resolve
+from paprle.followers.ros2 import follower as module
+from paprle.followers.ros2.follower import RosFollower
 from paprle.ipc.process import WORKSPACE
-from paprle.onboarding.new_robot import write_new_robot
 from paprle.robot import RobotModel
+from paprle_lab.onboarding.new_robot import write_new_robot
 
 JOINT = """
 <joint name="{name}" type="{kind}"><parent link="{parent}"/><child link="{child}"/>

@@ -7,8 +7,8 @@ import re
 import pytest
 from ros_memory import MemoryGraph, MemoryRobot
 
-from followers.ros2 import follower as module
 from paprle.cli.app import main
+from paprle.followers.ros2 import follower as module
 
 WORDS = ["doctor", "follower=piper", "env=ros2_sim", "env.timeout=0.5"]
 

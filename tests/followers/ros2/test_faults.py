@@ -8,9 +8,9 @@ import pytest
 from cells import spread
 from ros_memory import RosSession, make_config
 
-from hardware.ros.joints import Joints, encode_joints
-from hardware.ros.messages import JOINT_STATE
 from paprle.gate.reasons import Reason, from_bits
+from paprle.hardware.ros.joints import Joints, encode_joints
+from paprle.hardware.ros.messages import JOINT_STATE
 
 WORLDS = ["ros2_sim", "ros1_sim"]
 

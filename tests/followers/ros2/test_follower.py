@@ -9,13 +9,13 @@ import pytest
 from ros_memory import MemoryBus, MemoryGraph, MemoryRobot, make_config
 from ros_rig import load_robot
 
-from followers.ros2 import follower as module
-from followers.ros2.config import CommandConfig
-from followers.ros2.follower import RosFollower
-from hardware.ros.bus import COMMANDS, LATCHED, BusError
-from hardware.ros.joints import Joints, encode_bool, encode_joints
-from hardware.ros.messages import BOOL, FLOATS, JOINT_STATE, JOINT_TRAJECTORY
 from paprle.contracts.errors import DeviceError
+from paprle.followers.ros2 import follower as module
+from paprle.followers.ros2.config import CommandConfig
+from paprle.followers.ros2.follower import RosFollower
+from paprle.hardware.ros.bus import COMMANDS, LATCHED, BusError
+from paprle.hardware.ros.joints import Joints, encode_bool, encode_joints
+from paprle.hardware.ros.messages import BOOL, FLOATS, JOINT_STATE, JOINT_TRAJECTORY
 from paprle.testing import FollowerContract
 
 PIPER = load_robot("piper")

@@ -10,11 +10,11 @@ import pytest
 from ros_memory import MemoryGraph, MemoryRobot, make_config
 from ros_rig import load_robot
 
-from followers.ros2 import follower as module
-from followers.ros2.follower import RosFollower
-from hardware.ros.goals import ACTIONS, read_goal
-from hardware.ros.messages import KINOVA_ANGLES, KINOVA_FINGERS
 from paprle.contracts.errors import DeviceError
+from paprle.followers.ros2 import follower as module
+from paprle.followers.ros2.follower import RosFollower
+from paprle.hardware.ros.goals import ACTIONS, read_goal
+from paprle.hardware.ros.messages import KINOVA_ANGLES, KINOVA_FINGERS
 
 JACO = load_robot("j2s7s300")
 ARM = "/j2s7s300_driver/joints_action/joint_angles"

@@ -7,11 +7,11 @@ import pytest
 from ros_memory import MemoryGraph, MemoryRobot, make_config
 from ros_rig import load_robot
 
-from followers.ros2 import follower as module
-from followers.ros2.follower import RosFollower
-from hardware.ros.joints import decode_gripper, decode_trajectory
-from hardware.ros.messages import GRIPPER_ACTION, JOINT_TRAJECTORY
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.followers.ros2 import follower as module
+from paprle.followers.ros2.follower import RosFollower
+from paprle.hardware.ros.joints import decode_gripper, decode_trajectory
+from paprle.hardware.ros.messages import GRIPPER_ACTION, JOINT_TRAJECTORY
 
 PIPER = load_robot("piper")
 ACTION = "/gripper_controller/gripper_cmd"

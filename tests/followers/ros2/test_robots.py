@@ -8,11 +8,11 @@ import yaml
 from ros_memory import MemoryBus, MemoryGraph, MemoryRobot, make_config
 from ros_rig import load_robot
 
-from followers.ros2 import follower as module
-from followers.ros2.follower import RosFollower
-from hardware.ros.goals import ACTIONS, read_goal
-from hardware.ros.joints import encode_float
-from hardware.ros.messages import (
+from paprle.followers.ros2 import follower as module
+from paprle.followers.ros2.follower import RosFollower
+from paprle.hardware.ros.goals import ACTIONS, read_goal
+from paprle.hardware.ros.joints import encode_float
+from paprle.hardware.ros.messages import (
     FLOAT,
     GRIPPER_COMMAND,
     KINOVA_ANGLES,

@@ -8,9 +8,9 @@ from product import measure
 from ros_rig import EmulatedRos, Received, load_robot, run_master, skip_or_fail
 from running import RunningSession
 
-from hardware.ros.bus import BusError
-from hardware.ros.rospy_bus import find_rospy
-from hardware.ros.transports import NodeSettings, open_bus
+from paprle.hardware.ros.bus import BusError
+from paprle.hardware.ros.transports.choice import NodeSettings, open_bus
+from paprle.hardware.ros.transports.rospy_bus import find_rospy
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ import pytest
 from ros_memory import MemoryGraph, MemoryRobot, make_config
 from ros_rig import load_robot
 
-from followers.ros2 import follower as module
-from followers.ros2.follower import RosFollower
+from paprle.followers.ros2 import follower as module
+from paprle.followers.ros2.follower import RosFollower
 
 UR5E = load_robot("ur5e")
 WRIST = UR5E.joint_names.index("wrist_3_joint")

@@ -6,9 +6,9 @@ import time
 import numpy as np
 import pytest
 
-from hardware.camera.clock_picture import draw_clock, read_clock
-from hardware.camera.newest import NewestOf
-from hardware.camera.stamps import StampMap
+from paprle.hardware.camera.newest import NewestOf
+from paprle.hardware.camera.stamps import StampMap
+from paprle_emulators.camera.clock_picture import draw_clock, read_clock
 
 MS = 1_000_000
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from emulated_puppeteers import make_limb, run_emulated, wait_for
 
-from hardware.dynamixel.bus import Bus
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.wire import Wire
+from paprle.hardware.dynamixel.bus import Bus
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.line.wire import Wire
 
 pytestmark = pytest.mark.timed  # a busy machine makes servos silent
 

@@ -8,16 +8,16 @@ import pytest
 from emulated_puppeteers import PATIENCE, make_limb, run_emulated, wait_for
 from serial.tools.list_ports_common import ListPortInfo
 
-from hardware.dynamixel.adapter import Adapter, find_adapter
-from hardware.dynamixel.bus_thread import (
+from paprle.hardware.dynamixel.bus_thread import (
     HOLD_RATE,
     IDLE_RATE,
     BusSettings,
     BusThread,
 )
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.probe import stand, swing
-from hardware.dynamixel.torque import TorqueCommand
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.line.adapter import Adapter, find_adapter
+from paprle.hardware.dynamixel.probe import stand, swing
+from paprle.hardware.dynamixel.torque import TorqueCommand
 
 pytestmark = pytest.mark.timed  # a busy machine makes servos silent
 
@@ -135,7 +135,7 @@ def test_torque_that_does_not_go_off_is_told_and_switched_off_later(emulated, bu
 
 
 def test_a_thread_that_does_not_end_is_told(bus, monkeypatch):
-    monkeypatch.setattr("hardware.dynamixel.bus_thread._JOIN", 0.01)
+    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread._JOIN", 0.01)
     bus.open()
     wait_for_reading(bus)
     goes_on = threading.Event()
@@ -163,7 +163,7 @@ def test_thread_that_dies_leaves_torque_off(emulated, bus, monkeypatch):
 
 
 def test_unplugged_bus_says_so_and_comes_back_limp(emulated, bus, monkeypatch):
-    monkeypatch.setattr("hardware.dynamixel.bus_thread._REOPEN", 0.01)
+    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread._REOPEN", 0.01)
     tries, look = [], bus._bus.open
     monkeypatch.setattr(bus._bus, "open", lambda **k: (tries.append(1), look(**k)))
     bus.open()
@@ -181,10 +181,10 @@ def test_unplugged_bus_says_so_and_comes_back_limp(emulated, bus, monkeypatch):
 
 
 def test_another_adapter_of_the_same_name_is_sent_nothing(emulated, bus, monkeypatch):
-    monkeypatch.setattr("hardware.dynamixel.bus_thread._REOPEN", 0.01)
+    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread._REOPEN", 0.01)
     adapters = {"is": Adapter(0x0403, 0x6014, "FT1")}
     monkeypatch.setattr(
-        "hardware.dynamixel.wire.find_adapter", lambda _: adapters["is"]
+        "paprle.hardware.dynamixel.line.wire.find_adapter", lambda _: adapters["is"]
     )
     bus.open()
     wait_for(bus.latest)
@@ -284,7 +284,7 @@ def test_idle_bus_is_read_slowly_but_never_stale(bus):
 
 
 def test_bus_that_is_wanted_again_is_read_at_once(bus, monkeypatch):
-    monkeypatch.setattr("hardware.dynamixel.bus_thread.IDLE_RATE", 0.2)
+    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread.IDLE_RATE", 0.2)
     bus.open()
     bus.set_idle(is_idle=True)
     wait_for_reading(bus)
@@ -301,7 +301,7 @@ def test_bus_that_is_wanted_again_is_read_at_once(bus, monkeypatch):
 def test_an_idle_bus_feeds_watchdogs_while_it_holds_a_torque(
     emulated, bus, monkeypatch
 ):
-    monkeypatch.setattr("hardware.dynamixel.bus_thread.IDLE_RATE", 0.2)
+    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread.IDLE_RATE", 0.2)
     bus.open()
     hold_until(bus, lambda: goal(emulated) > 0)
 
@@ -340,7 +340,7 @@ def test_bus_without_answers_does_not_idle(bus):
 
 
 def test_torque_after_an_idle_pause_rises_from_its_end(bus, monkeypatch):
-    monkeypatch.setattr("hardware.dynamixel.bus_thread.IDLE_RATE", 10.0)
+    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread.IDLE_RATE", 10.0)
     steps, step = [], bus._shaper.step
     monkeypatch.setattr(
         bus._shaper, "step", lambda *args: (steps.append(args[-1]), step(*args))[1]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from hardware.dynamixel.torque import RELEASE, TorqueCommand, TorqueShaper
+from paprle.hardware.dynamixel.torque import RELEASE, TorqueCommand, TorqueShaper
 
 CAPS = np.array([0.1, 1.0])
 DT = 0.0025

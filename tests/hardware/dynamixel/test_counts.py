@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.dynamixel.counts import BetweenCounts
+from paprle.hardware.dynamixel.counts import BetweenCounts
 
 COUNT = 2 * np.pi / 4096
 SPEED = 0.229 * 2 * np.pi / 60  # of a count of the velocity's register

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from hardware.dynamixel.emulator.models import find_model
-from hardware.dynamixel.emulator.table import ControlTable
+from paprle_emulators.dynamixel.models import find_model
+from paprle_emulators.dynamixel.table import ControlTable
 
 pytest.importorskip("dynamixel_sdk")
 NAMES = ("Shutdown", "Velocity I Gain", "Velocity P Gain", "Position P Gain")

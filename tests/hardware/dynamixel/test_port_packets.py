@@ -5,7 +5,7 @@ import pytest
 from dynamixel_sdk import GroupSyncRead, GroupSyncWrite
 from dynamixel_sdk.robotis_def import COMM_RX_CORRUPT, COMM_SUCCESS
 
-from hardware.dynamixel.packets import Packets
+from paprle.hardware.dynamixel.line.packets import Packets
 
 PING_1 = "FF FF FD 00 01 03 00 01 19 4E"
 READ_POSITION_1 = "FF FF FD 00 01 07 00 02 84 00 04 00 1D 15"

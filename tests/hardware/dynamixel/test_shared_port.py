@@ -9,8 +9,8 @@ import tty
 
 import pytest
 
-from hardware.dynamixel.guardian_process import is_hung_up
-from hardware.dynamixel.port import SerialPort
+from paprle.hardware.dynamixel.guardian_process import is_hung_up
+from paprle.hardware.dynamixel.line.port import SerialPort
 
 
 @pytest.fixture

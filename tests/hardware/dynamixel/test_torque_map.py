@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from hardware.dynamixel.emulator.models import find_model as find_emulated
-from hardware.dynamixel.inspection import TORQUE_SHARE, ServoSpec
-from hardware.dynamixel.models import find_model, has_torque, model_names
-from hardware.dynamixel.servo import Servo
-from hardware.dynamixel.torque_map import Dither
+from paprle.hardware.dynamixel.inspection import TORQUE_SHARE, ServoSpec
+from paprle.hardware.dynamixel.models import find_model, has_torque, model_names
+from paprle.hardware.dynamixel.servo import Servo
+from paprle.hardware.dynamixel.torque_map import Dither
+from paprle_emulators.dynamixel.models import find_model as find_emulated
 
 SUPPLY = [name for name in model_names() if "330" in name]
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from dynamixel_rig import VirtualWire
 
-from hardware.dynamixel.bus import Bus
-from hardware.dynamixel.emulator.config import LimbSpec, RigSpec
-from hardware.dynamixel.emulator.config import ServoSpec as Spec
-from hardware.dynamixel.emulator.rig import Rig
-from hardware.dynamixel.errors import BusError
-from hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.bus import Bus
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle_emulators.dynamixel.config import LimbSpec, RigSpec
+from paprle_emulators.dynamixel.config import ServoSpec as Spec
+from paprle_emulators.dynamixel.rig import Rig
 
 MODEL = "xm430-w350"
 

@@ -9,14 +9,14 @@ import pytest
 from dynamixel_rig import VirtualWire
 from emulated_puppeteers import make_limb, run_emulated, wait_for
 
-from hardware.dynamixel import bus_thread
-from hardware.dynamixel.bus import Bus
-from hardware.dynamixel.bus_thread import BusSettings, BusThread
-from hardware.dynamixel.emulator.config import LimbSpec, RigSpec
-from hardware.dynamixel.emulator.config import ServoSpec as Spec
-from hardware.dynamixel.emulator.rig import Rig
-from hardware.dynamixel.inspection import ServoSpec
-from hardware.dynamixel.torque import TorqueCommand
+from paprle.hardware.dynamixel import bus_thread
+from paprle.hardware.dynamixel.bus import Bus
+from paprle.hardware.dynamixel.bus_thread import BusSettings, BusThread
+from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.torque import TorqueCommand
+from paprle_emulators.dynamixel.config import LimbSpec, RigSpec
+from paprle_emulators.dynamixel.config import ServoSpec as Spec
+from paprle_emulators.dynamixel.rig import Rig
 
 pytestmark = pytest.mark.timed  # a busy machine makes servos silent
 

@@ -10,10 +10,10 @@ import time
 
 import pytest
 
-from hardware.gamepad.controls import AXES, BUTTONS, normalise
-from hardware.gamepad.errors import PadError
-from hardware.gamepad.rack import Rack
-from hardware.gamepad.virtual import VirtualPad
+from paprle.hardware.gamepad.controls import AXES, BUTTONS, normalise
+from paprle.hardware.gamepad.errors import PadError
+from paprle.hardware.gamepad.rack import Rack
+from paprle.hardware.gamepad.virtual import VirtualPad
 
 
 @pytest.fixture
@@ -128,9 +128,9 @@ def test_every_pad_that_is_not_there_is_named_with_those_that_are():
 def test_a_mapping_of_ones_own_is_read(tmp_path):
     """In a process of its own: SDL reads the file when it starts."""
     code = (
-        "from hardware.gamepad.sdl import start_sdl\n"
-        "from hardware.gamepad.rack import Rack\n"
-        "from hardware.gamepad.virtual import VirtualPad\n"
+        "from paprle.hardware.gamepad.sdl import start_sdl\n"
+        "from paprle.hardware.gamepad.rack import Rack\n"
+        "from paprle.hardware.gamepad.virtual import VirtualPad\n"
         f"start_sdl({str(tmp_path / 'db.txt')!r})\n"
         "pad = VirtualPad('Odd pad', (0x1234, 0x5678))\n"
         "rack = Rack(['odd']); rack.open()\n"
@@ -141,8 +141,8 @@ def test_a_mapping_of_ones_own_is_read(tmp_path):
         [
             sys.executable,
             "-c",
-            "from hardware.gamepad.virtual import VirtualPad\n"
-            "from hardware.gamepad.sdl import list_pads, start_sdl\n"
+            "from paprle.hardware.gamepad.virtual import VirtualPad\n"
+            "from paprle.hardware.gamepad.sdl import list_pads, start_sdl\n"
             "VirtualPad('Odd pad', (0x1234, 0x5678))\n"
             "print([p.guid for p in list_pads(start_sdl())][0])",
         ],
@@ -159,7 +159,7 @@ def test_sdl_leaves_sigterm_to_the_process():
     """SDL would take it for a wish to close a window, and nothing would end."""
     code = (
         "import time\n"
-        "from hardware.gamepad.virtual import VirtualPad\n"
+        "from paprle.hardware.gamepad.virtual import VirtualPad\n"
         "pad = VirtualPad()\n"
         "print('ready', flush=True)\n"
         "time.sleep(60)\n"

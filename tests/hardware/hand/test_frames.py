@@ -5,10 +5,10 @@ import random
 import numpy as np
 import pytest
 
-from hardware.hand.errors import HandError
-from hardware.hand.frames import RECORD, FrameStream, pack_frame
-from hardware.hand.model import make_frame, make_hand
-from hardware.hand.recording import read_recording, write_recording
+from paprle.hardware.hand.errors import HandError
+from paprle.hardware.hand.frames import RECORD, FrameStream, pack_frame
+from paprle.hardware.hand.recording import read_recording, write_recording
+from paprle_emulators.hand.model import make_frame, make_hand
 
 UNIT = np.tile([1.0, 0, 0, 0], (2, 1))
 P = np.array([0.1, 0.0, 0.5])

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardware.hand.tracker_process import TrackerProcess, TrackerSettings
+from paprle.hardware.hand.tracker_process import TrackerProcess, TrackerSettings
 
 ROOT = Path(__file__).resolve().parents[3]
 PYTHON = os.environ.get("PAPRLE_TRACKER_PYTHON", "")
@@ -40,7 +40,7 @@ class Camera:
 
     def __init__(self):
         self.process = subprocess.Popen(
-            [PYTHON, "-m", "hardware.hand.realsense_emulator", str(DOMAIN)],
+            [PYTHON, "-m", "paprle_emulators.hand.realsense", str(DOMAIN)],
             cwd=ROOT,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,

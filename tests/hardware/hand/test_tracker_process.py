@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from emulated_tracker import EmulatedTracker
 
-from hardware.hand.errors import HandError
-from hardware.hand.tracker import make_finder, measure_depth
-from hardware.hand.tracker_process import TrackerProcess, TrackerSettings
+from paprle.hardware.hand.errors import HandError
+from paprle.hardware.hand.tracker import make_finder, measure_depth
+from paprle.hardware.hand.tracker_process import TrackerProcess, TrackerSettings
 
 PATIENCE = 20.0  # [s] chosen: a busy machine
 

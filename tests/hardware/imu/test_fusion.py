@@ -7,8 +7,8 @@ import pytest
 import vqf
 from shared_data import find_shared
 
-from hardware.imu.fusion import Orientation
-from hardware.imu.packets import Packet, PacketDecoder, encode
+from paprle.hardware.imu.fusion import Orientation
+from paprle.hardware.imu.packets import Packet, PacketDecoder, encode
 
 G = 9.81
 

@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from hardware.imu.packets import PacketDecoder, encode
+from paprle.hardware.imu.packets import PacketDecoder, encode
 
 PERIOD_US = 5000
 KINDS = ["attitude", "inertial"]

@@ -5,9 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from hardware.imu.emulator import EmulatedImu
-from hardware.imu.errors import ImuError
-from hardware.imu.reader import ImuPort, ImuReader
+from paprle.hardware.imu.errors import ImuError
+from paprle.hardware.imu.reader import ImuPort, ImuReader
+from paprle_emulators.imu.sensor import EmulatedImu
 
 PATIENCE = 10.0  # [s] chosen: a busy machine
 

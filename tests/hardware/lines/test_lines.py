@@ -5,7 +5,7 @@ import socket
 
 import pytest
 
-from hardware.lines.lines import Lines
+from paprle.hardware.lines.lines import Lines
 
 
 @pytest.fixture

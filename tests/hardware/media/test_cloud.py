@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardware.media.cloud import (
+from paprle.hardware.media.cloud import (
     choose_points,
     compute_share,
     find_edges,
     put_points,
     spread,
 )
-from hardware.media.fragments import compute_room, count_bytes
+from paprle.hardware.media.fragments import compute_room, count_bytes
 
 UNIT = 0.001
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from paprle.contracts.camera_settings import CameraSettings
+from paprle.contracts.settings.camera import CameraSettings
 
 cv2 = pytest.importorskip("cv2")
-colour = pytest.importorskip("hardware.media.colour")
-fragments = pytest.importorskip("hardware.media.fragments")
-rates = pytest.importorskip("hardware.media.rate")
+colour = pytest.importorskip("paprle.hardware.media.colour")
+fragments = pytest.importorskip("paprle.hardware.media.fragments")
+rates = pytest.importorskip("paprle.hardware.media.rate")
 
 SECRET = b"a secret of thirty-two bytes ..."
 WIDTH, HEIGHT = 320, 240

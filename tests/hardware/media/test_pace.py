@@ -8,11 +8,11 @@ pytest.importorskip("aiortc")
 
 import aiortc
 
-from hardware.media.fragments import HEADS
-from hardware.media.pace import RATE, Pace, PacedTransport
-from hardware.media.video import VideoPage
-from hardware.web.errors import WebError
-from hardware.web.settings import WebSettings
+from paprle.hardware.media.fragments import HEADS
+from paprle.hardware.media.pace import RATE, Pace, PacedTransport
+from paprle.hardware.media.video import VideoPage
+from paprle.hardware.web.errors import WebError
+from paprle.hardware.web.settings import WebSettings
 
 MEDIA, WORD = bytes([0x80, 96]), bytes([0x80, 200])  # RFC 3550: RTP, RTCP's report
 

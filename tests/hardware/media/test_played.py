@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from cells import spread
 
-from hardware.media.fragments import HEADS, unpack_ask
-from hardware.media.rate import RateEstimator
-from hardware.media.receiver import Receiver
-from hardware.media.sender import Sender, Source
-from hardware.net.impairment import Impairment
-from hardware.net.trace import DIRECTIONS, Row, Trace, list_profiles, load_traces
+from paprle.hardware.media.fragments import HEADS, unpack_ask
+from paprle.hardware.media.rate import RateEstimator
+from paprle.hardware.media.receiver import Receiver
+from paprle.hardware.media.sender import Sender, Source
+from paprle.hardware.net.impairment import Impairment
+from paprle.hardware.net.trace import DIRECTIONS, Row, Trace, list_profiles, load_traces
 
 SECRET = b"a secret of thirty-two bytes ..."
 SHAPE, PERIOD, H = (120, 160), 1 / 15, 0.002

@@ -3,10 +3,16 @@
 import numpy as np
 import pytest
 
-from hardware.media.fragments import HEADS, derive, pack_part, unpack_ask, unpack_part
-from hardware.media.rate import LEAST, RateEstimator, Word
-from hardware.media.receiver import Receiver
-from hardware.media.sender import Sender, Source
+from paprle.hardware.media.fragments import (
+    HEADS,
+    derive,
+    pack_part,
+    unpack_ask,
+    unpack_part,
+)
+from paprle.hardware.media.rate import LEAST, RateEstimator, Word
+from paprle.hardware.media.receiver import Receiver
+from paprle.hardware.media.sender import Sender, Source
 
 SECRET = b"a secret of thirty-two bytes ..."
 SHAPE, PERIOD, H = (120, 160), 1 / 15, 0.001

@@ -7,10 +7,10 @@ import pytest
 
 mujoco = pytest.importorskip("mujoco")
 
-from hardware.mujoco.mechanism import Mechanism, MimicJoint, ModelOptions  # noqa: E402
-from hardware.mujoco.model import build_model  # noqa: E402
-from hardware.mujoco.robot import LAG, set_home  # noqa: E402
-from hardware.mujoco.urdf import read_plain_urdf  # noqa: E402
+from paprle.hardware.mujoco.mechanism import Mechanism, MimicJoint, ModelOptions  # noqa: E402
+from paprle.hardware.mujoco.model import build_model  # noqa: E402
+from paprle.hardware.mujoco.robot import LAG, set_home  # noqa: E402
+from paprle.hardware.mujoco.urdf import read_plain_urdf  # noqa: E402
 
 pytestmark = pytest.mark.sim
 

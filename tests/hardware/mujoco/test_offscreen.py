@@ -14,7 +14,7 @@ pytestmark = pytest.mark.sim
 DRAW = """
 import sys
 import mujoco
-from hardware.mujoco import offscreen
+from paprle.hardware.mujoco import offscreen
 
 load = offscreen.import_module
 

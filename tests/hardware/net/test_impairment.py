@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.net.impairment import Impairment
-from hardware.net.trace import Row, Trace, TraceError, list_profiles, load_traces
+from paprle.hardware.net.impairment import Impairment
+from paprle.hardware.net.trace import Row, Trace, TraceError, list_profiles, load_traces
 
 N = 4000
 GAP = 0.01  # [s]

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hardware.piper.bus import BusError
-from hardware.piper.channels import find_channel, find_stable_name
+from paprle.hardware.piper.bus import BusError
+from paprle.hardware.piper.channels import find_channel, find_stable_name
 
 PORTS = {"can0": "1-2:1.0", "can1": "1-4.1:1.0"}
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 serial = pytest.importorskip("serial")
 
-from hardware.piper.chunks import ChunkedPort  # noqa: E402
+from paprle.hardware.piper.chunks import ChunkedPort  # noqa: E402
 
 
 class CountedPort:

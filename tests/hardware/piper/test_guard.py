@@ -7,8 +7,8 @@ import time
 import can
 import pytest
 
-from hardware.piper.guard import StallGuard
-from hardware.piper.protocol import ENABLE, GRIPPER, JOINTS, STOP
+from paprle.hardware.piper.guard import StallGuard
+from paprle.hardware.piper.protocol import ENABLE, GRIPPER, JOINTS, STOP
 
 RATE = 200.0
 

@@ -4,7 +4,7 @@ import pytest
 
 can = pytest.importorskip("can")
 
-from hardware.piper.outbox import Outbox  # noqa: E402
+from paprle.hardware.piper.outbox import Outbox  # noqa: E402
 
 
 class StuckBus(can.BusABC):

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.piper import protocol as p
+from paprle.hardware.piper import protocol as p
 
 piper_sdk = pytest.importorskip("piper_sdk")
 can = pytest.importorskip("can")

@@ -5,19 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.ros.emulator.controllers import (
-    ForwardController,
-    JointStateController,
-    TrajectoryController,
-)
-from hardware.ros.joints import (
+from paprle.hardware.ros.joints import (
     Joints,
     Trajectory,
     encode_floats,
     encode_joints,
 )
-from hardware.ros.messages import MessageError, load_codec
-from hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.messages import MessageError, load_codec
+from paprle.hardware.ros.trajectories import encode_trajectory
+from paprle_emulators.ros.controllers import (
+    ForwardController,
+    JointStateController,
+    TrajectoryController,
+)
 
 CODEC = load_codec("jazzy")
 S = 1_000_000_000

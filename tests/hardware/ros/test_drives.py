@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from ros_memory import MemoryGraph, MemoryRobot
 
-from hardware.ros.emulator.__main__ import Options
-from hardware.ros.emulator.description import load_description
-from hardware.ros.emulator.drives import MujocoDrives
-from hardware.ros.joints import Trajectory, decode_joints
-from hardware.ros.messages import JOINT_STATE, JOINT_TRAJECTORY
-from hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.joints import Trajectory, decode_joints
+from paprle.hardware.ros.messages import JOINT_STATE, JOINT_TRAJECTORY
+from paprle.hardware.ros.trajectories import encode_trajectory
+from paprle_emulators.ros.__main__ import Options
+from paprle_emulators.ros.description import load_description
+from paprle_emulators.ros.drives import MujocoDrives
 
 pytestmark = pytest.mark.sim
 ARM = "/arm_controller/joint_trajectory"

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 from ros_rig import MUST_RUN, choose_domain, skip_or_fail
 
-from hardware.ros.bus import Qos
-from hardware.ros.joints import Joints, Trajectory, encode_joints
-from hardware.ros.messages import JOINT_STATE, JOINT_TRAJECTORY, load_codec
-from hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.bus import Qos
+from paprle.hardware.ros.joints import Joints, Trajectory, encode_joints
+from paprle.hardware.ros.messages import JOINT_STATE, JOINT_TRAJECTORY, load_codec
+from paprle.hardware.ros.trajectories import encode_trajectory
 
 if not MUST_RUN:
     pytest.importorskip("cyclonedds")
@@ -22,8 +22,8 @@ from cyclonedds.pub import DataWriter
 from cyclonedds.qos import Policy
 from cyclonedds.qos import Qos as DdsQos
 
-from hardware.ros.dds import DdsBus
-from hardware.ros.dds_types import mangle_type
+from paprle.hardware.ros.transports.dds import DdsBus
+from paprle.hardware.ros.transports.dds_types import mangle_type
 
 SOURCE = Path(__file__).parents[2] / "support/fastdds_peer.cpp"
 CODEC = load_codec("jazzy")

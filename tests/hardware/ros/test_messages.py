@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.ros.joints import (
+from paprle.hardware.ros.joints import (
     Joints,
     Joy,
     Pose,
@@ -22,7 +22,7 @@ from hardware.ros.joints import (
     encode_joy,
     encode_pose,
 )
-from hardware.ros.messages import (
+from paprle.hardware.ros.messages import (
     DISTROS,
     JOINT_STATE,
     JOINT_TRAJECTORY,
@@ -30,7 +30,7 @@ from hardware.ros.messages import (
     MessageError,
     load_codec,
 )
-from hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.trajectories import encode_trajectory
 
 NAN = np.nan
 JOINTS = Joints(

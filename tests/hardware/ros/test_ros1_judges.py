@@ -16,7 +16,7 @@ import pinocchio as pin
 import pytest
 from ros_rig import run_master, skip_or_fail
 
-from hardware.ros.joints import (
+from paprle.hardware.ros.joints import (
     Joints,
     Pose,
     Trajectory,
@@ -24,9 +24,9 @@ from hardware.ros.joints import (
     encode_joints,
     encode_pose,
 )
-from hardware.ros.messages import load_codec
-from hardware.ros.rospy_bus import find_rospy
-from hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.messages import load_codec
+from paprle.hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.transports.rospy_bus import find_rospy
 from paprle.ipc.process import WORKSPACE
 
 CODEC = load_codec("noetic")

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from hardware.ros.joints import Joints, encode_joints
-from hardware.ros.messages import Codec
-from hardware.ros.states import JointStates
-from hardware.ros.turns import Turns
+from paprle.hardware.ros.joints import Joints, encode_joints
+from paprle.hardware.ros.messages import Codec
+from paprle.hardware.ros.states import JointStates
+from paprle.hardware.ros.turns import Turns
 
 EPOCH = 1_700_000_000_000_000_000
 MS = 1_000_000

@@ -9,11 +9,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.ros.emulator.controllers import BEGINS, TrajectoryController
-from hardware.ros.joints import Trajectory
-from hardware.ros.messages import load_codec
-from hardware.ros.stopping import StopPlanner
-from hardware.ros.trajectories import encode_trajectory
+from paprle.hardware.ros.joints import Trajectory
+from paprle.hardware.ros.messages import load_codec
+from paprle.hardware.ros.stopping import StopPlanner
+from paprle.hardware.ros.trajectories import encode_trajectory
+from paprle_emulators.ros.controllers import BEGINS, TrajectoryController
 
 H, LEAD = 0.005, 0.01  # [s] of commands
 DURATION = 6.0  # [s]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.ros.stopping import Plan, StopPlanner
+from paprle.hardware.ros.stopping import Plan, StopPlanner
 
 H = 0.005
 A = np.array([20.0, 10.0, 5.0])

@@ -3,9 +3,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.ros.joints import Trajectory, decode_trajectory
-from hardware.ros.messages import MessageError, load_codec
-from hardware.ros.trajectories import TrajectoryReader, encode_trajectory
+from paprle.hardware.ros.joints import Trajectory, decode_trajectory
+from paprle.hardware.ros.messages import MessageError, load_codec
+from paprle.hardware.ros.trajectories import TrajectoryReader, encode_trajectory
 
 NAMES = ("robot1/joint1", "b", "joint_three")
 

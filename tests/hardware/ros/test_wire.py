@@ -11,12 +11,12 @@ import time
 import pytest
 from ros_rig import MUST_RUN, EmulatedRos, choose_domain, skip_or_fail
 
-from hardware.ros.messages import JOINT_STATE, load_codec
+from paprle.hardware.ros.messages import JOINT_STATE, load_codec
 
 if not MUST_RUN:
     pytest.importorskip("cyclonedds")
 
-from hardware.ros.dds import DdsBus
+from paprle.hardware.ros.transports.dds import DdsBus
 
 CODEC = load_codec("jazzy")
 FIELDS = ("topicName", "typeName", "userData")

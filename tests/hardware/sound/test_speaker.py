@@ -8,8 +8,8 @@ import pytest
 
 pygame = pytest.importorskip("pygame")
 
-from hardware.sound.errors import SoundError  # noqa: E402
-from hardware.sound.speaker import Speaker  # noqa: E402
+from paprle.hardware.sound.errors import SoundError  # noqa: E402
+from paprle.hardware.sound.speaker import Speaker  # noqa: E402
 
 
 @pytest.fixture

@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.spacemouse.device import choose
-from hardware.spacemouse.errors import MouseError
-from hardware.spacemouse.reports import (
+from paprle.hardware.spacemouse.device import choose
+from paprle.hardware.spacemouse.errors import MouseError
+from paprle.hardware.spacemouse.reports import (
     BATTERY,
     ROTATION,
     TRANSLATION,

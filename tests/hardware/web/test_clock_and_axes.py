@@ -6,8 +6,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from hardware.web.axes import R_REP103_WEBXR, to_rep103
-from hardware.web.sender_clock import SenderClock
+from paprle.hardware.web.axes import R_REP103_WEBXR, to_rep103
+from paprle.hardware.web.sender_clock import SenderClock
 
 MS = 1_000_000
 S = 1_000_000_000

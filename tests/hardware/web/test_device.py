@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.web.device import WebDevice
-from hardware.web.messages import ClockMessage, Hand, SampleMessage
+from paprle.hardware.web.device import WebDevice
+from paprle.hardware.web.messages import ClockMessage, Hand, SampleMessage
 from paprle.testing import ManualClock
 
 SKEW = 7.0  # [s]

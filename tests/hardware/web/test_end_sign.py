@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from hardware.web.end_sign import APART, HOLD_NS, PINCHED, EndSign
-from hardware.web.hand import Seen
+from paprle.hardware.web.end_sign import APART, HOLD_NS, PINCHED, EndSign
+from paprle.hardware.web.hand import Seen
 
 TICK = 11_000_000  # [ns]
 

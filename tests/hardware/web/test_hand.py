@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from hardware.web.hand import HandClutch, Seen, multiply
+from paprle.hardware.web.hand import HandClutch, Seen, multiply
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
 DT = 1 / 60

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.web.arbot import parse_arbot
-from hardware.web.errors import MessageError
-from hardware.web.messages import MAX_BYTES, SampleMessage, parse_message
+from paprle.hardware.web.arbot import parse_arbot
+from paprle.hardware.web.errors import MessageError
+from paprle.hardware.web.messages import MAX_BYTES, SampleMessage, parse_message
 
 HAND = {
     "p": [0.1, 0.2, 0.3], "q": [0.0, 0.0, 0.0, 1.0], "tracked": True, "held": True,

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from leaders.autopilot.config import AutopilotConfig
-from leaders.autopilot.leader import Autopilot
 from paprle.contracts.types import SessionState
+from paprle.leaders.autopilot.config import AutopilotConfig
+from paprle.leaders.autopilot.leader import Autopilot
 from paprle.testing import AutomaticLeaderContract, ManualClock, make_feedback
 
 SHAPES = ["circle", "square", "rectangle", "triangle", "s"]

@@ -11,11 +11,11 @@ import pytest
 from dataset_files import FPS, JOINTS, write_lerobot
 from dataset_player import H, Player
 
-from leaders.dataset.config import ColumnSettings, DatasetConfig
-from leaders.dataset.leader import Dataset, choose_episodes
-from leaders.dataset.lerobot import _name_columns
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.ipc.process import WORKSPACE
+from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig
+from paprle.leaders.dataset.leader import Dataset, choose_episodes
+from paprle.leaders.dataset.lerobot import _name_columns
 from paprle.testing import AutomaticLeaderContract, ManualClock, make_robot_info
 
 ARM = {

@@ -8,10 +8,10 @@ import pytest
 from dataset_files import write_aloha, write_umi
 from dataset_player import H, Player, load_config
 
-from leaders.dataset.leader import Dataset
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.hosts.virtual import VirtualSession
+from paprle.leaders.dataset.leader import Dataset
 from paprle.testing import AutomaticLeaderContract, ManualClock
 
 

@@ -8,9 +8,9 @@ import sys
 import pytest
 from shared_data import find_shared
 
-from leaders.gamepad.config import GamepadConfig, PadSettings
-from leaders.gamepad.leader import Gamepad
 from paprle.ipc.process import WORKSPACE
+from paprle.leaders.gamepad.config import GamepadConfig, PadSettings
+from paprle.leaders.gamepad.leader import Gamepad
 from paprle.testing import ManualClock
 
 KEYS = {

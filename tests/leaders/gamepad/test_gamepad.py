@@ -5,14 +5,14 @@ import time
 import numpy as np
 import pytest
 
-from hardware.gamepad.virtual import VirtualPad
-from leaders.gamepad.config import BUTTONS, GamepadConfig, PadSettings
-from leaders.gamepad.leader import Gamepad
-from leaders.gamepad.rumble import Refresher
 from paprle.contracts.axes import FREEDOMS
-from paprle.contracts.cue_output import Amplitudes
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.kit.cue_output import Amplitudes
 from paprle.contracts.types import Cues, Feedback, SessionState
+from paprle.hardware.gamepad.virtual import VirtualPad
+from paprle.leaders.gamepad.config import BUTTONS, GamepadConfig, PadSettings
+from paprle.leaders.gamepad.leader import Gamepad
+from paprle.leaders.gamepad.rumble import Refresher
 from paprle.testing import LeaderContract, ManualClock, make_feedback
 
 HOLD = "leftshoulder"

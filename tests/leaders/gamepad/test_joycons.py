@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from joycons import JoyConsHand, plug_joycons
 
-from hardware.gamepad.virtual import VirtualPad
 from paprle.contracts.errors import ConfigError
+from paprle.hardware.gamepad.virtual import VirtualPad
 from paprle.testing.stepped import H, SteppedSession
 
 WORDS = (

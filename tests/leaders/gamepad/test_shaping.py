@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardware.gamepad.controls import CONTROLS
-from leaders.gamepad.shaping import deflect, parse_terms, shape_controls
+from paprle.hardware.gamepad.controls import CONTROLS
+from paprle.leaders.gamepad.shaping import deflect, parse_terms, shape_controls
 
 REST = dict.fromkeys(CONTROLS, 0.0)
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from leaders.hand_imu.config import HandImuConfig
-from leaders.hand_imu.filters import Average, Exponential, Kalman, make_filter
-from leaders.hand_imu.leader import HandImu
+from paprle.leaders.hand_imu.config import HandImuConfig
+from paprle.leaders.hand_imu.filters import Average, Exponential, Kalman, make_filter
+from paprle.leaders.hand_imu.leader import HandImu
 from paprle.testing import ManualClock
 
 T = 1.0 / 30.0

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from hand_films import FPS, START, Stage, write_film
 
-from hardware.hand.frames import Hand
-from hardware.hand.model import make_hand
-from leaders.hand_imu.config import CameraConfig, HandImuConfig, ImuConfig
-from leaders.hand_imu.leader import HandImu
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import SessionState
+from paprle.hardware.hand.frames import Hand
+from paprle.leaders.hand_imu.config import CameraConfig, HandImuConfig, ImuConfig
+from paprle.leaders.hand_imu.leader import HandImu
 from paprle.testing import LeaderContract, ManualClock, make_feedback
+from paprle_emulators.hand.model import make_hand
 
 HOLD = 0.5
 STEP = 0.005

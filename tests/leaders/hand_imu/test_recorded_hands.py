@@ -5,11 +5,11 @@ import pytest
 from leap import read_leap
 from shared_data import find_shared
 
-from hardware.hand.frames import HandFrame
-from hardware.hand.model import CENTRE, FOCAL
-from leaders.hand_imu.gestures import Fist
-from leaders.hand_imu.place import locate
-from leaders.hand_imu.track import Track
+from paprle.hardware.hand.frames import HandFrame
+from paprle.leaders.hand_imu.gestures import Fist
+from paprle.leaders.hand_imu.place import locate
+from paprle.leaders.hand_imu.track import Track
+from paprle_emulators.hand.model import CENTRE, FOCAL
 
 
 def read():

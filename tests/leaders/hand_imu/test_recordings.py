@@ -12,14 +12,14 @@ import pytest
 from leap import read_leap
 from shared_data import find_shared
 
-from hardware.hand.frames import HandFrame
-from hardware.hand.model import CENTRE, FOCAL
-from hardware.hand.recording import read_recording, write_recording
-from leaders.hand_imu.config import CameraConfig, HandImuConfig
-from leaders.hand_imu.leader import HandImu
 from paprle.contracts.types import SessionState
+from paprle.hardware.hand.frames import HandFrame
+from paprle.hardware.hand.recording import read_recording, write_recording
 from paprle.ipc.process import WORKSPACE
+from paprle.leaders.hand_imu.config import CameraConfig, HandImuConfig
+from paprle.leaders.hand_imu.leader import HandImu
 from paprle.testing import ManualClock, make_feedback
+from paprle_emulators.hand.model import CENTRE, FOCAL
 
 STEP = 0.005  # [s]
 FASTEST = 3.0  # [m/s] spec: docs/SAFETY.md, A1: of a hand
@@ -149,7 +149,7 @@ def tracked(tmp_path_factory):
     path = tmp_path_factory.mktemp("video") / "hand.npz"
     words = "--kind=webcam", f"--device={video}", f"--save={path}"
     with subprocess.Popen(
-        [python, "-m", "hardware.hand", *words],
+        [python, "-m", "paprle.hardware.hand", *words],
         cwd=WORKSPACE,
         env=os.environ | {"PYTHONPATH": str(WORKSPACE)},
         stdin=subprocess.PIPE,  # its end would be the tracker's

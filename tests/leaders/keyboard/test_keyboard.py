@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from leaders.keyboard.config import KeyboardConfig
-from leaders.keyboard.keys import HELP, MOTIONS, KeyParser
-from leaders.keyboard.leader import Keyboard
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import SessionState
-from paprle.hosts.terminal import KEYS as SESSION_KEYS
+from paprle.hosts.operator.terminal import KEYS as SESSION_KEYS
+from paprle.leaders.keyboard.config import KeyboardConfig
+from paprle.leaders.keyboard.keys import HELP, MOTIONS, KeyParser
+from paprle.leaders.keyboard.leader import Keyboard
 from paprle.testing import LeaderContract, ManualClock, make_feedback
 
 SPEED = {"speed": 0.9, "turn_speed": 0.9, "level": 1}  # 0.1 m/s, 0.1 rad/s

@@ -6,15 +6,15 @@ import sys
 import numpy as np
 import pytest
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.leader import Offline
-from leaders.offline.motion import load_motion
 from paprle.cli import main
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Feedback, SessionState
 from paprle.hosts.virtual import VirtualSession
-from paprle.recording.adaptix import CLOSED, N_FINGERS, parse_adaptix
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.leader import Offline
+from paprle.leaders.offline.motion import load_motion
+from paprle.recording.others.adaptix import CLOSED, N_FINGERS, parse_adaptix
 from paprle.recording.reader import Episode
 from paprle.testing import ManualClock
 

@@ -5,8 +5,8 @@ import pytest
 from bagfiles import write_bag
 from played import make_leader, play
 
-from leaders.offline.config import BagSettings
 from paprle.contracts.errors import DeviceError
+from paprle.leaders.offline.config import BagSettings
 
 T = np.arange(100) * 0.02
 ARM = ("j1", "j2")

@@ -5,9 +5,9 @@ import pytest
 from bagfiles import write_bag, write_poses_with_mcap_ros2
 from played import make_leader, play, positions
 
-from leaders.offline.config import BagSettings
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.settings import GripperSettings
+from paprle.contracts.settings.core import GripperSettings
+from paprle.leaders.offline.config import BagSettings
 
 T = np.arange(50) * 0.02
 

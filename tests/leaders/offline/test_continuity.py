@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from played import POSE, T_GOOD, make_leader, make_pose_rows, play, write_csv
 
-from leaders.offline.checks import clean
-from leaders.offline.track import Rows
-from paprle.contracts.continuity import unwrap
 from paprle.contracts.errors import PaprleError
+from paprle.contracts.kit.continuity import unwrap
+from paprle.leaders.offline.checks import clean
+from paprle.leaders.offline.track import Rows
 from paprle.testing import make_robot_info
 
 JOINTS = "t,a,b"

@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from leaders.autopilot.config import AutopilotConfig
-from leaders.autopilot.leader import Autopilot
-from leaders.offline.config import OfflineConfig
-from leaders.offline.leader import Offline
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import LimbInfo, RobotInfo, SessionState, readonly
 from paprle.ipc.records import Stream, make_layout, pack_sample
+from paprle.leaders.autopilot.config import AutopilotConfig
+from paprle.leaders.autopilot.leader import Autopilot
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.leader import Offline
 from paprle.recording.header import make_recording_header
-from paprle.recording.journal import Journal
+from paprle.recording.mcap.journal import Journal
 from paprle.testing import ManualClock, make_feedback
 
 PERIOD_NS = 5_000_000

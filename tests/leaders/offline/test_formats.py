@@ -14,8 +14,8 @@ from played import (
     write_csv,
 )
 
-from leaders.offline.config import KeySettings
 from paprle.contracts.errors import ConfigError, DeviceError, PaprleError
+from paprle.leaders.offline.config import KeySettings
 
 
 class TestFormats:

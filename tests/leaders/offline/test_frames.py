@@ -6,9 +6,9 @@ import pytest
 from bagfiles import write_bag
 from played import make_leader, play, positions
 
-from leaders.offline.config import BagSettings
 from paprle.contracts.errors import DeviceError
-from paprle.evaluation.bags import BagTopics, measure_bag
+from paprle.leaders.offline.config import BagSettings
+from paprle_lab.evaluation.bags import BagTopics, measure_bag
 
 T = np.arange(60) * 0.02
 OPTICAL = (-0.5, 0.5, -0.5, 0.5)  # spec: REP 103: z forward, x right, as xyzw

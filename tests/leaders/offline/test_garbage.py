@@ -7,13 +7,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaders.offline.checks import clean
-from leaders.offline.config import OfflineConfig
-from leaders.offline.leader import Offline
-from leaders.offline.timeline import Timeline
-from leaders.offline.track import Rows, Track
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.types import SessionState
+from paprle.leaders.offline.checks import clean
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.leader import Offline
+from paprle.leaders.offline.timeline import Timeline
+from paprle.leaders.offline.track import Rows, Track
 from paprle.testing import ManualClock, check_sample, make_feedback
 
 QUICK = settings(

@@ -13,9 +13,9 @@ from played import (
     write_csv,
 )
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.leader import Offline
 from paprle.contracts.types import SessionState
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.leader import Offline
 from paprle.testing import AutomaticLeaderContract, make_feedback
 
 

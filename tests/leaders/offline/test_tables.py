@@ -5,10 +5,10 @@ import pinocchio as pin
 import pytest
 from played import POSE, T_GOOD, make_joint_rows, make_leader, make_pose_rows, write_csv
 
-from leaders.offline.config import ColumnSettings, OfflineConfig, UnitSettings
-from leaders.offline.units import compute_quat_xyzw
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
+from paprle.leaders.offline.config import ColumnSettings, OfflineConfig, UnitSettings
+from paprle.leaders.offline.units import compute_quat_xyzw
 
 LAB = ColumnSettings(
     time="Zeit",

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from played import T_GOOD, make_leader, make_pose_rows, play, positions
 
-from leaders.offline.config import ColumnSettings, OfflineConfig
-from leaders.offline.motion import load_motion
 from paprle.contracts.errors import ConfigError
+from paprle.leaders.offline.config import ColumnSettings, OfflineConfig
+from paprle.leaders.offline.motion import load_motion
 
 GERMAN = ColumnSettings(
     time="Zeit",

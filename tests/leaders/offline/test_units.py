@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from played import T_GOOD, make_leader, write_csv
 
-from leaders.offline.config import ColumnSettings, OfflineConfig, UnitSettings
-from leaders.offline.leader import Offline
 from paprle.contracts.errors import ConfigError
+from paprle.leaders.offline.config import ColumnSettings, OfflineConfig, UnitSettings
+from paprle.leaders.offline.leader import Offline
 from paprle.testing import ManualClock, make_robot_info
 
 EULER = ColumnSettings(

@@ -12,16 +12,16 @@ import pyarrow.parquet as pq
 from lock_step import load_piper
 from running import judge
 
-from hardware.gamepad.virtual import VirtualPad
-from leaders.policy.leader import Policy
 from paprle.config import resolve
 from paprle.contracts.types import SessionState
-from paprle.dataset.create import create
+from paprle.hardware.gamepad.virtual import VirtualPad
 from paprle.hosts.virtual import VirtualSession
+from paprle.leaders.policy.leader import Policy
 from paprle.recording.reader import Episode
+from paprle_lab.dataset.create import create
 
 PIPER = ("follower=piper", "session.clock=virtual", "session.episodes=1")
-ALONE = ("leader=policy", "leader.function=leaders.policy.load:stay")
+ALONE = ("leader=policy", "leader.function=paprle.leaders.policy.load:stay")
 HOLD = "leftshoulder"
 
 
@@ -115,7 +115,7 @@ class Takeover:
         "leaders.pad.type=gamepad",
         "leaders.pad.pads.pad.device=Takeover pad",
         "leaders.policy.type=policy",
-        "leaders.policy.function=leaders.policy.load:stay",
+        "leaders.policy.function=paprle.leaders.policy.load:stay",
         "leaders.policy.duration=60",
         "retarget.limbs.arm.from=[pad.hand,policy.arm]",
     )

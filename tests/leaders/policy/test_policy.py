@@ -9,15 +9,15 @@ import numpy as np
 import pytest
 from lock_step import load_piper
 
-from leaders.policy.config import PolicyConfig
-from leaders.policy.leader import Policy
-from leaders.policy.load import load_policy
-from leaders.policy.remote import RemotePolicy
-from paprle.contracts.camera_settings import CameraSettings
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.images import Frame
-from paprle.contracts.seeing import Sight, Window
+from paprle.contracts.observing_leader import Sight, Window
+from paprle.contracts.settings.camera import CameraSettings
 from paprle.contracts.types import SessionState
+from paprle.leaders.policy.config import PolicyConfig
+from paprle.leaders.policy.leader import Policy
+from paprle.leaders.policy.load import load_policy
+from paprle.leaders.policy.remote import RemotePolicy
 from paprle.testing import AutomaticLeaderContract, ManualClock, make_feedback
 from paprle.testing.views import make_session_view
 

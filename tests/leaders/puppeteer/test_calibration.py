@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from leaders.puppeteer.friction import DURATION, Excitation, fit_friction
-from leaders.puppeteer.measures import find_gripper, find_offset, find_sign, wrap
+from paprle.leaders.puppeteer.friction import DURATION, Excitation, fit_friction
+from paprle.leaders.puppeteer.measures import find_gripper, find_offset, find_sign, wrap
 
 NAMES = ("a/j1", "a/j2", "a/j3")
 

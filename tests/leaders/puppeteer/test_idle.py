@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from emulated_puppeteers import make_limb, wait_for, wait_for_sample
 
-from leaders.puppeteer.leader import Puppeteer
 from paprle.contracts.types import Feedback, SessionState
+from paprle.leaders.puppeteer.leader import Puppeteer
 
 OPEN, SHUT = 0.8, 0.0
 

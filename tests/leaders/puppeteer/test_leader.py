@@ -12,10 +12,10 @@ from emulated_puppeteers import (
     wait_for_sample,
 )
 
-from leaders.puppeteer.config import PuppeteerConfig
-from leaders.puppeteer.leader import Puppeteer
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Feedback, SessionState
+from paprle.leaders.puppeteer.config import PuppeteerConfig
+from paprle.leaders.puppeteer.leader import Puppeteer
 
 
 class TestPuppeteer(PuppeteerContract):

@@ -4,7 +4,13 @@ import itertools
 
 import pytest
 
-from leaders.puppeteer.presence import TRANSITIONS, ArmPresence, Event, Look, Presence
+from paprle.leaders.puppeteer.presence import (
+    TRANSITIONS,
+    ArmPresence,
+    Event,
+    Look,
+    Presence,
+)
 
 MS = 1_000_000
 LONG = 501 * MS

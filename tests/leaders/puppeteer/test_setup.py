@@ -5,9 +5,9 @@ import time
 import pytest
 from emulated_puppeteers import make_config, make_limb, run_emulated
 
-from hardware.dynamixel.wire import Wire
-from leaders.puppeteer.leader import Puppeteer
 from paprle.contracts.errors import ConfigError
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.leaders.puppeteer.leader import Puppeteer
 
 pytestmark = pytest.mark.timed  # a busy machine makes servos silent
 
@@ -19,8 +19,8 @@ def rig(tmp_path, monkeypatch):
     """Two joints and a trigger; few rates and ids are asked, a scan takes 0.8 s."""
     monkeypatch.setattr(Wire, "scan", ask_few)
     rates = (
-        "hardware.dynamixel.setup.BAUD_RATES",
-        "hardware.dynamixel.search.BAUD_RATES",
+        "paprle.hardware.dynamixel.setup.BAUD_RATES",
+        "paprle.hardware.dynamixel.line.search.BAUD_RATES",
     )
     for name in rates:
         monkeypatch.setattr(name, (57600, 4_000_000))

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from hardware.dynamixel.torque_map import TorqueMap
-from leaders.puppeteer.calibration import _find_heaviest
-from leaders.puppeteer.friction import Excitation
-from leaders.puppeteer.weighing import HEAVY, Scale, Swung, fit_torques
 from paprle.config import resolve
 from paprle.haptics.arm import Arm
+from paprle.hardware.dynamixel.torque_map import TorqueMap
 from paprle.hosts.factories import make_leader
+from paprle.leaders.puppeteer.calibration import _find_heaviest
+from paprle.leaders.puppeteer.friction import Excitation
+from paprle.leaders.puppeteer.weighing import HEAVY, Scale, Swung, fit_torques
 from paprle.retargeting.leader_arms import load_arms
 
 MODEL = TorqueMap("supply", 0.967, 0.88)

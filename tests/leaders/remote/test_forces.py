@@ -11,15 +11,15 @@ import yaml
 from emulated_puppeteers import run_emulated, wait_for
 from sessions_view import make_view
 
-from leaders.remote.config import RemoteConfig
-from leaders.remote.leader import RemoteLeader
 from paprle.cli.doctor import resolve_leader
 from paprle.contracts.session_view import HeldHand
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.settings.core import LinkSettings
 from paprle.contracts.types import Feedback, SessionState
-from paprle.hosts.lead import Lead
-from paprle.hosts.terminal import Operator
+from paprle.hosts.operator.terminal import Operator
+from paprle.hosts.two_hosts.lead import Lead
 from paprle.ipc.records import pose_to_row
+from paprle.leaders.remote.config import RemoteConfig
+from paprle.leaders.remote.leader import RemoteLeader
 
 ROOT = Path(__file__).resolve().parents[3]
 RIG = "puppeteer_piper"

@@ -8,17 +8,17 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
-from leaders.remote.config import RemoteConfig
-from leaders.remote.leader import RemoteLeader
 from paprle.config import resolve
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.settings.core import LinkSettings
 from paprle.contracts.types import LeaderSample, LimbCommand
 from paprle.hosts.roles import list_roles
 from paprle.ipc.peer_clock import PeerClock
+from paprle.leaders.remote.config import RemoteConfig
+from paprle.leaders.remote.leader import RemoteLeader
 from paprle.link.opening import LEADER, make_link
-from paprle.link.operator_side import OperatorSide
 from paprle.link.quality import LinkQuality
+from paprle.link.remote_leader.operator_side import OperatorSide
 from paprle.testing import LeaderContract
 
 DOMAIN = 77  # chosen: ports that no other test uses
@@ -71,7 +71,7 @@ def test_the_link_of_a_leader_is_not_that_of_a_gate(key, monkeypatch, tmp_path):
 
     assert resolved.leader.link == replace(resolved.link, key=key)
     gate = next(row for row in list_roles(resolved) if row.name == "gate")
-    assert gate.module == "paprle.hosts.gate"
+    assert gate.module == "paprle.hosts.processes.gate"
     assert not resolved.is_gate_afar
 
 

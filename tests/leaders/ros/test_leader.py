@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from ros_memory import MemoryGraph
 
-from hardware.ros.bus import LATCHED, BusError
-from hardware.ros.joints import (
+from paprle.contracts.errors import DeviceError
+from paprle.hardware.ros.bus import LATCHED, BusError
+from paprle.hardware.ros.joints import (
     Joints,
     Joy,
     Pose,
@@ -17,12 +18,16 @@ from hardware.ros.joints import (
     encode_joy,
     encode_pose,
 )
-from hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED
-from hardware.ros.telemetry import TRANSFORMS, encode_transforms
-from leaders.ros import leader as module
-from leaders.ros.config import GripperConfig, JoyConfig, LimbConfig, RosLeaderConfig
-from leaders.ros.leader import RosLeader
-from paprle.contracts.errors import DeviceError
+from paprle.hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED
+from paprle.hardware.ros.telemetry import TRANSFORMS, encode_transforms
+from paprle.leaders.ros import leader as module
+from paprle.leaders.ros.config import (
+    GripperConfig,
+    JoyConfig,
+    LimbConfig,
+    RosLeaderConfig,
+)
+from paprle.leaders.ros.leader import RosLeader
 from paprle.testing import LeaderContract
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])

@@ -4,18 +4,18 @@ import numpy as np
 import pytest
 from emulated_hands import MouseHand
 
-from hardware.spacemouse.emulator import EmulatedMouse
-from leaders.spacemouse.config import SpacemouseConfig
-from leaders.spacemouse.leader import Spacemouse
 from paprle.contracts.axes import FREEDOMS
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import SessionState
+from paprle.leaders.spacemouse.config import SpacemouseConfig
+from paprle.leaders.spacemouse.leader import Spacemouse
 from paprle.testing import (
     LeaderContract,
     LeaderFaultsContract,
     ManualClock,
     make_feedback,
 )
+from paprle_emulators.spacemouse.mouse import EmulatedMouse
 
 H = 0.005  # [s]
 

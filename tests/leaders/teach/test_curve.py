@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leaders.teach.curve import Bounds, Curve
+from paprle.leaders.teach.curve import Bounds, Curve
 
 ONE = (Bounds(slice(0, 1), 1.0, 2.0),)
 THREE = (Bounds(slice(0, 2), 0.5, 1.5), Bounds(slice(2, 3), 2.0, 9.0, rests=True))

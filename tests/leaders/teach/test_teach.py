@@ -9,16 +9,16 @@ import yaml
 from lock_step import PIPER
 from running import judge
 
-from hardware.gamepad.virtual import VirtualPad
-from leaders.teach.config import TeachConfig
-from leaders.teach.leader import Teach
-from leaders.teach.poses import keep_pose, read_poses
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.link_poses import LinkPoses
-from paprle.contracts.seeing import Sight, Window
+from paprle.contracts.observing_leader import Sight, Window
 from paprle.contracts.types import Actions, Feedback, SessionState
+from paprle.contracts.urdf.link_poses import LinkPoses
+from paprle.hardware.gamepad.virtual import VirtualPad
 from paprle.hosts.virtual import VirtualSession
+from paprle.leaders.teach.config import TeachConfig
+from paprle.leaders.teach.leader import Teach
+from paprle.leaders.teach.poses import keep_pose, read_poses
 from paprle.recording.reader import Episode
 from paprle.testing import AutomaticLeaderContract, ManualClock
 from paprle.testing.samples import make_feedback

@@ -7,9 +7,9 @@ import time
 import pytest
 from phones import wait_until
 
-from hardware.visionpro.emulator import EmulatedVisionPro
-from leaders.visionpro.config import VisionproConfig
-from leaders.visionpro.leader import Visionpro
+from paprle.leaders.visionpro.config import VisionproConfig
+from paprle.leaders.visionpro.leader import Visionpro
+from paprle_emulators.visionpro.headset import EmulatedVisionPro
 
 
 @pytest.fixture

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from phones import wait_until
 
-from hardware.visionpro.emulator import EmulatedVisionPro
-from leaders.visionpro.config import VisionproConfig
-from leaders.visionpro.leader import Visionpro
 from paprle.contracts.errors import DeviceError
+from paprle.leaders.visionpro.config import VisionproConfig
+from paprle.leaders.visionpro.leader import Visionpro
 from paprle.testing import LeaderContract, ManualClock
+from paprle_emulators.visionpro.headset import EmulatedVisionPro
 
 
 class TestVisionpro(LeaderContract):

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import leaders
-from leaders.web.config import WebConfig
-from leaders.web.leader import Web
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.wishes import Hands
+from paprle.contracts.operator_requests import Hands
 from paprle.hosts.plan import make_plan
+from paprle.leaders.web.config import WebConfig
+from paprle.leaders.web.leader import Web
 from paprle.retargeting.joint_sources import JointFinder
 from paprle.testing import LeaderContract, ManualClock
 from paprle.testing.robots import make_robot_info

@@ -14,9 +14,9 @@ from phones import TLS_ADDRESS, wait_until
 from shared_data import find_shared
 from websockets.sync.client import connect
 
-from hardware.web.hand import HandClutch
-from leaders.webxr.config import AppConfig, WebxrConfig
-from leaders.webxr.leader import Webxr
+from paprle.hardware.web.hand import HandClutch
+from paprle.leaders.webxr.config import AppConfig, WebxrConfig
+from paprle.leaders.webxr.leader import Webxr
 from paprle.testing import ManualClock
 from paprle.testing.stepped import EmulatedHand, H, SteppedSession
 

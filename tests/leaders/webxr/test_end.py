@@ -10,8 +10,8 @@ from emulated_hands import PageHand
 from iwer import load_runtime, open_phone, show_bare_hands
 from phones import TLS_ADDRESS, wait_until
 
-from leaders.webxr.config import WebxrConfig
-from leaders.webxr.leader import Webxr
+from paprle.leaders.webxr.config import WebxrConfig
+from paprle.leaders.webxr.leader import Webxr
 from paprle.testing.stepped import SteppedSession
 
 SIGN = 3.0  # [s] spec: requirements.md P34

@@ -10,9 +10,9 @@ from headset_eye import look, start
 from iwer import load_runtime, open_phone
 from phones import TLS_ADDRESS, wait_until
 
-from leaders.webxr.config import WebxrConfig
-from leaders.webxr.leader import Webxr
 from paprle.contracts.types import SessionState
+from paprle.leaders.webxr.config import WebxrConfig
+from paprle.leaders.webxr.leader import Webxr
 from paprle.testing.samples import make_feedback
 
 pytestmark = [pytest.mark.timed]

@@ -9,13 +9,13 @@ import pytest
 from iwer import load_runtime, open_phone, show_bare_hands
 from phones import TLS_ADDRESS, hold_until_engaged, wait_until
 
-from hardware.web.emulator import EmulatedPhone
-from leaders.webxr.config import WebxrConfig
-from leaders.webxr.leader import Webxr
 from paprle.ipc.records import make_layout, pack_sample
-from paprle.session.intake import Intake
+from paprle.leaders.webxr.config import WebxrConfig
+from paprle.leaders.webxr.leader import Webxr
+from paprle.session.inputs.intake import Intake
 from paprle.testing import LeaderContract, ManualClock
 from paprle.testing.robots import make_robot_info
+from paprle_emulators.phone.phone import EmulatedPhone
 
 BOTH = WebxrConfig(hands=("left", "right"))
 

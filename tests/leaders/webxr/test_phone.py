@@ -13,13 +13,13 @@ from phones import TLS_ADDRESS, wait_until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from hardware.web.emulator import EmulatedPhone
-from leaders.webxr.config import AppConfig, WebxrConfig
-from leaders.webxr.leader import Webxr
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Cues, SessionState
+from paprle.leaders.webxr.config import AppConfig, WebxrConfig
+from paprle.leaders.webxr.leader import Webxr
 from paprle.testing import LeaderContract, ManualClock
 from paprle.testing.samples import make_feedback
+from paprle_emulators.phone.phone import EmulatedPhone
 
 APP = {"x": 0.1, "y": 0.2, "z": 0.3, "qx": 0.0, "qy": 0.0, "qz": 0.0, "qw": 1.0}
 

@@ -10,10 +10,10 @@ from cells import spread
 from iwer import load_runtime, open_phone
 from phones import TLS_ADDRESS, hold_until_engaged, wait_until
 
-from leaders.webxr.config import WebxrConfig
-from leaders.webxr.leader import Webxr
 from paprle.contracts.types import SessionState
-from paprle.session.deadman import DeadMan
+from paprle.leaders.webxr.config import WebxrConfig
+from paprle.leaders.webxr.leader import Webxr
+from paprle.session.inputs.deadman import DeadMan
 from paprle.testing.samples import make_feedback
 
 pytestmark = [pytest.mark.timed]  # a message that is late lets go (safety.md A5)

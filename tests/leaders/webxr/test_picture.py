@@ -19,10 +19,10 @@ from iwer import load_runtime, open_phone
 from phones import TLS_ADDRESS, wait_until
 from sights import make_sight, write_key
 
-from leaders.webxr.config import SightSettings, WebxrConfig
-from leaders.webxr.leader import Webxr
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Frame
+from paprle.leaders.webxr.config import SightSettings, WebxrConfig
+from paprle.leaders.webxr.leader import Webxr
 
 pytest.importorskip("cv2")
 

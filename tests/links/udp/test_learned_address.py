@@ -8,11 +8,11 @@ from contextlib import ExitStack
 
 import pytest
 
-from links.udp.link import UdpLink, list_ports
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.settings.core import LinkSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
-from paprle.link.operator_side import OperatorSide
-from paprle.link.robot_side import RobotSide
+from paprle.link.remote_leader.operator_side import OperatorSide
+from paprle.link.remote_leader.robot_side import RobotSide
+from paprle.links.udp.link import UdpLink, list_ports
 
 KEY = b"a secret of thirty-two bytes ..."
 HAND = LeaderInfo(limbs=("hand",), has_gripper=True, rate=100.0)

@@ -7,10 +7,10 @@ import time
 
 import pytest
 
-from links.udp.link import UdpLink, list_ports
 from paprle.contracts.datagram import Datagram, get_address
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.settings import LinkSettings
+from paprle.contracts.settings.core import LinkSettings
+from paprle.links.udp.link import UdpLink, list_ports
 from paprle.testing import LinkContract
 
 DOMAIN = 61

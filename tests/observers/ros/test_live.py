@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from ros_rig import choose_domain, need_dds
 
-from hardware.ros.bus import LATCHED
-from hardware.ros.transports import NodeSettings, open_bus
+from paprle.hardware.ros.bus import LATCHED
+from paprle.hardware.ros.transports.choice import NodeSettings, open_bus
 from paprle.ipc.process import WORKSPACE
 
 TOPICS = {
@@ -27,7 +27,10 @@ TOPICS = {
 def find_publisher(pid):
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     for child in children:
-        if b"paprle.hosts.observer" in Path(f"/proc/{child}/cmdline").read_bytes():
+        if (
+            b"paprle.hosts.processes.observer"
+            in Path(f"/proc/{child}/cmdline").read_bytes()
+        ):
             return int(child)
     return None
 

@@ -6,15 +6,15 @@ import pytest
 from mcap_ros2._dynamic import generate_dynamic
 from ros_memory import MemoryBus, MemoryGraph
 
-import observers.ros.observer as module
-from hardware.ros.bus import COMMANDS, LATCHED, SENSORS, UnknownTypeError
-from observers.ros.config import RosObserverConfig
-from observers.ros.observer import RosObserver
+import paprle.observers.ros.observer as module
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.motion_cues import CueSettings
+from paprle.contracts.kit.motion_cues import CueSettings
 from paprle.contracts.types import SessionState
+from paprle.hardware.ros.bus import COMMANDS, LATCHED, SENSORS, UnknownTypeError
 from paprle.hosts.plan import make_plan, make_robot
+from paprle.observers.ros.config import RosObserverConfig
+from paprle.observers.ros.observer import RosObserver
 from paprle.testing.views import make_session_view
 
 WORDS = ["leader=autopilot", "follower=piper", "env=kinematic"]

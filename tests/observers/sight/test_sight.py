@@ -17,13 +17,13 @@ from sights import (
     write_key,
 )
 
-from cameras.sight.camera import SightCamera
-from cameras.sight.config import SightCameraConfig
-from hardware.media.caller import Caller
-from hardware.media.challenge import Challenger
-from hardware.media.receiver import Receiver
+from paprle.cameras.sight.camera import SightCamera
+from paprle.cameras.sight.config import SightCameraConfig
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.plugins import Frame
+from paprle.hardware.media.caller import Caller
+from paprle.hardware.media.challenge import Challenger
+from paprle.hardware.media.receiver import Receiver
 from paprle.testing import ObserverContract
 
 pytest.importorskip("cv2")

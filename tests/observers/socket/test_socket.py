@@ -6,9 +6,9 @@ import socket
 import pytest
 from lock_step import load_piper
 
-from observers.socket.config import SocketConfig
-from observers.socket.observer import SocketObserver
 from paprle.contracts.errors import DeviceError
+from paprle.observers.socket.config import SocketConfig
+from paprle.observers.socket.observer import SocketObserver
 from paprle.testing import ManualClock
 from paprle.testing.observers import ObserverContract
 from paprle.testing.views import make_session_view

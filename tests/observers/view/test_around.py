@@ -10,17 +10,17 @@ import pinocchio as pin
 import pytest
 from PIL import Image
 
-from observers.view.album import Album, Shot, encode, shrink
-from observers.view.bodies import Robot
-from observers.view.config import ViewConfig
-from observers.view.forces import Forces, estimate_force
-from observers.view.frusta import Frusta
-from observers.view.nearness import Nearness
-from observers.view.observer import View
 from paprle.config import resolve
 from paprle.contracts.images import CameraInfo, Encoding, Frame
-from paprle.contracts.near import Near
+from paprle.contracts.proximity import Near
 from paprle.hosts.plan import make_robot
+from paprle.observers.view.bodies import Robot
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.forces import Forces, estimate_force
+from paprle.observers.view.frusta import Frusta
+from paprle.observers.view.observer import View
+from paprle.observers.view.proximity_colours import Nearness
+from paprle.observers.view.thumbnails import Album, Shot, encode, shrink
 
 PIPER = make_robot(
     resolve(["leader=autopilot", "follower=piper", "env=kinematic"])

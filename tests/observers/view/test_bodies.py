@@ -5,9 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from observers.view.bodies import Robot
 from paprle.config import resolve
 from paprle.hosts.plan import make_robot
+from paprle.observers.view.bodies import Robot
 
 ARM = """\
 <robot name="arm">

@@ -17,9 +17,9 @@ from running import RunningSession
 from websockets.exceptions import WebSocketException
 from websockets.sync.client import connect
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
 from paprle.contracts.types import SessionState
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.observer import View, find_port
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 

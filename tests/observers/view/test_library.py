@@ -12,10 +12,10 @@ from phones import wait_until
 from PIL import Image
 from websockets.sync.client import connect
 
-from observers.view.config import ViewConfig
-from observers.view.library import Library
-from observers.view.observer import View, find_port
 from paprle.contracts.types import SessionState
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.library import Library
+from paprle.observers.view.observer import View, find_port
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 

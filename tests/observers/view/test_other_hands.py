@@ -9,8 +9,8 @@ import pytest
 from browser import find_browser, open_browser
 from phones import wait_until
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.observer import View, find_port
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 

@@ -13,11 +13,11 @@ import numpy as np
 import pytest
 from browser import find_browser, open_browser
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
 from paprle.config import resolve
 from paprle.hosts.plan import make_robot
 from paprle.ipc.process import WORKSPACE
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.observer import View, find_port
 from paprle.testing.views import make_session_view
 
 DEMO = ["leader=autopilot", "follower=piper", "env=mujoco", "session.episodes=30"]

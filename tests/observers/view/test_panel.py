@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from hardware.web.errors import MessageError
-from observers.view.messages import HandsMessage, LimbMessage, parse
-from observers.view.panel import Panel
-from paprle.contracts.wishes import Wishes
+from paprle.contracts.operator_requests import Wishes
+from paprle.hardware.web.errors import MessageError
 from paprle.ipc.wishes_record import make_wishes_dtype, pack_wishes, unpack_wishes
+from paprle.observers.view.messages import HandsMessage, LimbMessage, parse
+from paprle.observers.view.panel import Panel
 from paprle.testing import ManualClock
 from paprle.testing.robots import make_robot_info
 

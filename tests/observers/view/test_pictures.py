@@ -7,8 +7,8 @@ import time
 import pytest
 from page_alone import show_view
 
-from paprle.contracts.camera_settings import CameraSettings
 from paprle.contracts.images import Frame
+from paprle.contracts.settings.camera import CameraSettings
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 

@@ -9,9 +9,9 @@ from phones import wait_until
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from observers.view.config import ViewConfig
-from observers.view.observer import View, find_port
-from observers.view.relay import name_protocol
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.observer import View, find_port
+from paprle.observers.view.viser_proxy import name_protocol
 from paprle.testing.robots import make_robot_info
 from paprle.testing.views import make_session_view
 
@@ -143,7 +143,7 @@ def test_who_speaks_before_it_is_known_or_too_fast_is_not_heard(view, own):
 def test_the_picture_is_seen_through_our_door_alone():
     import viser  # noqa: PLC0415
 
-    from observers.view.relay import Relay  # noqa: PLC0415
+    from paprle.observers.view.viser_proxy import Relay  # noqa: PLC0415
 
     server = viser.ViserServer("127.0.0.1", 0, verbose=False)
     relay = Relay(lambda _: True)

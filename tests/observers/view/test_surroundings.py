@@ -5,16 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from observers.view.bodies import Robot
-from observers.view.nearness import Nearness
-from observers.view.scene import Scene
-from observers.view.surroundings import Surroundings, make_mesh
 from paprle.config import resolve
-from paprle.contracts.near import Near
+from paprle.contracts.proximity import Near
 from paprle.contracts.scene_body import SceneBody
-from paprle.contracts.settings import SceneBodySettings
+from paprle.contracts.settings.core import SceneBodySettings
 from paprle.hosts.plan import make_robot
-from paprle.hosts.scene_bodies import list_scene_bodies
+from paprle.hosts.views.scene_bodies import list_scene_bodies
+from paprle.observers.view.bodies import Robot
+from paprle.observers.view.proximity_colours import Nearness
+from paprle.observers.view.scene import Scene
+from paprle.observers.view.surroundings import Surroundings, make_mesh
 
 HERE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 TABLE = SceneBody("table", "box", (1.2, 1.4, 0.04), (0.4, 0, -0.02, 0, 0, 0, 1.0))
@@ -118,8 +118,8 @@ def test_the_scene_of_the_gate_and_the_world_of_the_env_are_both_there_once():
 @pytest.mark.sim
 @pytest.mark.long
 def test_the_table_and_block_of_a_simulation_are_told_where_they_are():
-    from followers.mujoco.config import MujocoConfig  # noqa: PLC0415
-    from followers.mujoco.follower import MujocoFollower  # noqa: PLC0415
+    from paprle.followers.mujoco.config import MujocoConfig  # noqa: PLC0415
+    from paprle.followers.mujoco.follower import MujocoFollower  # noqa: PLC0415
     from paprle.testing import ManualClock  # noqa: PLC0415
 
     words = ["leader=autopilot", "follower=piper", "env=mujoco"]

@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from observers.view.bodies import Robot
-from observers.view.config import ViewConfig
-from observers.view.mirrored import describe_mirror
-from observers.view.observer import View, find_port
-from observers.view.scene import Scene
 from paprle.config import resolve
-from paprle.contracts.continuum import EVERYTHING, LEVELS, find_parts
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.motion_cues import CueSettings, make_cue
+from paprle.contracts.kit.motion_cues import CueSettings, make_cue
+from paprle.contracts.reality_levels import EVERYTHING, LEVELS, find_parts
 from paprle.contracts.session_view import MirroredRobot
 from paprle.hosts.factories import add_view, list_observers
 from paprle.hosts.plan import make_robot
+from paprle.observers.view.bodies import Robot
+from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.mirrored import describe_mirror
+from paprle.observers.view.observer import View, find_port
+from paprle.observers.view.scene import Scene
 from paprle.testing import ObserverContract
 from paprle.testing.views import make_session_view
 

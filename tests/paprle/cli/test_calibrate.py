@@ -7,11 +7,11 @@ import pytest
 import yaml
 from emulated_puppeteers import run_emulated
 
-from hardware.dynamixel.probe import Swing
-from leaders.puppeteer.friction import Friction
 from paprle.cli import main
 from paprle.config import resolve
+from paprle.hardware.dynamixel.probe import Swing
 from paprle.ipc.process import WORKSPACE
+from paprle.leaders.puppeteer.friction import Friction
 
 pytestmark = pytest.mark.long
 

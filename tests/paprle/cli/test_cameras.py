@@ -70,7 +70,7 @@ def test_no_camera_at_all_is_said(find):
 def test_what_is_connected_is_shown_with_the_words_that_choose_it(
     find, folder, monkeypatch
 ):
-    from cameras.pictures.camera import Pictures  # noqa: PLC0415
+    from paprle.cameras.pictures.camera import Pictures  # noqa: PLC0415
 
     monkeypatch.undo()
     one = FoundCamera("a folder", {"folder": str(folder), "fps": "200"})

@@ -12,12 +12,12 @@ import pytest
 import yaml
 from emulated_puppeteers import run_emulated
 
-from hardware.dynamixel.port import SerialPort, find_latency_problem
-from leaders.puppeteer import doctor
-from leaders.puppeteer.leader import Puppeteer
 from paprle.cli import main
 from paprle.cli.doctor import resolve_leader
+from paprle.hardware.dynamixel.line.port import SerialPort, find_latency_problem
 from paprle.ipc.process import WORKSPACE
+from paprle.leaders.puppeteer import doctor
+from paprle.leaders.puppeteer.leader import Puppeteer
 
 pytestmark = pytest.mark.long
 
@@ -340,7 +340,9 @@ def test_port_without_permission(monkeypatch, examine):
 @pytest.mark.parametrize("latency", [1, 16, None])
 def test_slow_latency_timer(monkeypatch, tmp_path, emulated, examine, latency):
     if latency is not None:
-        monkeypatch.setattr("hardware.dynamixel.port._SYSFS", tmp_path / "sys")
+        monkeypatch.setattr(
+            "paprle.hardware.dynamixel.line.port._SYSFS", tmp_path / "sys"
+        )
         folder = tmp_path / "sys" / Path(emulated.port("arm")).resolve().name
         folder.mkdir(parents=True)
         (folder / "latency_timer").write_text(f"{latency}\n")

@@ -14,7 +14,7 @@ from paprle.config.measured import say_others
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import FollowerInfo
 from paprle.haptics.identify import Lag
-from paprle.haptics.stability import Delays
+from paprle.haptics.stability.check import Delays
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_feedback
 from paprle.ipc.process import WORKSPACE

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 from paprle.contracts.plugins import PluginSpec
-from paprle.contracts.settings import STRICT
+from paprle.contracts.settings.core import STRICT
 
 PLUGIN = PluginSpec(summary="A toy.", config="toy_rig:ToyConfig", factory="toy_rig:Toy")
 

@@ -10,11 +10,11 @@ import sys
 
 import pytest
 
-from hardware.emulated.notice import announce, find_notice_folder
 from paprle.config import resolve
 from paprle.config.emulated import describe_emulated
 from paprle.contracts.errors import ConfigError
 from paprle.ipc.process import WORKSPACE
+from paprle_emulators.notice import announce, find_notice_folder
 
 TRIPLE = ("leader=puppeteer", "follower=piper", "env=ros2")
 PORT = "leader.limbs.arm.port=/dev/pts/77"
@@ -26,7 +26,7 @@ def announce_in_another_process(part, name, overrides, follower):
     """Hold a notice under the number of another process."""
     code = f"""
 import sys
-from hardware.emulated.notice import announce
+from paprle_emulators.notice import announce
 with announce({part!r}, {name!r}, {list(overrides)!r}, {follower!r}):
     print("ready", flush=True)
     sys.stdin.read()

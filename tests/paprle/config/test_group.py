@@ -9,7 +9,7 @@ import pytest
 from paprle.config import Resolved, resolve
 from paprle.config.explain import explain
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.leader_group import ALONE
+from paprle.contracts.kit.leader_group import ALONE
 from paprle.ipc.process import WORKSPACE
 
 TRIPLE = ("leader=mix", "follower=piper", "env=kinematic")

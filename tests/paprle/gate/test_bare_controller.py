@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import FollowerInfo, FollowerState, GateState, LeaderInfo
 from paprle.gate.controller import GateController
 from paprle.gate.reasons import Reason, from_bits

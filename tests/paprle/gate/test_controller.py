@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from lock_step import H_NS, PIPER, LockStep
 
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import FollowerState, GateState
 from paprle.gate import states
 from paprle.gate.reasons import HOLD_REASONS, STOP_REASONS, Reason, from_bits, to_bits
-from paprle.gate.watches import MeasurementWatch, SetpointWatch
+from paprle.gate.watchdogs import MeasurementWatch, SetpointWatch
 from paprle.ipc.records import Request
 
 

@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 from public_robots import ROBOTS
 
-from paprle.contracts.limit_settings import LimitSettings
-from paprle.contracts.settings import LimbSettings, RobotSettings
+from paprle.contracts.settings.core import LimbSettings, RobotSettings
+from paprle.contracts.settings.limits import LimitSettings
 from paprle.gate.gate import Gate
 from paprle.robot import RobotModel
 

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from paprle.contracts.errors import CommandError, ConfigError
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 from paprle.oracle import Limits, check_commands

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from minimal_robots import BALL, make_crane_and_slider
 
+from paprle.gate.contact.stall_rest import IS_RESTING
 from paprle.gate.gate import Gate
-from paprle.gate.headway import IS_RESTING
 from paprle.gate.step import step
-from paprle.gate.tools import STRAIGHT
+from paprle.gate.tcp_limits import STRAIGHT
 
 H = 0.005  # [s]
 V, A = np.array([1.0, 0.5, 1.0]), np.array([5.0, 5.0, 5.0])

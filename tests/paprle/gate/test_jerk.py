@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
 from paprle.gate.smoothing import (
     Smoothing,

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from minimal_robots import make_swing
 
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import LeaderInfo
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
-from paprle.gate.watches import SetpointWatch
+from paprle.gate.watchdogs import SetpointWatch
 from paprle.ipc.records import make_layout
 from paprle.testing.robots import make_robot_info
 

@@ -19,8 +19,10 @@ from minimal_robots import (
     make_zigzag,
 )
 
-from paprle.contracts.settings import GateSettings, SceneBodySettings
-from paprle.gate import clearance, limits, stops, tools
+from paprle.contracts.settings.core import GateSettings, SceneBodySettings
+from paprle.gate import limits
+from paprle.gate import tcp_limits as tools
+from paprle.gate.contact import clearance, stops
 from paprle.gate.gate import Gate
 from paprle.gate.reasons import Reason
 

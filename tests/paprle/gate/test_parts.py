@@ -11,12 +11,14 @@ from lock_step import LockStep
 from minimal_robots import make_crooked, make_elbow
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import GateSettings, LimbSettings
-from paprle.gate import clearance, limits, tools
+from paprle.contracts.settings.core import GateSettings, LimbSettings
+from paprle.gate import limits
+from paprle.gate import tcp_limits as tools
+from paprle.gate.contact import clearance
+from paprle.gate.contact.scene import place_bodies_at
 from paprle.gate.gate import Gate, compute_command_limits
 from paprle.gate.reasons import Reason
-from paprle.gate.scene import place_bodies_at
-from paprle.gate.watches import SetpointWatch
+from paprle.gate.watchdogs import SetpointWatch
 from paprle.robot import RobotModel, arrays, braking
 from paprle.testing.robots import make_robot_info
 

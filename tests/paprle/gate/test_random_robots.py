@@ -13,7 +13,7 @@ from random_robots import make_random_robot
 
 from paprle import Gate, GateConfig, RobotModel
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings import SceneBodySettings
+from paprle.contracts.settings.core import SceneBodySettings
 from paprle.testing.robots import make_robot_info
 
 pytestmark = pytest.mark.long

@@ -7,9 +7,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from paprle.gate.avoidance_qp import SOLVERS
-from paprle.gate.sliding import Sliding
-from paprle.gate.tools import JOINT_SHARE, STRAIGHT
+from paprle.gate.contact.avoidance_qp import SOLVERS
+from paprle.gate.contact.sliding import Sliding
+from paprle.gate.tcp_limits import JOINT_SHARE, STRAIGHT
 
 H = 0.005  # [s]
 ROW, OTHER = np.array([1.0, 0.5]), np.array([-0.5, 1.0])

@@ -8,7 +8,7 @@ import pytest
 from cells import spread
 
 from benchmarks.gate_soak import run, run_robot
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 
 pytestmark = pytest.mark.long
 

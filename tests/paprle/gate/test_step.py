@@ -9,7 +9,7 @@ from minimal_robots import make_sliders
 from paprle.gate.gate import Gate
 from paprle.gate.limits import IS_FAST
 from paprle.gate.step import IS_UNVERIFIED, step
-from paprle.gate.tools import IS_TOOL_FAST
+from paprle.gate.tcp_limits import IS_TOOL_FAST
 
 H, BOUND, BRAKE = 0.005, 0.3, 0.02  # [s], [m/s], [m/s]
 

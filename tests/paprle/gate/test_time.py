@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from adversary import H, Judge, drive, load
 
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
 
 pytestmark = pytest.mark.long

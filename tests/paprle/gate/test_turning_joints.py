@@ -10,7 +10,7 @@ from adversary import Servo
 from lock_step import H_NS, HUMAN
 
 from paprle.contracts.plugins import Follower
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import FollowerInfo, FollowerState, GateState
 from paprle.gate.controller import GateController
 from paprle.gate.reasons import Reason, from_bits

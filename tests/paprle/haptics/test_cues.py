@@ -11,11 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lock_step import H_NS, HUMAN, PIPER, LockStep
 
-from leaders.autopilot.leader import Autopilot
 from paprle.config import resolve
-from paprle.contracts.feedback_settings import FeedbackSettings, RigSettings
-from paprle.contracts.leader_group import ALONE
-from paprle.contracts.settings import SceneBodySettings
+from paprle.contracts.kit.leader_group import ALONE
+from paprle.contracts.settings.core import SceneBodySettings
+from paprle.contracts.settings.feedback import FeedbackSettings, RigSettings
 from paprle.contracts.types import Cues
 from paprle.gate.reasons import Reason
 from paprle.haptics.cues import (
@@ -26,6 +25,7 @@ from paprle.haptics.cues import (
     make_cue_limits,
 )
 from paprle.hosts.virtual import VirtualSession
+from paprle.leaders.autopilot.leader import Autopilot
 
 INFO = PIPER.info
 KEPT = 0.02
@@ -352,7 +352,7 @@ def test_no_lag_within_the_bound_is_felt_as_contact(
 def test_the_process_of_a_leader_without_motors_stays_light():
     """No kernels, no model of a robot, no IK, and of the gate its reasons alone."""
     code = (
-        "import sys, paprle.hosts.leader\n"
+        "import sys, paprle.hosts.processes.leader\n"
         "kinds = 'robot', 'retargeting', 'kinematics', 'session', 'compiled'\n"
         "heavy = ['numba', 'scipy', 'mujoco', *(f'paprle.{kind}' for kind in kinds)]\n"
         "found = [name for name in heavy if name in sys.modules]\n"

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from feel_rig import ENCODER, Motors
 
-from followers.kinematic.plant import Plant
+from paprle.followers.kinematic.plant import Plant
 from paprle.haptics.identify import fit_drive, fit_lag, fit_motor, make_tones
 
 

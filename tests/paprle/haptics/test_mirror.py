@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 
 from paprle.config import resolve
-from paprle.contracts.feedback_settings import RigSettings
+from paprle.contracts.settings.feedback import RigSettings
 from paprle.haptics.arm import Arm
 from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.haptics import make_haptics

@@ -7,8 +7,6 @@ import os
 import numpy as np
 import pytest
 
-from leaders.offline.config import OfflineConfig
-from leaders.offline.leader import Offline
 from paprle import Episode
 from paprle.cli.doctor import resolve_leader
 from paprle.cli.sessions import make_replay_settings
@@ -17,6 +15,8 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import SessionState
 from paprle.hosts.capture import Capture, capture
 from paprle.hosts.virtual import VirtualClock, VirtualSession
+from paprle.leaders.offline.config import OfflineConfig
+from paprle.leaders.offline.leader import Offline
 from paprle.testing import make_feedback
 
 TICK = 5_000_000  # [ns]

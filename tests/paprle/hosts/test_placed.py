@@ -7,7 +7,7 @@ from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import LeaderInfo
 from paprle.hosts.plan import make_plan
-from paprle.hosts.view import make_view
+from paprle.hosts.views.view import make_view
 from paprle.ipc.records import make_layout
 from paprle.recording.header import layout_from_header, make_recording_header
 from paprle.testing.robots import make_robot_info

@@ -103,7 +103,7 @@ def test_every_port_of_a_row_is_made():
 def make_plan_layout():
     from lock_step import HUMAN, PIPER  # noqa: PLC0415 - loads a robot
 
-    from paprle.contracts.leader_group import merge_leaders  # noqa: PLC0415
+    from paprle.contracts.kit.leader_group import merge_leaders  # noqa: PLC0415
 
     return make_layout(PIPER.info, merge_leaders({"left": HUMAN, "file": HUMAN}))
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from lock_step import PIPER
 
-from paprle.contracts.retarget_settings import RetargetSettings
-from paprle.contracts.settings import GateSettings
+from paprle.contracts.settings.core import GateSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import SampleView, make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting

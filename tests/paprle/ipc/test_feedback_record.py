@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paprle.contracts.leader_group import list_rows
+from paprle.contracts.kit.leader_group import list_rows
 from paprle.contracts.types import Feedback, LeaderInfo, SessionState
 from paprle.ipc.feedback_record import pack_feedback, unpack_feedback
 

@@ -137,11 +137,11 @@ def test_ps_shows_the_name_of_the_role():
     said = run("""
         shown = lambda: print(Path("/proc/self/cmdline").read_bytes().split(b"\\0")[0],
                               Path("/proc/self/comm").read_text()) or 0
-        fork("paprle.hosts.gate", shown, [], has_input=False).wait(5)
+        fork("paprle.hosts.processes.gate", shown, [], has_input=False).wait(5)
         print(Path("/proc/self/comm").read_text())
     """)
 
-    assert said.split()[:2] == ["b'paprle.hosts.gate'", "gate"]
+    assert said.split()[:2] == ["b'paprle.hosts.processes.gate'", "gate"]
     assert said.split()[2] != "gate"
 
 

@@ -8,7 +8,7 @@ import pytest
 from adversary import judge_joints
 from retargeting import load_robot
 
-from paprle.contracts.settings import GateSettings, IkSettings
+from paprle.contracts.settings.core import GateSettings, IkSettings
 from paprle.gate.gate import Gate
 from paprle.kinematics.robot_solver import LimbSolver
 

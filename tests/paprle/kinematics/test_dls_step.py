@@ -15,7 +15,7 @@ from arms import (
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
 from paprle.kinematics.linear import find_eigen, invert, invert_damped
 
 IK = IkSettings()

@@ -7,7 +7,7 @@ from arms import ALL, FULL, draw_q, load_limb, load_stranger, seeds, shift, some
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
 from paprle.kinematics import IkSolver
 
 STRANGERS = ["panda", "ur5", "xarm7", "kinova"]

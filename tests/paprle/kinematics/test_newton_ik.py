@@ -22,7 +22,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paprle.contracts.errors import CommandError
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
 from paprle.kinematics import IkSolver, estimate_sigma_min
 
 

@@ -25,7 +25,7 @@ from benchmarks.redundancy import (
     make_timed,
 )
 from paprle.contracts.errors import CommandError
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
 from paprle.kinematics import IkSolver
 from paprle.kinematics.posture import find_posture_bias
 

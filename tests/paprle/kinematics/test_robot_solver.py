@@ -4,7 +4,7 @@ import pytest
 from retargeting import draw_command, load_robot, make, pose_sample
 
 from paprle.contracts.errors import CommandError
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
 from paprle.ipc.records import row_to_pose
 from paprle.kinematics import IkSolver
 from paprle.kinematics.robot_solver import LimbSolver

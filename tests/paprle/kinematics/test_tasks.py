@@ -18,7 +18,7 @@ from arms import (
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paprle.contracts.settings import IkSettings, LimbSettings
+from paprle.contracts.settings.core import IkSettings, LimbSettings
 from paprle.gate.gate import Gate
 from paprle.kinematics import IkSolver, estimate_sigma_min
 from paprle.robot import RobotModel

@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import SampleView, make_layout, pack_sample
-from paprle.link.capture_guard import _WAITING, OLDEST_NS
-from paprle.link.operator_side import OperatorSide
-from paprle.link.robot_side import RobotSide, make_far_info
+from paprle.link.remote_leader.capture_guard import _WAITING, OLDEST_NS
+from paprle.link.remote_leader.operator_side import OperatorSide
+from paprle.link.remote_leader.robot_side import RobotSide, make_far_info
 from paprle.reconstruction.reconstruction import Reconstruction
-from paprle.robot.nobody import NOBODY
+from paprle.robot.empty_robot import NOBODY
 
 KEY = b"a secret of thirty-two bytes ..."
 HAND = make_far_info(LeaderInfo(limbs=("hand",), is_human=False, has_gripper=True))

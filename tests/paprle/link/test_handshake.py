@@ -6,10 +6,10 @@ import pytest
 from linked_step import KEY, TERMS, LinkedStep
 from lock_step import H_NS
 
+from paprle.link.batch_compression import AT_ONCE
 from paprle.link.leader_end import LeaderEnd
 from paprle.link.mirror import make_gate_cut
 from paprle.link.packets import Kind
-from paprle.link.squeezed import AT_ONCE
 
 
 @pytest.fixture

@@ -14,9 +14,9 @@ from linked_step import KEY, SKEW_NS
 from lock_step import H_NS, LockStep
 
 from paprle.contracts.types import Actions, LeaderSample, LimbCommand
-from paprle.link.captures import CaptureCodec
-from paprle.link.operator_side import OperatorSide
-from paprle.link.robot_side import RobotSide
+from paprle.link.remote_leader.captures import CaptureCodec
+from paprle.link.remote_leader.operator_side import OperatorSide
+from paprle.link.remote_leader.robot_side import RobotSide
 
 V_OVER_A = 0.32  # [s] of the slowest joint of the PiPER, rounded up
 T_STALE = 0.1  # [s] spec: safety.md A1

@@ -14,7 +14,7 @@ from linked_step import LinkedStep
 from lock_step import H_NS
 
 from paprle.contracts.types import Actions
-from paprle.link.engagement import RELEASE_AFTER, StateWatch
+from paprle.link.remote_leader.engagement import RELEASE_AFTER, StateWatch
 
 V_OVER_A = 0.32  # [s] of the slowest joint of the PiPER, rounded up
 WAY = 0.02  # [s]

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from linked_step import LinkedStep
 
+from paprle.link.handshake import find_difference
 from paprle.link.packets import Kind
-from paprle.link.terms import find_difference
 
 DEEP = b"[" * 3000
 

@@ -8,8 +8,8 @@ from linked_step import SKEW_NS, LinkedStep
 from lock_step import AUTOMATIC, H_NS
 
 from paprle.gate.reasons import Reason, from_bits
+from paprle.link.batch_compression import squeeze
 from paprle.link.packets import Kind
-from paprle.link.squeezed import squeeze
 
 pytestmark = pytest.mark.long
 

@@ -9,7 +9,7 @@ import pinocchio as pin
 import pytest
 from lock_step import HUMAN, PIPER, LockStep
 
-from paprle.contracts.retarget_settings import FilterSettings, RetargetSettings
+from paprle.contracts.settings.retarget import FilterSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import SampleView, make_layout, pack_sample
 from paprle.reconstruction.one_euro import OneEuro

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from retargeting import load_robot
 
-from paprle.contracts.leader_group import merge_leaders
-from paprle.contracts.sampling import Sampling
+from paprle.contracts.kit.leader_group import merge_leaders
+from paprle.contracts.kit.sampling import Sampling
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.records import SampleView, make_layout
 from paprle.reconstruction.reconstruction import (

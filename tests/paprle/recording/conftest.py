@@ -10,8 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from paprle.contracts.mimic import Mimic
-from paprle.contracts.settings import RecordSettings
+from paprle.contracts.settings.core import RecordSettings
 from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
@@ -20,9 +19,10 @@ from paprle.contracts.types import (
     RobotInfo,
     readonly,
 )
+from paprle.contracts.urdf.mimic import Mimic
 from paprle.ipc.records import Layout, Stream, make_layout
 from paprle.recording.header import make_recording_header
-from paprle.recording.journal import Journal
+from paprle.recording.mcap.journal import Journal
 from paprle.recording.recorder import Recorder
 
 URDF = "<robot name='toy'><link name='base'/></robot>\n"

@@ -15,9 +15,9 @@ from mcap.writer import Writer
 
 from paprle.contracts.errors import RecordingError
 from paprle.recording import reading
+from paprle.recording.mcap.recover import make_recovered_path, recover
+from paprle.recording.mcap.scan import Damaged, Scanner, unpack_chunk
 from paprle.recording.reader import Episode
-from paprle.recording.recover import make_recovered_path, recover
-from paprle.recording.scan import Damaged, Scanner, unpack_chunk
 
 N_TICKS = 12
 

@@ -15,7 +15,7 @@ from paprle.recording.exports import (
     write_arbot_csv,
 )
 from paprle.recording.info import describe
-from paprle.recording.journal import Journal
+from paprle.recording.mcap.journal import Journal
 from paprle.recording.reader import Episode
 
 MOTION = Path(__file__).resolve().parents[3] / "../shared/data/motion"

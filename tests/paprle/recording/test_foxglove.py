@@ -9,7 +9,7 @@ from filmed import write_episode
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
-from hardware.camera.clock_picture import read_clock
+from paprle_emulators.camera.clock_picture import read_clock
 
 pytestmark = pytest.mark.long
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from paprle.config import resolve
-from paprle.contracts.leader_group import merge_leaders
+from paprle.contracts.kit.leader_group import merge_leaders
 from paprle.contracts.types import LeaderInfo
 from paprle.hosts.plan import make_robot
 from paprle.ipc.records import make_layout

@@ -14,7 +14,7 @@ from mcap_ros2.decoder import DecoderFactory
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Stream, make_layout
-from paprle.recording.journal import Journal
+from paprle.recording.mcap.journal import Journal
 from paprle.recording.reader import Episode
 
 pytestmark = pytest.mark.long

@@ -14,10 +14,10 @@ import pytest
 from paprle.contracts.errors import RecordingError
 from paprle.ipc.records import Stream
 from paprle.recording import recorder as recorder_module
-from paprle.recording import sink as sink_module
+from paprle.recording.mcap import chunk_file as sink_module
+from paprle.recording.mcap.recover import make_recovered_path, recover
 from paprle.recording.reader import Episode
 from paprle.recording.recorder import check_free_space, estimate_rate
-from paprle.recording.recover import make_recovered_path, recover
 
 WALL_NS = 1_700_000_000_000_000_000
 
@@ -330,7 +330,7 @@ sys.modules["tools"] = tools
 spec.loader.exec_module(tools)
 from pathlib import Path
 from paprle.recording.recorder import Recorder
-from paprle.contracts.settings import RecordSettings
+from paprle.contracts.settings.core import RecordSettings
 from paprle.ipc.records import Stream
 import json
 

@@ -16,8 +16,8 @@ from paprle.cli.sessions import make_replay_settings
 from paprle.contracts.errors import RecordingError
 from paprle.recording.info import describe
 from paprle.recording.manifest import write_manifest
+from paprle.recording.mcap.scan import Attachment, Messages, Metadata, Scanner, Topic
 from paprle.recording.reader import Episode
-from paprle.recording.scan import Attachment, Messages, Metadata, Scanner, Topic
 
 MEMORY = 300  # [MB] chosen: of any verb that reads, whatever the file
 # the largest memory of this program alone: getrusage counts what forked it, too

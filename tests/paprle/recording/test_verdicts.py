@@ -7,9 +7,9 @@ import json
 import pytest
 
 from paprle.recording.info import describe
+from paprle.recording.mcap.recover import recover
 from paprle.recording.notes import MOST
 from paprle.recording.reader import Episode
-from paprle.recording.recover import recover
 
 
 def read_manifest(folder, number=0):

@@ -9,9 +9,9 @@ from retargeting import load_robot
 
 from paprle.contracts.axes import FREEDOMS, AxisSpeeds
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.leader_group import merge_leaders
-from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.kit.leader_group import merge_leaders
 from paprle.contracts.session_view import Advice, make_advice_dtype
+from paprle.contracts.settings.retarget import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import SampleView, make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting

@@ -6,11 +6,11 @@ import pad_session
 import pinocchio as pin
 import pytest
 
-from advisors.markers.advisor import ADVICE
+from paprle.advisors.markers.advisor import ADVICE
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.retarget_settings import LimbRuleSettings, LookSettings
 from paprle.contracts.session_view import Advice
+from paprle.contracts.settings.retarget import LimbRuleSettings, LookSettings
 from paprle.hosts.plan import make_plan
 
 DT_NS = 5_000_000

@@ -10,9 +10,9 @@ import pytest
 from retargeting import load_robot
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.leader_group import merge_leaders
-from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
-from paprle.contracts.settings import IkSettings, LimbIkSettings
+from paprle.contracts.kit.leader_group import merge_leaders
+from paprle.contracts.settings.core import IkSettings, LimbIkSettings
+from paprle.contracts.settings.retarget import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import SampleView, make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.images import CameraInfo
-from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
-from paprle.contracts.settings import IkSettings, LimbIkSettings
+from paprle.contracts.settings.core import IkSettings, LimbIkSettings
+from paprle.contracts.settings.retarget import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo
-from paprle.retargeting.calm import CalmSolver
+from paprle.retargeting.camera_limb_solver import CalmSolver
 from paprle.retargeting.retarget import Retargeting
 
 DT_NS = 5_000_000

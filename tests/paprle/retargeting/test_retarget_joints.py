@@ -3,8 +3,8 @@ import pytest
 from retargeting import HAND, follow, joint_sample, load_robot, make
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.retarget_settings import JointMapSettings
-from paprle.contracts.settings import IkSettings
+from paprle.contracts.settings.core import IkSettings
+from paprle.contracts.settings.retarget import JointMapSettings
 from paprle.contracts.types import LeaderInfo
 from paprle.kinematics.robot_solver import LimbSolver
 

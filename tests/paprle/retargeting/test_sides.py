@@ -11,8 +11,8 @@ from retargeting import load_robot
 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.leader_group import merge_leaders
-from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.kit.leader_group import merge_leaders
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LimbInfo
 from paprle.hosts.factories import make_leaders
 from paprle.hosts.plan import make_plan
@@ -20,8 +20,8 @@ from paprle.hosts.preflight import rehearse
 from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.namesakes import match_first, match_names
 from paprle.retargeting.pairing import make_pairing
-from paprle.robot.limb_names import find_side, find_sides
-from paprle.robot.limbs import find_limbs
+from paprle.robot.discovery.limb_names import find_side, find_sides
+from paprle.robot.discovery.limbs import find_limbs
 from paprle.robot.urdf import read_urdf
 
 LEADERS = {

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from retargeting import random_pose
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.retarget_settings import LimbRuleSettings
+from paprle.contracts.settings.retarget import LimbRuleSettings
 
 RULE = rig.pair().slots[rig.ARM][0].rule
 SIGHT = RULE._sight

@@ -6,7 +6,7 @@ from lock_step import LockStep
 from retargeting import load_robot
 
 from paprle.contracts.axes import FREEDOMS, AxisSpeeds
-from paprle.contracts.retarget_settings import RetargetSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.retargeting.retarget import Retargeting
 

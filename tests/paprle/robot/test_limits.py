@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.limit_settings import LimitSettings
-from paprle.contracts.settings import LimbSettings, RobotSettings
+from paprle.contracts.settings.core import LimbSettings, RobotSettings
+from paprle.contracts.settings.limits import LimitSettings
 from paprle.robot import RobotModel
 
 ARM = """<robot name="arm" version="1.2">

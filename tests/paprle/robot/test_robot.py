@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from public_robots import ROBOTS, load
 
 from paprle.contracts.errors import CommandError, ConfigError
-from paprle.contracts.limit_settings import LimitSettings
-from paprle.contracts.settings import (
+from paprle.contracts.settings.core import (
     GripperSettings,
     LimbSettings,
     RobotSettings,
 )
+from paprle.contracts.settings.limits import LimitSettings
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 

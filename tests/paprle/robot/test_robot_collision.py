@@ -8,7 +8,7 @@ import pinocchio as pin
 import pytest
 from public_robots import PUBLIC
 
-from paprle.contracts.settings import GripperSettings, LimbSettings, RobotSettings
+from paprle.contracts.settings.core import GripperSettings, LimbSettings, RobotSettings
 from paprle.robot import RobotModel
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from public_robots import PUBLIC, SHARED
 
-from paprle.robot.limbs import FoundLimb, find_limbs, name_limbs
+from paprle.robot.discovery.limbs import FoundLimb, find_limbs, name_limbs
 from paprle.robot.urdf import read_urdf
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from paprle.robot import RobotModel
-from paprle.robot.limbs import find_limbs
+from paprle.robot.discovery.limbs import find_limbs
 from paprle.robot.urdf import read_urdf
 
 KINDS = ("revolute", "continuous", "prismatic", "fixed")

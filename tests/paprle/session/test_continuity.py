@@ -7,14 +7,14 @@ import pytest
 from lock_step import H_NS, PIPER, LockStep
 from pydantic import TypeAdapter
 
-from paprle.contracts.continuity import unwrap
-from paprle.contracts.retarget_settings import RetargetSettings
-from paprle.contracts.settings import RobotSettings
+from paprle.contracts.kit.continuity import unwrap
+from paprle.contracts.settings.core import RobotSettings
+from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
-from paprle.session.intake import Intake
+from paprle.session.inputs.intake import Intake
 
 NAMES = ("roll", "bend")
 MACHINE = LeaderInfo(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paprle.contracts.motion_cues import CrossingCounter
+from paprle.contracts.kit.motion_cues import CrossingCounter
 from paprle.contracts.session_view import Advice, make_advice_dtype
 
 DTYPE = make_advice_dtype(("n_crossings", "i8"))

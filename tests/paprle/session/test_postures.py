@@ -12,7 +12,7 @@ from lock_step import AUTOMATIC, H_NS, HUMAN, PIPER, make_progress
 from retargeting import load_robot
 
 from benchmarks.branches import follow, make_motion
-from paprle.contracts.settings import GateSettings, IkSettings, SceneBodySettings
+from paprle.contracts.settings.core import GateSettings, IkSettings, SceneBodySettings
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.records import pose_to_row, row_to_pose
 from paprle.session.postures import Postures, Wanted

@@ -14,11 +14,11 @@ import pytest
 from emulated_hands import PuppeteerHand
 from puppeteer_step import SteppedBus
 
-import leaders.puppeteer.leader
-from hardware.dynamixel.emulator.config import read_rig
-from hardware.dynamixel.emulator.rig import Rig
+import paprle.leaders.puppeteer.leader
 from paprle.hosts import virtual
 from paprle.testing.stepped import EmulatedHand, H, SteppedSession
+from paprle_emulators.dynamixel.config import read_rig
+from paprle_emulators.dynamixel.rig import Rig
 
 PUPPETEER = "puppeteer_papras_7dof"
 LIMBS = {"left": "left_arm", "right": "right_arm", "file": "left_leg"}
@@ -59,7 +59,7 @@ class ThreeLimbs(SteppedSession):
             rig = Rig(replace(read_rig(PUPPETEER), watchdog="ideal"))
             return SteppedBus(settings, clock, rig, clock())
 
-        monkeypatch.setattr(leaders.puppeteer.leader, "BusThread", make_bus)
+        monkeypatch.setattr(paprle.leaders.puppeteer.leader, "BusThread", make_bus)
         self.dead = set()
         alive = lambda leader: leader not in self.dead  # noqa: E731
         monkeypatch.setattr(virtual, "tells_life", alive)

@@ -11,7 +11,7 @@ from lock_step import AUTOMATIC, H_NS, PIPER
 
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import make_layout, pack_sample
-from paprle.session.intake import Intake
+from paprle.session.inputs.intake import Intake
 
 ABSOLUTE = LeaderInfo(limbs=("hand",), is_human=False, is_absolute=True)
 

@@ -10,8 +10,8 @@ import pytest
 from lock_step import H_NS, LockStep, make_progress
 from retargeting import load_robot
 
-from paprle.contracts.leader_group import merge_leaders
-from paprle.contracts.retarget_settings import LimbRuleSettings, RetargetSettings
+from paprle.contracts.kit.leader_group import merge_leaders
+from paprle.contracts.settings.retarget import LimbRuleSettings, RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import pack_sample, split_layout
 from paprle.retargeting.retarget import Retargeting

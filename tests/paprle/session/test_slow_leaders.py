@@ -10,7 +10,7 @@ import pytest
 from lock_step import H_NS, LockStep
 
 from paprle.contracts.axes import FREEDOMS
-from paprle.contracts.sampling import Sampling
+from paprle.contracts.kit.sampling import Sampling
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.ipc.records import pack_sample
 

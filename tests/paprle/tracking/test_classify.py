@@ -7,7 +7,7 @@ import pinocchio as pin
 import pytest
 from lock_step import PIPER, make_progress
 
-from paprle.contracts.settings import SceneBodySettings
+from paprle.contracts.settings.core import SceneBodySettings
 from paprle.contracts.types import SessionState
 from paprle.recording.shortage import describe_distance
 from paprle.tracking.looks import LOOK_NS, History, make_look

@@ -8,9 +8,9 @@ import pytest
 
 from paprle.cli import main
 from paprle.config import resolve
-from paprle.evaluation.report import evaluate
 from paprle.hosts import exit_codes
 from paprle.hosts.virtual import VirtualSession
+from paprle_lab.evaluation.reporting.report import evaluate
 
 ROBOT = ["follower=piper", "env=kinematic", "session.clock=virtual"]
 AT = np.array([0.333, 0.0, 0.3575])

@@ -1,0 +1,1 @@
+"""Transports of ROS messages: DDS, rclpy and rospy."""

@@ -1,0 +1,151 @@
+"""Queries of a policy, and refusal of answers that cannot be used."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from paprle.contracts.errors import CommandError
+from paprle.contracts.observing_leader import Sight
+from paprle.leaders.policy.chunk import Chunk
+from paprle.leaders.policy.config import PolicyConfig
+from paprle.leaders.policy.load import Act, Observation
+from paprle.leaders.policy.thinker import Answer, Question, Thinker
+from paprle.observation.live import Actions, Observations
+
+
+class Thought(NamedTuple):
+    """An answer that can be used.
+
+    Attributes:
+        stamp_ns: Of what it rests on, [ns].
+        chunk: What to do; None: the task is done.
+    """
+
+    stamp_ns: int
+    chunk: Chunk | None
+
+
+class Mind:
+    """A policy, what it is shown, and what is made of its answers.
+
+    Attributes:
+        is_ready: It has answered something that can be used, and its answers did not
+            stay out since.
+        refused: Refusals so far, by reason.
+    """
+
+    def __init__(
+        self,
+        config: PolicyConfig,
+        actions: Actions,
+        observations: Observations,
+        policy: Act,
+        *,
+        is_waited_for: bool,
+    ) -> None:
+        self._config, self._actions = config, actions
+        self._observations = observations
+        self._thinker = Thinker(policy, is_waited_for=is_waited_for)
+        self.is_ready, self._is_first = False, True
+        self.refused: Counter[str] = Counter()
+        self._n_answers = 0
+        self._warnings: list[str] = []
+        self._last_refusal = ""
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether it thinks."""
+        return self._thinker.is_busy
+
+    def begin(self) -> None:
+        """Let the next question be the first one: it begins to drive."""
+        self._is_first = True
+
+    def ask(self, sight: Sight, now_ns: int) -> None:
+        """Ask what to do; what of the session is too old is not acted on.
+
+        Args:
+            sight: What is newest.
+            now_ns: Monotonic time, [ns].
+        """
+        missing = self._find_missing(sight, now_ns)
+        if missing:
+            self._refuse("not asked", missing)
+            return
+        if self._is_first:
+            self._observations.begin()
+        try:
+            seen = self._observations.make(sight.view)
+        except CommandError as err:
+            self._refuse("not asked", str(err))
+            return
+        task, decode = self._config.task, self._observations.decode
+
+        def see() -> Observation:
+            return {**seen, **decode(sight.frames), "task": task}
+
+        self._thinker.ask(Question(now_ns, see, self._is_first))
+        self._is_first = False
+
+    def pop(self, now_ns: int) -> Thought | None:
+        """Return its newest answer, once, where it can be used."""
+        answer = self._thinker.pop()
+        if answer is None:
+            return None
+        self._n_answers += 1
+        thought = self._judge(answer, now_ns)
+        if thought is not None:
+            self.is_ready, self._last_refusal = True, ""
+        return thought
+
+    def take_warnings(self) -> Sequence[str]:
+        """Return what was refused for another reason than the one before."""
+        told, self._warnings = self._warnings, []
+        return told
+
+    def summarise(self) -> str:
+        """Return the counts of answers and refusals as text."""
+        reasons = ", ".join(f"{n} {why}" for why, n in sorted(self.refused.items()))
+        return f"policy: {self._n_answers} answers, refused: {reasons or 'none'}"
+
+    def close(self) -> None:
+        """Let the policy go."""
+        self._thinker.close()
+
+    def _find_missing(self, sight: Sight, now_ns: int) -> str:
+        """Return which input of the session is too old to act on; empty if none is."""
+        limit = self._config.max_age
+        if max(sight.view.gate_age, sight.view.tick_age) > limit:
+            return "the session's state is old"
+        for name in self._observations.cameras:
+            frame = sight.frames.get(name)
+            if frame is None:
+                return f"camera '{name}' gives no image"
+            if (now_ns - frame.stamp_ns) * 1e-9 > limit:
+                return f"camera '{name}' gives no new image"
+        return ""
+
+    def _judge(self, answer: Answer, now_ns: int) -> Thought | None:
+        age, limit = (now_ns - answer.stamp_ns) * 1e-9, self._config.max_age
+        if answer.error:
+            return self._refuse("failed", answer.error)
+        if age > limit:
+            took = f"it took {age:.2f} [s], more than {limit:g} [s] (leader.max_age)"
+            return self._refuse("stale", took)
+        if answer.value is None:
+            return Thought(answer.stamp_ns, None)
+        try:
+            rows = self._actions.check(answer.value)
+        except CommandError as err:
+            return self._refuse("malformed", str(err))
+        return Thought(answer.stamp_ns, Chunk(answer.stamp_ns, rows, self._config.fps))
+
+    def _refuse(self, why: str, words: str) -> Thought | None:
+        """Count a refusal, and warn if its reason differs from the last one's."""
+        self.refused[why] += 1
+        if why != self._last_refusal:
+            self._last_refusal = why
+            self._warnings.append(f"policy: {why}: {words}")
+        return None

@@ -1,0 +1,79 @@
+"""Display of near bodies: they change colour, and a line shows the distance in mm."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import viser
+
+from paprle.contracts.proximity import Near
+from paprle.observers.view.bodies import Color
+
+_NEAR: Color = (255, 176, 0)
+_KEPT: Color = (214, 40, 40)
+_N_LINES = 3  # chosen: more numbers than these nobody reads
+_THICKNESS = 0.004  # [m] chosen: as a trail's
+
+
+class Nearness:
+    """Colours of the shapes of each link, and lines between what is near."""
+
+    def __init__(
+        self,
+        server: viser.ViserServer,
+        shapes: Mapping[str, Sequence[tuple[viser.MeshHandle, Color]]],
+    ) -> None:
+        """Make room for it.
+
+        Args:
+            server: Where it is drawn.
+            shapes: Shapes of the robot and their own colours, by link.
+        """
+        self._shapes = shapes
+        self._colours: dict[str, Color] = {}
+        segment = np.zeros((1, 2, 3), dtype=np.float32)
+        self._lines = [
+            server.scene.add_line_segments(
+                f"/near/{k}/line", segment, _KEPT, thickness=_THICKNESS, visible=False
+            )
+            for k in range(_N_LINES)
+        ]
+        self._labels = [
+            server.scene.add_label(
+                f"/near/{k}/label", "", anchor="bottom-center", visible=False
+            )
+            for k in range(_N_LINES)
+        ]
+
+    def show(self, near: Sequence[Near]) -> None:
+        """Draw what is near, the nearest first."""
+        self._paint(near)
+        for k, (line, label) in enumerate(zip(self._lines, self._labels, strict=True)):
+            line.visible = label.visible = k < len(near)
+            if k < len(near):
+                one = near[k]
+                line.points = one.points[None].astype(np.float32)
+                label.position = one.points.mean(axis=0)
+                label.text = f"{1e3 * one.distance:.0f} mm"
+
+    def _paint(self, near: Sequence[Near]) -> None:
+        shares = {link: one.share for one in reversed(near) for link in one.links}
+        for link in {*shares, *self._colours} & self._shapes.keys():
+            colour = mix(shares[link]) if link in shares else None
+            if colour == self._colours.get(link):
+                continue
+            for shape, own in self._shapes[link]:
+                shape.color = own if colour is None else colour
+            if colour is None:
+                del self._colours[link]
+            else:
+                self._colours[link] = colour
+
+
+def mix(share: float) -> Color:
+    """Return the colour of a body that is so near, in a few steps."""
+    step = round(4.0 * share) / 4.0  # chosen: an eye tells no more, and each is sent
+    mixed = (1.0 - step) * np.array(_NEAR) + step * np.array(_KEPT)
+    red, green, blue = (round(float(part)) for part in mixed)
+    return red, green, blue

@@ -1,0 +1,164 @@
+"""State of a session for its page, as JSON: numbers and plain words."""
+
+from __future__ import annotations
+
+import math
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from paprle.contracts.kit.motion_cues import CrossingCounter
+from paprle.contracts.plugins import SessionView
+from paprle.contracts.types import GateState, RobotInfo, SessionState
+from paprle.observers.view.mirrored import describe_mirror
+
+_SPACE_EVERY = 5.0  # [s] chosen: a disk fills in minutes
+_WORDS: Mapping[SessionState, tuple[str, str]] = {
+    SessionState.INIT: ("Starting", "The session starts; the robot does not move."),
+    SessionState.HOMING: ("Going home", "The robot moves home slowly. Keep clear."),
+    SessionState.WAITING: ("Ready", "The robot holds."),
+    SessionState.ALIGNING: ("Aligning", "The robot moves slowly to the leader."),
+    SessionState.ENGAGED: ("Driving", "The robot moves with you."),
+    SessionState.CLUTCHED: ("Paused", "The robot holds."),
+    SessionState.RESETTING: ("Going home", "The episode is over; the robot goes home."),
+    SessionState.STOPPED: ("Stopped", "The robot stays where it is until released."),
+    SessionState.CLOSING: ("Ending", "The session ends."),
+}
+"""What a state is called, and what the robot does."""
+_LET_GO = "Let go, or move back."
+_RELEASE = (
+    "See what stopped it, and that the robot may move.",
+    "Let go of every dead-man.",
+    "Press Release (c).",
+    "Begin again, or press Go home (n).",
+)
+
+
+class Shown:
+    """Makes what pages are told."""
+
+    def __init__(self, robot: RobotInfo) -> None:
+        self._robot = robot
+        self._grippers = [limb.name for limb in robot.limbs if limb.gripper is not None]
+        self._owners = {j: limb.name for limb in robot.limbs for j in limb.joint_names}
+        self._free: int | None = None
+        self._looked = -math.inf
+        self._crossings = CrossingCounter()
+
+    def make(self, view: SessionView) -> dict[str, Any]:
+        """Return what is newest."""
+        word, does = _describe_state(view)
+        self._crossings.take(view.advice)
+        is_stopped = view.state is SessionState.STOPPED
+        news = dict(view.news)
+        return {
+            "robot": self._robot.name,
+            "limbs": [limb.name for limb in self._robot.limbs],
+            "grippers": self._grippers,
+            "openings": self._list_openings(view),
+            "joints": self._list_joints(view),
+            "state": view.state.name,
+            "word": word,
+            "does": does,
+            "gate": view.gate_state.name,
+            "latched": view.latched,
+            "release": list(_RELEASE) if is_stopped else [],
+            "far": "" if view.mirror is None else describe_mirror(view.mirror),
+            "acts": list(view.reasons) if view.is_engaged else [],
+            "acted": dict(view.counts),
+            "clearance": _finite(view.clearance),
+            "speed_scale": _finite(view.speed_scale),
+            "drivers": dict(view.drivers),
+            "is_held_back": view.gate_state is GateState.HOLD,
+            "ages": {
+                "leader": _finite(view.leader_age),
+                "session": _finite(view.tick_age),
+                "gate": _finite(view.gate_age),
+            },
+            "latencies": _measure(view),
+            "free": self._find_free(news.get("folder")),
+            "news": news,
+            "crossings": self._crossings.n,
+            "felt": {name: _finite(tau) for name, tau in view.felt.items()},
+        }
+
+    def _list_joints(self, view: SessionView) -> list[dict[str, Any]]:
+        """Return what is known of each joint."""
+        robot = self._robot
+        values = zip(
+            robot.joint_names, robot.q_min, robot.q_max, view.q, view.q_cmd, view.tau,
+            strict=True,
+        )  # fmt: skip
+        return [
+            {
+                "name": name,
+                "limb": self._owners.get(name, ""),
+                "low": _finite(low),
+                "high": _finite(high),
+                "q": _finite(q if math.isfinite(q) else q_cmd),
+                "tau": _finite(tau),
+            }
+            for name, low, high, q, q_cmd, tau in values
+        ]
+
+    def _list_openings(self, view: SessionView) -> dict[str, float | None]:
+        """Return how far each gripper is open, 0 … 1, by limb; None: not known."""
+        joints = self._robot.joint_names
+        openings = dict[str, float | None]()
+        for limb in self._robot.limbs:
+            if limb.gripper is not None:
+                i = joints.index(limb.gripper.joint)
+                q = view.q[i] if math.isfinite(view.q[i]) else view.q_cmd[i]
+                openings[limb.name] = _finite(limb.gripper.measure(float(q)))
+        return openings
+
+    def _find_free(self, folder: str | None) -> int | None:
+        """Return the free space for recordings, [bytes]; seldom, as disks may hang."""
+        # Looked up seldom, and not in the session: a disk may not answer.
+        if folder is None:
+            return None
+        now = time.monotonic()
+        if now - self._looked > _SPACE_EVERY:
+            self._looked = now
+            there = Path(folder)
+            try:
+                self._free = shutil.disk_usage(
+                    next(p for p in (there, *there.parents) if p.exists())
+                ).free
+            except OSError:
+                self._free = None
+        return self._free
+
+
+def _describe_state(view: SessionView) -> tuple[str, str]:
+    """Return what the state is called, and what the robot does in it."""
+    word, does = _WORDS[view.state]
+    standing = "; ".join(view.news.get("standing", ()))
+    if view.state is not SessionState.ENGAGED or not standing:
+        return word, does
+    if view.news.get("is_still"):
+        return "Held", f"The robot does not move: {standing}. {_LET_GO}"
+    return word, f"The robot moves with you, except: {standing}. {_LET_GO}"
+
+
+def _measure(view: SessionView) -> dict[str, float | None]:
+    """Return how long it takes from the hand to the robot, [ms]."""
+    has_sample = view.captured_ns > 0
+    return {
+        "hand to set-point": (
+            _milliseconds(view.posted_ns - view.captured_ns) if has_sample else None
+        ),
+        "set-point to command": _milliseconds(view.written_ns - view.posted_ns),
+        "robot measured": _milliseconds(view.written_ns - view.measured_ns),
+    }
+
+
+def _milliseconds(ns: int) -> float | None:
+    """Return it; None where the two are not of the same moment."""
+    return round(ns * 1e-6, 1) if 0 <= ns < 10**9 else None
+
+
+def _finite(value: float) -> float | None:
+    return round(float(value), 4) if math.isfinite(value) else None

@@ -1,0 +1,1 @@
+"""Functions and small classes that plug-ins of several kinds share."""

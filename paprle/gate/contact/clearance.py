@@ -1,0 +1,373 @@
+"""Clearance (C1): how near bodies are, and rows that slow an approach down.
+
+For each pair that could come too near in this period, ḋ = g·v may close no faster than
+still stops before the clearance to keep. Such rows are linear and slide along an
+obstacle, but only as good as the linearisation: ``paprle.gate.contact.stops`` verifies what
+comes of them.
+"""
+
+from __future__ import annotations
+
+import math
+
+from paprle.compiled import compiled, inlined
+from paprle.contracts.types import Vec
+from paprle.gate.contact.broad_phase import bound_block, fill_balls
+from paprle.gate.contact.scene import Collision, Placed, Scene, place_bodies_at
+from paprle.gate.limits import ROUNDING, Box, Limits
+from paprle.robot.arrays import Bodies, Reach, bound_change
+from paprle.robot.bodies.distance import bound_along, bound_pair, measure_pair
+from paprle.robot.braking import compute_stopping_speed
+
+_AIM = 1e-3  # [m] chosen: rows keep this much more, for what linearising loses
+_CURVED = 0.8  # chosen: share of the braking power that rows count on
+_OUTWARD = 0.05  # chosen: share of what is missing that a period makes up, if moving
+# [m/s²] chosen: a pair that A moves by less keeps its distance: of a body that turns on
+# its own axis all is rounding, and has no direction to be held in
+_STILL = 1e-4
+N_PARTS = 4  # chosen: of the way from command to q_meas; the end of each is checked
+IS_FREE, IS_WIDE, IS_CLOSE = range(3)
+
+
+@compiled
+def measure(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, witness: Vec) -> float:
+    """Return the distance of two bodies, compiled once: ``measure_pair`` is inlined."""
+    return measure_pair(bodies, a, b, R, p, witness)
+
+
+@inlined
+def compute_lag_padding(max_change_to_meas: float) -> float:
+    """Return what a pair keeps on top between the last command and q_meas, [m].
+
+    Joints do not all lag by the same share. So the robot may be as far beside the
+    postures that are checked as one part of that way is long.
+
+    Args:
+        max_change_to_meas: Largest change of its distance on that way, [m].
+    """
+    return float(max_change_to_meas / N_PARTS)
+
+
+@inlined
+def find_returning(reach: Reach, k: int, q_lag: Vec, v: Vec) -> int:
+    """Return the only joint that moves a pair, if its command goes back to the robot.
+
+    The robot is on that way already, so that it comes no nearer by it.
+
+    Args:
+        reach: Of all pairs.
+        k: The pair.
+        q_lag: From the command to the robot, shape (n,), [rad] or [m].
+        v: Velocity of the command, shape (n,), [rad/s].
+
+    Returns:
+        The joint; −1: several joints move the pair, or it goes another way.
+    """
+    first = reach.starts[k]
+    if reach.starts[k + 1] - first != 1:
+        return -1
+    i = int(reach.column[first])
+    return i if q_lag[i] * v[i] > 0.0 else -1
+
+
+@inlined
+def measure_all(collision: Collision, c: Vec, travel: Vec, travel_more: Vec) -> float:
+    """Measure every pair at the last command, exactly where the next period matters.
+
+    Args:
+        collision: Gives ``q_lag``; takes the poses at the command, ``near``,
+            ``distance``, ``max_change``, ``max_change_to_meas`` and ``normal``;
+            nothing is measured between it and q_meas yet.
+        c: Last command, shape (n,), [rad].
+        travel: How far each joint could go until it has stopped, shape (n,), [rad].
+        travel_more: The same where joints come to rest together.
+
+    Returns:
+        The smallest distance, exact, [m]; +inf without pairs.
+    """
+    scene, measured = collision.scene, collision.measured
+    place_bodies_at(scene, c, measured.at_command, measured.work)
+    for i in range(len(c)):
+        collision.scratch.q_lag_max[i] = abs(measured.q_lag[i])
+    fill_balls(collision.blocks, scene.bodies, measured.at_command.p_body)
+    return _measure_seen(collision, _find_near(collision, travel, travel_more))
+
+
+@inlined
+def _find_near(collision: Collision, travel: Vec, travel_more: Vec) -> int:
+    """Note the pairs that matter, of the blocks that do; return the nearest of them."""
+    scene, blocks, measured = collision.scene, collision.blocks, collision.measured
+    bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
+    one, two, keep = pairs.a, pairs.b, pairs.keep
+    starts, is_seen = blocks.starts, blocks.is_seen
+    max_change = measured.max_change
+    R, p, lag = placed.R_body, placed.p_body, collision.scratch.q_lag_max
+    distance, nearest, least, n_near = measured.distance, -1, math.inf, 0
+    for g in range(len(blocks.one)):
+        far = _AIM + _bound_use(blocks.reach, g, travel_more, lag)
+        is_seen[g] = bound_block(blocks, g) < blocks.keep[g] + far
+        if not is_seen[g]:
+            continue
+        for k in range(starts[g], starts[g + 1]):
+            distance[k] = bound_pair(bodies, one[k], two[k], R, p)
+            max_change[k] = 0.0
+            if distance[k] < least:
+                nearest, least = k, distance[k]
+            if distance[k] < keep[k] + far:
+                measured.near[n_near] = k
+                n_near += 1
+                measured.max_change[k] = bound_change(pairs.reach, k, travel)
+                measured.max_change_to_meas[k] = bound_change(pairs.reach, k, lag)
+                measured.distance_to_meas[k] = math.inf
+    measured.n_near[0] = n_near
+    return nearest
+
+
+@inlined
+def _bound_use(reach: Reach, g: int, travel: Vec, lag: Vec) -> float:
+    """Return how much more than its clearance a block needs to be left alone, [m]."""
+    change = bound_change(reach, g, lag)
+    return float(bound_change(reach, g, travel) + change + compute_lag_padding(change))
+
+
+@inlined
+def _measure_seen(collision: Collision, nearest: int) -> float:
+    """Measure exactly what matters, and whatever may be the nearest of all pairs."""
+    blocks, measured, least = collision.blocks, collision.measured, math.inf
+    pairs, distance = collision.scene.pairs, measured.distance
+    is_seen, starts, keep = blocks.is_seen, blocks.starts, pairs.keep
+    max_change = measured.max_change
+    if nearest >= 0:
+        least = _measure_now(collision, nearest)
+    for g in range(len(blocks.one)):
+        if not is_seen[g] and bound_block(blocks, g) >= least:
+            continue
+        for k in range(starts[g], starts[g + 1]):
+            if not is_seen[g]:
+                distance[k], max_change[k] = -math.inf, 0.0
+            far = max(least, keep[k] + _AIM + max_change[k])
+            if distance[k] < far and k != nearest:
+                least = min(least, _find_distance(collision, k, far))
+    return least
+
+
+@inlined
+def _find_distance(collision: Collision, k: int, far: float) -> float:
+    """Write the distance of a pair, or a bound that is not below ``far``; return it."""
+    bodies, pairs, measured = (
+        collision.scene.bodies,
+        collision.scene.pairs,
+        collision.measured,
+    )
+    R, p, a, b = (
+        measured.at_command.R_body,
+        measured.at_command.p_body,
+        pairs.a[k],
+        pairs.b[k],
+    )
+    distance = max(measured.distance[k], bound_pair(bodies, a, b, R, p))
+    distance = max(distance, bound_along(bodies, a, b, R, p, measured.normal[k]))
+    measured.distance[k] = distance
+    return distance if distance >= far else _measure_now(collision, k)
+
+
+@inlined
+def _measure_now(collision: Collision, k: int) -> float:
+    """Write the exact distance of a pair at the last command, and its normal."""
+    measured, pairs = collision.measured, collision.scene.pairs
+    placed, witness = measured.at_command, collision.scratch.witness
+    bodies, a, b = collision.scene.bodies, pairs.a[k], pairs.b[k]
+    distance = measure(bodies, a, b, placed.R_body, placed.p_body, witness)
+    measured.distance[k] = distance
+    for i in range(3):
+        measured.normal[k, i] = witness[6 + i]
+    return float(distance)
+
+
+@compiled
+def measure_to_measured(collision: Collision, c: Vec) -> float:
+    """Measure pairs between the last command and q_meas: half-way, and there (C1).
+
+    Args:
+        collision: Holds what ``measure_all`` wrote; takes ``distance_to_meas``.
+        c: Last command, shape (n,), [rad].
+
+    Returns:
+        The smallest distance on it, [m].
+    """
+    n_pending, least = 0, math.inf
+    scene, measured, scratch = collision.scene, collision.measured, collision.scratch
+    bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
+    R, p, witness = placed.R_body, placed.p_body, scratch.witness
+    one, two, nearest = pairs.a, pairs.b, measured.distance_to_meas
+    change, posture = measured.max_change_to_meas, scratch.posture
+    for place in range(measured.n_near[0]):
+        k = measured.near[place]
+        slack = measured.distance[k] - pairs.keep[k] - _AIM
+        if change[k] > 0.0 and slack - change[k] < measured.max_change[k]:
+            scratch.pending[n_pending] = k
+            n_pending += 1
+    if n_pending == 0:
+        return math.inf
+    for share in (0.5, 1.0):
+        for i in range(len(c)):
+            posture[i] = c[i] + share * measured.q_lag[i]
+        place_bodies_at(scene, posture, placed, measured.work)
+        for place in range(n_pending):
+            k = scratch.pending[place]
+            distance = measure(bodies, one[k], two[k], R, p, witness)
+            nearest[k] = min(nearest[k], distance)
+            least = min(least, nearest[k])
+    measured.work[0] += len(bodies.joint)  # measuring counts as placing once more
+    return least
+
+
+@inlined
+def fill_rows(
+    collision: Collision, limits: Limits, h: float, box: Box, v: Vec
+) -> tuple[int, int]:
+    """Write the rows that some velocity of the box would break.
+
+    Args:
+        collision: All pairs are measured; takes ``rows``, ``allowed`` and ``waits``.
+        limits: Gives the accelerations.
+        h: Period, [s].
+        box: What each joint may do, and wants.
+        v: The velocity to judge, shape (n,), [rad/s].
+
+    Returns:
+        Number of rows, and whether ``v`` breaks any: ``IS_FREE`` if none; ``IS_WIDE``
+        if those that it breaks leave slack, so that the verification may find that it
+        passes by; else ``IS_CLOSE``.
+    """
+    n_rows, state = 0, IS_FREE
+    scene, measured, witness = (
+        collision.scene,
+        collision.measured,
+        collision.scratch.witness,
+    )
+    bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
+    distance, to_meas = measured.distance, measured.distance_to_meas
+    one, two, R, p = pairs.a, pairs.b, placed.R_body, placed.p_body
+    for place in range(measured.n_near[0]):
+        k = measured.near[place]
+        keep, change = pairs.keep[k] + _AIM, measured.max_change_to_meas[k]
+        slack = min(distance[k], to_meas[k]) - keep
+        if slack - change >= measured.max_change[k]:
+            continue
+        row = measured.rows[n_rows]
+        exact = measure(bodies, one[k], two[k], R, p, witness)
+        fill_gradient(scene, placed, k, witness, row)
+        slack = max(slack - compute_lag_padding(change), min(slack, 0.0))
+        closing_lag = _compute_closing_lag(row, measured.q_lag)
+        if find_returning(pairs.reach, k, measured.q_lag, box.wanted) >= 0:
+            slack, closing_lag = distance[k] - keep, 0.0
+        allowed = _find_allowed(limits, h, box, row, slack)
+        matters, is_broken = _judge_row(row, allowed, box, v)
+        if is_broken:
+            is_wide = slack > 0.0 and to_meas[k] >= distance[k]
+            state = max(state, IS_WIDE if is_wide else IS_CLOSE)
+        if matters:
+            measured.allowed[n_rows], measured.waits[n_rows] = allowed, 0.0
+            measured.pair[n_rows] = k
+            n_rows += 1
+        if closing_lag <= 0.0:
+            continue
+        waiting = measured.rows[n_rows]
+        _leave_out_lagging(row, measured.q_lag, waiting)
+        anywhere = max(exact - keep - closing_lag, 0.0)
+        allowed = _find_allowed(limits, h, box, waiting, anywhere)
+        matters, is_broken = _judge_row(waiting, allowed, box, v)
+        if is_broken:
+            state = IS_CLOSE
+        if matters:
+            measured.allowed[n_rows], measured.waits[n_rows] = allowed, 1.0
+            measured.pair[n_rows] = k
+            n_rows += 1
+    return n_rows, state
+
+
+@inlined
+def _judge_row(row: Vec, allowed: float, box: Box, v: Vec) -> tuple[bool, bool]:
+    """Return whether the box holds velocities that break a row, and whether v does."""
+    closing, fastest = 0.0, 0.0
+    for i in range(len(v)):
+        closing -= row[i] * v[i]
+        fastest += max(-row[i] * box.low[i], -row[i] * box.high[i])
+    return fastest > allowed, fastest > allowed and closing > allowed + ROUNDING
+
+
+@inlined
+def _compute_closing_lag(row: Vec, q_lag: Vec) -> float:
+    """Return the largest loss of distance while any joints lag the command, [m]."""
+    # Each joint may be anywhere between the robot and the command: what closes the pair
+    # may arrive before what opens it.
+    closing = 0.0
+    for i in range(len(row)):
+        closing += max(-row[i] * q_lag[i], 0.0)
+    return closing
+
+
+@inlined
+def _leave_out_lagging(row: Vec, q_lag: Vec, waiting: Vec) -> None:
+    """Write the gradient without lagging joints that have yet to open the pair."""
+    # However far their commands go, the robot is where it was.
+    for i in range(len(row)):
+        waiting[i] = 0.0 if row[i] * q_lag[i] < 0.0 else row[i]
+
+
+@inlined
+def fill_gradient(scene: Scene, placed: Placed, k: int, witness: Vec, row: Vec) -> None:
+    """Write ∂d/∂q of a pair, from its witness points and normal."""
+    tree, R, p = scene.tree, placed.R_joint, placed.p_joint
+    row[:] = 0.0
+    for side in range(2):
+        body = scene.pairs.b[k] if side else scene.pairs.a[k]
+        sign, point = (1.0 if side else -1.0), witness[3 * side : 3 * side + 3]
+        i = scene.bodies.joint[body]
+        while i >= 0:
+            slope = _find_slope(
+                R[i], p[i], tree.axis[i], tree.is_prismatic[i], point, witness
+            )
+            row[tree.column[i]] += sign * tree.scale[i] * slope
+            i = tree.parent[i]
+
+
+@inlined
+def _find_slope(
+    R: Vec, p: Vec, axis: Vec, is_prismatic: int, point: Vec, witness: Vec
+) -> float:
+    """Return how fast a point moves along the witness' normal with a joint."""
+    u, v, w = witness[6], witness[7], witness[8]
+    x = R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2]
+    y = R[1, 0] * axis[0] + R[1, 1] * axis[1] + R[1, 2] * axis[2]
+    z = R[2, 0] * axis[0] + R[2, 1] * axis[1] + R[2, 2] * axis[2]
+    if is_prismatic:
+        return float(x * u + y * v + z * w)
+    rx, ry, rz = point[0] - p[0], point[1] - p[1], point[2] - p[2]
+    turn = (y * rz - z * ry, z * rx - x * rz, x * ry - y * rx)
+    return float(turn[0] * u + turn[1] * v + turn[2] * w)
+
+
+@inlined
+def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, slack: float) -> float:
+    """Return the closing speed allowed, [m/s]; below 0 the pair has to open."""
+    # Joints that close by c_i = −g_i v_i each need v_i/A_i to stop, so together they
+    # brake like (Σ c_i)² / Σ (c_i |v_i| / A_i).
+    closing, need, power, moving = 0.0, 0.0, 0.0, 0.0
+    for i in range(len(row)):
+        u = min(max(box.wanted[i], box.low[i]), box.high[i])
+        c = -row[i] * u
+        power += abs(row[i]) * limits.ddq_max[i]
+        moving += abs(row[i] * box.wanted[i])
+        if c > 0.0:
+            closing += c
+            need += c * abs(u) / limits.ddq_max[i]
+    if power <= _STILL:
+        return math.inf
+    if slack < 0.0:
+        # back to the distance aimed at, but no faster than the arm is asked to move
+        return -min(-slack * _OUTWARD / h, _OUTWARD * moving)
+    if need > 0.0:
+        power = closing * closing / need
+    return compute_stopping_speed(slack, _CURVED * power, h)

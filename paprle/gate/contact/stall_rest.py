@@ -1,0 +1,197 @@
+"""Whether a limb that a body blocks still makes headway; if not, it rests.
+
+All joints of a limb share one pace, that of the joint farthest from its goal. Where a
+body holds that one, the others' way shrinks about once a second: the limb would creep
+on, or shake, for as long as it is asked. So a limb brakes whose goal is still and far,
+whose farthest joint stands, held by rows, and whose other joints creep. It rests until
+its goal is another one, or what holds it is elsewhere.
+"""
+
+from __future__ import annotations
+
+from paprle.compiled import compiled, inlined
+from paprle.contracts.types import Vec
+from paprle.gate.contact.scene import Collision
+from paprle.gate.limits import NO_PAIR, Box, Limits, Motion
+from paprle.gate.tcp_limits import STRAIGHT
+from paprle.robot.arrays import Ints
+
+IS_RESTING = 128  # a limb makes no headway beyond a body, and rests
+_SLOW = 0.2  # measured: of V, as far as it is asked for; who is slower creeps
+# measured: of the same; of 0.02 one of 188 goals that are slid to is reached no more
+_STANDING = 0.01
+_SPEEDING_UP = 0.5  # [s] chosen: who takes longer to V counts as that much slower
+_LONG = 0.15  # [s] chosen: to start by A takes 0.1
+_STILL = 1e-3  # [rad] chosen: a goal that moves by less does not move
+# [rad] chosen: a hand that leans on a body wakes nobody by trembling, or drifting for
+# seconds; each waking goes on for a moment with the way that was left
+_WOKEN = 0.02
+_MOVED = 0.01  # [rad] chosen: as far as a row is remembered
+_ARRIVED = 0.05  # [rad] chosen: who creeps lags by less
+HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
+
+
+@compiled
+def rest_limbs(limits: Limits, collision: Collision, motion: Motion, box: Box) -> int:
+    """Let limbs that make no headway want nothing, as long as nothing has changed.
+
+    Args:
+        limits: Gives the groups.
+        collision: Gives how far the robot lags.
+        motion: Gives ``stalled_for``, changed; takes ``reaches_goal``.
+        box: ``base`` and ``wanted`` of resting limbs are cleared.
+
+    Returns:
+        ``IS_RESTING`` or 0.
+    """
+    flags = 0
+    for g in range(len(limits.starts) - 1):
+        if motion.stalled_for[g] == 0.0:
+            continue
+        group = limits.members[limits.starts[g] : limits.starts[g + 1]]
+        is_resting = motion.stalled_for[g] >= _LONG
+        is_held = is_resting or motion.is_sliding[0] > 0.0
+        bound = _WOKEN if is_resting else _STILL
+        if not is_held or _has_changed(collision, motion, group, g, bound):
+            motion.stalled_for[g] = 0.0
+        elif is_resting:
+            flags = IS_RESTING
+            for i in group:
+                box.base[i] = box.wanted[i] = motion.reaches_goal[i] = 0.0
+    return flags
+
+
+@inlined
+def forget_kept(motion: Motion) -> None:
+    """Clear the pair that keeps each group back, except of groups that rest."""
+    for g in range(len(motion.kept_by)):
+        if motion.stalled_for[g] < _LONG:
+            motion.kept_by[g] = NO_PAIR
+
+
+@inlined
+def _has_changed(
+    collision: Collision, motion: Motion, group: Ints, g: int, bound: float
+) -> bool:
+    """Return whether a limb's goal or the joints of its rows moved since it stalled."""
+    # That is, another joint's command has, or the robot has arrived since.
+    for i in group:
+        is_goal = abs(motion.goal[i] - motion.stalled_goal[i]) <= bound
+        if not is_goal or _has_arrived(collision, motion, g, i):
+            return True
+    for i in range(len(motion.c)):
+        if motion.is_held_by[g, i] > 0.0:
+            way = abs(motion.c[i] - motion.stalled_at[g, i])
+            if way > _MOVED or _has_arrived(collision, motion, g, i):
+                return True
+    return False
+
+
+@inlined
+def _has_arrived(collision: Collision, motion: Motion, g: int, i: int) -> bool:
+    """Return whether a joint's lag changed by over ``_ARRIVED`` since the stall."""
+    lag = collision.measured.q_lag[i]
+    return bool(abs(lag - motion.stalled_lag[g, i]) > _ARRIVED)
+
+
+@compiled
+def note_holds(
+    limits: Limits, collision: Collision, motion: Motion, n_rows: int
+) -> None:
+    """Write which other joints hold each limb by rows; resting ones are as they were.
+
+    A row that waits for the robot to arrive holds a limb for a moment only: it does not
+    stall.
+
+    Args:
+        limits: Gives the groups.
+        collision: Gives the rows.
+        motion: Takes ``is_held_by`` and ``can_stall``.
+        n_rows: How many rows there are.
+    """
+    rows, waits = collision.measured.rows, collision.measured.waits
+    for g in range(len(limits.starts) - 1):
+        if motion.stalled_for[g] >= _LONG:
+            continue
+        group = limits.members[limits.starts[g] : limits.starts[g + 1]]
+        motion.is_held_by[g, :] = 0.0
+        is_held, is_waiting = False, False
+        for k in range(n_rows):
+            if not _speaks_of(rows[k], group):
+                continue
+            is_held, is_waiting = True, is_waiting or waits[k] > 0.0
+            for i in range(len(motion.c)):
+                if abs(rows[k, i]) > HOLDS:
+                    motion.is_held_by[g, i] = 1.0
+        for i in group:
+            motion.is_held_by[g, i] = 0.0
+        motion.can_stall[g] = 1.0 if is_held and not is_waiting else 0.0
+
+
+@inlined
+def _speaks_of(row: Vec, group: Ints) -> bool:
+    """Return whether a limb changes the distance of a row."""
+    for i in group:  # noqa: SIM110 - no generators in kernels
+        if abs(row[i]) > HOLDS:
+            return True
+    return False
+
+
+@compiled
+def note_headway(
+    limits: Limits, collision: Collision, h: float, motion: Motion, box: Box, v: Vec
+) -> None:
+    """Count for how long each limb has made no headway.
+
+    Args:
+        limits: Gives the groups, V and A.
+        collision: Gives how far the robot lags.
+        h: Period, [s].
+        motion: Takes ``stalled_for``, and where things are as it begins.
+        box: Gives what is wanted.
+        v: The velocity that keeps all rows, shape (n,), [rad/s].
+    """
+    for g in range(len(limits.starts) - 1):
+        if motion.stalled_for[g] >= _LONG:
+            continue
+        group = limits.members[limits.starts[g] : limits.starts[g + 1]]
+        can_stall = motion.is_sliding[0] > 0.0 and motion.can_stall[g] > 0.0
+        if not can_stall or _makes_headway(limits, motion, box, group, g, v):
+            motion.stalled_for[g] = 0.0
+            continue
+        if motion.stalled_for[g] == 0.0:
+            for i in group:
+                motion.stalled_goal[i] = motion.goal[i]
+            motion.stalled_at[g, :] = motion.c
+            motion.stalled_lag[g, :] = collision.measured.q_lag
+        motion.stalled_for[g] += h
+
+
+@inlined
+def _makes_headway(
+    limits: Limits, motion: Motion, box: Box, group: Ints, g: int, v: Vec
+) -> bool:
+    """Return whether a limb is near its goal or still moving, if only aside."""
+    # Near its goal the pace brings a limb to rest, and a hand that leans on a body is
+    # drawn along it to where it is led, the more slowly the nearer. Farther away, a
+    # limb whose farthest joint is moved, if only aside, may get free in the end.
+    way, share, time, farthest = 0.0, 0.0, 0.0, group[0]
+    for i in group:
+        error = abs(motion.goal_error[i])
+        way = max(way, error)
+        share = max(share, abs(box.wanted[i]) / limits.dq_max[i])
+        if error / limits.dq_max[i] > time:
+            time, farthest = error / limits.dq_max[i], i
+    if way <= STRAIGHT:
+        return True
+    for i in group:
+        speed = min(share * limits.dq_max[i], _SPEEDING_UP * limits.ddq_max[i])
+        error = motion.goal_error[i]
+        gain = v[i] if error > 0.0 else -v[i] if error < 0.0 else 0.0
+        if gain >= _SLOW * speed:
+            return True
+        moved = abs(motion.c[i] - motion.stalled_at[g, i])
+        has_begun = motion.stalled_for[g] > 0.0
+        if i == farthest and has_begun and moved >= _STANDING * speed * _LONG:
+            return True
+    return False

@@ -1,0 +1,1 @@
+"""Stability and passivity of force feedback, and the gains they allow."""

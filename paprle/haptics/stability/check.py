@@ -1,0 +1,324 @@
+"""The stability gate F2: no stiffness that the leader's damping cannot hold.
+
+A spring whose reaction comes late by d takes the damping K sin(ω d) / ω ≤ K d away.
+With the sum of all laws, over the leader's workspace, and a factor of two in hand, it
+asks at every frequency ω that
+
+    λ_max( B_ω^−½ [2 s(ω, T/2 + T_d) K_local + 2 s(ω, T/2 + T_d + L̂) K_delayed] B_ω^−½ )
+
+be at most 1, where s(ω, d) = sin(ω d) / ω, T is the period, T_d the loop's delay, L̂ the
+longest lag that the reference may have, and
+
+    B_ω = B + b Re[ e^{−jω (T/2 + T_d)} / (1 + jω τ) ]
+
+is the measured damping B, less what laws cancel of it, and what laws add: b, as late as
+everything else and behind a filter of time constant τ, helps slow motion and harms
+quick motion. The leader's Re Z(jω) is then positive with whatever inertia: it is stable
+in any passive hand (Colgate and Schenkel 1997). Without b it is worst at ω → 0, where
+with all of K delayed it reads λ_max(B^−½ K B^−½) ≤ ½ / (T/2 + T_d + L̂) (``safety.md``
+F2 as amended).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.plugins import FeedbackInput, FeedbackLaw
+from paprle.contracts.settings.feedback import RigSettings
+from paprle.contracts.types import Vec
+
+_SLOWEST = 1.0  # [rad/s] chosen: below it, all delays are as at rest
+_BUS_SHARE = 0.5  # chosen: of T_d; of four loops on the way, the bus is two halves
+_YIELDS = 0.2173  # spec: the largest of −sin x / x (``paprle.haptics.remote_follower``)
+_N_OMEGA = 48  # chosen: denser changes the bound by less than 1 %
+
+
+class Weighted(NamedTuple):
+    """A law by name, and its weight: of all joints, or shape (m,).
+
+    Attributes:
+        is_scalable: Its gains are nobody's choice, and may be scaled down.
+    """
+
+    name: str
+    law: FeedbackLaw[Any]
+    weight: float | Vec
+    is_scalable: bool = False
+
+
+class Delays(NamedTuple):
+    """Delays of a spring, [s].
+
+    Attributes:
+        period: Between two torques.
+        loop: Of the leader's motion until its torque.
+        lag: Of the follower behind its command.
+        bus: Of a torque against a follower that is held; of one over a link what
+            yields there, too.
+        round_trip: Of the link to the follower that ``bus`` counts; 0: it is here.
+    """
+
+    period: float
+    loop: float
+    lag: float
+    bus: float
+    round_trip: float = 0.0
+
+    @classmethod
+    def of(cls, rate: float, rig: RigSettings, round_trip: float = 0.0) -> Delays:
+        """Return those of a rig.
+
+        Args:
+            rate: At which torques change, [Hz].
+            rig: The rig; of its follower's joints, the slowest, as late as it may ever
+                be learnt to be.
+            round_trip: Of a link to the follower, [s]; 0: it is here.
+        """
+        lags = ((rig.dead_time, rig.time_constant), *rig.lags.values())
+        lag = max(map(sum, lags)) * (1.0 + rig.lag_spread)
+        own = rig.leader_delay
+        bus = _BUS_SHARE * rig.loop_delay if own is None else own
+        if round_trip > 0.0:  # what holds a robot far away may yield
+            bus += _YIELDS * (round_trip + lag)
+        return cls(1.0 / rate, rig.loop_delay, lag, bus, round_trip)
+
+    @property
+    def local(self) -> float:
+        """Of a spring to a reference that stands still."""
+        return self.period / 2.0 + self.loop
+
+    @property
+    def contact(self) -> float:
+        """Of a spring to a follower that is held: the way to it is not in the loop."""
+        return self.period / 2.0 + self.bus
+
+    @property
+    def delayed(self) -> float:
+        """Of a spring to the follower."""
+        return self.local + self.lag
+
+
+def find_loop_delay(leader: float, session: float, gate: float) -> float:
+    """Return the delay that the rates alone make; no rig is quicker.
+
+    Whatever passes a loop waits half a period for it. It passes the bus as a sample and
+    as a torque, and the gate as a command and as a measurement.
+
+    Args:
+        leader: Rate of the leader's bus, [Hz].
+        session: Rate of the tick, [Hz].
+        gate: Rate of the gate, which is the follower's, [Hz].
+    """
+    return 0.5 * (2.0 / leader + 1.0 / session + 2.0 / gate)
+
+
+class Margin(NamedTuple):
+    """Stability margin of the laws, in the posture nearest to the bound.
+
+    Attributes:
+        ratio: Of stiffness to what is stable; 1 is the bound, 2 decays no more.
+        joint: The joint with the largest share.
+        K: Stiffness at that joint of all laws, [N·m/rad].
+        B: Damping that is left there, [N·m·s/rad]; not above 0: none.
+        lost: Damping that laws cancel there, [N·m·s/rad].
+        shares: Share of the ratio by law, the largest first.
+    """
+
+    ratio: float
+    joint: str
+    K: float
+    B: float
+    lost: float
+    shares: tuple[tuple[str, float], ...]
+
+
+class Springs(NamedTuple):
+    """Springs and damping that P laws declare over N postures of a limb of m joints.
+
+    Attributes:
+        names: Of the laws.
+        local: Stiffness against what stands still, shape (N, P, m, m), [N·m/rad].
+        delayed: Stiffness against the follower, shape (N, P, m, m).
+        lost: Damping that they cancel, shape (N, m), [N·m·s/rad].
+        added: Damping that they add, shape (N, P, m).
+        filters: Time constants of what they add, shape (P,), [s].
+    """
+
+    names: tuple[str, ...]
+    local: Vec
+    delayed: Vec
+    lost: Vec
+    added: Vec
+    filters: Vec
+
+    def select(self, joints: Vec) -> Springs:
+        """Return the springs of some joints."""
+        rows, columns = np.ix_(joints, joints)
+        return self._replace(
+            local=self.local[..., rows, columns],
+            delayed=self.delayed[..., rows, columns],
+            lost=self.lost[:, joints],
+            added=self.added[..., joints],
+        )
+
+    def scale(self, laws: npt.NDArray[np.bool_], gain_scale: Vec) -> Springs:
+        """Return all springs, those of some laws multiplied by a factor a joint."""
+        # within a group the factor is one; between groups such laws have no stiffness
+        root = np.sqrt(gain_scale)
+        share = np.where(laws[:, None, None], root[:, None] * root, 1.0)
+        return self._replace(local=self.local * share, delayed=self.delayed * share)
+
+    def mute(self, laws: npt.NDArray[np.bool_]) -> Springs:
+        """Return all springs without the stiffness of some laws; damping stays."""
+        return self._replace(
+            local=np.where(laws[:, None, None], 0.0, self.local),
+            delayed=np.where(laws[:, None, None], 0.0, self.delayed),
+        )
+
+
+def read_springs(
+    laws: Sequence[Weighted], postures: Sequence[FeedbackInput]
+) -> Springs:
+    """Collect stiffness and damping of all laws in every posture."""
+    n, p, m = len(postures), len(laws), postures[0].q.size
+    local, delayed = np.zeros((2, n, p, m, m))
+    damping = np.zeros((n, p, m))
+    for i, at in enumerate(postures):
+        for k, (_, law, weight, _) in enumerate(laws):
+            w = np.broadcast_to(weight, m)
+            K_local, K_delayed = law.stiffness(at)
+            local[i, k], delayed[i, k] = w[:, None] * K_local, w[:, None] * K_delayed
+            damping[i, k] = w * law.damping(at)
+    return Springs(
+        tuple(law.name for law in laws),
+        (local + local.swapaxes(2, 3)) / 2.0,
+        (delayed + delayed.swapaxes(2, 3)) / 2.0,
+        -np.minimum(damping, 0.0).sum(axis=1),
+        np.maximum(damping, 0.0),
+        np.array([law.law.velocity_lag for law in laws]),
+    )
+
+
+def measure_margin(
+    springs: Springs, damping: Vec, joints: Sequence[str], delays: Delays
+) -> Margin:
+    """Find where a limb's laws come nearest to the bound.
+
+    Args:
+        springs: Of all laws that are on, over the limb's workspace.
+        damping: Measured damping, shape (m,), [N·m·s/rad].
+        joints: Names of the limb's joints.
+        delays: What makes springs late.
+
+    Returns:
+        The worst posture and frequency.
+    """
+    omega = _list_frequencies(springs, delays)
+    B = _find_damping(springs, damping, omega, delays)  # (N, W, m)
+    if (B <= 0.0).any():
+        i, _, worst = np.unravel_index(int(B.argmin()), B.shape)
+        lost = float(springs.lost[i, worst])
+        return Margin(np.inf, joints[int(worst)], 0.0, float(B.min()), lost, ())
+    # [s] the damping that a unit of stiffness takes away
+    local, delayed = (
+        2.0 * d * np.sinc(omega * d / np.pi) for d in (delays.local, delays.delayed)
+    )
+    late = local[:, None, None] * springs.local.sum(axis=1)[:, None]
+    late += delayed[:, None, None] * springs.delayed.sum(axis=1)[:, None]
+    root = 1.0 / np.sqrt(B)
+    values, vectors = np.linalg.eigh(late * root[..., None] * root[..., None, :])
+    i, j = np.unravel_index(int(values[..., -1].argmax()), B.shape[:2])
+    v, ratio = vectors[i, j, :, -1], float(values[i, j, -1])
+    top = int(np.abs(v).argmax())
+    u = root[i, j] * v
+    each = local[j] * springs.local[i] + delayed[j] * springs.delayed[i]
+    parts = [
+        (name, float(u @ one @ u))
+        for name, one in zip(springs.names, each, strict=True)
+    ]
+    parts.sort(key=lambda part: -part[1])
+    K = (springs.local[i] + springs.delayed[i]).sum(axis=0)[top, top]
+    return Margin(
+        ratio, joints[top], float(K), float(B[i, j, top]),
+        float(springs.lost[i, top]),
+        tuple(part for part in parts if part[1] > 0.01 * max(ratio, 1e-12)),
+    )  # fmt: skip
+
+
+def _list_frequencies(springs: Springs, delays: Delays) -> Vec:
+    """Return those to be tried, shape (W,), [rad/s]; rest alone where it is worst."""
+    if not springs.added.any():
+        return np.zeros(1)
+    fastest = np.pi / delays.period
+    return np.append(0.0, np.geomspace(_SLOWEST, fastest, _N_OMEGA))
+
+
+def _find_damping(springs: Springs, damping: Vec, omega: Vec, delays: Delays) -> Vec:
+    """Return B_ω, shape (N, W, m), [N·m·s/rad]."""
+    turn = np.exp(-1j * omega * delays.local)
+    share = (turn / (1.0 + 1j * np.outer(springs.filters, omega))).real  # (P, W)
+    added = np.einsum("npm,pw->nwm", springs.added, share)
+    return np.asarray(damping - springs.lost[:, None] + added)
+
+
+def refuse_unstable(margins: Sequence[Margin], delays: Delays) -> None:
+    """Refuse laws above the bound.
+
+    Args:
+        margins: One a limb.
+        delays: What makes springs late.
+
+    Raises:
+        ConfigError: With every limb that is above it, its numbers, and what to lower.
+    """
+    problems = [
+        _describe(margin, delays) for margin in margins if not margin.ratio <= 1.0
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+def _describe(margin: Margin, delays: Delays) -> str:
+    if margin.B <= 0.0:
+        what, blame = (
+            (f"{margin.lost:.3g} cancelled", "the shares of feedback.laws.friction")
+            if margin.lost > 0.0
+            else ("that of a law turned against quick motion", "feedback.laws.damping")
+        )
+        return (
+            f"feedback: {margin.joint}: expected damping above 0, got "
+            f"{margin.B:.3g} [N·m·s/rad] with {what}; lower {blame}"
+        )
+    times = " + ".join(
+        f"{name} {1e3 * value:.1f} ms"
+        for name, value in (
+            ("T/2", delays.period / 2.0),
+            ("T_d", delays.loop),
+            ("L̂", delays.lag),
+        )  # fmt: skip
+    )
+    blame = ", ".join(f"{name} {share:.2f}" for name, share in margin.shares)
+    cancelled = f", {margin.lost:.3g} cancelled" if margin.lost > 0.0 else ""
+    return (
+        f"feedback: {margin.joint}: expected 2 (T/2 + T_d + L̂) K / B ≤ 1, got "
+        f"{margin.ratio:.2f} (K {margin.K:.3g} N·m/rad; B {margin.B:.3g} "
+        f"N·m·s/rad{cancelled}; {times}{_describe_link(delays)}) from {blame}; lower "
+        f"feedback.laws.{margin.shares[0][0]}.weight, or all weights by "
+        f"{1.0 / margin.ratio:.2f}; measure the rig with: paprle identify"
+    )
+
+
+def _describe_link(delays: Delays) -> str:
+    """Return the round trip that link contact was judged at, and the delay it adds."""
+    if not delays.round_trip:
+        return ""
+    added = _YIELDS * (delays.round_trip + delays.lag)
+    return (
+        f"; contact over a link of {1e3 * delays.round_trip:.0f} ms there and back: "
+        f"T/2 + {1e3 * delays.bus:.1f} ms, of which {1e3 * added:.1f} ms are the link's"
+    )

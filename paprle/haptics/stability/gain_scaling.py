@@ -1,0 +1,78 @@
+"""Scales the default gains of laws to what a rig can hold; see ``stability`` for F2.
+
+Gains that somebody configured are kept, or refused. Where joint drives joint, each
+joint has a scale of its own, so that the weakest motor does not mute all others; where
+a pose drives, an arm's joints share one, because a spring at its eef must stay one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.contracts.types import Vec
+from paprle.haptics.stability.check import Delays, Margin, Springs, measure_margin
+
+Flags = npt.NDArray[np.bool_]
+
+_FIT = 0.9  # chosen: gains are scaled to this share of what is stable
+
+
+class Fit(NamedTuple):
+    """Fit of a limb's laws to its damping.
+
+    Attributes:
+        gain_scale: Factor on the torques of laws at their default gains, shape (m,).
+        margin: Stability margin of all laws with this factor.
+    """
+
+    gain_scale: Vec
+    margin: Margin
+
+
+def fit_laws(
+    springs: Springs,
+    is_scalable: Flags,
+    groups: Sequence[Vec],
+    damping: Vec,
+    joints: Sequence[str],
+    delays: Delays,
+) -> Fit:
+    """Scale a limb's laws down as far as its damping needs.
+
+    Args:
+        springs: Of all laws, over the limb's workspace.
+        is_scalable: Which laws may be scaled, shape (P,).
+        groups: Joints that share a scale; each joint is in one group.
+        damping: Measured damping, shape (m,), [N·m·s/rad].
+        joints: Names of the limb's joints.
+        delays: What makes springs late.
+
+    Returns:
+        The scales, and how near to the bound the laws are.
+    """
+    gain_scale = np.ones(damping.size)
+    for group in groups:
+        part, names = springs.select(group), [joints[i] for i in group]
+        fixed, scalable = (
+            measure_margin(part.mute(which), damping[group], names, delays).ratio
+            for which in (is_scalable, ~is_scalable)
+        )
+        # λ_max of a sum is at most the sum of both
+        if 0.0 < scalable < np.inf and fixed + scalable > _FIT:
+            gain_scale[group] = max(_FIT - fixed, 0.0) / scalable
+    whole = springs.scale(is_scalable, gain_scale)
+    margin = measure_margin(whole, damping, joints, delays)
+    if margin.ratio > _FIT:  # configured laws couple joints (`gravity`): fit all
+        fixed, scalable = (
+            measure_margin(whole.mute(which), damping, joints, delays).ratio
+            for which in (is_scalable, ~is_scalable)
+        )
+        if fixed < np.inf and 0.0 < scalable < np.inf:
+            gain_scale *= min(max(_FIT - fixed, 0.0) / scalable, 1.0)
+        whole = springs.scale(is_scalable, gain_scale)
+        margin = measure_margin(whole, damping, joints, delays)
+    return Fit(gain_scale, margin)

@@ -1,0 +1,281 @@
+"""Compile every kernel once, before anything is armed: the first run of an install.
+
+``make setup`` does it (``python -m paprle.hosts.precompile``), else the first session. The
+parts in ``PARTS`` are compiled by processes side by side, as many as there are cores,
+each into a cache folder of its own: Numba's is not made for two that write into the
+same file. What a process has finished is taken over whenever it ends, so whoever breaks
+off goes on from there the next time.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import io
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import numba
+import numpy as np
+
+from paprle import compiled
+from paprle.config import resolve
+from paprle.gate.gate import Gate
+from paprle.hosts.operator.status import print_line
+from paprle.hosts.plan import make_plan, make_robot
+from paprle.hosts.virtual import VirtualSession
+from paprle.ipc.process import WORKSPACE
+from paprle.ipc.records import pose_to_row
+from paprle.kinematics import IkSolver
+from paprle.kinematics.branches import follow_path, list_branches
+from paprle.kinematics.robot_solver import LimbSolver
+from paprle.session.motion import Motion
+from paprle.session.path_clearance import Ways
+
+_SAMPLE = (
+    "leader=autopilot",
+    "follower=piper",
+    "env=kinematic",
+    "session.clock=virtual",
+    "session.status=false",
+    "session.duration=0.1",
+    "session.episodes=1",
+)
+_MODULE = "paprle.hosts.precompile"  # whose name is another when it is run
+# measured: a twentieth of the time goes into colours of messages that nobody sees
+_UNCOLOURED = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
+_POLL = 0.1  # [s] chosen: a bar that moves is seen to move
+_LINE_EVERY = 10.0  # [s] chosen: for logs, where a line stays
+_BAR = 30  # chosen: characters
+_PART = "part-"  # chosen: folders of the parts begin so, those of Numba do not
+
+
+def _compile_gate() -> None:
+    resolved = resolve(_SAMPLE)
+    robot = make_robot(resolved)
+    home = robot.home.copy()  # may be written to, as what a session has
+    Gate(robot, resolved.gate, h=0.005)
+    ways = Ways(robot, resolved.gate)
+    ways.find_contact(home, home)
+    ways.measure(home)
+
+
+def _compile_kinematics() -> None:
+    resolved = resolve(_SAMPLE)
+    robot = make_robot(resolved)
+    (limb,) = robot.limbs.values()
+    home, T = robot.home.copy(), limb.fk(limb.home)
+    solver = IkSolver(limb)
+    list_branches(solver, T, limb.home)
+    path = np.array([[t, *pose_to_row(T)] for t in range(2)])
+    follow_path(solver, path, limb.home, robot.ddq_max[limb.indices], (1.0, 1.0), 1)
+    of_all = LimbSolver(robot, resolved.ik, resolved.gate.position_margin)
+    of_all.solve(np.eye(4).reshape(1, 4, 4), np.array([True]), home, home, home)
+
+
+def _run_briefly() -> None:
+    """Run a session, after what the leaders of others need to warm up."""
+    resolved = resolve(_SAMPLE)
+    plan = make_plan(resolved)
+    Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
+    with contextlib.redirect_stdout(io.StringIO()):
+        VirtualSession(resolved).run()
+
+
+@contextlib.contextmanager
+def _no_collecting() -> Iterator[None]:
+    """Collect no garbage meanwhile: measured, it is a fifth of the time to compile."""
+    was_collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_collecting:
+            gc.enable()
+
+
+PARTS: dict[str, Callable[[], None]] = {
+    "gate": _compile_gate,
+    "kinematics": _compile_kinematics,
+}
+"""What a process of its own compiles, by name; measured: they take equally long."""
+N_KERNELS = 20  # what Python calls in a session; the rest is compiled as parts of it
+
+
+def compile_once() -> None:
+    """Compile what a session runs, where this user's cache does not hold it yet.
+
+    Kernels are the same for every robot, so a short session with any of them, in
+    virtual time, meets them all; those of other leaders while it warms up. The roles of
+    a live session then find them in the cache, and start at once instead of all
+    compiling the same.
+    """
+    cache = Path(compiled.CACHE)
+    done = cache / "complete"
+    if done.exists() or numba.config.DISABLE_JIT:
+        return
+    print_line("compiling, once after an install or update: half a minute or more …")
+    cache.mkdir(parents=True, exist_ok=True)
+    begin = time.monotonic()
+    progress = _Progress(N_KERNELS)
+    try:
+        _compile_beside(list(PARTS), cache, progress)
+    finally:
+        progress.close()
+    with _no_collecting():
+        _run_briefly()  # the little that is left; it shows what a process failed of
+    done.touch()
+    print_line(f"compiled what a session runs in {time.monotonic() - begin:.0f} s")
+
+
+@dataclass
+class _Helper:
+    """A process that compiles one part.
+
+    Attributes:
+        process: The process.
+        folder: Its cache.
+    """
+
+    process: subprocess.Popen[bytes]
+    folder: Path
+
+    def end(self, cache: Path) -> None:
+        """End it, if it goes on, and take over what it has compiled."""
+        self.process.kill()
+        self.process.wait()
+        _take_over(self.folder, cache)
+        shutil.rmtree(self.folder)
+
+
+def _compile_beside(waiting: list[str], cache: Path, progress: _Progress) -> None:
+    """Compile parts, as many at a time as there are cores."""
+    running: list[_Helper] = []
+    try:
+        while waiting or running:
+            while waiting and len(running) < (os.cpu_count() or 1):
+                running.append(_start(waiting.pop(0), cache, running))
+            for helper in [h for h in running if h.process.poll() is not None]:
+                running.remove(helper)
+                helper.end(cache)
+            progress.show(_count_compiled([cache, *(h.folder for h in running)]))
+            time.sleep(_POLL)  # noqa: TID251 - nothing is armed
+    finally:
+        for helper in running:
+            helper.end(cache)
+
+
+def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
+    """Start a process on a part, with all that anybody has compiled so far."""
+    folder = Path(tempfile.mkdtemp(prefix=_PART, dir=cache))
+    for source in (cache, *(helper.folder for helper in running)):
+        for path in _list_files(source):
+            target = folder / path.relative_to(source)
+            target.parent.mkdir(exist_ok=True)
+            shutil.copyfile(path, target)
+    process = subprocess.Popen(
+        [sys.executable, "-m", _MODULE, part],
+        cwd=WORKSPACE,
+        env=os.environ | {"NUMBA_CACHE_DIR": str(folder)} | _UNCOLOURED,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    return _Helper(process, folder)
+
+
+def _take_over(source: Path, cache: Path) -> None:
+    """Move the kernels that a cache lacks there, each index after what it names."""
+    for index in source.rglob("*.nbi"):
+        target = cache / index.relative_to(source)
+        if target.exists():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        for data in index.parent.glob(f"{index.stem}.*.nbc"):
+            data.replace(target.parent / data.name)
+        index.replace(target)
+
+
+def _count_compiled(folders: Iterable[Path]) -> int:
+    """Return how many kernels any of these caches has."""
+    return len(
+        {
+            path.relative_to(folder)
+            for folder in folders
+            for path in _list_files(folder)
+            if path.suffix == ".nbi"
+        }
+    )
+
+
+def _list_files(folder: Path) -> list[Path]:
+    """Return the files of a cache, without those of the parts within it."""
+    return [
+        path
+        for path in folder.glob("*/*.nb[ci]")
+        if not path.parent.name.startswith(_PART)
+    ]
+
+
+class _Progress:
+    """Progress of the compilation: a bar on a terminal, else a line now and then."""
+
+    def __init__(self, n_all: int) -> None:
+        self._n_all = n_all
+        self._is_bar = sys.stdout.isatty()
+        self._shown = (-1, 0.0)
+
+    def show(self, n_done: int) -> None:
+        """Show the number of compiled kernels, if it is another one than before.
+
+        Args:
+            n_done: Kernels that are compiled.
+        """
+        n, at = self._shown
+        now = time.monotonic()
+        if n_done == n or (not self._is_bar and now < at + _LINE_EVERY):
+            return
+        self._shown = n_done, now
+        text = f"compiled {n_done} of {self._n_all} kernels"
+        if self._is_bar:
+            filled = _BAR * n_done // max(self._n_all, 1)
+            sys.stdout.write(f"\r[{'#' * filled:<{_BAR}}] {text}")
+            sys.stdout.flush()
+        else:
+            print_line(text)
+
+    def close(self) -> None:
+        """Leave the terminal as it was."""
+        if self._is_bar:
+            sys.stdout.write("\r\x1b[K")
+            sys.stdout.flush()
+
+
+def main(words: list[str]) -> int:
+    """Compile one part, named, or all that is not compiled yet.
+
+    Returns:
+        The exit code.
+    """
+    if words:
+        with _no_collecting():
+            PARTS[words[0]]()
+        return 0
+    try:
+        compile_once()
+    except KeyboardInterrupt:
+        print_line("broken off; what is compiled is kept, the next run goes on from it")
+        return 128 + signal.SIGINT
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

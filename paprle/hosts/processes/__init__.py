@@ -1,0 +1,1 @@
+"""Child processes of a session: one module per role."""

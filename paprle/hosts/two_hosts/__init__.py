@@ -1,0 +1,1 @@
+"""Sessions between two hosts: remote follower and remote leader."""

@@ -1,0 +1,27 @@
+"""The identity that both hosts of a link derive from the same config."""
+
+from __future__ import annotations
+
+from paprle import __version__
+from paprle.config import Resolved
+from paprle.contracts.types import RobotInfo
+from paprle.ipc.records import Layout
+from paprle.link.handshake import make_digest
+
+PERIOD_RATE = 1000.0  # [Hz] chosen: how often a host looks; half a period on the way
+SILENCE = 5.0  # [s] chosen: after this the other host is gone; the gate held long ago
+
+
+def identify(resolved: Resolved, robot: RobotInfo, layout: Layout) -> dict[str, str]:
+    """Return what both hosts must agree on: version, robot, rate and record layout."""
+    limits = (robot.q_min, robot.q_max, robot.dq_max, robot.ddq_max, robot.dddq_max)
+    return {
+        "version": __version__,
+        "follower": resolved.follower_name,
+        "joints": make_digest(robot.joint_names),
+        "limits": make_digest(
+            [None if row is None else row.tolist() for row in limits]
+        ),
+        "session.rate": f"{resolved.session.rate:g}",
+        "layout": make_digest(layout.setpoint.descr, layout.status.descr),
+    }

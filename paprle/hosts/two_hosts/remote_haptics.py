@@ -1,0 +1,131 @@
+"""Feedback of a leader with motors whose robot is on another host.
+
+Imported where there are motors: models and kernels, which other leaders need not wait
+for. The leader's own laws (gravity, friction, posture) are rendered whether the link
+is there or not; contact as far as the round trip lets it (``paprle.haptics.remote_follower``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from paprle.config import Resolved
+from paprle.contracts.plugins import Leader
+from paprle.contracts.settings.feedback import FeedbackSettings
+from paprle.contracts.types import Feedback, GateState, LeaderInfo, SessionState
+from paprle.haptics.haptics import Haptics
+from paprle.haptics.laws import make_laws
+from paprle.haptics.remote_follower import FELT, GONE, FollowerAfar
+from paprle.haptics.thread import FeedbackThread, Sources
+from paprle.hosts.plan import make_feedback
+from paprle.ipc.records import make_layout
+from paprle.link.remote_leader.operator_side import make_feedback as make_told
+from paprle.link.remote_leader.robot_view import RobotView
+from paprle.retargeting.pairing import Pairing
+from paprle.robot import RobotModel
+from paprle.robot.empty_robot import NOBODY
+from paprle.robot.urdf import read_urdf
+
+_OF_A_HAND = frozenset({"contact", "damping", "wall"})
+"""Laws of the follower that need no more than what holds the hand."""
+
+
+def make_far_haptics(
+    settings: FeedbackSettings, leader: LeaderInfo
+) -> tuple[Haptics, FollowerAfar]:
+    """Return the feedback of a leader whose robot is far away.
+
+    Args:
+        settings: Section ``feedback``.
+        leader: What the leader says of itself.
+
+    Returns:
+        It, and where it hears of the robot.
+
+    Raises:
+        ConfigError: If laws are above the bound (F2), or settings name what the leader
+            does not have.
+    """
+    off = {
+        one.name: None
+        for one in make_laws(settings)
+        if one.law.needs_follower and one.name not in _OF_A_HAND
+    }
+    rig = replace(settings.rig, lags={}, drive_stiffness={})
+    own = replace(settings, laws=replace(settings.laws, **off), rig=rig)
+    nobody = RobotModel(NOBODY, {}, read_urdf(NOBODY.urdf_path))
+    pairing, layout = Pairing(limbs={}, arms={}), make_layout(NOBODY, leader)
+    afar = FollowerAfar()
+    haptics = Haptics(own, nobody, leader, pairing, layout, afar)
+    haptics.check_stability()
+    return haptics, afar
+
+
+class Forces:
+    """The feedback thread of ``paprle lead``."""
+
+    def __init__(self, resolved: Resolved, leader: Leader) -> None:
+        """Make it, not started.
+
+        Args:
+            resolved: The config.
+            leader: The leader, closed.
+
+        Raises:
+            ConfigError: If its laws would not be stable.
+        """
+        settings = make_feedback(resolved, leader.info)
+        self._haptics, self._follower = make_far_haptics(settings, leader.info)
+        self._told = Feedback(
+            stamp_ns=0, state=SessionState.WAITING, episode=0, is_engaged=False
+        )
+        self._words: list[str] = []
+        self._thread = FeedbackThread(
+            self._haptics,
+            leader,
+            Sources(lambda: self._told, lambda: None, lambda: None),
+            settings.rate,
+            lambda text: self._words.append(f"feedback: {text}"),
+        )
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Notes on the feedback for the operator."""
+        return (
+            f"{self._haptics.describe()}; contact is felt up to {1e3 * FELT:.0f} ms "
+            f"there and back, fading to nothing at {1e3 * GONE:.0f} ms",
+        )
+
+    def start(self) -> None:
+        """Start rendering; the leader is open."""
+        self._thread.start()
+
+    def step(self, view: RobotView | None, now_ns: int) -> None:
+        """Take what came of the robot; what came last stands while nothing does.
+
+        Args:
+            view: What its session did last; None: nothing came.
+            now_ns: Our time, [ns].
+        """
+        if view is None:  # the leader is told that this host lives
+            self._told = replace(self._told, stamp_ns=now_ns)
+            return
+        follows = view.is_engaged and view.gate_state is GateState.ENGAGED
+        age_ns = now_ns - view.captured_ns if view.captured_ns else None
+        self._follower.hear(now_ns, age_ns, view.holds, is_following=follows)
+        self._told = make_told(view, now_ns)
+
+    def describe(self, now_ns: int) -> str:
+        """Return the share of contact that is felt, in words."""
+        return f"contact felt {self._follower.find_share(now_ns):.0%}"
+
+    def take_words(self) -> list[str]:
+        """Return what went wrong since the last call."""
+        words, self._words = self._words, []
+        return words
+
+    def close(self) -> str:
+        """End it; return how punctual it was."""
+        self._thread.close()
+        return self._thread.summarise()

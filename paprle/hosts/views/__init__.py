@@ -1,0 +1,1 @@
+"""Views of a session for observers: robot, cameras, proximity, recordings."""

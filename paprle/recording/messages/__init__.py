@@ -1,0 +1,1 @@
+"""Messages of a recording: types, channels, fields and CDR."""

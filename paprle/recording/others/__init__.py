@@ -1,0 +1,1 @@
+"""Recordings in formats of other projects: ROS bags and AdaptiX."""

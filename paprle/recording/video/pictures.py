@@ -1,0 +1,182 @@
+"""Reading the pictures of an episode back, one by one; nothing of it is trusted."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Iterator, Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from rosbags.serde import SerdeError
+
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.images import CameraInfo
+from paprle.ipc.pictures import Kind
+from paprle.recording.header_check import check_cameras
+from paprle.recording.mcap.scan import (
+    Attachment,
+    Chunk,
+    Messages,
+    Metadata,
+    Scanner,
+    Topic,
+)
+from paprle.recording.messages.types import decode
+from paprle.recording.tracks import Track, camera_from_dict, list_tracks
+from paprle.recording.video.codec import Decoder, Image
+
+_HEADER = "header.json"
+_LARGEST = 4 << 20  # [bytes] chosen: of a header, as in ``reading``
+_NS = 1_000_000_000
+_BROKEN = (SerdeError, ValueError, IndexError, UnicodeDecodeError, MemoryError)
+
+
+class Coded(NamedTuple):
+    """A picture as it is in the file.
+
+    Attributes:
+        stamp_ns: When it was exposed, monotonic, [ns].
+        data: Its bytes.
+        format: Of these: h264, jpeg or png.
+    """
+
+    stamp_ns: int
+    data: bytes
+    format: str
+
+
+class Picture(NamedTuple):
+    """A picture.
+
+    Attributes:
+        stamp_ns: When it was exposed, monotonic, [ns].
+        image: RGB, shape (height, width, 3); or depth, shape (height, width), in counts
+            of ``CameraInfo.depth_unit``, 0 where none is known. None: it is broken.
+    """
+
+    stamp_ns: int
+    image: Image | None
+
+
+class Footage:
+    """The pictures of an episode, of any length: one chunk is in memory at a time.
+
+    Attributes:
+        path: The MCAP file.
+        cameras: What the images of each camera are, by name.
+        settings: The same as it is recorded, with the plug-in, by name.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read what cameras there are.
+
+        Args:
+            path: The MCAP file; of a damaged one, its longest valid prefix is read.
+
+        Raises:
+            RecordingError: If it is no recording of ours, or cannot be read.
+        """
+        self.path = path
+        header = _read_header(path)
+        settings = header.get("cameras", {})
+        if not isinstance(settings, dict):
+            raise RecordingError(f"{path}: expected cameras by name in {_HEADER}")
+        check_cameras(settings, str(path))
+        self.settings: Mapping[str, Mapping[str, Any]] = settings
+        self.cameras: Mapping[str, CameraInfo] = {
+            name: camera_from_dict(values) for name, values in settings.items()
+        }
+        tracks = list_tracks(settings)
+        self._tracks = {(track.camera, track.kind): track for track in tracks}
+
+    def list_tracks(self) -> tuple[Track, ...]:
+        """Return what there is of each camera: pictures, and depth beside them."""
+        return tuple(self._tracks.values())
+
+    def read_coded(self, camera: str, *, depth: bool = False) -> Iterator[Coded]:
+        """Yield the pictures of a camera as they are in the file.
+
+        Args:
+            camera: Its name.
+            depth: The depth beside its images instead of them.
+
+        Raises:
+            RecordingError: If none were recorded of it.
+        """
+        track = self._find_track(camera, depth=depth)
+        ids: set[int] = set()
+        for chunk in _iterate_chunks(self.path):
+            for record in chunk:
+                if isinstance(record, Topic) and record.topic == track.topic:
+                    ids.add(record.id)
+                elif isinstance(record, Messages) and record.channel_id in ids:
+                    for row in record.data:
+                        yield _decode(track, row.tobytes(), self.path)
+
+    def read(
+        self, camera: str, *, depth: bool = False
+    ) -> Generator[Picture, None, None]:
+        """Yield the pictures of a camera, decoded, in order.
+
+        Args:
+            camera: Its name.
+            depth: The depth beside its images instead of them.
+
+        Raises:
+            RecordingError: If none were recorded of it.
+            MissingDependency: If PyAV is not there.
+        """
+        track = self._find_track(camera, depth=depth)
+        info = self.cameras[camera]
+        size = (info.width, info.height)
+        decoder = Decoder(track.format, size, is_depth=track.format == "png")
+        for coded in self.read_coded(camera, depth=depth):
+            yield Picture(coded.stamp_ns, decoder.decode(coded.data))
+
+    def _find_track(self, camera: str, *, depth: bool) -> Track:
+        track = self._tracks.get((camera, Kind.DEPTH if depth else Kind.PICTURE))
+        if track is None:
+            what = "depth" if depth else "pictures"
+            there = sorted({name for name, _ in self._tracks}) or ["none"]
+            raise RecordingError(
+                f"{self.path}: expected {what} of camera '{camera}', got none; cameras "
+                f"in it: {', '.join(there)}"
+            )
+        return track
+
+
+def _read_header(path: Path) -> dict[str, Any]:
+    scanner = Scanner(path)
+    try:
+        for item in scanner:
+            if isinstance(item, Attachment) and item.name == _HEADER:
+                header = json.loads(item.data[:_LARGEST])
+                if isinstance(header, dict):
+                    return header
+            if not isinstance(item, Attachment | Metadata):
+                break
+    except (OSError, ValueError, RecursionError) as err:
+        raise RecordingError(f"{path}: expected a recording, got {err}") from err
+    problem = scanner.problem or f"no {_HEADER}"
+    raise RecordingError(f"{path}: expected a recording of paprle, got {problem}")
+
+
+def _iterate_chunks(path: Path) -> Iterator[Chunk]:
+    try:
+        for item in Scanner(path):
+            if isinstance(item, list):
+                yield item
+    except OSError as err:
+        raise RecordingError(f"{path}: expected to read it, got {err}") from err
+
+
+def _decode(track: Track, data: bytes, path: Path) -> Coded:
+    try:
+        message = decode(data, track.typename)
+        video = track.format == "h264"
+        stamp = message.timestamp if video else message.header.stamp
+        return Coded(stamp.sec * _NS + stamp.nanosec, bytes(message.data), track.format)
+    except _BROKEN as err:
+        raise RecordingError(
+            f"{path}: expected {track.typename} on {track.topic}, got {err!r}"
+        ) from err

@@ -1,0 +1,144 @@
+"""A few stills of a recorded camera, side by side: what an episode was about.
+
+``python -m paprle.recording.video.thumbnail_strip EPISODE`` writes the strips of all its cameras to the
+standard output, a JSON object a line, at the lowest priority.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from paprle.contracts.errors import PaprleError
+from paprle.contracts.images import CameraInfo
+from paprle.ipc.pictures import Kind
+from paprle.recording.video.codec import Decoder, Image, make_encoder
+from paprle.recording.video.pictures import Coded, Footage
+
+N_STILLS = 6  # chosen: as many as are told apart in a row
+_WIDE = 200  # [px] chosen: six of them fill a report's page
+_IDR = 5  # spec: ITU-T H.264, table 7-1: a slice that needs no picture before it
+_NICE = 19
+_GREY = 255
+_START = b"\x00\x00\x01"  # spec: ITU-T H.264, annex B
+
+
+class Strip(NamedTuple):
+    """Stills side by side.
+
+    Attributes:
+        jpeg: The picture.
+        stamps_ns: When each was exposed, monotonic, [ns].
+    """
+
+    jpeg: bytes
+    stamps_ns: tuple[int, ...]
+
+
+def make_strips(path: Path, n: int = N_STILLS) -> dict[str, Strip]:
+    """Return the strip of each camera of an episode that has any picture.
+
+    Args:
+        path: The MCAP file.
+        n: How many stills at most.
+
+    Raises:
+        RecordingError: If it is no recording of ours.
+        MissingDependency: If PyAV is not there.
+    """
+    footage = Footage(path)
+    names = [one.camera for one in footage.list_tracks() if one.kind is Kind.PICTURE]
+    strips = {name: _make_strip(footage, name, n) for name in names}
+    return {name: strip for name, strip in strips.items() if strip is not None}
+
+
+def needs_no_other(coded: Coded) -> bool:
+    """Whether a picture can be decoded without those before it."""
+    if coded.format != "h264":
+        return True
+    at = coded.data.find(_START)
+    while 0 <= at < len(coded.data) - len(_START):
+        if coded.data[at + len(_START)] & 0x1F == _IDR:
+            return True
+        at = coded.data.find(_START, at + 1)
+    return False
+
+
+def _make_strip(footage: Footage, camera: str, n: int) -> Strip | None:
+    keys = [one.stamp_ns for one in footage.read_coded(camera) if needs_no_other(one)]
+    if not keys:
+        return None
+    wanted = np.linspace(keys[0], keys[-1], n)
+    chosen = {min(keys, key=lambda key, at=at: abs(key - at)) for at in wanted}  # type: ignore[misc]
+    info, stills, stamps = footage.cameras[camera], [], []
+    for coded in footage.read_coded(camera):
+        if coded.stamp_ns not in chosen:
+            continue
+        is_depth = coded.format == "png"
+        decoder = Decoder(coded.format, (info.width, info.height), is_depth=is_depth)
+        image = decoder.decode(coded.data)
+        if image is not None:
+            stills.append(_shrink(image))
+            stamps.append(coded.stamp_ns)
+    return Strip(_encode(np.hstack(stills)), tuple(stamps)) if stills else None
+
+
+def _shrink(image: Image) -> npt.NDArray[np.uint8]:
+    """Return an image as small RGB with even sides."""
+    step = -(-image.shape[1] // _WIDE)
+    small = image[::step, ::step].astype(np.uint32)
+    if small.ndim == 2:
+        most = max(int(small.max()), 1)
+        small = np.repeat((small * _GREY // most)[:, :, None], 3, 2)
+    height, width = (side - side % 2 for side in small.shape[:2])
+    return small[:height, :width].astype(np.uint8)
+
+
+def _encode(pixels: npt.NDArray[np.uint8]) -> bytes:
+    height, width = pixels.shape[:2]
+    info = CameraInfo(
+        width=width,
+        height=height,
+        fps=1.0,
+        encoding="rgb8",
+        K=np.full((3, 3), np.nan),
+        link="",
+        T_link_cam=pin.SE3.Identity(),
+    )
+    coded = make_encoder(info, "jpeg").encode(0, np.ascontiguousarray(pixels).tobytes())
+    return b"" if coded is None else coded.data
+
+
+def describe_strip(camera: str, strip: Strip) -> dict[str, Any]:
+    """Return a strip as JSON has it."""
+    begin = strip.stamps_ns[0]
+    return {
+        "camera": camera,
+        "seconds": [round((stamp - begin) * 1e-9, 1) for stamp in strip.stamps_ns],
+        "jpeg": base64.b64encode(strip.jpeg).decode("ascii"),
+    }
+
+
+def main() -> int:
+    """Write the strips of the episode that is named."""
+    os.nice(_NICE)
+    try:
+        strips = make_strips(Path(sys.argv[1]))
+    except PaprleError as err:
+        sys.stderr.write(f"error: {err}\n")
+        return 1
+    for camera, strip in strips.items():
+        sys.stdout.write(json.dumps(describe_strip(camera, strip)) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,1 @@
+"""Collision bodies of a robot: shapes, distances and pairs."""

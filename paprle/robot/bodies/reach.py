@@ -1,0 +1,171 @@
+"""Upper bounds on the change of two bodies' distance with each joint.
+
+When one joint moves, the distance of two bodies changes no faster than a point of
+either moves about the joint's axis, seen from the other side of the joint. So the bound
+is the largest distance from the axis that any point of one body can have, and that of
+the other body when the robot is taken to be held on the other side: the lesser counts.
+
+To find it a body is wrapped in points and carried along the chain from joint to joint:
+what a turning joint sweeps is a cylinder about its axis, what a sliding one sweeps is
+the body drawn out. A full turn is taken for every revolute joint.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from paprle.contracts.types import Vec
+from paprle.robot.arrays import Bodies, Ints, Tree
+from paprle.robot.bodies.shapes import BALL, DISC, HALF_SPACE
+
+_N_CORNERS = 32  # chosen: a circle's hull is 0.5 % wider than the circle
+
+
+class _Wrap(NamedTuple):
+    """Points whose hull, grown by a margin, holds a body in all its places."""
+
+    points: Vec
+    margin: float
+
+
+def compute_reach(
+    tree: Tree, q_min: Vec, q_max: Vec, bodies: Bodies, pairs: tuple[Ints, Ints]
+) -> Vec:
+    """Bound how fast distances of pairs change, over all configurations.
+
+    Args:
+        tree: The robot's joints.
+        q_min: Lower limits of its vector, shape (n,), [rad] or [m].
+        q_max: Upper limits, shape (n,).
+        bodies: The bodies.
+        pairs: Indices of the pairs' bodies, shapes (k,).
+
+    Returns:
+        The bounds, shape (n, k), [m/rad] or [m/m]; 0 for joints that move both bodies
+        of a pair or neither.
+    """
+    sweeps = _Sweeps(tree, q_min, q_max, bodies)
+    reach = np.zeros((len(q_min), len(pairs[0])))
+    for k, (a, b) in enumerate(zip(*pairs, strict=True)):
+        for one, other in ((int(a), int(b)), (int(b), int(a))):
+            held = set(sweeps.chain(other))
+            for joint in sweeps.chain(one):
+                if joint not in held:
+                    rate = min(sweeps.rate(one, joint), sweeps.rate_seen(other, joint))
+                    reach[tree.column[joint], k] += abs(tree.scale[joint]) * rate
+    return reach
+
+
+class _Sweeps:
+    """Volumes that bodies sweep, seen from joints; each is found once."""
+
+    def __init__(self, tree: Tree, q_min: Vec, q_max: Vec, bodies: Bodies) -> None:
+        self._tree = tree
+        self._bodies = bodies
+        ends = [tree.scale * q[tree.column] + tree.offset for q in (q_min, q_max)]
+        self._travel = np.stack(ends, axis=1)
+        self.chain = cache(self._find_chain)
+        self._in_joint = cache(self._wrap_in_joint)
+        self._seen = cache(self._wrap_seen)
+        self.rate = cache(self._find_rate)
+        self.rate_seen = cache(self._find_rate_seen)
+
+    def _find_chain(self, body: int) -> tuple[int, ...]:
+        """Return the joints that move a body, from its own to the root's."""
+        chain, joint = [], int(self._bodies.joint[body])
+        while joint >= 0:
+            chain.append(joint)
+            joint = int(self._tree.parent[joint])
+        return tuple(chain)
+
+    def _find_rate(self, body: int, joint: int) -> float:
+        """Return how far from a joint's axis a body that hangs on it can be."""
+        return self._distance_from_axis(joint, self._in_joint(body, joint))
+
+    def _find_rate_seen(self, body: int, joint: int) -> float:
+        """Return how far from a joint's axis a body on its other side can be."""
+        if self._bodies.kind[body] == HALF_SPACE:
+            return math.inf
+        return self._distance_from_axis(
+            joint, self._to_joint(joint, self._seen(body, joint))
+        )
+
+    def _distance_from_axis(self, joint: int, wrap: _Wrap) -> float:
+        if self._tree.is_prismatic[joint]:
+            return 1.0
+        along = wrap.points @ self._tree.axis[joint]
+        across = wrap.points - np.outer(along, self._tree.axis[joint])
+        return float(np.linalg.norm(across, axis=1).max()) + wrap.margin
+
+    def _wrap_in_joint(self, body: int, joint: int) -> _Wrap:
+        """Wrap a body in the frame of a joint that moves it; -1: the root."""
+        if joint == self._bodies.joint[body]:
+            return _wrap_body(self._bodies, body)
+        chain = (*self._find_chain(body), -1)
+        child = chain[chain.index(joint) - 1]
+        swept = self._sweep(child, self._in_joint(body, child), forward=True)
+        return _Wrap(
+            swept.points @ self._tree.R[child].T + self._tree.p[child], swept.margin
+        )
+
+    def _wrap_seen(self, body: int, joint: int) -> _Wrap:
+        """Wrap a body in the frame of the parent of a joint that does not move it."""
+        parent = int(self._tree.parent[joint])
+        if parent < 0 or parent in self._find_chain(body):
+            return self._in_joint(body, parent)
+        wrap = self._to_joint(parent, self._seen(body, parent))
+        return self._sweep(parent, wrap, forward=False)
+
+    def _to_joint(self, joint: int, wrap: _Wrap) -> _Wrap:
+        """Take a wrap from the parent's frame into a joint's at zero position."""
+        points = (wrap.points - self._tree.p[joint]) @ self._tree.R[joint]
+        return _Wrap(points, wrap.margin)
+
+    def _sweep(self, joint: int, wrap: _Wrap, *, forward: bool) -> _Wrap:
+        """Return what a wrap sweeps in a joint's frame while that joint moves."""
+        axis = self._tree.axis[joint]
+        if self._tree.is_prismatic[joint]:
+            ends = self._travel[joint] if forward else -self._travel[joint]
+            moved = [wrap.points + end * axis for end in ends]
+            return _Wrap(np.concatenate(moved), wrap.margin)
+        along = wrap.points @ axis
+        return _Wrap(
+            _circles(
+                axis,
+                self._distance_from_axis(joint, wrap),
+                (along.min() - wrap.margin, along.max() + wrap.margin),
+            ),
+            0.0,
+        )
+
+
+def _circles(axis: Vec, radius: float, heights: tuple[float, float]) -> Vec:
+    """Return corners of hulls of two circles about an axis."""
+    side = np.eye(3)[np.argmin(np.abs(axis))]
+    u = np.cross(axis, side)
+    u /= np.linalg.norm(u)
+    angles = np.arange(_N_CORNERS) * (2.0 * math.pi / _N_CORNERS)
+    wide = radius / math.cos(math.pi / _N_CORNERS)
+    ring = wide * (
+        np.outer(np.cos(angles), u) + np.outer(np.sin(angles), np.cross(axis, u))
+    )
+    return np.concatenate([ring + height * axis for height in heights])
+
+
+def _wrap_body(bodies: Bodies, body: int) -> _Wrap:
+    """Wrap a body in the frame of its joint."""
+    x, y, z = bodies.size[body, :3]
+    if bodies.size[body, DISC] > 0.0:
+        points = _circles(np.array([0.0, 0.0, 1.0]), bodies.size[body, DISC], (-z, z))
+    else:
+        signs = (-1.0, 1.0)
+        points = np.array(
+            [(i * x, j * y, k * z) for i in signs for j in signs for k in signs]
+        )
+    return _Wrap(
+        points @ bodies.R[body].T + bodies.p[body], float(bodies.size[body, BALL])
+    )

@@ -1,0 +1,122 @@
+"""Distances of the gate's bodies, in a posture and on a way, compiled.
+
+For slow moves, in a thread beside the tick: calls share no memory they write to.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from paprle.compiled import compiled_aside, inlined
+from paprle.contracts.settings.core import GateSettings
+from paprle.contracts.types import Vec
+from paprle.gate.contact.clearance import measure
+from paprle.gate.contact.scene import Collision, Scene, place_bodies_at
+from paprle.gate.memory import Sizes, allocate, fill, lay_out
+from paprle.robot import RobotModel
+from paprle.robot.arrays import Ints, Pairs, make_reach
+from paprle.robot.bodies.arrays import to_arrays
+from paprle.robot.bodies.distance import bound_pair
+from paprle.session.slow_move import sample_path
+
+_KEPT = 0.95  # [1] chosen: of the gate's clearance; it may stand a little nearer
+
+
+class Ways:
+    """Tells whether a straight way in joint space is free, and how much room there is.
+
+    A way is free where every pair of bodies keeps the gate's clearance.
+    """
+
+    def __init__(self, robot: RobotModel, gate: GateSettings) -> None:
+        model = robot.make_collision_model(gate.scene)
+        a, b = np.array(model.body_pairs, dtype=np.int64).reshape(-1, 2).T
+        keep = model.find_kept(gate.clearance_self, gate.clearance_scene)
+        bodies = to_arrays(model.bodies, robot.link_places)
+        nothing = make_reach(np.zeros((0, len(a))))
+        n, m = len(robot.joint_names), len(robot.tree.parent)
+        self._memory = allocate(Sizes(n, 0, m, len(bodies.joint), len(a), 0, 1, 0))
+        scene = Scene(robot.tree, bodies, Pairs(a, b, keep, nothing))
+        fill(lay_out(*self._memory).collision.scene, scene)
+        self._names = tuple(model.pairs)
+
+    def find_contact(self, q_start: Vec, q_goal: Vec) -> str:
+        """Describe the links that would come too near on a way.
+
+        Args:
+            q_start: Where it begins, shape (n,), [rad].
+            q_goal: Where it ends, shape (n,), [rad].
+
+        Returns:
+            The two links, in words; empty where the way is free.
+        """
+        pair = find_near_pair(*self._copy(), sample_path(q_start, q_goal), _KEPT)
+        if pair < 0:
+            return ""
+        return f"'{self._names[pair][0]}' would touch '{self._names[pair][1]}'"
+
+    def measure(self, q: Vec) -> float:
+        """Return the least distance at q, shape (n,), [m]; +inf without pairs."""
+        return float(find_clearance(*self._copy(), q))
+
+    def _copy(self) -> tuple[Vec, Ints]:
+        """Return the memory with scratch of its own: any thread may ask."""
+        floats, integers = self._memory
+        return floats.copy(), integers
+
+
+@compiled_aside
+def find_near_pair(floats: Vec, integers: Ints, path: Vec, share: float) -> int:
+    """Return the first pair that comes nearer than a share of what it keeps, or -1.
+
+    Args:
+        floats: The memory; used as scratch.
+        integers: The memory.
+        path: Postures, shape (m, n), [rad].
+        share: Of ``Pairs.keep``.
+    """
+    collision = lay_out(floats, integers).collision
+    pairs = collision.scene.pairs
+    for row in range(len(path)):
+        _place(collision, path[row])
+        for k in range(len(pairs.a)):
+            least = share * pairs.keep[k]
+            if _find_distance(collision, k, least) < least:
+                return k
+    return -1
+
+
+@compiled_aside
+def find_clearance(floats: Vec, integers: Ints, q: Vec) -> float:
+    """Return the smallest distance of any pair at q, shape (n,), [m].
+
+    Args:
+        floats: The memory; used as scratch.
+        integers: The memory.
+        q: See above.
+    """
+    collision, least = lay_out(floats, integers).collision, math.inf
+    _place(collision, q)
+    for k in range(len(collision.scene.pairs.a)):
+        least = min(least, _find_distance(collision, k, least))
+    return least
+
+
+@inlined
+def _place(collision: Collision, q: Vec) -> None:
+    placed, work = collision.scratch.placed, collision.measured.work
+    place_bodies_at(collision.scene, q, placed, work)
+
+
+@inlined
+def _find_distance(collision: Collision, k: int, least: float) -> float:
+    """Return the distance of a pair that is placed, or a bound that is not below."""
+    scene, scratch = collision.scene, collision.scratch
+    bodies, a, b = scene.bodies, scene.pairs.a[k], scene.pairs.b[k]
+    R, p = scratch.placed.R_body, scratch.placed.p_body
+    bound = bound_pair(bodies, a, b, R, p)
+    if bound >= least:
+        return bound
+    return measure(bodies, a, b, R, p, scratch.witness)

@@ -1,0 +1,82 @@
+"""Faults of one line, packet by packet."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+from paprle_emulators.dynamixel.bus import Answer
+
+SEED = 4  # chosen: the same faults in every run
+LATE = 0.05  # chosen: later than clients wait [s]
+
+
+class LineFaults:
+    """Faults of one line: each packet, of either side, meets them by chance.
+
+    Attributes:
+        lost: Probability that a packet vanishes.
+        corrupted: That one of its bits is turned.
+        duplicated: That an answer comes twice.
+        late: That an answer comes ``lateness`` after its time.
+        lateness: [s].
+        latency: Of every answer, as of a USB adapter with a slow timer, [s].
+        byte_time: Of every byte, as at a baud rate, [s].
+        n_spoilt: Packets that met a fault.
+    """
+
+    def __init__(self) -> None:
+        self._random = random.Random(SEED)
+        self.n_spoilt = 0
+        self.reset()
+
+    def reset(self) -> None:
+        """Let nothing go wrong."""
+        self.lost = self.corrupted = self.duplicated = self.late = 0.0
+        self.lateness = LATE
+        self.latency = 0.0
+        self.byte_time = 0.0
+
+    def _happens(self, probability: float) -> bool:
+        happens = probability > 0 and self._random.random() < probability
+        self.n_spoilt += happens
+        return happens
+
+    def _turn_bit(self, data: bytes) -> bytes:
+        spoilt = bytearray(data)
+        spoilt[self._random.randrange(len(data))] ^= 1 << self._random.randrange(8)
+        return bytes(spoilt)
+
+    def spoil_request(self, data: bytes) -> bytes:
+        """Return the bytes of a client's request that reach the servos."""
+        if not data or self._happens(self.lost):
+            return b""
+        return self._turn_bit(data) if self._happens(self.corrupted) else data
+
+    def spoil(self, answers: list[Answer]) -> list[Answer]:
+        """Return the servos' answers that reach a client."""
+        if not (self.lost or self.corrupted or self.duplicated or self.late):
+            return self._delay(answers)
+        out = []
+        for one in answers:
+            if not one.data or self._happens(self.lost):
+                continue
+            if self._happens(self.corrupted):
+                one = replace(one, data=self._turn_bit(one.data))  # noqa: PLW2901
+            if self._happens(self.late):
+                one = replace(one, delay=one.delay + self.lateness)  # noqa: PLW2901
+            out.append(one)
+            if self._happens(self.duplicated):
+                out.append(one)
+        return self._delay(out)
+
+    def _delay(self, answers: list[Answer]) -> list[Answer]:
+        """Return answers that take their time on the line and in the adapter."""
+        if not answers or not (self.latency or self.byte_time):
+            return answers
+        timed = [
+            replace(one, delay=one.delay + len(one.data) * self.byte_time)
+            for one in answers
+        ]
+        timed[0] = replace(timed[0], delay=timed[0].delay + self.latency)
+        return timed

@@ -1,0 +1,200 @@
+"""Commands to a running rig on standard input, their answers, and the log."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from paprle_emulators.dynamixel.faults import Faults
+
+if TYPE_CHECKING:
+    from paprle_emulators.dynamixel.rig import Rig
+
+LOG_PERIOD_NS = 2_000_000  # chosen: 500 Hz shows what a bus at 400 Hz does [ns]
+MOST_LINES = 300_000  # chosen: ten minutes; then the file begins anew, one is kept
+
+
+class Log:
+    """Writes the truth about a rig to a file, one JSON object a line, without end.
+
+    When the file is full it becomes ``<name>.1`` and a new one is begun.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._file = path.open("w")
+        self._n_lines = 0
+        self._next_ns = 0
+
+    def note(self, rig: Rig) -> None:
+        """Write a line if it is time."""
+        if rig.now_ns < self._next_ns:
+            return
+        self._next_ns = rig.now_ns + LOG_PERIOD_NS
+        if self._n_lines >= MOST_LINES:
+            self._file.close()
+            self._path.replace(f"{self._path}.1")
+            self._file, self._n_lines = self._path.open("w"), 0
+        self._n_lines += 1
+        self._file.write(json.dumps(rig.describe()) + "\n")
+
+    def close(self) -> None:
+        """Finish the file."""
+        self._file.close()
+
+
+class Lines(Protocol):
+    """Server of lines, as far as orders need it."""
+
+    def describe(self) -> dict[str, object]:
+        """Return the endpoint."""
+
+    def unplug(self, port: str) -> None:
+        """Pull a cable out."""
+
+    def replug(self, port: str) -> None:
+        """Put it in again."""
+
+
+class Orders:
+    """Carries out orders; every one is answered by a line, an unknown one by an error.
+
+    Attributes:
+        commands: All that can be asked for besides faults.
+    """
+
+    def __init__(
+        self, rig: Rig, answer: Callable[[str], None], log: Log | None = None
+    ) -> None:
+        """Serve a rig.
+
+        Args:
+            rig: What is commanded.
+            answer: Takes each line of an answer.
+            log: Where the truth is written; None: nowhere.
+        """
+        self._rig = rig
+        self._answer = answer
+        self._log = log
+        self._faults = Faults(rig)
+        self._rest = b""
+        self.commands: Mapping[str, Callable[[dict[str, Any], Lines], object]] = {
+            "state": self._state,
+            "motion": self._motion,
+            "pose": self._pose,
+            "let_go": self._let_go,
+            "hold": self._hold,
+            "push": self._push,
+            "hand": self._hand,
+            "clear": self._clear,
+            "unplug": self._unplug,
+            "replug": self._replug,
+        }
+
+    def note(self, rig: Rig) -> None:
+        """Log the state after a step."""
+        if self._log is not None:
+            self._log.note(rig)
+
+    def cause(self, fault: Mapping[str, Any]) -> None:
+        """Cause a fault, as from standard input."""
+        self._faults.cause(fault)
+
+    def feed(self, data: bytes, lines: Lines) -> None:
+        """Take bytes of standard input."""
+        *complete, self._rest = (self._rest + data).split(b"\n")
+        for line in complete:
+            if line.strip():
+                self._answer(json.dumps(self.obey(line, lines)))
+
+    def obey(self, line: bytes, lines: Lines) -> dict[str, object]:
+        """Carry out one order and return the answer to it."""
+        try:
+            order = json.loads(line)
+            if not isinstance(order, dict):
+                raise ValueError("expected an object")
+            if "fault" in order:
+                self._faults.cause(order)
+                return {"ok": True}
+            name = order.pop("cmd", None)
+            if name not in self.commands:
+                known = ", ".join(self.commands)
+                raise ValueError(f"expected 'fault', or 'cmd' one of {known}")
+            result = self.commands[name](order, lines)
+            if order:
+                raise ValueError(f"'{name}' takes no '{', '.join(order)}'")
+        except (ValueError, TypeError, KeyError) as error:
+            text = line.decode(errors="replace").strip()
+            return {"ok": False, "error": f"order {text}: {error}"}
+        return {"ok": True, **(result if isinstance(result, dict) else {})}
+
+    def _limbs(self, order: dict[str, Any]) -> list[Any]:
+        name = order.pop("limb", None)
+        limbs = self._rig.limbs
+        if name is not None and name not in limbs:
+            raise ValueError(f"expected a limb of {', '.join(limbs)}, got '{name}'")
+        return [limb for key, limb in limbs.items() if name in (None, key)]
+
+    def _state(self, order: dict[str, Any], lines: Lines) -> object:
+        del order, lines
+        return self._rig.describe()
+
+    def _motion(self, order: dict[str, Any], lines: Lines) -> None:
+        del lines
+        names = [limb.spec.name for limb in self._limbs(order)]
+        program = str(order.pop("program"))
+        for name in names:
+            self._rig.play(program, name)
+
+    def _pose(self, order: dict[str, Any], lines: Lines) -> None:
+        """Take joints to places with the hand, [rad], by the joints' names."""
+        del lines
+        joints = {str(k): float(q) for k, q in dict(order.pop("joints")).items()}
+        name = order.get("limb")
+        self._limbs(order)
+        self._rig.pose(joints, name)
+
+    def _let_go(self, order: dict[str, Any], lines: Lines) -> None:
+        del lines
+        for limb in self._limbs(order):
+            limb.hold(False)
+
+    def _hold(self, order: dict[str, Any], lines: Lines) -> None:
+        del lines
+        for limb in self._limbs(order):
+            limb.hold(True)
+
+    def _push(self, order: dict[str, Any], lines: Lines) -> None:
+        """Put a torque on joints, [N·m], by the joints' names."""
+        del lines
+        limbs, tau = self._limbs(order), dict(order.pop("tau"))
+        for limb in limbs:
+            joints = [servo.joint for servo in limb.spec.servos]
+            for joint, value in tau.items():
+                limb.arm.push[joints.index(joint)] = float(value)
+
+    def _hand(self, order: dict[str, Any], lines: Lines) -> None:
+        """Choose how firmly the hand holds every joint."""
+        del lines
+        limbs = self._limbs(order)
+        stiffness, damping = order.pop("stiffness"), order.pop("damping")
+        for limb in limbs:
+            ones = np.ones(len(limb.servos))
+            limb.set_hand(ones * np.array(stiffness), ones * np.array(damping))
+
+    def _clear(self, order: dict[str, Any], lines: Lines) -> None:
+        del lines
+        self._faults.clear(order.pop("fault_kind", None))
+
+    def _unplug(self, order: dict[str, Any], lines: Lines) -> None:
+        for port in self._faults.find_lines(order):
+            lines.unplug(port)
+
+    def _replug(self, order: dict[str, Any], lines: Lines) -> object:
+        for port in self._faults.find_lines(order):
+            lines.replug(port)
+        return lines.describe()

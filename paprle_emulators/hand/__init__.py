@@ -1,0 +1,1 @@
+"""An emulated RealSense that sees a hand."""

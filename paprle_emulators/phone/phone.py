@@ -1,0 +1,294 @@
+"""A phone that speaks the page's messages, and misbehaves on command.
+
+    python -m paprle_emulators.phone.phone 'https://192.0.2.7:8443/#TOKEN' [key=value …]
+
+It opens the real socket over real TLS, moves on a circle while it holds the dead-man,
+and answers questions for its time by a clock of its own. ``radius`` [m], ``period``
+[s], ``rate`` [Hz], ``seconds``; ``certificate``: file of the server's certificate.
+
+Not simulated: ARCore's drift and jitter, a browser (``tests/leaders/webxr`` has the
+page itself in one), and the radio.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+import math
+import socket
+import ssl
+import sys
+import threading
+import time
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from typing import Any, TypeVar
+from urllib.parse import urlsplit
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
+from websockets.typing import Origin, Subprotocol
+
+from paprle.hardware.web.messages import VERSION
+from paprle.hardware.web.serving.server import PROTOCOL
+
+Numbers = Sequence[float]
+_T = TypeVar("_T")
+_UNIT = (0.0, 0.0, 0.0, 1.0)
+_PATIENCE = 5.0  # [s] chosen: a busy machine
+
+
+class EmulatedPhone:
+    """One phone on its page.
+
+    Attributes:
+        status: What it was told last.
+        skew: What its clock shows more than ours, [s].
+        seq: Number of its last message.
+        press: Number of its last press.
+        is_held: Whether it holds the dead-man.
+        is_mute: Whether it answers nothing, as one whose radio is gone.
+        scale: As its slider.
+        mode: As its buttons.
+        counts: Of its buttons.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        *,
+        certificate: str = "",
+        limbs: Sequence[str] = ("hand",),
+        page: str = "emulated",
+        through: tuple[str, int] | None = None,
+    ) -> None:
+        """Connect.
+
+        Args:
+            address: What the operator is shown, with the token behind ``#``.
+            certificate: File of the certificate that the server must have; empty: any.
+            limbs: Hands it tells of.
+            page: Names this loading of the page.
+            through: Where to connect in place of the address: a proxy.
+        """
+        self.status: dict[str, Any] = {}
+        self.skew = 0.0
+        self.seq = self.press = 0
+        self.is_held = self.is_mute = False
+        self.scale, self.mode = 1.0, "all"
+        self.counts = {"stop": 0, "next_episode": 0, "discard": 0}
+        self._limbs = tuple(limbs)
+        self._line = Line(address, certificate, through)
+        self.send_text(json.dumps({"type": "hello", "version": VERSION, "page": page}))
+        self._line.listen(self._hear)
+
+    def hold(self) -> None:
+        """Press the dead-man anew."""
+        self.press += 1
+        self.is_held = True
+
+    def let_go(self) -> None:
+        """Release it."""
+        self.is_held = False
+
+    def make_sample(
+        self, p: Numbers = (0, 0, 0), q: Numbers = _UNIT, **changes: object
+    ) -> dict[str, Any]:
+        """Return the next message, with changes of its hands (``tracked``) or of it.
+
+        Args:
+            p: Position, axes of WebXR, [m].
+            q: Orientation, x, y, z, w.
+            **changes: Members to set.
+
+        Returns:
+            The message.
+        """
+        self.seq += 1
+        hand = {
+            "p": [float(x) for x in p],
+            "q": [float(x) for x in q],
+            "tracked": True,
+            "held": self.is_held,
+            "press": self.press,
+            "opening": 1.0,
+            "gap": None,
+        }
+        hand.update({k: changes.pop(k) for k in tuple(changes) if k in hand})
+        return {
+            "type": "sample",
+            "seq": self.seq,
+            "t": self._read_clock(),
+            "limbs": dict.fromkeys(self._limbs, hand),
+            "scale": self.scale,
+            "mode": self.mode,
+            "actions": dict(self.counts),
+            **changes,
+        }
+
+    def tell(
+        self, p: Numbers = (0, 0, 0), q: Numbers = _UNIT, **changes: object
+    ) -> None:
+        """Send the next message."""
+        self.send(self.make_sample(p, q, **changes))
+
+    def send(self, message: Mapping[str, object]) -> None:
+        """Send a message."""
+        self.send_text(json.dumps(message))
+
+    def send_text(self, text: str | bytes) -> None:
+        """Send anything."""
+        self._line.send(text)
+
+    def drop(self) -> None:
+        """Vanish without a farewell."""
+        self._line.drop()
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._line.close()
+
+    def _read_clock(self) -> float:
+        """Return what its clock shows, [ms]."""
+        return (time.monotonic_ns() * 1e-9 + self.skew) * 1e3
+
+    def _hear(self, data: str | bytes) -> str | None:
+        """Take a message; returns the answer."""
+        message = json.loads(data)
+        if self.is_mute:
+            return None
+        if message["type"] == "status":
+            self.status = message
+        if message["type"] == "clock":
+            return json.dumps({**message, "t": self._read_clock()})
+        return None
+
+
+class Line:
+    """The page's socket, opened as its browser does, for any thread to speak on.
+
+    One thread reads and writes it. Two on one TLS session lose what one writes while
+    the other reads, before Python 3.13: so ``websockets.sync`` does not serve here.
+
+    Attributes:
+        connection: The socket.
+    """
+
+    def __init__(
+        self,
+        address: str,
+        certificate: str = "",
+        through: tuple[str, int] | None = None,
+    ) -> None:
+        """Open it.
+
+        Args:
+            address: What the operator is shown, with the token behind ``#``.
+            certificate: File of the certificate that the server must have; empty: any.
+            through: Where to connect in place of the address.
+        """
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(
+            target=self._loop.run_forever, name="emulated phone"
+        )
+        self._thread.start()
+        try:
+            self.connection = self._do(_open(address, certificate, through))
+        except BaseException:
+            self._end()
+            raise
+
+    def listen(self, hear: Callable[[str | bytes], str | None]) -> None:
+        """Pass each message to a callback, which may return an answer."""
+        asyncio.run_coroutine_threadsafe(self._listen(hear), self._loop)
+
+    def send(self, data: str | bytes) -> None:
+        """Send anything; raises ``ConnectionClosed`` where nobody is there."""
+        self._do(self.connection.send(data))
+
+    def drop(self) -> None:
+        """Vanish without a farewell."""
+        self._loop.call_soon_threadsafe(self.connection.transport.abort)
+        self._end()
+
+    def close(self) -> None:
+        """Close the connection; may be called after ``drop``."""
+        if not self._loop.is_closed():
+            self._do(self.connection.close())
+            self._end()
+
+    async def _listen(self, hear: Callable[[str | bytes], str | None]) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            async for data in self.connection:
+                answer = hear(data)
+                if answer is not None:
+                    await self.connection.send(answer)
+
+    def _do(self, what: Coroutine[Any, Any, _T]) -> _T:
+        return asyncio.run_coroutine_threadsafe(what, self._loop).result()
+
+    def _end(self) -> None:
+        self._do(_settle())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(_PATIENCE)
+        self._loop.close()
+
+
+async def _settle() -> None:
+    """Let whatever else runs in this loop end."""
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        await asyncio.wait(others, timeout=_PATIENCE)
+
+
+async def _open(
+    address: str, certificate: str, through: tuple[str, int] | None
+) -> ClientConnection:
+    parts = urlsplit(address)
+    context = None
+    if parts.scheme == "https":
+        context = ssl.create_default_context(cafile=certificate or None)
+        if not certificate:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+    scheme = "ws" if context is None else "wss"
+    sock = None if through is None else socket.create_connection(through, _PATIENCE)
+    return await connect(
+        f"{scheme}://{parts.netloc}/leader",
+        ssl=context,
+        server_hostname=parts.hostname if context is not None else None,
+        origin=Origin(f"{parts.scheme}://{parts.netloc}"),
+        subprotocols=[Subprotocol(PROTOCOL), Subprotocol(parts.fragment)],
+        compression=None,
+        proxy=None,
+        open_timeout=_PATIENCE,
+        sock=sock,
+    )
+
+
+def main(words: Sequence[str]) -> int:
+    """Move on a circle."""
+    settings: Mapping[str, str] = dict(word.split("=", 1) for word in words[1:])
+    certificate = settings.get("certificate", "")
+    radius, period, rate, seconds = (
+        float(settings.get(key, default))
+        for key, default in (
+            ("radius", 0.05), ("period", 4.0), ("rate", 60.0), ("seconds", 30.0),
+        )
+    )  # fmt: skip
+    phone = EmulatedPhone(words[0], certificate=certificate)
+    began, n = time.monotonic(), 0
+    while (t := time.monotonic() - began) < seconds:
+        if not phone.is_held and phone.status.get("state") in {"WAITING", "CLUTCHED"}:
+            phone.hold()
+        angle = 2 * math.pi * t / period
+        with contextlib.suppress(ConnectionClosed):
+            phone.tell((radius * math.sin(angle), radius * (1 - math.cos(angle)), 0))
+        n += 1
+        time.sleep(max(began + n / rate - time.monotonic(), 0))
+    phone.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,275 @@
+"""An emulated PiPER as a process of its own, on a bus of its own.
+
+    python -m paprle_emulators.piper [socket=PATH] [log=FILE] [firmware=S-V1.5-2]
+                                      [q=0,0,0,0,0,0] [stroke=70] [lag=0.02]
+
+It prints one JSON line with its endpoint, sends what the arm sends about 2900 times a
+second, and notes every command with its own clock. Faults are JSON lines on standard
+input, each answered by a line: ``{"fault": "silence", "time": 0.3}``. It ends on
+SIGTERM or SIGINT. What it cannot show: arbitration, bus load, real error counters.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import socket
+import struct
+import sys
+import tempfile
+import time
+from dataclasses import dataclass, fields
+from pathlib import Path
+from types import FrameType
+
+import numpy as np
+
+from paprle.hardware.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
+from paprle_emulators.notice import announce
+from paprle_emulators.piper.arm import LAG, EmulatedArm
+from paprle_emulators.piper.faults import Faults
+from paprle_emulators.piper.journal import Journal
+from paprle_emulators.piper.reports import SLOW_PERIOD_NS, make_reports
+
+PERIOD_NS = 5_000_000  # [ns] spec: the arm reports its joints at 200 Hz
+_N_STEPS = 5  # chosen: 1 ms a step of a servo of 100 rad/s
+_MOST_LATE = 10  # chosen: after a longer pause of the machine, time is dropped
+_PRIORITY = 10  # chosen: above all ordinary processes; an arm has its own computer
+_CREDENTIALS = struct.Struct("3i")  # spec: struct ucred of unix(7)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """Options of the command line."""
+
+    socket: str = ""
+    log: str = ""
+    firmware: str = "S-V1.5-2"
+    q: str = "0,0,0,0,0,0"
+    stroke: str = "70"
+    lag: str = str(LAG)
+
+    @classmethod
+    def parse(cls, args: list[str]) -> Options:
+        """Read ``key=value`` words.
+
+        Args:
+            args: The words.
+
+        Returns:
+            The options.
+
+        Raises:
+            ValueError: If a word is no such thing, or no such key exists.
+        """
+        known = [field.name for field in fields(cls)]
+        words = [arg.partition("=") for arg in args]
+        unknown = [word[0] for word in words if word[0] not in known or not word[1]]
+        if unknown:
+            got = ", ".join(unknown)
+            raise ValueError(f"expected key=value, got {got}; keys: {', '.join(known)}")
+        return cls(**{key: value for key, _, value in words})
+
+
+class Server:
+    """The bus: every node's frames reach the arm, and the nodes of other processes.
+
+    The SDK opens two nodes in one process and reads from one only; neither hears the
+    other, as on a real adapter, and what nobody reads is dropped.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = Path(path)
+        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        if self._path.is_socket() and not _is_served(path):
+            self._path.unlink()  # left by an emulator that was killed
+        self._listener.bind(path)
+        self._listener.listen()
+        self._listener.setblocking(False)
+        self._nodes: dict[socket.socket, int] = {}
+        self.selector = selectors.DefaultSelector()
+        self.selector.register(self._listener, selectors.EVENT_READ, self.accept)
+
+    def accept(self) -> list[Frame]:
+        """Let a node onto the bus."""
+        node, _ = self._listener.accept()
+        node.setblocking(False)
+        size = _CREDENTIALS.size
+        peer = node.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
+        self._nodes[node] = _CREDENTIALS.unpack(peer)[0]
+        self.selector.register(node, selectors.EVENT_READ, lambda: self._receive(node))
+        return []
+
+    def send(self, frames: list[Frame], but: int = -1) -> None:
+        """Send to every node, but to none of one process."""
+        packets = [pack_frame(frame) for frame in frames]
+        for node in [node for node, pid in self._nodes.items() if pid != but]:
+            try:
+                for packet in packets:
+                    node.send(packet)
+            except BlockingIOError:
+                continue  # nobody reads there
+            except OSError:
+                self._drop(node)
+
+    def close(self) -> None:
+        """Take everybody off the bus."""
+        for node in list(self._nodes):
+            self._drop(node)
+        self._listener.close()
+        self.selector.close()
+        self._path.unlink(missing_ok=True)
+
+    def _receive(self, node: socket.socket) -> list[Frame]:
+        frames = []
+        try:
+            while packet := node.recv(FRAME_SIZE):
+                frames.append(unpack_frame(packet))
+            self._drop(node)
+        except BlockingIOError:
+            pass
+        except OSError:
+            self._drop(node)
+        self.send(frames, but=self._nodes.get(node, -1))
+        return frames
+
+    def _drop(self, node: socket.socket) -> None:
+        if self._nodes.pop(node, None) is not None:
+            self.selector.unregister(node)
+            node.close()
+
+
+def _is_served(path: str) -> bool:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as node:
+        return node.connect_ex(path) == 0
+
+
+class Emulator:
+    """The arm, its bus, its faults and its journal, in one loop."""
+
+    def __init__(self, arm: EmulatedArm, server: Server, journal: Journal) -> None:
+        self._arm, self._server, self._journal = arm, server, journal
+        self._faults = Faults(arm)
+        self._must_end = False
+        self._slow_due = 0
+        self._rest = b""
+
+    def heed_signals(self) -> None:
+        """End on SIGTERM and SIGINT."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+
+    def run(self) -> None:
+        """Run until asked to end."""
+        selector = self._server.selector
+        # a file, or /dev/null, cannot be waited for, and has nothing to say
+        with contextlib.suppress(PermissionError, ValueError):
+            selector.register(sys.stdin, selectors.EVENT_READ, self._take_stdin)
+        due = time.monotonic_ns()
+        while not self._must_end:
+            self._listen(due)
+            now = time.monotonic_ns()
+            if now >= due:
+                self._step(now)
+                due = max(due + PERIOD_NS, now - _MOST_LATE * PERIOD_NS)
+
+    def _listen(self, due: int) -> None:
+        """Take what comes until a period is due."""
+        timeout = max(0.0, (due - time.monotonic_ns()) * 1e-9)
+        for key, _ in self._server.selector.select(timeout):
+            stamp = time.monotonic_ns()
+            for frame in key.data():
+                self._journal.write_command(stamp, frame)
+                self._server.send(self._faults.change(self._arm.take(frame), stamp))
+
+    def _step(self, now_ns: int) -> None:
+        for _ in range(_N_STEPS):
+            self._arm.step(PERIOD_NS * 1e-9 / _N_STEPS)
+        has_slow = now_ns >= self._slow_due
+        if has_slow:
+            self._slow_due = max(self._slow_due, now_ns - PERIOD_NS) + SLOW_PERIOD_NS
+        reports = make_reports(self._arm, self._faults, has_slow=has_slow)
+        self._server.send(self._faults.change(reports, now_ns))
+        self._journal.write_arm(now_ns, self._arm)
+
+    def _take_stdin(self) -> list[Frame]:
+        data = os.read(sys.stdin.fileno(), 65536)
+        if not data:
+            self._server.selector.unregister(sys.stdin)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in filter(None, lines):
+            self._take_command(line.decode(errors="replace"))
+        return []
+
+    def _take_command(self, line: str) -> None:
+        now = time.monotonic_ns()
+        try:
+            command = json.loads(line)
+            if not isinstance(command, dict):
+                raise ValueError(f"expected a JSON object, got {line!r}")
+            self._faults.apply(now, command)
+        except ValueError as err:
+            print_line({"error": str(err)})
+            return
+        self._journal.write_fault(now, line)
+        print_line({"done": command["fault"], "stamp_ns": now})
+
+    def _end(self, _signal: int, _frame: FrameType | None) -> None:
+        self._must_end = True
+
+
+def print_line(values: dict[str, object]) -> None:
+    """Print one JSON line at once."""
+    sys.stdout.write(json.dumps(values) + "\n")
+    sys.stdout.flush()
+
+
+def main(args: list[str]) -> int:
+    """Run an emulated arm; returns the exit code."""
+    with contextlib.suppress(OSError, AttributeError):  # without it a busy host shows
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+    try:
+        options = Options.parse(args)
+        q = np.array([float(word) for word in options.q.split(",")])
+        lag = float(options.lag)
+        arm = EmulatedArm(q, options.firmware, int(options.stroke), lag)
+    except ValueError as err:
+        sys.stderr.write(f"paprle_emulators.piper.__main__: {err}\n")
+        return 2
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="piper-"))
+        path = options.socket or str(Path(folder) / "can")
+        log = None
+        try:
+            if options.log:
+                log = stack.enter_context(Path(options.log).open("w", encoding="ascii"))
+            server = Server(path)
+        except OSError as err:  # no such folder, a path too long, one that is served
+            sys.stderr.write(f"paprle_emulators.piper.__main__: {path}: {err}\n")
+            return 2
+        stack.callback(server.close)
+        emulator = Emulator(arm, server, Journal(log))
+        emulator.heed_signals()
+        overrides = [
+            "env.interface=emucan",
+            f"env.channel={path}",
+            "gate.accept_unattended=true",
+        ]
+        stack.enter_context(announce("env", "can", overrides, "piper"))
+        print_line(
+            {
+                "interface": "emucan",
+                "channel": path,
+                "log": options.log,
+                "overrides": overrides,
+            }
+        )
+        emulator.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,96 @@
+"""A python-can back-end to the emulated arm: ``interface="emucan"``.
+
+One unix SOCK_SEQPACKET socket carries ``struct can_frame``, one frame a packet. Own
+frames never come back, as on socketcan without loopback. It is registered by the entry
+point ``can.interface``; python-can takes no back-end at run time.
+"""
+
+from __future__ import annotations
+
+import select
+import socket
+import time
+from typing import Any
+
+import can
+
+from paprle.hardware.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
+
+
+class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
+    """One node on the bus of ``python -m paprle_emulators.piper``.
+
+    Args:
+        channel: Path of the emulator's socket.
+        can_filters: As for any python-can bus.
+        kwargs: What other back-ends take, such as a bit rate; there is none here.
+
+    Raises:
+        can.CanInitializationError: If nobody listens there.
+    """
+
+    def __init__(
+        self, channel: str, can_filters: Any | None = None, **kwargs: object
+    ) -> None:
+        self.channel_info = f"emucan {channel}"
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        try:
+            self._socket.connect(channel)
+        except OSError as err:
+            self._socket.close()
+            msg = f"no emulated arm at {channel}: {err}"
+            raise can.CanInitializationError(msg) from err
+        self._socket.setblocking(False)
+        self._poll = select.poll()
+        self._poll.register(self._socket, select.POLLIN)
+        super().__init__(channel=channel, can_filters=can_filters, **kwargs)
+
+    def send(self, msg: can.Message, timeout: float | None = None) -> None:  # noqa: ARG002 - never waits
+        """Send a frame; never waits.
+
+        Raises:
+            can.CanOperationError: If the bus is full, or the emulator has gone.
+        """
+        frame = Frame(msg.arbitration_id, bytes(msg.data), msg.is_error_frame)
+        try:
+            self._socket.send(pack_frame(frame))
+        except OSError as err:
+            raise can.CanOperationError(f"{self.channel_info}: {err.strerror}") from err
+
+    def shutdown(self) -> None:
+        """Leave the bus."""
+        super().shutdown()
+        self._socket.close()
+
+    def fileno(self) -> int:
+        """Return the socket's descriptor, for python-can's notifier."""
+        return self._socket.fileno()
+
+    def _recv_internal(self, timeout: float | None) -> tuple[can.Message | None, bool]:
+        packet = self._receive()
+        if packet is None and timeout != 0.0:
+            self._poll.poll(None if timeout is None else timeout * 1e3)
+            packet = self._receive()
+        if packet is None:
+            return None, False
+        if not packet:
+            raise can.CanOperationError(f"{self.channel_info}: the emulator has gone")
+        frame = unpack_frame(packet)
+        message = can.Message(
+            timestamp=time.monotonic(),  # the product reads no wall time
+            arbitration_id=frame.can_id,
+            data=frame.data,
+            is_error_frame=frame.is_error,
+            is_extended_id=False,
+            channel=self.channel_info,
+        )
+        return message, False
+
+    def _receive(self) -> bytes | None:
+        """Return the next packet, nothing when none waits, b"" when all is over."""
+        try:
+            return self._socket.recv(FRAME_SIZE)
+        except BlockingIOError:
+            return None
+        except OSError as err:
+            raise can.CanOperationError(f"{self.channel_info}: {err.strerror}") from err

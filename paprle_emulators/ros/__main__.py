@@ -1,0 +1,245 @@
+"""Run the emulator: ``python -m paprle_emulators.ros robot=piper transport=dds``.
+
+Prints its endpoint as one JSON line, takes faults as JSON lines on standard input,
+``{"fault": "paused", "on": true}``, answers each with a line, and ends on SIGTERM.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import select
+import signal
+import sys
+import time
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from paprle.hardware.ros.bus import BusError
+from paprle.hardware.ros.transports.choice import (
+    NodeSettings,
+    choose_transport,
+    open_bus,
+)
+from paprle_emulators.notice import announce
+from paprle_emulators.ros.controllers import BEGINS, STOCK
+from paprle_emulators.ros.description import Description, load_description
+from paprle_emulators.ros.drives import Drives, LagDrives, MujocoDrives
+from paprle_emulators.ros.other import OtherNode
+from paprle_emulators.ros.robot import EmulatedRobot, Log
+
+_EPOCH_NS = 1_700_000_000 * 10**9  # [ns] chosen: its clock has a date, not ours
+_PRIORITY = 10  # chosen: above all ordinary processes; a robot has its own computer
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options of the command line, as ``key=value``.
+
+    Attributes:
+        robot: Name of a robot of ``configs/follower``, or path of such a file.
+        env: Env whose topics it has; ``ros1`` over rospy, else ``ros2``.
+        transport: ``auto``, ``dds``, ``rclpy`` or ``rospy``.
+        distro: Distribution.
+        domain: Of DDS.
+        interface: Of DDS; empty: loopback, which no robot on the network hears.
+        namespace: Before every topic.
+        rate: Of its controllers, [Hz].
+        state_rate: Of its joint states, [Hz].
+        physics: ``lag``: drives with a first-order lag; ``mujoco``: the robot of the
+            URDF, with servos, gravity and contact.
+        time_constant: Of drives with a lag, [s].
+        begins: Where trajectory controllers begin a message: ``measured``, as ROS 2 has
+            it where nobody says otherwise, or ``desired``.
+        log: File of what came and how it moved.
+    """
+
+    robot: str = "piper"
+    env: str = ""
+    transport: str = "auto"
+    distro: str = ""
+    domain: str = ""
+    interface: str = ""
+    namespace: str = ""
+    rate: float = 500.0
+    state_rate: float = 200.0
+    physics: str = "lag"
+    time_constant: float = 0.02
+    begins: str = STOCK
+    log: str = ""
+
+    @property
+    def is_ros1(self) -> bool:
+        """Whether it lives in ROS 1."""
+        return "noetic" in {self.distro} or self.transport == "rospy"
+
+    def load(self) -> Description:
+        """Read the robot's files."""
+        env = self.env or ("ros1" if self.is_ros1 else "ros2")
+        if self.begins not in BEGINS:
+            expected = " or ".join(BEGINS)
+            raise ValueError(f"begins: expected {expected}, got '{self.begins}'")
+        description = load_description(self.robot, env, self.namespace)
+        return replace(description, begins=self.begins)
+
+    def make_drives(self, description: Description) -> Drives:
+        """Return what moves its joints."""
+        if self.physics == "mujoco":
+            return MujocoDrives(description)
+        if self.physics != "lag":
+            raise ValueError(f"physics: expected lag or mujoco, got '{self.physics}'")
+        return LagDrives(description, self.time_constant)
+
+    def make_settings(self) -> NodeSettings:
+        """Return how the nodes of this emulator join the graph."""
+        settings = NodeSettings(
+            distro=self.distro or ("noetic" if self.is_ros1 else "jazzy"),  # type: ignore[arg-type]
+            transport=self.transport,  # type: ignore[arg-type]
+            domain=int(self.domain) if self.domain else None,
+            interface=self.interface or "auto",
+        )
+        if self.interface or choose_transport(settings) != "dds":
+            return settings
+        return replace(settings, interface="loopback")
+
+
+def parse(words: list[str]) -> Options:
+    """Read the command line.
+
+    Args:
+        words: ``key=value`` each.
+
+    Returns:
+        The options.
+
+    Raises:
+        ValueError: If a key is unknown or a value no number where one is needed.
+    """
+    values: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        kind = Options.__annotations__.get(key)
+        if not equals or kind is None:
+            known = ", ".join(Options.__annotations__)
+            raise ValueError(f"argument: expected KEY=VALUE of {known}, got '{word}'")
+        values[key] = float(value) if kind == "float" else value
+    return Options(**values)
+
+
+class Runner:
+    """Steps the robot in real time and listens to standard input."""
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._description = options.load()
+        settings = options.make_settings()
+        self._robot = EmulatedRobot(
+            self._description,
+            open_bus(settings, f"{Path(options.robot).stem}_robot"),
+            Log(Path(options.log) if options.log else None),
+            drives=options.make_drives(self._description),
+            make_other=partial(OtherNode, settings),
+            epoch_ns=_EPOCH_NS,
+        )
+        self._must_end = False
+        self._rest = b""
+        self._has_input = True
+
+    def run(self) -> None:
+        """Run until SIGTERM or SIGINT."""
+        options = self._options
+        env = Path(options.env).stem or ("ros1" if options.is_ros1 else "ros2")
+        with announce("env", env, self._list_overrides(), Path(options.robot).stem):
+            self._run()
+
+    def _run(self) -> None:
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._ask_end)
+        self._say(self._describe())
+        period_ns = round(1e9 / self._options.rate)
+        state_ns = round(1e9 / self._options.state_rate)
+        due_ns = due_state_ns = time.monotonic_ns()
+        while not self._must_end:
+            time.sleep(max(0, due_ns - time.monotonic_ns()) * 1e-9)
+            now_ns = time.monotonic_ns()
+            due_ns = max(due_ns + period_ns, now_ns)
+            self._robot.step(now_ns)
+            if now_ns >= due_state_ns:
+                due_state_ns = max(due_state_ns + state_ns, now_ns)
+                self._robot.publish()
+            self._listen()
+        self._robot.close()
+
+    def _describe(self) -> dict[str, Any]:
+        settings = self._options.make_settings()
+        return {
+            "overrides": self._list_overrides(),
+            "robot": self._options.robot,
+            "distro": settings.distro,
+            "domain": settings.domain,
+            "interface": settings.interface,
+            "states": list(self._description.states),
+            "commands": list(self._description.commands),
+            "pid": os.getpid(),
+        }
+
+    def _list_overrides(self) -> list[str]:
+        """Return a session's overrides; unattended only out of reach of real robots."""
+        # They accept a robot that nothing stops only where no real robot can hear the
+        # session: on the loopback interface, or under a ROS 1 master of this machine.
+        settings = self._options.make_settings()
+        if self._options.is_ros1:
+            master = urlsplit(
+                os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
+            )
+            is_local = master.hostname in {"localhost", "127.0.0.1", "::1"}
+            return ["gate.accept_unattended=true"] * is_local
+        overrides = [f"env.interface={settings.interface}"]
+        if settings.domain is not None:
+            overrides.append(f"env.domain={settings.domain}")
+        if self._options.transport != "auto":
+            overrides.append(f"env.transport={settings.transport}")
+        is_local = settings.interface == "loopback"
+        return [*overrides, *["gate.accept_unattended=true"] * is_local]
+
+    def _listen(self) -> None:
+        if not self._has_input or not select.select([sys.stdin], [], [], 0)[0]:
+            return
+        data = os.read(sys.stdin.fileno(), 4096)
+        self._has_input = bool(data)
+        *lines, self._rest = (self._rest + data).split(b"\n")
+        for line in filter(None, lines):
+            try:
+                order = json.loads(line)
+                self._robot.switch(str(order["fault"]), is_on=bool(order["on"]))
+                self._say({"fault": order["fault"], "on": order["on"]})
+            except (ValueError, KeyError, TypeError, BusError) as err:
+                self._say({"error": f"{type(err).__name__}: {err}"})
+
+    def _say(self, what: dict[str, Any]) -> None:
+        sys.stdout.write(json.dumps(what) + "\n")
+        sys.stdout.flush()
+
+    def _ask_end(self, *_: object) -> None:
+        self._must_end = True
+
+
+def main(words: list[str]) -> int:
+    """Run the command line; returns the exit code."""
+    with contextlib.suppress(OSError, AttributeError):  # without it a busy host shows
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+    try:
+        runner = Runner(parse(words))
+    except (ValueError, BusError) as err:
+        sys.stderr.write(f"{err}\n")
+        return 1
+    runner.run()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,1 @@
+"""An emulated six-axis mouse behind hidraw."""

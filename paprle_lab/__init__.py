@@ -1,0 +1,1 @@
+"""PAPRLE at leisure: evaluation, data sets, onboarding, batches, trials and studies."""

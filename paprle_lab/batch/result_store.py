@@ -1,0 +1,96 @@
+"""Place of results: a folder, or any address that fsspec knows (``s3://…``)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+from fsspec.implementations.local import LocalFileSystem
+
+from paprle_lab.batch.sources import find_system, is_address
+
+
+class Place:
+    """A folder of files, here or elsewhere; each is written whole or not at all.
+
+    Attributes:
+        address: As it was given; a folder's is absolute.
+        is_here: It is a folder of this host's file system.
+    """
+
+    def __init__(self, address: str) -> None:
+        """Find it; nothing is written.
+
+        Args:
+            address: A folder or an address.
+
+        Raises:
+            ConfigError: If nothing knows such an address.
+            MissingDependency: If what knows it is not installed.
+        """
+        if not is_address(address):
+            address = str(Path(address).expanduser().resolve())
+        self.address = address
+        self._fs, self._root = find_system(address)
+        self.is_here = isinstance(self._fs, LocalFileSystem)
+
+    def write(self, name: str, data: bytes) -> None:
+        """Write a file in one piece, over one that is there."""
+        path = self._find(name)
+        if not self.is_here:  # an object is there once all of it is
+            self._fs.pipe_file(path, data)
+            return
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(f"{path}.{uuid4().hex}.part")
+        with beside.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        beside.replace(path)
+
+    def put(self, source: Path, name: str) -> None:
+        """Copy a file or folder of this host here."""
+        path = self._find(name)
+        if source.is_dir():
+            for one in sorted(source.rglob("*")):
+                if one.is_file():
+                    self.put(one, f"{name}/{one.relative_to(source)}")
+            return
+        self._fs.makedirs(self._fs._parent(path), exist_ok=True)  # noqa: SLF001 - public in all but name
+        beside = f"{path}.{uuid4().hex}.part" if self.is_here else path
+        self._fs.put_file(str(source), beside)
+        if self.is_here:
+            Path(beside).replace(path)
+
+    def read(self, name: str) -> bytes | None:
+        """Return what a file holds; None where there is none."""
+        return self.read_all([name]).get(name)
+
+    def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
+        """Return what files hold, of those that are there; many at once elsewhere."""
+        paths = {self._find(name): name for name in names}
+        found: dict[str, Any] = self._fs.cat(list(paths), on_error="return")
+        if isinstance(found, bytes):  # of one alone
+            found = dict.fromkeys(paths, found)
+        held: dict[str, bytes] = {}
+        for path, data in found.items():
+            if isinstance(data, bytes):
+                held[paths[path]] = data
+            elif not isinstance(data, FileNotFoundError):
+                raise data
+        return held
+
+    def list_names(self, folder: str) -> list[str]:
+        """Return the names of files in a folder; none where there is no folder."""
+        self._fs.invalidate_cache()
+        try:
+            found = self._fs.ls(self._find(folder), detail=False)
+        except FileNotFoundError:
+            return []
+        return [str(path).rsplit("/", 1)[-1] for path in found]
+
+    def _find(self, name: str) -> str:
+        return f"{self._root.rstrip('/')}/{name}"

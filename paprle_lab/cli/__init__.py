@@ -1,0 +1,1 @@
+"""Verbs of the command line that read recordings, URDFs and plans."""

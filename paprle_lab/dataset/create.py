@@ -1,0 +1,356 @@
+"""From recordings to a data set: what is left to do, one after the other.
+
+A run that was killed goes on where it was, and later recordings are added to what is
+there. One recording is in work at a time, and of it some frames are in memory.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import asdict, replace
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paprle.contracts.errors import (
+    ConfigError,
+    MissingDependency,
+    RecordingError,
+)
+from paprle.contracts.types import Vec
+from paprle.observation.columns import Columns
+from paprle.observation.frame import Frame
+from paprle.observation.joints import Style
+from paprle.recording.header import robot_from_dict
+from paprle.recording.reading import Reading
+from paprle_lab.dataset.common import Common, Format, Target
+from paprle_lab.dataset.episodes import (
+    Choice,
+    LeftOut,
+    Robot,
+    Source,
+    choose,
+    choose_rate,
+    find_objects,
+    find_recordings,
+    find_sizes,
+    list_exact,
+    measures,
+)
+from paprle_lab.dataset.frames import Frames
+from paprle_lab.dataset.report import Report
+from paprle_lab.dataset.staging_folder import OWN, Stage
+
+META = "meta"
+FEWEST = 3  # chosen: fewer show no motion that a policy could learn
+_STYLES: Mapping[str, Style] = {"lerobot": "lerobot", "hdf5": "aloha"}
+_NEEDED = {"lerobot": ("pyarrow", "av"), "hdf5": ("h5py", "av")}
+_TARGETS = {
+    "lerobot": ("lerobot_target", "LerobotTarget"),
+    "hdf5": ("hdf5", "AlohaTarget"),
+}
+_VERSION = 2
+
+Say = Callable[[str], None]
+
+
+def create(
+    places: Sequence[Path],
+    out: Path,
+    form: Format,
+    *,
+    fps: int | None = None,
+    keep_undriven: bool = False,
+    say: Say = lambda _: None,
+) -> Report:
+    """Make a data set of recordings, or add to one.
+
+    Args:
+        places: Folders with recordings, or recordings.
+        out: Folder of the data set.
+        form: Its format.
+        fps: Frames a second; that of the slowest camera, or 30, when absent.
+        keep_undriven: Frames in which no leader drove a limb, too: alignment, pauses.
+        say: Told what is being done.
+
+    Returns:
+        What became of the recordings.
+
+    Raises:
+        ConfigError: If there is nothing to make it of, or what is there differs.
+        MissingDependency: If a package is not there.
+    """
+    load = _load_target(form)
+    choice = choose(find_recordings(places))
+    if choice.robot is None:
+        reasons = "; ".join(f"{path.name}: {why}" for path, why, _ in choice.left_out)
+        raise ConfigError(
+            f"dataset: expected an episode that was kept, got none: {reasons}"
+        )
+    with _hold(out) as stage:
+        common = _find_common(choice, choice.robot, stage.own, form, fps)
+        common = replace(common, keep_undriven=keep_undriven)
+        _check_undriven(common, stage.own)
+        report = Report(common.fps)
+        target = load(stage.root, common)
+        _note_discarded(choice, stage.own, report)
+        for what in list_exact(choice.robot) if form == "lerobot" else ():
+            report.notes.append(f"{what} is left out; --format hdf5 has it")
+        folders = _write_all(choice, stage, target, common, report, say)
+        known = dict(stage.own.get("sources", {}))
+        report.n_before = len(known)
+        known |= {name: _read_summary(folder) for name, folder in folders.items()}
+        for values in known.values():
+            report.add(values)
+        for column in common.columns.all:
+            report.columns.setdefault(column.source, []).append(column.name)
+        for camera in common.sizes:
+            report.columns[camera] = [f"observation.images.{camera}"]
+        if not known:
+            return report
+        meta = stage.begin_meta()
+        totals = target.pack(meta, list(folders.values()), stage.own)
+        report.n_episodes, report.n_frames = totals["n_episodes"], totals["n_frames"]
+        _write_own(meta, common, known, totals)
+        lines = "\n".join(report.lines())
+        (meta / "report.txt").write_text(lines + "\n", encoding="utf-8")
+        stage.finish_meta(meta)
+    return report
+
+
+def _load_target(form: Format) -> Callable[[Path, Common], Target]:
+    """Return the constructor of a format's writer; raise if a package is missing."""
+    missing = [name for name in _NEEDED[form] if find_spec(name) is None]
+    if missing:
+        raise MissingDependency(
+            f"dataset: expected the package '{missing[0]}', got none; install it with: "
+            "pip install 'paprle[dataset]'"
+        )
+    module, name = _TARGETS[form]
+    make: Callable[[Path, Common], Target]
+    make = getattr(import_module(f"paprle_lab.dataset.{module}"), name)
+    return make
+
+
+@contextmanager
+def _hold(out: Path) -> Iterator[Stage]:
+    try:
+        with closing(Stage(out, META)) as stage:
+            yield stage
+    except OSError as err:
+        raise RecordingError(
+            f"dataset '{out}': expected to write it, got {err}; what is whole stays: "
+            "run it again when there is room"
+        ) from err
+
+
+def _find_common(
+    choice: Choice,
+    robot: Robot,
+    own: Mapping[str, Any],
+    form: Format,
+    fps: int | None,
+) -> Common:
+    """Return the shared properties; refuse a data set already there with others."""
+    if own:
+        if own.get("version") != _VERSION:
+            raise ConfigError(
+                f"dataset: expected a data set of version {_VERSION}, got "
+                f"{own.get('version')!r}; choose another --out"
+            )
+        rate, has_effort = int(own["fps"]), bool(own["has_effort"])
+        objects = list(own["objects"])
+    else:
+        rate = fps or choose_rate(robot)
+        has_effort = all(measures(source, "tau_meas") for source in choice.sources)
+        objects = find_objects(choice.sources)
+    columns = Columns(
+        robot_from_dict(robot.header["robot"]),
+        robot.urdf,
+        _STYLES[form],
+        has_effort=has_effort,
+        objects=objects,
+    )
+    common = Common(robot, form, columns, find_sizes(robot), rate)
+    if own:
+        asked = _describe(common) | {"fps": fps or rate}
+        different = [key for key, value in asked.items() if own.get(key) != value]
+        if different:
+            raise ConfigError(
+                f"dataset: expected the {', '.join(different)} of the data set that is "
+                "there, got others; choose another --out"
+            )
+    return common
+
+
+def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
+    """Refuse to mix episodes with and without undriven frames in a data set."""
+    if own and bool(own.get("keep_undriven", True)) != common.keep_undriven:
+        has = "without" if common.keep_undriven else "with"
+        raise ConfigError(
+            "dataset: expected the frames of the data set that is there, which are "
+            f"those {has} frames that nobody drove; choose another --out, or "
+            f"{'leave out' if common.keep_undriven else 'add'} --keep-undriven"
+        )
+
+
+def _describe(common: Common) -> dict[str, Any]:
+    """Return what has to be equal to add to a data set, as JSON values."""
+    described = {
+        "version": _VERSION,
+        "format": common.form,
+        "fps": common.fps,
+        "has_effort": common.columns.has_effort,
+        "objects": common.columns.objects,
+        "robot": common.columns.robot.name,
+        "urdf_sha256": common.robot.urdf_sha256,
+        "columns": [asdict(column) for column in common.columns.all],
+        "cameras": common.sizes,
+    }
+    values: dict[str, Any] = json.loads(json.dumps(described))
+    return values
+
+
+def _note_discarded(choice: Choice, own: Mapping[str, Any], report: Report) -> None:
+    """Note recordings that were discarded after they became part of the data set."""
+    report.left_out += choice.left_out
+    known = own.get("sources", {})
+    for path, reason, sha256 in choice.left_out:
+        if sha256 and _name(sha256) in known:
+            report.notes.append(
+                f"{path}: {reason}, but after it became part of this data set, which "
+                "still has it; make another one"
+            )
+
+
+def _name(sha256: str) -> str:
+    return sha256[:16]
+
+
+def _write_all(
+    choice: Choice,
+    stage: Stage,
+    target: Target,
+    common: Common,
+    report: Report,
+    say: Say,
+) -> dict[str, Path]:
+    """Write each recording that is not there yet; return their folders in order."""
+    folders: dict[str, Path] = {}
+    for k, source in enumerate(choice.sources):
+        name = _name(source.sha256)
+        if name in stage.own.get("sources", {}):
+            continue
+        if not name or name in folders:
+            why = "a copy of another one" if name else "its manifest has no sha256"
+            report.left_out.append(LeftOut(source.path, why, source.sha256))
+            continue
+        folder = stage.find(name)
+        if folder is None:
+            say(f"{k + 1}/{len(choice.sources)} {source.path}")
+            try:
+                folder = _write_one(source, stage, target, common)
+            except RecordingError as err:
+                report.left_out.append(LeftOut(source.path, str(err), source.sha256))
+                continue
+        folders[name] = folder
+    return folders
+
+
+def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> Path:
+    """Write a recording, refused if damaged or too short; return its folder."""
+    part = stage.begin(_name(source.sha256))
+    record = Reading(source.path).config.get("record") or {}
+    frames = Frames(
+        source.path,
+        common.fps,
+        has_effort=common.columns.has_effort,
+        has_objects=bool(common.columns.objects),
+        depth=common.form == "hdf5",
+    )
+    common.columns.begin()
+    try:
+        driven = _Driven(frames, keep_undriven=common.keep_undriven)
+        n = target.write(part, source, _compute(driven, common.columns))
+    except RecordingError:
+        stage.abandon(part)
+        raise
+    if frames.problem or n < FEWEST:
+        stage.abandon(part)
+        problem = frames.problem or f"only {n} frames {driven.describe()}"
+        raise RecordingError(problem)
+    summary = {
+        "file": source.path.name,
+        "task": source.task,
+        "outcome": source.outcome,
+        "n_frames": n,
+        "n_undriven": driven.n_left_out,
+        "trimmed": frames.trimmed,
+        "ended": frames.ended,
+        "latency": record.get("latency"),
+        "accounts": {name: one.to_dict() for name, one in frames.accounts.items()},
+    }
+    (part / OWN).write_text(json.dumps(summary), encoding="utf-8")
+    return stage.finish(part)
+
+
+class _Driven:
+    """Frames of an episode in which a leader drove a limb; all of them on request.
+
+    Attributes:
+        n_left_out: Frames that nobody drove.
+    """
+
+    def __init__(self, frames: Frames, *, keep_undriven: bool) -> None:
+        self._frames, self._keep_undriven = frames, keep_undriven
+        self.n_left_out = 0
+
+    def __iter__(self) -> Iterator[Frame]:
+        for frame in self._frames:
+            if self._keep_undriven or frame.driven.any():
+                yield frame
+            else:
+                self.n_left_out += 1
+
+    def describe(self) -> str:
+        """Return a phrase for the frames that are meant."""
+        if not self.n_left_out:
+            return "in which all sources tell"
+        return f"that a leader drove, beside {self.n_left_out} that nobody drove"
+
+
+def _compute(
+    frames: Iterable[Frame], columns: Columns
+) -> Iterator[tuple[Frame, dict[str, Vec]]]:
+    for frame in frames:
+        values = columns.compute(frame)
+        broken = [name for name, v in values.items() if not np.isfinite(v).all()]
+        if broken:
+            raise RecordingError(
+                f"expected numbers in {', '.join(broken)}, got NaN or infinity"
+            )
+        yield frame, values
+
+
+def _read_summary(folder: Path) -> dict[str, Any]:
+    summary: dict[str, Any] = json.loads((folder / OWN).read_text(encoding="utf-8"))
+    return summary
+
+
+def _write_own(
+    meta: Path,
+    common: Common,
+    sources: Mapping[str, Any],
+    totals: Mapping[str, Any],
+) -> None:
+    own = _describe(common) | {
+        "keep_undriven": common.keep_undriven,
+        "totals": totals,
+        "sources": sources,
+    }
+    (meta / OWN).write_text(json.dumps(own, indent=1) + "\n", encoding="utf-8")

@@ -1,0 +1,244 @@
+"""One episode of a data set on its own, before it is put beside the others.
+
+A recording is exported into a folder of its own, which gets its name when it is whole:
+so a run that was killed goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paprle.contracts.types import Vec
+from paprle.observation.columns import Column
+from paprle.observation.frame import Frame
+from paprle.recording.video.codec import Image
+from paprle_lab.dataset.statistics import ImageStats, NumberStats, Stats
+from paprle_lab.dataset.video import VideoWriter
+
+DATA, SUMMARY = "data.parquet", "episode.json"
+LONGEST = (
+    1800.0  # [s] spec: LeRobot keeps times as float32 and refuses 0.1 ms of error,
+)
+# which float32 has from 2048 s on
+GROUP = 20_000  # [rows] chosen: of most episodes one row group, as LeRobot has it
+_BATCH = 500  # [rows] chosen: a megabyte or two
+DONE, SUCCESS = "next.done", "next.success"
+TIMESTAMP, FRAME = "timestamp", "frame_index"
+_ENDINGS = (
+    Column(DONE, (), ("yes/no",), "", "bool"),
+    Column(SUCCESS, (), ("yes/no",), "", "bool"),
+    Column(TIMESTAMP, (), ("s",), ""),
+    Column(FRAME, (), ("1",), "", "int64"),
+)
+
+
+@dataclass(frozen=True)
+class Piece:
+    """An episode that is whole.
+
+    Attributes:
+        folder: Where its files are.
+        length: Frames.
+        task: What the operator was told to do.
+        outcome: ``success``, ``failure`` or empty.
+        source: SHA-256 of the recording it is of.
+    """
+
+    folder: Path
+    length: int
+    task: str
+    outcome: str
+    source: str
+
+    @classmethod
+    def read(cls, folder: Path) -> Piece:
+        """Read what was written of a piece."""
+        values = _read_summary(folder)
+        del values["stats"]
+        return cls(folder=folder, **values)
+
+    def read_stats(self) -> dict[str, Stats]:
+        """Return the statistics by column; they are not kept in memory."""
+        stats: dict[str, Stats] = _read_summary(self.folder)["stats"]
+        return stats
+
+    def video(self, camera: str) -> Path:
+        """Return where the images of a camera are."""
+        return self.folder / f"{camera}.mp4"
+
+
+def _read_summary(folder: Path) -> dict[str, Any]:
+    values: dict[str, Any] = json.loads((folder / SUMMARY).read_text(encoding="utf-8"))
+    return values
+
+
+def list_columns(columns: Sequence[Column]) -> tuple[Column, ...]:
+    """Return all columns of a piece."""
+    return (*columns, *_ENDINGS)
+
+
+def make_schema(columns: Sequence[Column]) -> pa.Schema:
+    """Return the columns as Arrow has them: vectors of constant length, or scalars."""
+    return pa.schema([pa.field(one.name, _find_type(one)) for one in columns])
+
+
+def _find_type(column: Column) -> pa.DataType:
+    kinds = {"float32": pa.float32(), "bool": pa.bool_(), "int64": pa.int64()}
+    kind = kinds[column.kind]
+    return pa.list_(kind, len(column.names)) if _is_vector(column) else kind
+
+
+def _is_vector(column: Column) -> bool:
+    """Whether it is one: what has a single value is a scalar to LeRobot."""
+    return len(column.names) > 1
+
+
+class PieceWriter:
+    """Writes the frames of one piece."""
+
+    def __init__(
+        self,
+        folder: Path,
+        columns: Sequence[Column],
+        sizes: Mapping[str, tuple[int, int]],
+        fps: int,
+    ) -> None:
+        """Open its files.
+
+        Args:
+            folder: A new folder.
+            columns: Of the frames.
+            sizes: Height and width of images by camera, [px].
+            fps: Frames a second.
+        """
+        folder.mkdir(parents=True)
+        self.folder, self._fps = folder, fps
+        self._columns = list_columns(columns)
+        self._schema = make_schema(self._columns)
+        self._data = pq.ParquetWriter(folder / DATA, self._schema)
+        self._videos = {
+            name: VideoWriter(folder / f"{name}.mp4", size, fps)
+            for name, size in sizes.items()
+        }
+        self._stats = {one.name: NumberStats() for one in self._columns}
+        self._looks = {name: ImageStats() for name in sizes}
+        self._batch: list[dict[str, Vec]] = []
+        self.n = 0
+
+    def add(self, values: dict[str, Vec], images: Mapping[str, Image]) -> None:
+        """Add a frame."""
+        if len(self._batch) == _BATCH:
+            self._flush(is_last=False, is_success=False)
+        self._batch.append(values)
+        for name, video in self._videos.items():
+            video.add(images[name])
+            self._looks[name].add(images[name])
+        self.n += 1
+
+    def close(self, task: str, outcome: str, source: str) -> None:
+        """Write what is left, and the summary.
+
+        Args:
+            task: What the operator was told to do.
+            outcome: What became of it.
+            source: SHA-256 of the recording it is of.
+        """
+        self._flush(is_last=True, is_success=outcome == "success")
+        self._data.close()
+        for video in self._videos.values():
+            video.close()
+        stats = {name: one.finish() for name, one in self._stats.items()}
+        for name, look in self._looks.items():
+            stats[f"observation.images.{name}"] = look.finish()
+        text = json.dumps(
+            {
+                "length": self.n,
+                "task": task,
+                "outcome": outcome,
+                "stats": stats,
+                "source": source,
+            }
+        )
+        (self.folder / SUMMARY).write_text(text, encoding="utf-8")
+
+    def abandon(self) -> None:
+        """Let go of the files of a piece that nobody will read."""
+        self._data.close()
+        for video in self._videos.values():
+            video.close()
+
+    def _flush(self, *, is_last: bool, is_success: bool) -> None:
+        n = len(self._batch)
+        first = self.n - n
+        frames = np.arange(first, first + n)
+        ends = np.zeros(n, dtype=np.bool_)
+        ends[-1:] = is_last
+        table: dict[str, Any] = {
+            name: np.array([values[name] for values in self._batch])
+            for name in self._batch[0]
+        }
+        table |= {DONE: ends, SUCCESS: ends & is_success, FRAME: frames}
+        table[TIMESTAMP] = frames / self._fps
+        arrays = []
+        for column, field in zip(self._columns, self._schema, strict=True):
+            rows = table[column.name].astype(column.kind)
+            self._stats[column.name].add(rows.reshape(n, -1))
+            flat = pa.array(rows.ravel())
+            if _is_vector(column):
+                flat = pa.FixedSizeListArray.from_arrays(flat, len(column.names))
+            arrays.append(flat.cast(field.type))
+        self._data.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+        self._batch.clear()
+
+
+def read_rows(piece: Piece) -> Iterator[pa.Table]:
+    """Yield the rows of a piece, ``GROUP`` at a time."""
+    with pq.ParquetFile(piece.folder / DATA) as file:
+        tables: list[pa.Table] = []
+        for at in range(file.num_row_groups):
+            tables.append(file.read_row_group(at))
+            is_last = at + 1 == file.num_row_groups
+            if is_last or sum(map(len, tables)) + _BATCH > GROUP:
+                yield pa.concat_tables(tables).combine_chunks()
+                tables = []
+
+
+def write_pieces(
+    folder: Path, frames: Iterator[tuple[Frame, dict[str, Vec]]], make: Any, fps: int
+) -> Iterator[PieceWriter]:
+    """Write frames into pieces none of which is longer than LeRobot reads.
+
+    Args:
+        folder: Where they go, numbered.
+        frames: Frames and their values by column.
+        make: Makes the writer of a folder.
+        fps: Frames a second.
+
+    Yields:
+        A writer that is full, or the last one; to be closed.
+    """
+    writer: PieceWriter | None = None
+    n_parts = 0
+    try:
+        for frame, values in frames:
+            if writer is not None and writer.n >= LONGEST * fps:
+                yield writer
+                writer = None
+            if writer is None:
+                writer = make(folder / f"part-{n_parts:03d}")
+                n_parts += 1
+            writer.add(values, frame.images)
+    except BaseException:
+        if writer is not None:
+            writer.abandon()
+        raise
+    if writer is not None:
+        yield writer

@@ -1,0 +1,124 @@
+"""The pictures of one camera, picked by time; two are in memory at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from paprle.recording.video.codec import Image
+from paprle.recording.video.pictures import Picture
+
+
+class Picked(NamedTuple):
+    """The picture of a frame.
+
+    Attributes:
+        image: RGB, shape (height, width, 3), or depth, shape (height, width).
+        stamp_ns: When it was exposed, [ns].
+        is_repeated: The frame before shows it, too.
+        n_dropped: Pictures that came since the last one picked and no frame shows, or
+            that are broken.
+    """
+
+    image: Image
+    stamp_ns: int
+    is_repeated: bool
+    n_dropped: int
+
+
+class _Shot(NamedTuple):
+    image: Image
+    stamp_ns: int
+
+
+class Film:
+    """Pictures in order of time."""
+
+    def __init__(self, pictures: Iterator[Picture], size: tuple[int, int]) -> None:
+        """Prepare.
+
+        Args:
+            pictures: In the order of the file.
+            size: Height and width, [px]; others are broken.
+        """
+        self._pictures, self._size = pictures, size
+        self._n_dropped = 0
+        self._newest_ns = -1
+        self._is_shown = False
+        self._now = self._read()
+        self._next = self._read()
+
+    @property
+    def first_ns(self) -> int | None:
+        """Stamp of the first picture, [ns]; None: there is none."""
+        return None if self._now is None else self._now.stamp_ns
+
+    def find_first(self, t_ns: int) -> int:
+        """Return the stamp of the first picture at an instant or later, [ns].
+
+        Args:
+            t_ns: The instant, [ns].
+
+        Returns:
+            The instant itself where there is none.
+        """
+        while self._now is not None and self._now.stamp_ns < t_ns:
+            self._now, self._next = self._next, self._read()
+            self._n_dropped += 1
+        return t_ns if self._now is None else self._now.stamp_ns
+
+    def pick(self, t_ns: int) -> Picked | None:
+        """Return the picture nearest to an instant; instants never go back.
+
+        Args:
+            t_ns: The instant, [ns].
+
+        Returns:
+            None where there is no picture at all.
+        """
+        while self._next is not None and self._is_nearer(self._next, t_ns):
+            self._n_dropped += not self._is_shown
+            self._now, self._next = self._next, self._read()
+            self._is_shown = False
+        if self._now is None:
+            return None
+        picked = Picked(*self._now, self._is_shown, self._n_dropped)
+        self._is_shown, self._n_dropped = True, 0
+        return picked
+
+    def is_over(self, t_ns: int, period_ns: int) -> bool:
+        """Return whether no picture belongs to an instant or a later one.
+
+        Args:
+            t_ns: The instant, [ns].
+            period_ns: Of the frames, [ns].
+
+        Returns:
+            True once the last picture is more than half a period old.
+        """
+        if self._next is not None or self._now is None:
+            return self._now is None
+        return t_ns - self._now.stamp_ns > period_ns // 2
+
+    def close(self) -> int:
+        """Return how many pictures no frame showed since the last one picked."""
+        n = self._n_dropped + (self._now is not None and not self._is_shown)
+        while self._next is not None:
+            n, self._next = n + 1, self._read()
+        return n
+
+    def _is_nearer(self, shot: _Shot, t_ns: int) -> bool:
+        if self._now is None:
+            return True
+        return abs(shot.stamp_ns - t_ns) < abs(self._now.stamp_ns - t_ns)
+
+    def _read(self) -> _Shot | None:
+        """Return the next picture that is whole and later than the one before."""
+        for picture in self._pictures:
+            image = picture.image
+            is_later = picture.stamp_ns > self._newest_ns
+            if image is not None and image.shape[:2] == self._size and is_later:
+                self._newest_ns = picture.stamp_ns
+                return _Shot(image, picture.stamp_ns)
+            self._n_dropped += 1
+        return None

@@ -1,0 +1,57 @@
+"""Recordings into LeRobot's format: one by one, then beside each other."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from paprle.observation.frame import Frame
+from paprle_lab.dataset.card import write_card
+from paprle_lab.dataset.common import Common
+from paprle_lab.dataset.episode_shard import Piece, PieceWriter, write_pieces
+from paprle_lab.dataset.episodes import Source
+from paprle_lab.dataset.lerobot import Shape, Totals, pack, read_stats
+
+
+class LerobotTarget:
+    """Writes LeRobot v3.0."""
+
+    def __init__(self, root: Path, common: Common) -> None:
+        """Prepare for a data set's folder and what its episodes share."""
+        self._root = root
+        self._shape = Shape(
+            robot_type=common.columns.robot.name,
+            fps=common.fps,
+            columns=common.columns.all,
+            sizes=common.sizes,
+        )
+
+    def write(
+        self, folder: Path, source: Source, frames: Iterator[tuple[Frame, Any]]
+    ) -> int:
+        """Write a recording as one piece, or several where it is long."""
+        shape, n = self._shape, 0
+        make = partial(
+            PieceWriter, columns=shape.columns, sizes=shape.sizes, fps=shape.fps
+        )
+        for piece in write_pieces(folder, frames, make, shape.fps):
+            piece.close(source.task, source.outcome, source.sha256)
+            n += piece.n
+        return n
+
+    def pack(
+        self, meta: Path, folders: Sequence[Path], own: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Put the pieces beside each other."""
+        totals = Totals(**own.get("totals", {}), stats=read_stats(meta))
+        parts = [part for folder in folders for part in sorted(folder.glob("part-*"))]
+        pieces = [Piece.read(part) for part in parts]
+        if pieces:
+            pack(self._root, meta, pieces, self._shape, totals)
+            write_card(self._root, self._shape, totals)
+        values = asdict(totals)
+        del values["stats"]  # which stand in a file of their own
+        return values

@@ -1,0 +1,168 @@
+"""The report: figures of episodes as JSON, and a page to look at.
+
+``evaluate`` measures, ``write_report`` writes ``NAME.report.json`` and
+``NAME.report.html``, ``summary_text`` is for the terminal. A key that could not be
+measured is null, and ``notes`` of the entry say why.
+
+The list has one entry an episode. Its top level holds the figures of the worst limb
+(largest raw RMSE, named in ``worst_limb``); all limbs stand under ``limbs``. ``itv``
+compares an episode with the others of the same source and robot, and stands, the same,
+in the entries of all of them. ``far`` and ``ways`` are of a leader on another host.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import logging
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from paprle.contracts.errors import MissingDependency, PaprleError
+from paprle.recording.others.bags import is_bag
+from paprle.recording.video.thumbnail_strip import make_strips
+from paprle_lab.evaluation.bags import BagTopics, measure_bag
+from paprle_lab.evaluation.episode import EpisodeResult, measure_episode
+from paprle_lab.evaluation.groups import compare
+from paprle_lab.evaluation.reporting.files import name_report, write_text
+from paprle_lab.evaluation.reporting.page import Picture, render_page
+from paprle_lab.evaluation.reporting.report_text import describe_itv, summarise_entry
+
+Json = dict[str, Any]
+
+
+def evaluate(
+    episodes: Sequence[Path],
+    out_dir: Path | None = None,
+    topics: BagTopics = BagTopics(),  # noqa: B008 - frozen
+) -> list[Json]:
+    """Measure recorded episodes.
+
+    Args:
+        episodes: MCAP files, their manifests, or folders with one episode each; or
+            bags of ROS.
+        out_dir: Where to write the report; nothing is written when absent.
+        topics: What to compare in bags.
+
+    Returns:
+        One entry an episode, JSON values only; ``error`` says why one is blank.
+
+    Raises:
+        MissingDependency: If a page is wanted and matplotlib is not installed; the
+            JSON has been written then.
+        ConfigError: If the report cannot be written.
+    """
+    measured = [_measure(Path(path), topics) for path in episodes]
+    results = collect_entries(measured)
+    if out_dir is not None:
+        _write(results, measured, find_report(episodes, out_dir))
+    return results
+
+
+def find_report(episodes: Sequence[Path], out_dir: Path) -> Path:
+    """Return the path of the page on some episodes; its JSON stands beside it."""
+    return out_dir / f"{name_report([Path(path) for path in episodes])}.html"
+
+
+def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
+    if path.exists() and is_bag(path):
+        return measure_bag(path, topics)
+    return measure_episode(path)
+
+
+def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
+    """Return the entries of measured episodes, with what compares them."""
+    itvs = compare(measured)
+    names = _make_names([Path(result.entry["path"]) for result in measured])
+    return [
+        {**result.entry, "episode": name, "itv": itv}
+        for result, name, itv in zip(measured, names, itvs, strict=True)
+    ]
+
+
+def _make_names(paths: Sequence[Path]) -> list[str]:
+    """Return names that differ by episode: their stems, or with their folders."""
+    stems = [path.stem for path in paths]
+    if len(set(stems)) == len(stems):
+        return stems
+    return [str(path.parent / path.stem) for path in paths]
+
+
+def write_report(
+    results: Sequence[Json], episodes: Sequence[Path], out_dir: Path
+) -> Path:
+    """Write the JSON and the page; a failed report never over a good one.
+
+    Args:
+        results: From ``evaluate``.
+        episodes: The same episodes; read again, one at a time, for the plots.
+        out_dir: Folder to write into; made if it does not exist.
+
+    Returns:
+        Path of the page.
+
+    Raises:
+        MissingDependency: If matplotlib is not installed; the JSON has been written.
+        ConfigError: If it cannot be written.
+    """
+    page = find_report(episodes, out_dir)
+    _write(results, (measure_episode(Path(p)) for p in episodes), page)
+    return page
+
+
+def summary_text(results: Sequence[Json]) -> str:
+    """Return the figures as a few lines an episode."""
+    parts = [summarise_entry(entry) for entry in results]
+    itv = describe_itv(results)
+    return "\n\n".join([*parts, itv] if itv else parts)
+
+
+def is_worth_writing(results: Sequence[Json], *, is_there: bool) -> bool:
+    """Return whether a report has results, and does not spoil one that is there."""
+    n_failed = sum(entry["error"] is not None for entry in results)
+    return n_failed == 0 or (n_failed < len(results) and not is_there)
+
+
+def _write(
+    results: Sequence[Json], measured: Iterable[EpisodeResult], page: Path
+) -> None:
+    figures = page.with_suffix(".json")
+    if not is_worth_writing(results, is_there=figures.exists()):
+        return
+    text = json.dumps(list(results), indent=2, allow_nan=False) + "\n"
+    write_text(figures, text)
+    plots = _load_plots()
+    pictures = [
+        [*_list_strips(result), *plots.draw_episode(result)] for result in measured
+    ]
+    names = [str(entry["episode"]) for entry in results]
+    title = names[0] if len(names) == 1 else f"{len(names)} episodes"
+    write_text(page, render_page(results, pictures, f"Teleoperation report: {title}"))
+
+
+def _list_strips(result: EpisodeResult) -> Iterator[Picture]:
+    """Yield a strip of pictures of each camera; none where nothing can be decoded."""
+    path = Path(result.entry["path"])
+    if result.entry["error"] is not None or not path.is_file():
+        return
+    try:
+        strips = make_strips(path)
+    except PaprleError as err:
+        logging.getLogger(__name__).info("%s: no pictures: %s", path, err)
+        return
+    for camera, strip in strips.items():
+        times = [(stamp - result.origin_ns) * 1e-9 for stamp in strip.stamps_ns]
+        told = ", ".join(f"{t:.1f}" for t in times)
+        yield f"Camera {camera}", f"At {told} s.", strip.jpeg
+
+
+def _load_plots() -> Any:
+    """Return the module of the plots, which needs matplotlib."""
+    try:
+        return importlib.import_module("paprle_lab.evaluation.reporting.plots")
+    except ImportError as err:
+        raise MissingDependency(
+            "the report's page: expected matplotlib for its plots, got none; "
+            "pip install 'paprle[report]'"
+        ) from err

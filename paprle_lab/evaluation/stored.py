@@ -1,0 +1,104 @@
+"""An episode of any length: what is measured of it lies in a store, not in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from paprle.contracts.far_leader import FAR
+from paprle.contracts.types import RobotInfo
+from paprle.ipc.records import Stream
+from paprle.recording.header import robot_from_dict
+from paprle.recording.reader import find_episode
+from paprle.recording.reading import Block, Reading
+from paprle_lab.evaluation.far import FarErrors
+from paprle_lab.evaluation.store import Store
+
+_TOLD = ("posture", "stuck_in_reach", "reconstruction")
+_MOST_EVENTS = 1000  # chosen: a file of strangers may hold any number of them
+_SAMPLE = ("stamp_ns", "seq", "limb_ns", "pose")
+_PUNCTUAL = ("k", "stamp_ns", "state", "compute_ns", "late_ns", "n_overruns")
+_ASKED = ("has_sample", "driver", "target", "given", "q_des", "err_pos", "err_rot")
+_JUDGED = ("sample_age_ns", "is_far", "status_age_ns", "dq_des")
+_TICK = (*_PUNCTUAL, *_ASKED, *_JUDGED)
+_SENT = (
+    "reasons",
+    "setpoint_ns",
+    "meas_ns",
+    "speed_scale",
+    "q_des",
+    "q_cmd",
+    "dq_cmd",
+    "q_meas",
+    "held",
+)
+_GATE = (*_PUNCTUAL, *_SENT)
+
+
+class StoredEpisode:
+    """One recorded episode, read once; see ``paprle.recording.reader.Episode``.
+
+    Attributes:
+        path: The MCAP file.
+        header: What the recording says of itself.
+        config: The resolved config.
+        urdf: Text of the robot's URDF.
+        robot_info: The robot.
+        layout: Dtypes of the session, as it was recorded.
+        ticks: Session ticks in order, the fields that are measured.
+        gate: Gate ticks in order, likewise.
+        events: The first of those that a report tells of, in order.
+        far: What the host of a leader far away measured.
+        manifest: The manifest; None when the recording was never finished.
+        is_complete: The file is whole, and is the one of its manifest.
+        note: What is wrong with it; empty when it is complete.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Read an episode.
+
+        Args:
+            path: The MCAP file, its manifest, or a folder with one episode.
+
+        Raises:
+            RecordingError: If nothing can be read, or it is no recording of ours.
+            ConfigError: If the disk has no room for what is measured.
+        """
+        reading = Reading(find_episode(path))
+        self.path = reading.path
+        self.header: Mapping[str, Any] = reading.header
+        self.config: Mapping[str, Any] = reading.config
+        self.urdf = reading.urdf
+        self.robot_info: RobotInfo = robot_from_dict(reading.header["robot"])
+        self.layout = layout = reading.layout
+        sample = _take_fields(layout.sample, _SAMPLE)
+        tick = [*_take_fields(layout.tick, _TICK).descr, ("sample", sample.descr)]
+        self.ticks = Store(np.dtype(tick))
+        self.gate = Store(_take_fields(layout.status, _GATE))
+        self.far = FarErrors()
+        self.events: list[Mapping[str, Any]] = []
+        for item in reading:
+            if isinstance(item, Block):
+                store = self.ticks if item.stream == Stream.TICK else self.gate
+                store.append(item.records)
+            elif item.get("event") == FAR:
+                self.far.take(item)
+            elif item.get("event") in _TOLD and len(self.events) < _MOST_EVENTS:
+                self.events.append(item)
+        self.manifest = reading.manifest
+        self.note = reading.find_problem()
+        self.is_complete = not self.note
+
+    @property
+    def end_reason(self) -> str:
+        """The reason it ended; ``aborted`` when the recording was never finished."""
+        return "aborted" if self.manifest is None else self.manifest["end_reason"]
+
+
+def _take_fields(dtype: np.dtype[np.void], names: tuple[str, ...]) -> np.dtype[np.void]:
+    """Return a dtype with some of the fields, side by side."""
+    fields: Mapping[str, Any] = dtype.fields or {}
+    return np.dtype([(name, fields[name][0]) for name in names])

@@ -1,0 +1,192 @@
+"""Fit bodies to the meshes of a robot: so many pieces that it can still move.
+
+A body around a whole mesh is thicker than its link. Where two links' bodies touch while
+their meshes do not, room is lost to the robot. So the links of such a pair are cut into
+pieces (``paprle_lab.onboarding.pieces``), until next to none is lost. What lies close for
+good, beside a joint, is left out piece by piece: two pieces whose meshes touch in no
+posture, all postures 5° apart having been tried, need not be kept apart. Halves are
+first the smallest ones, which serves all pairs alike; where that does not suffice they
+are those that give back the most, and pieces get the bodies that do
+(``paprle_lab.onboarding.cuts``). Bodies that cost nothing stay whole, since the gate
+measures every pair of them. Pieces are left out with a millimetre to spare; links that
+would lose half of their postures without it.
+
+A pair of links whose meshes touch nearly always, or about one joint never come apart,
+says nothing of when a robot collides, but how it was drawn: it is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import pinocchio as pin
+
+from paprle.contracts.types import Vec
+from paprle.robot.tree import Urdf
+from paprle_lab.onboarding.cuts import PiecePair, Posture, find_cut
+from paprle_lab.onboarding.link_pairs import MOSTLY, Link, LinkPair
+from paprle_lab.onboarding.notes import Note, be_silent
+from paprle_lab.onboarding.pieces import Given, Piece
+from paprle_lab.onboarding.relative import list_ways
+
+_ENOUGH = 0.02  # chosen: of the postures, that bodies may take from the robot
+_LITTLE = 0.01  # chosen: of the postures, that a pair may take without being cut
+_LITTLE_FINE = 0.005  # chosen: the same of all pairs of a link, by cuts for them
+_MUCH = 0.02  # chosen: of the postures, that a pair takes and a person is told of
+_GAIN = 0.02  # chosen: a cut that gives back less of what a link takes is none
+_GAIN_LEAST = 1e-3 * 5e-3  # [m] chosen: a body that gives back less is not worth it
+_MOST_FINE = 14  # chosen: pieces of a link, cut where most room is given back
+
+Pair = tuple[str, str]
+
+
+class Fitted(NamedTuple):
+    """Bodies around meshes.
+
+    Attributes:
+        pieces: The pieces of each link, in its axes.
+        never: Pieces, as link and number, whose meshes touch in no posture although
+            their bodies do.
+        always: Pairs of links whose meshes touch nearly always, or about one joint
+            never come apart.
+        blocked: Pairs of links whose bodies touch while their meshes do not, in which
+            share of their postures, where that is more than next to none.
+    """
+
+    pieces: dict[str, list[Piece]]
+    never: tuple[tuple[tuple[str, int], tuple[str, int]], ...]
+    always: tuple[Pair, ...]
+    blocked: dict[Pair, float]
+
+
+def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], note: Note = be_silent) -> Fitted:
+    """Cut meshes into pieces until the bodies around them leave the robot its room.
+
+    Args:
+        tree: The robot.
+        meshes: The triangles of links that have meshes to collide with, in their axes,
+            shape (k, 3, 3), [m].
+        note: Takes what is done next.
+
+    Returns:
+        The bodies, what is to be left out, and what they still keep apart too far.
+    """
+    wholes: dict[str, list[Piece]] = {k: [Piece(v)] for k, v in meshes.items()}
+    for body in tree.primitives:
+        wholes.setdefault(body.link, []).append(Given(body))
+    links = {name: Link(parts) for name, parts in wholes.items()}
+    balls = {name: link.find_ball() for name, link in links.items()}
+    touching: set[int] = set()
+    pairs = [
+        LinkPair(links[way.links[0]], links[way.links[1]], way, touching)
+        for way in list_ways(tree, balls)
+        if not meshes.keys().isdisjoint(way.links)
+    ]
+    always = []
+    for k, pair in enumerate(pairs, 1):
+        note(f"finding links that always touch: pair {k} of {len(pairs)}")
+        if pair.touches_always() or pair.is_bearing():
+            always.append(pair)
+    pairs = [pair for pair in pairs if pair not in always]
+    ordered = sorted(pairs, key=lambda pair: -len(pair.find_hits()))
+    for k, pair in enumerate(ordered, 1):
+        note(f"trying postures in which links touch: pair {k} of {len(pairs)}")
+        pair.add_touching()  # what is found early need not be looked at again
+    note(f"fitting bodies to meshes of {len(meshes)} links")
+    _separate(pairs)
+    for pair in pairs:
+        if pair.measure_lost() >= MOSTLY:
+            pair.leave_out_if_apart()
+    note("cutting bodies where the robot loses room")
+    _refine(pairs)
+    names = {
+        id(piece): (name, k)
+        for name, link in links.items()
+        for k, piece in enumerate(link.pieces)
+    }
+    lost = {pair.way.links: pair.measure_lost() for pair in pairs}
+    return Fitted(
+        {name: links[name].list_cuttable() for name in meshes},
+        tuple(
+            (names[id(one)], names[id(other)])
+            for pair in pairs
+            for one, other in pair.list_never()
+        ),
+        tuple(pair.way.links for pair in always),
+        {pair: share for pair, share in lost.items() if share > _MUCH},
+    )
+
+
+def _separate(pairs: list[LinkPair]) -> None:
+    """Leave out and cut, the worst pair first, until next to nothing is lost."""
+    lost = {pair: pair.measure_lost() for pair in pairs}
+    stuck: set[LinkPair] = set()
+    while sum(lost.values()) > _ENOUGH:
+        worst = max(
+            (pair for pair in pairs if pair not in stuck),
+            key=lambda pair: lost[pair],
+            default=None,
+        )
+        if worst is None or lost[worst] < _LITTLE:
+            return
+        before = lost[worst]
+        lost[worst] = worst.measure_lost()  # others may have cut its links
+        if lost[worst] == before:
+            if not worst.take_away():
+                stuck.add(worst)
+            lost[worst] = worst.measure_lost()
+
+
+def _refine(pairs: list[LinkPair]) -> None:
+    """Cut where room is lost still, as long as the robot as a whole gains by it."""
+    lost = {pair: pair.measure_lost() for pair in pairs}
+    links = {link for pair in pairs for link in pair.links if link.list_cuttable()}
+    stuck: set[Link] = set()
+    while sum(lost.values()) > _ENOUGH and links - stuck:
+        cost = dict.fromkeys(links - stuck, 0.0)
+        for pair, share in lost.items():
+            for link in cost.keys() & set(pair.links):
+                cost[link] += share
+        worst = max(cost, key=cost.__getitem__)
+        if cost[worst] < _LITTLE_FINE:
+            return
+        its = [pair for pair in pairs if worst in pair.links]
+        if _improve(worst, its):
+            lost.update({pair: pair.measure_lost() for pair in its})
+            # against thinner bodies a cut may pay that did not
+            stuck -= {link for pair in its if lost[pair] for link in pair.links}
+        else:
+            stuck.add(worst)
+
+
+def _improve(link: Link, pairs: list[LinkPair]) -> bool:
+    """Cut or reshape a piece; keep it, and return True, if its pairs' depths fall."""
+    # Gains are measured by depth: a cut that frees no posture may lead to one that
+    # does.
+    before = sum(pair.measure_depth() for pair in pairs)
+    cut = find_cut(*_list_lost(link, pairs), may_grow=len(link.pieces) < _MOST_FINE)
+    if cut is None:
+        return False
+    link.replace([cut.piece], cut.halves)
+    least = max(_GAIN * before, _GAIN_LEAST * (len(cut.halves) - 1))
+    if sum(pair.measure_depth() for pair in pairs) < before - least:
+        return True
+    link.replace(cut.halves, [cut.piece])  # what one pair gains others lose
+    return False
+
+
+def _list_lost(
+    link: Link, pairs: list[LinkPair]
+) -> tuple[dict[PiecePair, set[Posture]], dict[Posture, pin.SE3]]:
+    """Return what others take from a link for nothing, and where they are in it."""
+    lost, places = {}, {}
+    for n, pair in enumerate(pairs):
+        is_first = pair.links[0] is link
+        for (one, other), postures in pair.find_lost().items():
+            key = (one, other) if is_first else (other, one)
+            lost[key] = {(n, k) for k in postures}
+            for k in postures:
+                T = pair.way.places[k]
+                places[n, k] = T if is_first else T.inverse()
+    return lost, places

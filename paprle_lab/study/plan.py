@@ -1,0 +1,268 @@
+"""The plan of a study: its conditions, tasks and questions, and who does what when.
+
+A plan is a YAML that a person writes. Dealt to participants it becomes the file
+``study.json`` of a folder, which no later change of the YAML touches.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, ClassVar
+
+import yaml  # type: ignore[import-untyped]
+from annotated_types import Ge, Le
+from pydantic import TypeAdapter, ValidationError
+
+from paprle.contracts.errors import ConfigError
+from paprle.contracts.settings.core import STRICT
+from paprle_lab.evaluation.reporting.files import write_text
+from paprle_lab.study.latin import deal
+from paprle_lab.study.scales import KNOWN, Questionnaire
+
+FILE = "study.json"
+ALPHABET = "ABCDEFGHJKLMNPQRSTUVWXYZ23456789"  # no letter that reads like another
+_N_LETTERS = 4  # chosen: a million pseudonyms
+PREFERENCE = "preference"
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnScale:
+    """Items that a study asks on a scale of points; see ``Questionnaire``."""
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    items: dict[str, str]
+    points: Annotated[int, Ge(2), Le(101)] = 7
+    ends: tuple[str, str] = ("strongly disagree", "strongly agree")
+    reversed: tuple[str, ...] = ()
+    scales: dict[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The plan of a study.
+
+    Attributes:
+        name: Its name.
+        participants: How many.
+        seed: Deals orders and pseudonyms.
+        common: Settings of every session: follower, env, and the like.
+        conditions: Settings of each condition, on top of the common ones.
+        tasks: Settings of each task, on top of those.
+        repetitions: How often each task is done in each condition.
+        after_condition: Questionnaires after each condition.
+        before: Questionnaires before the first.
+        after: Questionnaires after the last; ``preference``: which condition was best.
+        questionnaires: Those of the study itself.
+    """
+
+    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
+
+    name: str
+    participants: Annotated[int, Ge(1), Le(10000)]
+    seed: int
+    common: tuple[str, ...] = ()
+    conditions: dict[str, tuple[str, ...]]
+    tasks: dict[str, tuple[str, ...]]
+    repetitions: Annotated[int, Ge(1), Le(100)] = 1
+    before: tuple[str, ...] = ()
+    after_condition: tuple[str, ...] = ("tlx", "sus")
+    after: tuple[str, ...] = ()
+    questionnaires: dict[str, OwnScale]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One thing that a participant does.
+
+    Attributes:
+        name: Unique for a participant, and the name of its file.
+        condition: In which condition; empty before and after all of them.
+        task: What is done; empty of a questionnaire.
+        repetition: How often it is done, with this, counted from 1.
+        asks: The questionnaire; empty of a task.
+    """
+
+    name: str
+    condition: str = ""
+    task: str = ""
+    repetition: int = 0
+    asks: str = ""
+
+
+def read_plan(path: Path) -> Plan:
+    """Read a plan.
+
+    Args:
+        path: The YAML.
+
+    Returns:
+        The plan.
+
+    Raises:
+        ConfigError: If it cannot be read or is none; says every mistake.
+    """
+    try:
+        tree = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as err:
+        raise ConfigError(f"{path}: expected the plan of a study, got {err}") from err
+    return make_plan(tree, path)
+
+
+def make_plan(tree: Any, path: Path) -> Plan:
+    """Return a plan from what its file holds.
+
+    Args:
+        tree: What the file holds.
+        path: The file, for messages.
+
+    Returns:
+        The plan.
+
+    Raises:
+        ConfigError: If it is none; says every mistake.
+    """
+    if isinstance(tree, dict):
+        tree = {"questionnaires": {}, **tree}
+    try:
+        plan = TypeAdapter(Plan).validate_json(json.dumps(tree, default=str))
+    except ValidationError as err:
+        problems = [
+            f"{path}: {'.'.join(map(str, one['loc'])) or 'plan'}: {one['msg']}"
+            for one in err.errors()
+        ]
+        raise ConfigError(problems) from err
+    problems = [f"{path}: {text}" for text in _find_mistakes(plan)]
+    if problems:
+        raise ConfigError(problems)
+    return plan
+
+
+def _find_mistakes(plan: Plan) -> list[str]:
+    found = [f"{what}: expected at least one" for what in ("conditions", "tasks")
+             if not getattr(plan, what)]  # fmt: skip
+    for name in (*plan.conditions, *plan.tasks, *plan.questionnaires):
+        if not name.replace("_", "").isalnum():
+            found.append(f"'{name}': expected letters, digits and _ in a name")
+    there = {*KNOWN, *plan.questionnaires}
+    for place in ("before", "after_condition", "after"):
+        own = {*there, PREFERENCE} if place == "after" else there
+        for name in getattr(plan, place):
+            if name not in own:
+                names = ", ".join(sorted(own))
+                found.append(f"{place}: expected some of {names}, got '{name}'")
+    for name, own_scale in plan.questionnaires.items():
+        named = {item for items in own_scale.scales.values() for item in items}
+        for item in sorted({*named, *own_scale.reversed} - set(own_scale.items)):
+            found.append(f"questionnaires.{name}: '{item}' is none of its items")
+    return found
+
+
+def find_questionnaire(plan: Plan, name: str) -> Questionnaire:
+    """Return a questionnaire of the plan, or one that is known to all."""
+    if name in KNOWN:
+        return KNOWN[name]
+    own = plan.questionnaires[name]
+    return Questionnaire(
+        name=name,
+        items=own.items,
+        high=float(own.points),
+        ends=own.ends,
+        reversed_items=frozenset(own.reversed),
+        scales=own.scales,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A plan that was dealt to participants.
+
+    Attributes:
+        folder: Where it is kept.
+        plan: The plan.
+        orders: Conditions of each participant, in order, by pseudonym.
+    """
+
+    folder: Path
+    plan: Plan
+    orders: Mapping[str, tuple[str, ...]]
+
+    def list_steps(self, participant: str) -> list[Step]:
+        """Return what a participant does, in order."""
+        plan, orders = self.plan, list(self.orders)
+        tasks = deal(list(plan.tasks), len(orders) * len(plan.conditions), plan.seed)
+        at = orders.index(participant) * len(plan.conditions)
+        steps = [Step(name=f"before_{one}", asks=one) for one in plan.before]
+        for k, condition in enumerate(self.orders[participant]):
+            steps += [
+                Step(
+                    name=f"{condition}_{task}_{again + 1}",
+                    condition=condition,
+                    task=task,
+                    repetition=again + 1,
+                )
+                for task in tasks[at + k]
+                for again in range(plan.repetitions)
+            ]
+            steps += [
+                Step(name=f"{condition}_{one}", condition=condition, asks=one)
+                for one in plan.after_condition
+            ]
+        return steps + [Step(name=f"after_{one}", asks=one) for one in plan.after]
+
+
+def deal_study(plan: Plan, folder: Path) -> Study:
+    """Deal a plan to participants, and keep that in a new folder.
+
+    Args:
+        plan: The plan.
+        folder: A folder without a study; nobody but its owner may look into it.
+
+    Returns:
+        The study.
+
+    Raises:
+        ConfigError: If the folder has a study, or cannot be written.
+    """
+    if (folder / FILE).exists():
+        raise ConfigError(f"{folder}: expected a folder without a study, got {FILE}")
+    chance = random.Random(plan.seed)
+    names: dict[str, None] = {}
+    while len(names) < plan.participants:
+        names["".join(chance.choices(ALPHABET, k=_N_LETTERS))] = None
+    dealt = deal(list(plan.conditions), plan.participants, plan.seed)
+    orders = dict(zip(names, dealt, strict=True))
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    tree = TypeAdapter(Plan).dump_python(plan, mode="json")
+    text = json.dumps({"plan": tree, "orders": orders}, indent=2, ensure_ascii=False)
+    write_text(folder / FILE, text + "\n")
+    return Study(folder=folder, plan=plan, orders=orders)
+
+
+def open_study(folder: Path) -> Study:
+    """Open the study of a folder.
+
+    Args:
+        folder: The folder.
+
+    Returns:
+        The study.
+
+    Raises:
+        ConfigError: If there is none, or it is spoiled.
+    """
+    path = folder / FILE
+    try:
+        tree = json.loads(path.read_text(encoding="utf-8"))
+        orders = {str(k): tuple(map(str, v)) for k, v in tree["orders"].items()}
+        told = tree["plan"]
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as err:
+        raise ConfigError(
+            f"{folder}: expected a study, got {err}; make one: paprle study plan "
+            "PLAN.yaml --out FOLDER"
+        ) from err
+    return Study(folder=folder, plan=make_plan(told, path), orders=orders)

@@ -1,0 +1,195 @@
+"""ARBot's data set: which trials there have to be, and what may be wrong with them.
+
+132 human trajectories (ARBot, section 4.1.4): subset A, 11 users × 3 shapes × 2 modes;
+subset B, 11 users × 3 trials of a rectangle × 2 modes. The paper says 100 Hz; what was
+released has 30.1 Hz, and 5 to 7 % of its rows repeat a stamp.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from typing import NamedTuple
+
+from paprle.contracts.errors import RecordingError
+from paprle.recording.exports import read_arbot_csv
+from paprle_lab.trials.labels import Trial, is_index, read_index
+from paprle_lab.trials.log import GAP, Quality, hash_file, measure_quality
+
+N_USERS = 11
+SHAPES = ("square", "circle", "s_shape")
+RECTANGLE = "rectangle"
+TRIALS = ("1", "2", "3")
+MODES = ("arpose", "cv_imu")
+RATE = 100.0  # [Hz] spec: ARBot, section 4.1.4
+_NEAR = 0.9  # chosen: share of the declared rate below which it is told
+MEASURED = ("rows", "seconds", "rate_hz", "duplicates", "longest_gap_s", "sha256")
+
+
+class Finding(NamedTuple):
+    """A finding on a data set.
+
+    Attributes:
+        where: The file, or the set.
+        kind: One word.
+        text: What, and how much.
+        is_fault: It has to be mended; else it is a note.
+    """
+
+    where: str
+    kind: str
+    text: str
+    is_fault: bool = True
+
+    def __str__(self) -> str:
+        """Return one line for people."""
+        return f"{self.where}: {self.kind}{'' if self.is_fault else ' (note)'}: " + (
+            self.text
+        )
+
+
+def list_cells(users: Sequence[str]) -> set[tuple[str, str, str, str]]:
+    """Return all (user, task, mode, trial) of the schema; shapes have trial ""."""
+    shapes = product(users, SHAPES, MODES, [""])
+    return {*shapes, *product(users, [RECTANGLE], MODES, TRIALS)}
+
+
+def index_trials(trials: Sequence[Trial]) -> list[Trial]:
+    """Measure the files of an index.
+
+    Args:
+        trials: Labelled files.
+
+    Returns:
+        The same, with the columns ``MEASURED``.
+
+    Raises:
+        RecordingError: If some cannot be read; lists all of them.
+    """
+    problems, found = [], []
+    for one in trials:
+        try:
+            quality = measure_quality(read_arbot_csv(one.path))
+        except RecordingError as err:
+            problems.append(str(err))
+            continue
+        found.append(replace(one, more=_tell_quality(quality, hash_file(one.path))))
+    if problems:
+        raise RecordingError("\n".join(problems))
+    return found
+
+
+def _tell_quality(quality: Quality, sha256: str) -> dict[str, str]:
+    return {
+        "rows": str(quality.rows),
+        "seconds": f"{quality.seconds:.3f}",
+        "rate_hz": f"{quality.rate_hz:.2f}",
+        "duplicates": str(quality.duplicates),
+        "longest_gap_s": f"{quality.longest_gap_s:.3f}",
+        "sha256": sha256,
+    }
+
+
+def check_set(path: Path) -> tuple[list[Finding], str]:
+    """Check a data set against ARBot's schema.
+
+    Args:
+        path: Its folder, with an index, or the index.
+
+    Returns:
+        What was found, and one line on what was looked at.
+
+    Raises:
+        RecordingError: If there is no index, or it cannot be read.
+    """
+    if not is_index(path):
+        raise RecordingError(
+            f"{path}: expected a folder with an index; make one: paprle dataset index "
+            f"{path} --layout '{{user}}/{{mode}}/{{task}}_{{trial}}.csv'"
+        )
+    trials = read_index(path)
+    human = [one for one in trials if one.kind == "human"]
+    findings = list(_check_cells(str(path), human))
+    seen: dict[str, Trial] = {}
+    rates: list[float] = []
+    for one in trials:
+        findings += _check_file(one, seen, rates)
+    told = f"{len(human)} human trajectories, {len(trials) - len(human)} replays"
+    if rates:
+        told += f"; real rates {min(rates):.1f} … {max(rates):.1f} Hz"
+    return findings, told
+
+
+def _cell(one: Trial) -> tuple[str, str, str, str]:
+    return one.user, one.task, one.mode, "" if one.task in SHAPES else one.trial
+
+
+def _check_cells(where: str, trials: Sequence[Trial]) -> Iterator[Finding]:
+    """Yield which trials are missing, too many, or of no cell of the schema."""
+    users = sorted({one.user for one in trials})
+    if len(users) != N_USERS:
+        text = f"expected {N_USERS} users, got {len(users)}: {', '.join(users)}"
+        yield Finding(where, "users", text)
+    wanted, there = list_cells(users), Counter(map(_cell, trials))
+    missing = sorted(wanted - set(there))
+    if missing:
+        names = [" ".join(filter(None, cell)) for cell in missing]
+        some = ", ".join(names[:6]) + (" …" if len(names) > 6 else "")
+        yield Finding(where, "missing", f"{len(missing)} of {len(wanted)}: {some}")
+    for one in trials:
+        if _cell(one) not in wanted:
+            yield Finding(
+                str(one.path),
+                "label",
+                f"'{one.name}' is no trial of the schema: tasks {', '.join(SHAPES)}, "
+                f"{RECTANGLE} with trial 1 … 3, modes {', '.join(MODES)}",
+            )
+    for cell, n in sorted(there.items()):
+        if n > 1:
+            yield Finding(where, "twice", f"{' '.join(filter(None, cell))}: {n} files")
+
+
+def _check_file(
+    one: Trial, seen: dict[str, Trial], rates: list[float]
+) -> Iterator[Finding]:
+    """Yield what is wrong with one file."""
+    where = str(one.path)
+    try:
+        quality = measure_quality(read_arbot_csv(one.path))
+        digest = hash_file(one.path)
+    except (RecordingError, OSError) as err:
+        yield Finding(where, "unreadable", str(err))
+        return
+    if quality.rows < 2:
+        yield Finding(where, "empty", f"{quality.rows} rows")
+        return
+    rates.append(quality.rate_hz)
+    if digest in seen:
+        yield Finding(where, "copy", f"the same bytes as {seen[digest].path}")
+    seen.setdefault(digest, one)
+    listed = one.more.get("sha256")
+    if listed and listed != digest:
+        yield Finding(where, "changed", "not the file of the index (SHA-256 differs)")
+    yield from _judge(where, quality)
+
+
+def _judge(where: str, quality: Quality) -> Iterator[Finding]:
+    for text in quality.units:
+        yield Finding(where, "units", text)
+    if quality.disorder:
+        yield Finding(where, "disorder", f"{quality.disorder} stamps go back")
+    if quality.gaps:
+        text = (
+            f"{quality.gaps} longer than {GAP} s, up to {quality.longest_gap_s:.2f} s"
+        )
+        yield Finding(where, "gaps", text)
+    if quality.duplicates:
+        share = 100.0 * quality.duplicates / quality.rows
+        text = f"{quality.duplicates} rows ({share:.1f} %) repeat a stamp"
+        yield Finding(where, "duplicates", text, is_fault=False)
+    if quality.rate_hz < _NEAR * RATE:
+        text = f"{quality.rate_hz:.1f} Hz, the paper says {RATE:g} Hz"
+        yield Finding(where, "rate", text, is_fault=False)

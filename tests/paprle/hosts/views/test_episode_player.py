@@ -1,0 +1,181 @@
+"""An episode is seen at any time of it as its session's observers saw it."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from filmed import START_NS, URDF, write_episode
+
+from paprle.cli import main
+from paprle.contracts.errors import RecordingError
+from paprle.hosts.views.episode_player import EpisodeFilm
+from paprle.ipc.process import WORKSPACE
+from paprle.observers.view.player import Player
+from paprle.testing import ManualClock
+from paprle_emulators.camera.clock_picture import read_clock
+
+SECONDS = 3.0
+
+
+@pytest.fixture(scope="module")
+def episode(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("filmed")
+    return write_episode(folder, SECONDS, cameras=("front",), skip=range(60, 75))
+
+
+@pytest.fixture
+def film(episode):
+    film = EpisodeFilm(episode)
+    yield film
+    film.close()
+
+
+def shown(film, t):
+    frame = film.see(t)["front"]
+    if frame is None:
+        return None
+    info = film.cameras["front"]
+    image = np.frombuffer(frame.data, np.uint8).reshape(info.height, info.width, 3)
+    return (read_clock(image) - START_NS / 1e6) / 1e3
+
+
+def test_the_robot_is_where_it_was_at_that_time(film):
+    assert film.length == pytest.approx(SECONDS, abs=0.02)
+    for t in (0.0, 2.5, 0.5, SECONDS + 9.0):
+        at = min(t, film.length)
+        assert film.look(t).q[0] == pytest.approx(0.4 * at, abs=0.005)
+
+
+def test_what_each_pixel_shows_is_seen_as_it_was_recorded(tmp_path):
+    film = EpisodeFilm(write_episode(tmp_path, 0.6, ids=("what",)))
+    frame, info = film.see(0.3)["what"], film.cameras["what"]
+    film.close()
+
+    assert info.encoding == "ids16"
+    assert info.find_fault(frame) == ""
+    assert set(np.frombuffer(frame.data, "<u2")) <= {3 + 8, 3 + 9}
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("times", [(0.5, 1.0, 1.5), (1.7, 0.4, 1.71, 0.41), (2.9, 0.1)])
+def test_pictures_are_those_of_that_time_forwards_and_back(film, times):
+    for t in times:
+        assert 0.0 <= t - shown(film, t) < 0.05
+
+
+def test_the_last_picture_does_not_stand_for_those_that_are_missing(film):
+    assert shown(film, 2.0) is not None
+    assert shown(film, 2.3) is None
+    assert shown(film, 2.8) == pytest.approx(2.8, abs=0.05)
+
+
+def test_curves_show_all_of_it_with_few_points(film):
+    curve = film.curves[0]
+
+    assert curve.name == "turn"
+    assert len(curve.measured) <= 1000
+    assert curve.measured[-1] == pytest.approx(0.4 * SECONDS, abs=0.01)
+    assert curve.t_measured[-1] == pytest.approx(SECONDS, abs=0.02)
+
+
+def test_a_robot_whose_urdf_is_gone_or_another_is_the_recorded_one(tmp_path):
+    path = write_episode(tmp_path, 0.5)
+    (tmp_path / "toy.urdf").write_text("<robot name='other'/>")
+    film = EpisodeFilm(path)
+
+    assert film.robot.urdf_path.read_text() == URDF
+    film.close()
+    assert not film.robot.urdf_path.exists()
+
+
+def test_a_broken_file_is_shown_as_far_as_it_is_whole(episode, tmp_path):
+    cut = tmp_path / episode.name
+    cut.write_bytes(episode.read_bytes()[: int(0.7 * episode.stat().st_size)])
+    film = EpisodeFilm(cut)
+
+    assert film.episode.note
+    assert 0.3 < film.length < SECONDS
+    film.close()
+
+
+@pytest.mark.parametrize("data", [b"", b"nothing", b"\x89MCAP0\r\n" + b"\0" * 99])
+def test_what_is_no_episode_is_refused(tmp_path, data, capsys):
+    path = tmp_path / "episode_000000.mcap"
+    path.write_bytes(data)
+
+    with pytest.raises(RecordingError):
+        EpisodeFilm(path)
+    assert main(["view", str(path)]) == 1
+    assert main(["view", str(path), "--rerun"]) == 1
+    assert capsys.readouterr().err.count("expected") >= 2
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_player_runs_with_the_clock_stops_at_the_end_and_begins_again(film):
+    clock = ManualClock()
+    player = Player(film, clock)
+    clock.advance(9.0)
+    player.wait()  # nobody watched so far
+    clock.advance(1.0)
+    assert player.advance() == pytest.approx(1.0)
+    player.ask(is_playing=True, speed=0.5, t=None)
+    clock.advance(1.0)
+    assert player.advance() == pytest.approx(1.5)
+    player.ask(is_playing=False, speed=0.5, t=1e9)
+    clock.advance(1.0)
+    assert player.advance() == film.length
+    player.ask(is_playing=True, speed=4.0, t=None)
+    clock.advance(0.1)
+    assert player.advance() == pytest.approx(0.4)
+    clock.advance(9.0)
+    player.advance()
+
+    assert not player.is_playing
+    json.dumps([player.describe(), player.tell()], allow_nan=False)
+
+
+@pytest.mark.nightly  # its reader alone takes seconds
+def test_rerun_gets_joints_poses_and_every_picture(episode, tmp_path):
+    rr = pytest.importorskip("rerun")
+    path = shutil.copy(episode, tmp_path / episode.name)
+
+    env = {k: v for k, v in os.environ.items() if "DISPLAY" not in k}
+    code = "import sys; from paprle.cli import main; sys.exit(main())"
+    done = subprocess.run(
+        [sys.executable, "-c", code, "view", str(path), "--rerun"],
+        env=env, capture_output=True, text=True, cwd=WORKSPACE, check=False,
+    )  # fmt: skip
+
+    assert done.returncode == 0, done.stderr
+    assert "open it with: rerun" in done.stdout
+    out = tmp_path / "episode_000000.rrd"
+    verified = subprocess.run(
+        [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(out)],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    for entity in ("/joints/turn/requested", "/joints/lift/measured",
+                   "/eefs/arm/measured", "/cameras/front"):  # fmt: skip
+        assert entity in verified, rr.__version__
+
+
+@pytest.mark.process
+@pytest.mark.long
+def test_ctrl_c_ends_it_cleanly(episode):
+    code = "import sys; from paprle.cli import main; sys.exit(main())"
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", code, "view", str(episode)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=WORKSPACE,
+    )  # fmt: skip
+    assert re.search(r"open http://127\.0\.0\.1:\d+/#\S+", process.stdout.readline())
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    _, told = process.communicate(timeout=30)
+
+    assert (process.returncode, told) == (0, "")
