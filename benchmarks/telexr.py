@@ -3,9 +3,9 @@
 ``python -m benchmarks.telexr [FOLDER [TRACE …]]``: recordings of people's hands (of the
 folder of motions, where it is) and motions made here cross networks there and back in
 virtual time, by each of the ways of ``benchmarks.telexr_ways``; ours is the product's
-own on both hosts. The networks are those of ``paprle.hardware.net``, and round trips that were
-measured over Wi-Fi (of the folder ``network`` beside that of motions), half of each one
-way, 30 a second. A line a trace and way has the median over all motions of
+own on both hosts. The networks are those of ``paprle.hardware.net``, and round trips
+that were measured over Wi-Fi (of the folder ``network`` beside that of motions), half
+of each one way, 30 a second. A line a trace and way has the median over all motions of
 
 * the teleoperation error, user against displayed robot (requirements T2),
 * user against actual robot, and displayed against actual robot,

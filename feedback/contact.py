@@ -6,9 +6,10 @@
 
 A follower that is held stands still. The spring's reference is then as good as fixed,
 no lag of the follower is in its loop, and it may be as stiff as a hand's own damping
-and the gears' dry friction hold (``paprle.haptics.stability.contact_stability``); the follower's model, behind
-which ``tracking`` hides lag in free motion, would be late by that lag here. A hand that
-lets go is left to the energy observer (F3). In free motion the law is silent.
+and the gears' dry friction hold (``paprle.haptics.stability.contact_stability``); the
+follower's model, behind which ``tracking`` hides lag in free motion, would be late by
+that lag here. A hand that lets go is left to the energy observer (F3). In free motion
+the law is silent.
 
 The pulse is a torque of fixed size and length against the motion. It depends on no
 position, so no gain and no delay makes it unstable, and it is felt before the spring.

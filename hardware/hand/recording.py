@@ -1,8 +1,8 @@
 """Hands of a whole recording, and the sensor on the wrist, in one file.
 
 A NumPy archive (``.npz``, nothing pickled) with ``frames``, records of
-``paprle.hardware.hand.frames``, and where there was a sensor ``imu_t`` [s], on the clock of
-the frames' stamps, and ``imu_quat_wxyz``.
+``paprle.hardware.hand.frames``, and where there was a sensor ``imu_t`` [s], on the
+clock of the frames' stamps, and ``imu_quat_wxyz``.
 """
 
 from __future__ import annotations

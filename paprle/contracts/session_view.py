@@ -128,7 +128,8 @@ class SessionView:
         gate_age: Since the gate wrote, [s].
         advice: The newest advice, by advisor; none of those that gave none.
         news: Messages of the session, some times a second: ``line``, ``note``,
-            ``told``, ``recording``, ``episodes``, … (``paprle.hosts.operator.operator_messages``).
+            ``told``, ``recording``, ``episodes``, …
+            (``paprle.hosts.operator.operator_messages``).
         mirror: The robot as it is by now, where it is on another host; None: it is
             here, or has sent nothing.
         holds: Hands that lead from another host, and what holds them.

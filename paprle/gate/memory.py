@@ -2,8 +2,8 @@
 
 A compiled function takes 0.05 to 0.2 µs for every array that it is handed from Python,
 and the gate has ninety. So it is handed two blocks, and lays over them the arrays that
-it uses (``paprle.gate.flat_arrays``). The tables below are that layout; sizes, starts, and the
-arrays of Python and of kernels are all made from them.
+it uses (``paprle.gate.flat_arrays``). The tables below are that layout; sizes, starts,
+and the arrays of Python and of kernels are all made from them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """One period of the gate, compiled: propose a velocity, and make it safe to send.
 
-Between the two stands the quadratic program of ``paprle.gate.contact.avoidance_qp``, for the
-few periods in which the proposed velocity would close in on something too fast.
+Between the two stands the quadratic program of ``paprle.gate.contact.avoidance_qp``,
+for the few periods in which the proposed velocity would close in on something too fast.
 
 Kernels hand the gate's memory on as the two blocks that it is, and lay out what they
 use: handing on all the arrays took half of a period.

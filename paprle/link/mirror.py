@@ -92,10 +92,11 @@ LEADER_CUT: Cut = MappingProxyType(
         "tick": Mirror(Kind.TICK, None, is_up=False, policy=Latest(), stamps=()),
     }
 )
-"""Cut between leader and session, which is at the robot: ``paprle.link.remote_leader.captures`` and
-``paprle.link.remote_leader.error_report`` go there, a ``paprle.link.remote_leader.robot_view`` comes back. Neither
-host knows the other's devices. No capture is kept back on the link: at the robot the
-motion is a period and some jitter behind them (``paprle.reconstruction.path``)."""
+"""Cut between leader and session, which is at the robot:
+``paprle.link.remote_leader.captures`` and ``paprle.link.remote_leader.error_report`` go
+there, a ``paprle.link.remote_leader.robot_view`` comes back. Neither host knows the
+other's devices. No capture is kept back on the link: at the robot the motion is a
+period and some jitter behind them (``paprle.reconstruction.path``)."""
 
 
 def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:

@@ -2,7 +2,8 @@
 
 Nearness is not all: a posture beside a limit or a table is soon left, and a path that
 is known may be followed to its end in one of them alone. All of it is slow, and done
-beside the tick (``paprle.session.background_worker``); nothing here is written to by both.
+beside the tick (``paprle.session.background_worker``); nothing here is written to by
+both.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """A sensor on a pseudo-terminal, which misbehaves on request.
 
-It writes the packets of ``paprle.hardware.imu.packets`` once it was told ``start``, on a clock
-of its own. What it does not simulate: a baud rate (a pty has none), noise and bias of a
-real sensor, and how a USB adapter gathers bytes.
+It writes the packets of ``paprle.hardware.imu.packets`` once it was told ``start``, on
+a clock of its own. What it does not simulate: a baud rate (a pty has none), noise and
+bias of a real sensor, and how a USB adapter gathers bytes.
 """
 
 from __future__ import annotations

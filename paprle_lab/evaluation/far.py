@@ -1,8 +1,8 @@
 """Errors between hand, robot and picture of a robot that was led from far away.
 
-Only the operator's host can measure them (``paprle.link.remote_leader.discrepancy``); it sends them
-to the robot's, which records them (T1, T2, T18). Nothing is left out for being late;
-rows that never came are counted.
+Only the operator's host can measure them (``paprle.link.remote_leader.discrepancy``);
+it sends them to the robot's, which records them (T1, T2, T18). Nothing is left out for
+being late; rows that never came are counted.
 """
 
 from __future__ import annotations

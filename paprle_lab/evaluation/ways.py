@@ -10,8 +10,8 @@ been done with the very samples that came is computed from the recording, tick b
 
 Each is compared with where the hand was at that instant, as its captures tell in
 hindsight, in the hand's axes: what is asked of the robot, before the robot's own lag.
-The pictures' comparison is in ``paprle_lab.evaluation.far``: only the operator's host knows
-what came there.
+The pictures' comparison is in ``paprle_lab.evaluation.far``: only the operator's host
+knows what came there.
 """
 
 from __future__ import annotations

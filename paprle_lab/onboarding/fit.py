@@ -2,9 +2,9 @@
 
 A body around a whole mesh is thicker than its link. Where two links' bodies touch while
 their meshes do not, room is lost to the robot. So the links of such a pair are cut into
-pieces (``paprle_lab.onboarding.pieces``), until next to none is lost. What lies close for
-good, beside a joint, is left out piece by piece: two pieces whose meshes touch in no
-posture, all postures 5° apart having been tried, need not be kept apart. Halves are
+pieces (``paprle_lab.onboarding.pieces``), until next to none is lost. What lies close
+for good, beside a joint, is left out piece by piece: two pieces whose meshes touch in
+no posture, all postures 5° apart having been tried, need not be kept apart. Halves are
 first the smallest ones, which serves all pairs alike; where that does not suffice they
 are those that give back the most, and pieces get the bodies that do
 (``paprle_lab.onboarding.cuts``). Bodies that cost nothing stay whole, since the gate

@@ -2,7 +2,8 @@
 
 One joint of 0.3 m on both sides, the leader an XC330-T288 as ``benchmarks.feel_laws``
 has it. Captures go there 100 times a second and what holds the robot comes back 50
-times, over the network that ``paprle.hardware.net`` plays, both as the product sends them.
+times, over the network that ``paprle.hardware.net`` plays, both as the product sends
+them.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 For each pair that could come too near in this period, ḋ = g·v may close no faster than
 still stops before the clearance to keep. Such rows are linear and slide along an
-obstacle, but only as good as the linearisation: ``paprle.gate.contact.stops`` verifies what
-comes of them.
+obstacle, but only as good as the linearisation: ``paprle.gate.contact.stops`` verifies
+what comes of them.
 """
 
 from __future__ import annotations

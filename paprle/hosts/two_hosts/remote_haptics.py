@@ -1,8 +1,9 @@
 """Feedback of a leader with motors whose robot is on another host.
 
 Imported where there are motors: models and kernels, which other leaders need not wait
-for. The leader's own laws (gravity, friction, posture) are rendered whether the link
-is there or not; contact as far as the round trip lets it (``paprle.haptics.remote_follower``).
+for. The leader's own laws (gravity, friction, posture) are rendered whether the link is
+there or not; contact as far as the round trip lets it
+(``paprle.haptics.remote_follower``).
 """
 
 from __future__ import annotations

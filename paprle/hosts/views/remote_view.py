@@ -169,9 +169,9 @@ class HeardReader:
 def carry_over(one: HeldHand, hand: Vec, T_base_eef: pin.SE3) -> pin.SE3:
     """Return where an end-effector is once it has followed a hand's motion.
 
-    With R_eef = L R K and p_eef = p₀ + s L (p − p_l0) (``paprle.haptics.contact.contact_direction``) a
-    motion of the hand from a to b takes the end-effector to R = L R_b R_aᵀ Lᵀ R_eef and
-    p = p_eef + s L (p_b − p_a).
+    With R_eef = L R K and p_eef = p₀ + s L (p − p_l0)
+    (``paprle.haptics.contact.contact_direction``) a motion of the hand from a to b
+    takes the end-effector to R = L R_b R_aᵀ Lᵀ R_eef and p = p_eef + s L (p_b − p_a).
 
     Args:
         one: Where the hand would be, were it where the robot is (a).

@@ -1,9 +1,10 @@
 """Errors that the operator's host measures, as sent to the robot's host.
 
 The recording is at the robot, and so may be a page; the distances of hand, robot and
-picture are known only to the operator's host (``paprle.link.remote_leader.discrepancy``). It sends
-the newest rows some times a second, each more than once, so that a lost datagram costs
-nothing; the robot's host finds by their numbers which never arrived.
+picture are known only to the operator's host
+(``paprle.link.remote_leader.discrepancy``). It sends the newest rows some times a
+second, each more than once, so that a lost datagram costs nothing; the robot's host
+finds by their numbers which never arrived.
 """
 
 from __future__ import annotations

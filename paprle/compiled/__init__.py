@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from paprle.kernel_parts import Part, Whole
+from paprle.compiled.kernel_parts import Part, Whole
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
@@ -39,7 +39,7 @@ def _find_cache(package: Path) -> Path:
     return home / "paprle" / digest.hexdigest()[:16]
 
 
-CACHE = os.environ.get("NUMBA_CACHE_DIR") or str(_find_cache(Path(__file__).parent))
+CACHE = os.environ.get("NUMBA_CACHE_DIR") or str(_find_cache(Path(__file__).parents[1]))
 """Folder of compiled kernels; another one for other sources."""
 
 numba.config.CACHE_DIR = CACHE
