@@ -33,7 +33,7 @@ LOOK = 0.2  # [s] chosen: between two looks
 def name_of(pid: int) -> str:
     """Say which part of the run a process is."""
     words = Path(f"/proc/{pid}/cmdline").read_text().split("\0")
-    modules = [w for w in words if w.startswith(("paprle.", "hardware."))]
+    modules = [w for w in words if w.startswith(("paprle.", "paprle_emulators."))]
     scripts = [w for w in words if w.endswith(".py")]
     return (modules or [Path(s).name for s in scripts] or words)[0]
 

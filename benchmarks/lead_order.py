@@ -83,10 +83,7 @@ def run_lead(way: str, out: str, words: Sequence[str]) -> int:
     """Run `paprle lead` in one of the ways, watched; in a process of its own."""
     from paprle.cli import main as run  # noqa: PLC0415 - where nothing is watched none
     from paprle.hosts.processes import observer  # noqa: PLC0415
-    from paprle.hosts.two_hosts import (
-        lead,
-        lead_pages,
-    )
+    from paprle.hosts.two_hosts import lead, lead_pages  # noqa: PLC0415
 
     made = mmap.mmap(-1, 8)
     make, show = observer.make_pace, lead_pages.LeadPages.show

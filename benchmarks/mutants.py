@@ -45,18 +45,18 @@ from benchmarks.mutations import IN_FUNCTIONS, find_mutants, make_mutant, plant
 ROOT = Path(__file__).resolve().parents[1]
 REACH, DONE = ROOT / ".mutants/reach.json", ROOT / ".mutants/done.json"
 TESTS = (
-    *sorted(ROOT.glob("tests/paprle/gate/test_*.py")),
+    *sorted(ROOT.glob("tests/paprle/gate/**/test_*.py")),
     ROOT / "tests/faults/test_follower_faults.py",
     ROOT / "tests/paprle/session/test_states.py",
     ROOT / "tests/paprle/session/test_core.py",
 )
 MODULES = {
-    f"paprle.{path.parent.name}.{path.stem}": path
+    ".".join(path.relative_to(ROOT).with_suffix("").parts): path
     for path in (
-        *sorted(ROOT.glob("paprle/gate/[a-z]*.py")),
+        *sorted(ROOT.glob("paprle/gate/**/[a-z]*.py")),
         ROOT / "paprle/session/states.py",
     )
-    if path.stem != "laid"  # nothing but the compiler runs it
+    if path.stem != "flat_arrays"  # nothing but the compiler runs it
 }
 FAST_ONES = "not nightly and not long"
 MEMORY = 6 << 30  # [B] a mutant that takes more is broken

@@ -124,7 +124,7 @@ def measure(kind: type[Host | InServo]) -> list[str]:
 
 
 def main() -> None:
-    """Print the table of decision 0103."""
+    """Print the table of decision 0014."""
     print(
         "| spring | K at rest, N·m/rad | late by, ms | free motion, 1 Hz, "
         f"mN·m rms | the same with {WEIGHT} N·m carried |\n|---|---|---|---|---|"

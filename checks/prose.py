@@ -29,7 +29,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parents[1]
 BASELINE = Path(__file__).with_suffix(".json")
 FOLDERS = (
-    "paprle", "leaders", "followers", "feedback", "observers", "advisors", "cameras",
+    "paprle", "paprle_lab", "paprle_emulators",
+    "leaders", "followers", "feedback", "observers", "advisors", "cameras",
     "links", "hardware",
 )  # fmt: skip
 _CLAUSE = re.compile(

@@ -2,7 +2,7 @@
 
     python demos/with_emulators.py EMULATOR [key=value …] [+ EMULATOR …] -- SETTINGS …
 
-An emulator is a folder of ``hardware`` (``dynamixel``, ``piper``, ``ros``) with its own
+An emulator is a package of ``paprle_emulators`` (``dynamixel``, ``piper``, ``ros``) with its own
 ``key=value``. The session is ``run.py`` with the settings as they are given here; it
 finds the emulators by their notices, in a runtime folder that only these processes
 share. The session's exit code is returned; the emulators end with it.
@@ -66,7 +66,7 @@ def _split(words: Sequence[str]) -> list[list[str]]:
 
 
 def _start(words: list[str], env: Mapping[str, str]) -> subprocess.Popen[str]:
-    command = [sys.executable, "-m", f"hardware.{words[0]}.emulator", *words[1:]]
+    command = [sys.executable, "-m", f"paprle_emulators.{words[0]}", *words[1:]]
     return subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
         start_new_session=True, env=env,

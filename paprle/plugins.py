@@ -1,7 +1,7 @@
 """From a plug-in's name to its classes, lazily, and never by anything but a name.
 
-Plug-ins are the folders of ``leaders``, ``followers`` and the packages of the other
-kinds (``paprle.contracts.kinds``) beside this package, and the entry points of
+Plug-ins are the packages in ``paprle.leaders``, ``paprle.followers`` and those of the
+other kinds (``paprle.contracts.kinds``), and the entry points of the group
 ``paprle.leaders`` and so on (``name = "module:PLUGIN"``). A name is looked up there and
 nowhere else, so that no configuration file can make this program import something. A
 missing SDK, an unknown name and a broken plug-in are three different failures.
@@ -13,7 +13,7 @@ import re
 import sys
 from functools import lru_cache
 from importlib import import_module
-from importlib.metadata import EntryPoint, entry_points, packages_distributions
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -25,11 +25,11 @@ from paprle.contracts.errors import (
     PluginNotFound,
     suggest,
 )
-from paprle.contracts.kinds import KINDS, PLUGIN_FOLDERS, Kind
+from paprle.contracts.kinds import KINDS, Kind
 from paprle.contracts.plugins import PluginSpec
-from paprle.ipc.process import WORKSPACE
 
 _NAME = re.compile(r"[a-z0-9_]+")
+_PACKAGE = Path(__file__).parent
 
 
 def is_name(name: str) -> bool:
@@ -47,7 +47,7 @@ def find_plugin(kind: Kind, name: str) -> PluginSpec:
 
     Args:
         kind: Which contract it fills.
-        name: Its name; a folder beside ``paprle`` wins over an entry point.
+        name: Its name; a package of PAPRLE wins over an entry point.
 
     Returns:
         What it says of itself; its classes are not loaded yet.
@@ -58,9 +58,7 @@ def find_plugin(kind: Kind, name: str) -> PluginSpec:
         PluginBroken: If it has no ``PLUGIN`` that is a ``PluginSpec``.
     """
     if is_name(name) and name in _local_names(kind):
-        module, attribute = f"{KINDS[kind].folder}.{name}", "PLUGIN"
-        for package in (KINDS[kind].folder, "hardware"):
-            _check_is_ours(package)
+        module, attribute = f"paprle.{KINDS[kind].folder}.{name}", "PLUGIN"
     elif name in (entries := _entries(kind)):
         module, attribute = entries[name].module, entries[name].attr or "PLUGIN"
     else:
@@ -154,15 +152,12 @@ def _missing_package(err: ImportError) -> str | None:
     if not isinstance(err, ModuleNotFoundError) or err.name is None:
         return None
     package = err.name.partition(".")[0]
-    is_installed = package in {"paprle", "hardware", *PLUGIN_FOLDERS} or (
-        find_spec(package) is not None
-    )
-    return None if is_installed else f"the package '{package}'"
+    return None if find_spec(package) is not None else f"the package '{package}'"
 
 
 def _local_names(kind: Kind) -> tuple[str, ...]:
     """Return folders with an ``__init__.py``, and modules in ``feedback``."""
-    folder = WORKSPACE / KINDS[kind].folder
+    folder = _PACKAGE / KINDS[kind].folder
     names = [path.parent.name for path in folder.glob("*/__init__.py")]
     names += [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
     return tuple(name for name in names if is_name(name))
@@ -189,30 +184,3 @@ def _read_entries(
     """Read the metadata of all that is installed, once: it takes 10 ms each time."""
     found = entry_points(group=group)
     return {entry.name: entry for entry in found if is_name(entry.name)}
-
-
-def _check_is_ours(package: str) -> None:
-    """Raise PluginBroken if another package shadows ours or was installed over it."""
-    # It may stand elsewhere on the import path, or have been installed over ours.
-    expected = WORKSPACE / package
-    try:
-        module = import_module(package)
-    except Exception as err:  # a stranger's file of that name may raise anything
-        raise PluginBroken(
-            f"package '{package}': expected {expected}, got {type(err).__name__}: "
-            f"{err}; a file or folder of that name on the import path shadows it"
-        ) from err
-    folders = [*getattr(module, "__path__", ()), module.__file__ or "a namespace"]
-    place = Path(folders[0]).resolve()
-    if place != expected:
-        raise PluginBroken(
-            f"package '{package}': expected {expected}, got {place}; that file or "
-            "folder on the import path shadows it: rename it"
-        )
-    if getattr(module, "DISTRIBUTION", "") != "paprle":
-        found = set(packages_distributions().get(package, ())) - {"paprle"}
-        who = " or ".join(sorted(found)) or "nobody knows whom"
-        raise PluginBroken(
-            f"package '{package}': expected paprle's, got that of {who} in {place}; "
-            "one environment cannot hold both: install paprle into one of its own"
-        )

@@ -13,7 +13,7 @@ import yaml
 from paprle.contracts.kinds import KINDS, PLUGIN_FOLDERS
 
 ROOT = Path(__file__).resolve().parents[1]
-PRODUCT = ("paprle", "hardware", *PLUGIN_FOLDERS)
+PRODUCT = ("paprle", "paprle_lab", "paprle_emulators", "hardware", *PLUGIN_FOLDERS)
 LONGEST = 450
 TEXT = {".py", ".md", ".yaml", ".toml", ".urdf", ".csv", ".json", ".sh", ""}
 WALL_TIME = {

@@ -21,7 +21,7 @@ from paprle.ipc.mailbox import Mailbox
 
 _PERIOD = 1 / 60  # [s] chosen: the rate of a usual screen
 _PATIENCE = 2.0  # [s] chosen: a window that has not closed by then is killed
-_WORKSPACE = Path(__file__).resolve().parents[2]
+_WORKSPACE = Path(__file__).absolute().parents[3]
 
 
 def make_layout(nq: int) -> np.dtype[np.void]:

@@ -3,7 +3,7 @@
 ::
 
     python -m paprle.followers.mujoco.viewer MODEL.xml                  a window
-    python -m paprle.followers.mujoco.viewer MODEL.xml --png OUT.png    a picture, no screen
+    python -m paprle.followers.mujoco.viewer MODEL.xml --png OUT.png    no screen
 
 The live view of a session is the first with ``--state``, started by the follower.
 """

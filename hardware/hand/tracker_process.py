@@ -23,7 +23,7 @@ from typing import Literal
 from paprle.hardware.hand.errors import HandError
 from paprle.hardware.hand.frames import FrameStream, HandFrame
 
-_ROOT = Path(__file__).resolve().parents[2]
+_ROOT = Path(__file__).absolute().parents[3]
 _START = 30.0  # [s] chosen: MediaPipe loads for 5 s, longer on a busy machine
 _RETRY = 1.0  # [s] chosen: a camera that is plugged in again needs as long
 _JOIN = 3.0  # [s] chosen: a driver that lets go of a camera

@@ -22,7 +22,7 @@ from paprle.hardware.web.serving.server import Page
 _STRIP = ("-m", "paprle.recording.video.thumbnail_strip")
 _CLI = "import sys; from paprle.cli import main; sys.exit(main())"
 _EVALUATE = ("-c", _CLI, "evaluate")
-_FOLDER = Path(__file__).resolve().parents[2]
+_FOLDER = Path(__file__).absolute().parents[3]
 _POLICY = (
     "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from paprle import __version__
+from paprle.cli.extensions import load_verbs
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, complain, say
 from paprle.contracts.errors import (
     ConfigError,
@@ -24,10 +25,11 @@ from paprle.contracts.errors import (
 )
 from paprle.ipc.threads import limit_threads
 
+_PACKAGE = "paprle.cli"
 FAILED = 1
 REFUSED = 2
 
-_VERBS: Mapping[str, tuple[str, str]] = {
+VERBS: Mapping[str, tuple[str, str]] = {
     "demo": ("demo:DEMO", "draw a circle with a simulated arm, and report the errors"),
     "run": ("sessions:RUN", "drive a robot; run.py is the same"),
     "serve": ("sessions:SERVE", "drive a robot here with a leader on another host"),
@@ -36,25 +38,18 @@ _VERBS: Mapping[str, tuple[str, str]] = {
     "config": ("catalogue:CONFIG", "show the merged config and explain each key"),
     "info": ("episodes:INFO", "show the content of a recorded episode"),
     "view": ("view:VIEW", "show an episode in a browser: robot, cameras, plots"),
-    "evaluate": ("episodes:EVALUATE", "measure errors and latencies; write a report"),
     "replay": ("sessions:REPLAY", "play an episode again on its robot"),
-    "repeat": ("repeat:REPEAT", "have a robot repeat a human's motion; compare both"),
     "capture": ("capture:CAPTURE", "record a leader without a robot"),
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),
     "export": ("episodes:EXPORT", "write an episode as ARBot CSV"),
-    "dataset": ("dataset:DATASET", "make or check a data set of episodes, to train on"),
-    "batch": ("batch:BATCH", "do a plan of thousands of sessions; write one table"),
-    "bench": ("bench:BENCH", "play fixed motions on robots; write scores and a page"),
-    "study": ("study:STUDY", "lead people through a study: plan, run, export"),
     "collision": ("collision:COLLISION", "show pairs of bodies and their distances"),
     "find-cameras": ("cameras:FIND", "show the cameras there are, with a picture each"),
     "doctor": ("doctor:DOCTOR", "find faults of a leader, with their remedies"),
     "setup-servos": ("setup_servos:SETUP_SERVOS", "give servos their ids and rate"),
     "calibrate": ("calibrate:CALIBRATE", "measure a leader's signs, zeros and range"),
     "identify": ("identify:IDENTIFY", "measure lag, friction and delay of a rig"),
-    "latency": ("latency:LATENCY", "measure how late a rig follows its leader"),
-    "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot from its URDF"),
 }
+"""Verbs by name: ``module:attribute`` in this package, and a line of help."""
 
 _EXAMPLES = """\
 examples:
@@ -116,19 +111,27 @@ def find_verb(name: str) -> Verb:
     Raises:
         ConfigError: If there is none of that name.
     """
-    if name not in _VERBS:
-        tail = suggest(name, _VERBS, "verbs")
-        if "=" in name:
-            how = "settings follow a verb: paprle run leader=… follower=… env=…"
-            tail = f"{how}; {suggest('', _VERBS, 'verbs')}"
-        raise ConfigError(f"paprle: unknown verb '{name}'; {tail}")
-    module, _, attribute = _VERBS[name][0].partition(":")
-    verb: Verb = getattr(import_module(f"paprle.cli.{module}"), attribute)
-    return verb
+    verbs = {_PACKAGE: VERBS}
+    if name not in VERBS:
+        verbs |= load_verbs()
+    for package, table in verbs.items():
+        if name in table:
+            module, _, attribute = table[name][0].partition(":")
+            verb: Verb = getattr(import_module(f"{package}.{module}"), attribute)
+            return verb
+    known = [name for table in verbs.values() for name in table]
+    tail = suggest(name, known, "verbs")
+    if "=" in name:
+        how = "settings follow a verb: paprle run leader=… follower=… env=…"
+        tail = f"{how}; {suggest('', known, 'verbs')}"
+    raise ConfigError(f"paprle: unknown verb '{name}'; {tail}")
 
 
 def _help() -> str:
-    verbs = "\n".join(f"  {name:<12} {what}" for name, (_, what) in _VERBS.items())
+    tables = (VERBS, *load_verbs().values())
+    verbs = "\n".join(
+        f"  {name:<12} {what}" for table in tables for name, (_, what) in table.items()
+    )
     return (
         "usage: paprle VERB … | --version | --help\n\n"
         "Plug-and-play teleoperation: a leader drives a follower in an env.\n\n"

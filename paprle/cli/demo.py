@@ -6,7 +6,7 @@ import argparse
 from importlib.util import find_spec
 from pathlib import Path
 
-from paprle.cli import episodes
+from paprle.cli.app import find_verb
 from paprle.cli.verb import EXIT_CODES, Verb, add_settings, say
 from paprle.config import resolve
 from paprle.hosts import run
@@ -37,8 +37,10 @@ def _demo(args: argparse.Namespace) -> int:
     if code or resolved.record.dir is None:
         return code
     recorded = sorted(Path(resolved.record.dir).glob("episode_*.mcap"))
-    verb = episodes.EVALUATE
-    return verb.run(verb.parse([str(recorded[-1])])) if recorded else code
+    if not recorded or find_spec("paprle_lab") is None:
+        return code
+    verb = find_verb("evaluate")
+    return verb.run(verb.parse([str(recorded[-1])]))
 
 
 DEMO = Verb(

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from paprle.cli.extensions import load_extension
 from paprle.cli.slow_work import SlowWork
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.kit.text import make_printable
@@ -103,8 +104,7 @@ def _names_urdf(word: str) -> bool:
 
 def _replace_urdfs(settings: list[str]) -> list[str]:
     """Replace a bare URDF with its guessed YAML, and report that on stderr."""
-    from paprle_lab.onboarding.bare_urdf import provide_yaml  # noqa: PLC0415 - heavy
-
+    provide_yaml = load_extension("paprle.onboarding", "urdf", "follower=….urdf")
     replaced = []
     for word in settings:
         if _names_urdf(word):

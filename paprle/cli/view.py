@@ -8,6 +8,7 @@ import threading
 import time
 from pathlib import Path
 
+from paprle.cli.extensions import load_extension
 from paprle.cli.verb import Verb, say
 from paprle.contracts.plugins import Observer
 from paprle.hosts.views.episode_player import EpisodeFilm
@@ -26,8 +27,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _view(args: argparse.Namespace) -> int:
     if args.rerun:
-        from paprle_lab.dataset.rerun_file import show_in_rerun  # noqa: PLC0415 - its own
-
+        show_in_rerun = load_extension("paprle.viewers", "rerun", "view --rerun")
         say(show_in_rerun(args.episode))
         return 0
     film = EpisodeFilm(args.episode)

@@ -1,10 +1,9 @@
 """Compile every kernel once, before anything is armed: the first run of an install.
 
-``make setup`` does it (``python -m paprle.hosts.precompile``), else the first session. The
-parts in ``PARTS`` are compiled by processes side by side, as many as there are cores,
-each into a cache folder of its own: Numba's is not made for two that write into the
-same file. What a process has finished is taken over whenever it ends, so whoever breaks
-off goes on from there the next time.
+``make setup`` does it (``python -m paprle.hosts.precompile``), else the first session.
+The parts in ``PARTS`` are compiled by processes side by side, as many as there are
+cores, each into a cache folder of its own: Numba's is not made for two that write into
+the same file. Finished parts are kept when the work is interrupted.
 """
 
 from __future__ import annotations

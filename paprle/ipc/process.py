@@ -163,7 +163,7 @@ def spawn(
 def _fork(
     title: str, module: str, text: str, fds: dict[str, int], has_input: bool
 ) -> ForkedProcess:
-    """Start a role that shares what this process has imported (decision 0022)."""
+    """Start a role that shares what this process has imported (decision 0005)."""
 
     def run() -> int:
         main = import_module(module).main  # a driver is imported by its role alone

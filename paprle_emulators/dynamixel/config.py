@@ -15,7 +15,7 @@ import yaml  # type: ignore[import-untyped]
 
 from paprle_emulators.dynamixel.models import find_model
 
-_PLACE = Path(__file__).resolve().parents[3]
+_PLACE = Path(__file__).resolve().parents[2]
 _PACKED = _PLACE / "paprle/data"
 ROOT = _PACKED if _PACKED.is_dir() else _PLACE  # installed, or a checkout
 BAUD = 4_000_000  # chosen: the fastest that all models here share

@@ -1,6 +1,6 @@
 """An emulated inertial sensor for trying a leader without one.
 
-    python -m paprle.hardware.imu [attitude|inertial] [LINK]
+    python -m paprle_emulators.imu [attitude|inertial] [LINK]
 
 It prints the settings that make a leader use it, and turns slowly until Ctrl-C.
 """

@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-_PLACE = Path(__file__).resolve().parents[3]
+_PLACE = Path(__file__).resolve().parents[2]
 _PACKED = _PLACE / "paprle/data"
 _WORKSPACE = _PACKED if _PACKED.is_dir() else _PLACE  # installed, or a checkout
 

@@ -1,1 +1,17 @@
 """Verbs of the command line that read recordings, URDFs and plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+VERBS: Mapping[str, tuple[str, str]] = {
+    "evaluate": ("evaluate:EVALUATE", "measure errors and latencies; write a report"),
+    "repeat": ("repeat:REPEAT", "have a robot repeat a human's motion; compare both"),
+    "dataset": ("dataset:DATASET", "make or check a data set of episodes, to train on"),
+    "batch": ("batch:BATCH", "do a plan of thousands of sessions; write one table"),
+    "bench": ("bench:BENCH", "play fixed motions on robots; write scores and a page"),
+    "study": ("study:STUDY", "lead people through a study: plan, run, export"),
+    "latency": ("latency:LATENCY", "measure how late a rig follows its leader"),
+    "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot from its URDF"),
+}
+"""Verbs by name, as ``paprle.cli.app.VERBS``: the entry point ``paprle.verbs``."""

@@ -8,7 +8,7 @@ why it was left follows from the joints that it asked for:
   from helping are named.
 * late: the joints could bring it nearer and were at V or at A, or were catching up.
 * held back by the gate: it sent less than it was asked for, for a reason of its own, or
-  because the mean that keeps J (decision 0046) cuts corners.
+  because the mean that keeps J (decision 0006) cuts corners.
 * not followed: the robot stayed off its command for longer than any delay explains.
 """
 

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 from pydantic import TypeAdapter
 
-import followers
+from paprle import followers
 from paprle.config.fields import read_fields
 from paprle.contracts.plugins import Follower, PluginSpec
 
 yaml = pytest.importorskip("yaml")
 
 NAMES = sorted(m.name for m in pkgutil.iter_modules(followers.__path__) if m.ispkg)
-ROOT = Path(followers.__path__[0]).parent
+ROOT = Path(followers.__path__[0]).resolve().parent
 
 
 @pytest.fixture(params=NAMES)
@@ -38,8 +38,8 @@ def _load(target):
 def test_announces_itself(name, spec):
     assert isinstance(spec, PluginSpec)
     assert spec.summary.endswith(".")
-    assert spec.config.startswith(f"followers.{name}.config:")
-    assert spec.factory.startswith(f"followers.{name}.")
+    assert spec.config.startswith(f"paprle.followers.{name}.config:")
+    assert spec.factory.startswith(f"paprle.followers.{name}.")
 
 
 def test_factory_is_a_follower(spec):
@@ -87,7 +87,7 @@ def test_announcing_imports_nothing_heavy():
         "import sys, importlib\n"
         f"for name in {NAMES!r}: importlib.import_module('paprle.followers.' + name)\n"
         "heavy = [m for m in sys.modules if m.split('.')[0] == 'mujoco'\n"
-        "         or m.startswith('followers.') and m.count('.') > 1]\n"
+        "         or m.startswith('paprle.followers.') and m.count('.') > 2]\n"
         "sys.exit(','.join(heavy) or 0)"
     )
 

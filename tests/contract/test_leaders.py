@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-import leaders
+from paprle import leaders
 from paprle.config.fields import read_fields
 from paprle.contracts.plugins import Leader, PluginSpec
 
@@ -35,7 +35,7 @@ def test_announces_itself(name, spec):
     assert isinstance(spec, PluginSpec)
     assert spec.summary.endswith(".")
     assert issubclass(_load(spec.factory), Leader)
-    assert spec.config.startswith(f"leaders.{name}.config:")
+    assert spec.config.startswith(f"paprle.leaders.{name}.config:")
 
 
 def test_config_is_strict_and_frozen(spec):
@@ -53,7 +53,7 @@ def test_every_number_has_a_unit_or_is_a_count_and_a_meaning(spec):
 
 
 def test_brings_its_papers(name):
-    root = Path(leaders.__path__[0])
+    root = Path(leaders.__path__[0]).resolve()
 
     assert (root / name / "README.md").is_file()
     configs = (root.parent / "configs" / "leader").glob("*.yaml")
@@ -67,10 +67,10 @@ def test_announcing_imports_nothing_heavy():
         "import sys, importlib\n"
         f"for name in {NAMES!r}: importlib.import_module('paprle.leaders.' + name)\n"
         "heavy = [m for m in sys.modules if m.endswith(('.leader', '.config'))\n"
-        "         and m.startswith('leaders.')]\n"
+        "         and m.startswith('paprle.leaders.')]\n"
         "sys.exit(','.join(heavy) or 0)"
     )
-    root = Path(leaders.__path__[0]).parent
+    root = Path(leaders.__path__[0]).resolve().parent
 
     done = subprocess.run(
         [sys.executable, "-c", code],

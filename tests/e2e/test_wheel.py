@@ -16,9 +16,9 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
-from cells import spread
 from packaging.requirements import Requirement
 
+from paprle.contracts.kinds import PLUGIN_FOLDERS
 from paprle.ipc.process import WORKSPACE
 
 pytestmark = pytest.mark.process
@@ -38,9 +38,9 @@ def wheel(tmp_path_factory):
         pytest.skip("not a checkout")
     copy = tmp_path_factory.mktemp("copy")
     for name in listed.stdout.splitlines():
-        if (WORKSPACE / name).is_file():
+        if (WORKSPACE / name).exists():
             (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(WORKSPACE / name, copy / name)
+            shutil.copy(WORKSPACE / name, copy / name, follow_symlinks=False)
     out = tmp_path_factory.mktemp("dist")
     here = Path.cwd()
     os.chdir(copy)  # where a builder of PEP 517 looks
@@ -128,66 +128,49 @@ def test_the_wheel_finds_its_robots_and_the_users(unpacked, tmp_path):
     assert "autopilot → piper in kinematic, 100 [Hz]" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("module", "call"),
-    [
-        (
-            "paprle_emulators.dynamixel.config",
-            "read_limb('', 'arm', yaml.safe_load(find_config('puppeteer_piper')"
-            ".read_text())['limbs']['arm'])",
-        ),
-        ("paprle_emulators.ros.description", "load_description('piper', 'ros2')"),
-    ],
-    ids=["dynamixel", "ros"],
-)
-def test_emulators_of_the_wheel_find_their_robots(unpacked, tmp_path, module, call):
-    code = f"import yaml; from {module} import *; import {module} as m; print(m.{call})"
-    code = code.replace("find_config", "m.find_config")
+def test_site_packages_gains_two_packages_and_no_more(unpacked):
+    found = {path.name for path in unpacked.iterdir() if path.suffix != ".dist-info"}
 
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-        env=os.environ | {"PYTHONPATH": str(unpacked)},
-    )  # fmt: skip
+    assert found == {"paprle", "paprle_lab"}
+
+
+@pytest.mark.parametrize("folder", ["hardware", *PLUGIN_FOLDERS])
+def test_a_folder_of_the_checkout_is_whole_in_the_wheel(unpacked, folder):
+    here = {p.relative_to(WORKSPACE) for p in (WORKSPACE / folder).rglob("*.*")}
+    there = {p.relative_to(unpacked / "paprle") for p in unpacked.rglob("*.*")
+             if p.is_relative_to(unpacked / "paprle" / folder)}  # fmt: skip
+    is_code = lambda path: "__pycache__" not in path.parts  # noqa: E731
+
+    assert set(filter(is_code, there)) == set(filter(is_code, here))
+
+
+@pytest.mark.parametrize("name", ["cameras", "hardware", "leaders", "links"])
+def test_a_package_of_the_same_name_as_a_folder_does_no_harm(unpacked, tmp_path, name):
+    (tmp_path / name).mkdir()
+    (tmp_path / name / "__init__.py").write_text("raise ValueError('of another')")
+    path = os.pathsep.join([str(tmp_path), str(unpacked)])
+    words = ("leader=autopilot", "follower=piper", "env=kinematic", "--dry-run")
+    words += ("cameras.front.type=pictures",) * (name == "cameras")
+
+    done = paprle(unpacked, tmp_path, "run", *words, PYTHONPATH=path)
 
     assert done.returncode == 0, done.stderr
-    assert "joint1" in done.stdout
 
 
-@pytest.mark.parametrize(
-    "package", spread(["cameras", "hardware", "leaders"], "leaders")
-)
-def test_a_foreign_package_of_the_same_name_is_told(unpacked, tmp_path, package):
-    site = tmp_path / "site"
-    shutil.copytree(unpacked, site)
-    (site / package / "__init__.py").write_text("")  # as another installation does
-    info = site / "studio-1.0.dist-info"
-    info.mkdir()
-    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: studio\nVersion: 1\n")
-    (info / "RECORD").write_text(f"{package}/__init__.py,,\n")
-    (info / "top_level.txt").write_text(f"{package}\n")
-    words = ("leader=autopilot", "follower=piper", "env=kinematic", "--dry-run")
-    words += ("cameras.front.type=pictures",) * (package == "cameras")
-
-    done = paprle(site, tmp_path, "run", *words)
-
-    assert done.returncode == 2
-    assert f"package '{package}': expected paprle's, got that of studio" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_foreign_package_that_comes_first_is_told(unpacked, tmp_path):
-    (tmp_path / "leaders").mkdir()
-    (tmp_path / "leaders/__init__.py").write_text("")
-    path = os.pathsep.join([str(tmp_path), str(unpacked)])
+def test_the_core_runs_without_the_lab(unpacked, tmp_path):
+    core = tmp_path / "core"
+    shutil.copytree(unpacked, core, ignore=shutil.ignore_patterns("paprle_lab"))
+    for info in core.glob("*.dist-info"):
+        (info / "entry_points.txt").unlink()
 
     done = paprle(
-        unpacked, tmp_path, "run", "leader=autopilot", "follower=piper",
-        "env=kinematic", "--dry-run", PYTHONPATH=path,
+        core, tmp_path, "run", "leader=autopilot", "follower=piper", "env=kinematic",
+        "session.clock=virtual", "session.episodes=1", "record.dir=out",
     )  # fmt: skip
+    shown = paprle(core, tmp_path, "info", "out/episode_000000.mcap")
 
-    assert done.returncode == 2
-    assert "on the import path shadows it" in done.stderr
+    assert done.returncode == 0, done.stderr
+    assert shown.returncode == 0, shown.stderr
 
 
 def find_pythons() -> dict[str, str]:

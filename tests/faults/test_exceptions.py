@@ -15,22 +15,20 @@ BREAKER = ["leader=breaker", "follower=piper", "env=kinematic"]
 WORD = "broken on purpose"
 
 LOST, FAILED = 3, 1
+KINEMATIC = "paprle.followers.kinematic.follower:KinematicFollower"
 SITES = {
     # where, after how many calls, exit code, how the episode ended
     # it waves once it moves, however long the start took
     "leader.latest": ("outsider:Breaker.wave", 100, LOST, "leader died"),
     "leader.apply": ("outsider:Breaker.apply", 300, LOST, "leader died"),
-    "follower.read": (
-        "paprle.followers.kinematic.follower:KinematicFollower.read", 1000, LOST, "gate died",
-    ),
-    "follower.write": (
-        "paprle.followers.kinematic.follower:KinematicFollower.write", 400, LOST, "gate died",
-    ),
+    "follower.read": (f"{KINEMATIC}.read", 1000, LOST, "gate died"),
+    "follower.write": (f"{KINEMATIC}.write", 400, LOST, "gate died"),
     "gate": ("paprle.gate.gate:Gate.step", 400, LOST, "gate died"),
     "tick": ("paprle.session.core:Core.step", 300, FAILED, "failed: Sabotage"),
     "ik": ("paprle.retargeting.retarget:Retargeting.solve", 50, FAILED,
            "failed: Sabotage"),
-    "status": ("paprle.hosts.operator.progress:Progress.compose", 8, FAILED, "failed: Sabotage"),
+    "status": ("paprle.hosts.operator.progress:Progress.compose", 8, FAILED,
+               "failed: Sabotage"),
 }  # fmt: skip
 
 

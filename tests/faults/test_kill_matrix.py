@@ -298,8 +298,8 @@ def find_period(arm):
 
 def test_every_kind_of_process_and_every_kind_of_loss_has_its_row():
     modules = [
-        f"paprle.hosts.{path.stem}"
-        for path in (WORKSPACE / "paprle/hosts").glob("*.py")
+        ".".join(path.relative_to(WORKSPACE).with_suffix("").parts)
+        for path in (WORKSPACE / "paprle/hosts").rglob("*.py")
         if "run_role(main)" in path.read_text()
     ]
     elsewhere = {

@@ -1,7 +1,7 @@
 """Images to coded pictures and back: H.264, JPEG, PNG for depth and ids, by FFmpeg.
 
 All of it is PyAV's work; here stand the settings, and what they cost is in
-``docs/decisions/0066-pictures-of-an-episode.md``.
+``docs/decisions/0010-recording.md``.
 """
 
 from __future__ import annotations

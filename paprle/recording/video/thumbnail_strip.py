@@ -1,7 +1,7 @@
 """A few stills of a recorded camera, side by side: what an episode was about.
 
-``python -m paprle.recording.video.thumbnail_strip EPISODE`` writes the strips of all its cameras to the
-standard output, a JSON object a line, at the lowest priority.
+``python -m paprle.recording.video.thumbnail_strip EPISODE`` writes the strips of all
+its cameras to the standard output, a JSON object a line, at the lowest priority.
 """
 
 from __future__ import annotations

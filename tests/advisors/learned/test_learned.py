@@ -75,7 +75,7 @@ def make_judged(clock, monkeypatch):
 
     def make(says, cameras=()):
         monkeypatch.setattr(Judge, "says", says)
-        monkeypatch.setattr("advisors.learned.advisor.load_callable", _load)
+        monkeypatch.setattr("paprle.advisors.learned.advisor.load_callable", _load)
         config = LearnedConfig(function="judge:Judge", cameras=cameras)
         advisor = Learned(config, PAPRAS, {"top": CAM}, clock)
         advisor.open()
@@ -154,7 +154,7 @@ def test_a_provider_may_look_at_depth_and_at_what_each_pixel_shows(clock, monkey
         "far": replace(CAM, encoding="depth16", depth_unit=0.01),
         "what": replace(CAM, encoding="ids16"),
     }
-    monkeypatch.setattr("advisors.learned.advisor.load_callable", _load)
+    monkeypatch.setattr("paprle.advisors.learned.advisor.load_callable", _load)
     config = LearnedConfig(function="judge:Judge", cameras=tuple(cameras))
     advisor = Learned(config, PAPRAS, cameras, clock)
     advisor.open()

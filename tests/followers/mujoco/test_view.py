@@ -109,9 +109,9 @@ def test_no_screen_is_refused_before_anything_opens(load_robot, monkeypatch):
 
 def test_headless_imports_no_renderer():
     code = (
-        "import sys, followers.mujoco.follower\n"
+        "import sys, paprle.followers.mujoco.follower\n"
         "bad = [m for m in sys.modules if m in ('mujoco.viewer', 'OpenGL.EGL',\n"
-        "       'followers.mujoco.viewer', 'followers.mujoco.picture')]\n"
+        "       'paprle.followers.mujoco.viewer', 'paprle.followers.mujoco.picture')]\n"
         "sys.exit(','.join(bad) or 0)"
     )
     root = Path(__file__).resolve().parents[3]

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import leaders
+from paprle import leaders
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.operator_requests import Hands
@@ -16,7 +16,7 @@ from paprle.retargeting.joint_sources import JointFinder
 from paprle.testing import LeaderContract, ManualClock
 from paprle.testing.robots import make_robot_info
 
-CONFIGS = Path(leaders.__path__[0]).parent / "configs"
+CONFIGS = Path(leaders.__path__[0]).resolve().parent / "configs"
 FOLLOWERS = sorted(path.stem for path in (CONFIGS / "follower").glob("*.yaml"))
 ROBOT = make_robot_info(has_gripper=True, n_limbs=2)
 N = len(ROBOT.joint_names)

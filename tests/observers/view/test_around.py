@@ -168,7 +168,7 @@ def test_a_picture_in_the_making_is_not_shown_after_its_camera_is_gone(monkeypat
         album.drop(["wrist"])
         return encode(pixels)
 
-    monkeypatch.setattr("observers.view.album.encode", lose_meanwhile)
+    monkeypatch.setattr("paprle.observers.view.thumbnails.encode", lose_meanwhile)
     album.develop()
     album.develop()
 

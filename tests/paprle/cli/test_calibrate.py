@@ -57,7 +57,7 @@ def workspace(tmp_path, monkeypatch):
     for part in ("leader", "follower", "env"):
         (root / "configs" / part).symlink_to(WORKSPACE / "configs" / part)
     monkeypatch.setattr("paprle.config.folders.DATA", root)
-    monkeypatch.setattr("leaders.puppeteer.calibration._WATCH", 0.02)
+    monkeypatch.setattr("paprle.leaders.puppeteer.calibration._WATCH", 0.02)
     return root
 
 
@@ -157,7 +157,7 @@ def test_friction_goes_where_the_stability_bound_reads_it(
     """What is there joins it if it is of the same leader, or else gives way."""
     nothing = np.zeros(3)
     still = Swing(nothing, nothing, nothing, nothing)
-    part = "leaders.puppeteer.calibration"
+    part = "paprle.leaders.puppeteer.calibration"
     monkeypatch.setattr(f"{part}.swing", lambda *_: still)
     monkeypatch.setattr(f"{part}.fit_friction", lambda *_: Friction(0.02, found))
     path = workspace / "configs/site/session.yaml"

@@ -43,7 +43,7 @@ def load_config():
 @pytest.fixture
 def examine(emulated, monkeypatch):
     """Examine the rig as the verb does; returns all lines, and those of faults."""
-    monkeypatch.setattr("leaders.puppeteer.doctor._N_READINGS", 20)
+    monkeypatch.setattr("paprle.leaders.puppeteer.doctor._N_READINGS", 20)
 
     def run():
         config = load_config()

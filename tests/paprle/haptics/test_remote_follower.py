@@ -24,7 +24,7 @@ from paprle.retargeting.pairing import make_pairing
 from paprle.retargeting.state import Anchors
 
 ROUND_TRIPS = [0.0, 0.05, 0.1, 0.15, 0.2]
-RIPPLE = 1e-4  # [J] of a count of current of ``friction`` (decision 0102)
+RIPPLE = 1e-4  # [J] of a count of current of ``friction`` (decision 0014)
 E_0 = 3e-3  # [J] spec: safety.md F3
 
 
@@ -173,4 +173,4 @@ def test_a_hand_that_taps_is_given_no_more_than_the_observer_lends(touch, round_
     felt = rig.run(5.0)
 
     assert felt["energy"].min() >= 0.0
-    assert rig.worst <= 1.3 * E_0, "a torque under way on the bus (decision 0102)"
+    assert rig.worst <= 1.3 * E_0, "a torque under way on the bus (decision 0014)"
