@@ -13,7 +13,7 @@ $(BIN)/python:
 	$(PIP) --upgrade pip
 
 $(VENV)/.ready: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[dev]'
+	$(PIP) -e '.[dev]' -e packages/paprle_emulators
 	@touch $@
 
 # $(call needs,a+b): the extras that a demo shows; the test kit has them all
@@ -21,7 +21,7 @@ needs = $(if $(wildcard $(VENV)/.ready),$(VENV)/.ready,$(VENV)/.has-$(1))
 comma := ,
 
 $(VENV)/.has-%: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[$(subst +,$(comma),$*)]'
+	$(PIP) -e '.[$(subst +,$(comma),$*)]' -e packages/paprle_emulators
 	@touch $@
 
 setup: $(VENV)/.ready  ## make the virtual environment, and compile what sessions run

@@ -2,10 +2,10 @@
 
     python demos/with_emulators.py EMULATOR [key=value …] [+ EMULATOR …] -- SETTINGS …
 
-An emulator is a package of ``paprle_emulators`` (``dynamixel``, ``piper``, ``ros``) with its own
-``key=value``. The session is ``run.py`` with the settings as they are given here; it
-finds the emulators by their notices, in a runtime folder that only these processes
-share. The session's exit code is returned; the emulators end with it.
+An emulator is a package of ``paprle_emulators`` (``dynamixel``, ``piper``, ``ros``)
+with its own ``key=value``. The session is ``run.py`` with the settings as they are
+given here; it finds the emulators by their notices, in a runtime folder that only these
+processes share. The session's exit code is returned; the emulators end with it.
 """
 
 from __future__ import annotations

@@ -2,6 +2,7 @@
 
 import importlib.util
 import os
+import re
 import time
 from pathlib import Path
 
