@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -52,6 +53,19 @@ ROBOTS = [
 ]
 
 
+@pytest.fixture(scope="module")
+def describe(tmp_path_factory):
+    """Return a function that writes the robot of a URDF, once for all tests."""
+
+    @cache
+    def write(urdf: Path):
+        if not urdf.is_file():
+            pytest.skip(f"{urdf} is not here")
+        return write_new_robot(urdf, tmp_path_factory.mktemp(urdf.stem), "new")
+
+    return write
+
+
 def load(path: Path) -> RobotModel:
     raw = OmegaConf.to_container(OmegaConf.load(path))
     settings = TypeAdapter(RobotSettings).validate_json(json.dumps(raw))
@@ -60,15 +74,10 @@ def load(path: Path) -> RobotModel:
 
 @pytest.mark.long
 @pytest.mark.parametrize("urdf", ROBOTS, ids=lambda path: path.stem)
-def test_what_it_writes_loads_and_is_safe_to_start_from(
-    urdf: Path, tmp_path: Path
-) -> None:
-    if not urdf.is_file():
-        pytest.skip(f"{urdf} is not here")
+def test_what_it_writes_loads_and_is_safe_to_start_from(urdf, describe) -> None:
+    report = describe(urdf)
 
-    report = write_new_robot(urdf, tmp_path, "new")
-
-    robot = load(tmp_path / "new.yaml")
+    robot = load(report.path)
     assert robot.joint_names == report.joint_names
     assert robot.find_collision(robot.home) is None
     assert np.all(np.isfinite(robot.dq_max) & (robot.dq_max > 0))
@@ -81,13 +90,8 @@ def test_what_it_writes_loads_and_is_safe_to_start_from(
 
 @pytest.mark.long
 @pytest.mark.parametrize("urdf", ROBOTS[:3], ids=lambda path: path.stem)
-def test_an_arm_can_move_around_the_home_it_is_given(
-    urdf: Path, tmp_path: Path
-) -> None:
-    if not urdf.is_file():
-        pytest.skip(f"{urdf} is not here")
-
-    report = write_new_robot(urdf, tmp_path)
+def test_an_arm_can_move_around_the_home_it_is_given(urdf, describe) -> None:
+    report = describe(urdf)
 
     assert [limb.reach.n for limb in report.limbs] == [6]
 
@@ -97,7 +101,7 @@ HUMANOIDS = [
     pytest.param(
         PUBLIC / "talos_data/robots/talos_full_v2.urdf", marks=pytest.mark.nightly
     ),
-    PUBLIC / "pr2_description/urdf/pr2.urdf",
+    pytest.param(PUBLIC / "pr2_description/urdf/pr2.urdf", marks=pytest.mark.nightly),
 ]
 
 
@@ -135,15 +139,12 @@ def list_mesh_contacts(urdf: Path, positions: dict[str, float]) -> set[frozenset
 @pytest.mark.nightly
 @pytest.mark.parametrize("urdf", HUMANOIDS, ids=lambda path: path.stem)
 def test_nothing_touches_at_home_and_no_pair_is_dropped_for_touching_there(
-    urdf: Path, tmp_path: Path
+    urdf, describe
 ) -> None:
     """G1's right arm was sent into its torso, and nothing kept the two apart."""
-    if not urdf.is_file():
-        pytest.skip(f"{urdf} is not here")
+    report = describe(urdf)
 
-    report = write_new_robot(urdf, tmp_path, "new")
-
-    robot = load(tmp_path / "new.yaml")
+    robot = load(report.path)
     home = dict(zip(robot.joint_names, robot.home.tolist(), strict=True))
     at_home = list_mesh_contacts(urdf, home)
     assert at_home <= list_mesh_contacts(urdf, dict.fromkeys(home, 0.0)), at_home
