@@ -1,8 +1,8 @@
 """Inverse kinematics: weighted damped least squares, limits inside, compiled.
 
-``step`` says how one step is found, ``track`` when it is taken, ``search`` what is done
-where there is no start nearby; ``solver`` is what the rest of PAPRLE calls.
-``paprle.kinematics.robot_solver`` calls ``track`` for all limbs of a robot at once.
+``dls_step`` computes one step, ``newton_ik`` iterates it, ``global_ik`` searches where no
+start is nearby, and ``solver`` is the library's interface. Sessions solve all limbs of a
+robot at once with ``robot_solver``.
 """
 
 from paprle.kinematics.solver import (

@@ -44,7 +44,7 @@ import numpy as np
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.kinematics.box_qp import solve_box
-from paprle.kinematics.newton_ik import Found, is_met, is_usable, split_pose
+from paprle.kinematics.newton_ik import IkResult, is_met, is_usable, split_pose
 from paprle.kinematics.pose import find_error, is_beyond, linearise
 from paprle.kinematics.posture import find_posture_bias
 from paprle.kinematics.task import (
@@ -62,10 +62,10 @@ from paprle.kinematics.task import (
 )
 from paprle.robot.braking import compute_braking_velocity, compute_stopping_speed
 
-DQ_MAX, DDQ_MAX, DQ, MET = range(4)
+DQ_MAX, DDQ_MAX, DQ, Q_LAST_REACHED = range(4)
 """Rows of ``rates``: V, A, the velocity of the last period, and where the target was
 last met, [rad]."""
-LOW, HIGH, WISH, _DX = range(4)
+LOW, HIGH, BIAS, _DX = range(4)
 """Rows of ``bounds_and_bias``: box, y_wish, and the motion of this period, [rad]."""
 _DAMPING = 1e-6  # [1] chosen: λ² on the target: too little to be seen in the answer
 _CURVATURE = 1.0  # [1/m] measured: λ² by the residual; 0.3 to 3 are nearly as good
@@ -102,7 +102,7 @@ _LEAPT = 20.0  # [m/s] chosen: what moves faster has not moved but is another ta
 _TINY = 1e-24  # [rad] chosen: no way at all, as a positive number
 
 
-class Square(NamedTuple):
+class QuadraticForm(NamedTuple):
     """The quadratic form of a step: ½ yᵀ H y − gᵀ y.
 
     Attributes:
@@ -115,9 +115,9 @@ class Square(NamedTuple):
 
 
 @compiled
-def follow(
+def bounded_step(
     packed: PackedTask, T: Vec, q: Vec, rates: Vec, residual: Vec, dt: float
-) -> Found:
+) -> IkResult:
     """Move towards a target for one period.
 
     Args:
@@ -151,10 +151,10 @@ def follow(
     bounds_and_bias = np.zeros((4, len(q)))
     _fill_bounds_and_bias(task, q, rates, residual, dt, bounds_and_bias)
     residual_before = residual.copy()
-    n, err_pos, err_rot = converge(
+    n, err_pos, err_rot = iterate_qp(
         task, work, bounds_and_bias, rates, residual, dt, 1.0
     )
-    if _is_torn(task, residual, err_rot):
+    if _leaves_box(task, residual, err_rot):
         assign(residual, residual_before)
         assign(work.joints[Q], q)
         for j in range(len(q)):
@@ -162,15 +162,15 @@ def follow(
         find_error(task.tree, terms.free_axis, work, q)
         pull = max(terms.rotation_weight * err_rot, _TINY)
         yielding = _YIELDING * min(1.0, _MOST_PULL / pull)
-        more, err_pos, err_rot = converge(
+        more, err_pos, err_rot = iterate_qp(
             task, work, bounds_and_bias, rates, residual, dt, yielding
         )
         n += more
     is_followed = _measure(residual[: terms.n_first]) < _LOST
     for j in range(len(q)):
         if is_followed:
-            way = work.joints[Q, j] - rates[MET, j]
-            rates[MET, j] += min(dt / _MEMORY, 1.0) * way
+            way = work.joints[Q, j] - rates[Q_LAST_REACHED, j]
+            rates[Q_LAST_REACHED, j] += min(dt / _MEMORY, 1.0) * way
         # against rounding
         low, high = min(task.joints[Q_MIN, j], q[j]), max(task.joints[Q_MAX, j], q[j])
         q[j] = min(max(work.joints[Q, j], low), high)
@@ -191,9 +191,9 @@ def _fill_bounds_and_bias(
                 low * dt / mobility,
                 high * dt / mobility,
             )
-            bounds_and_bias[WISH, j] = rates[DQ, j] * dt / mobility
+            bounds_and_bias[BIAS, j] = rates[DQ, j] * dt / mobility
             n_moving += 1
-            speed2 += bounds_and_bias[WISH, j] ** 2
+            speed2 += bounds_and_bias[BIAS, j] ** 2
     has_spare = n_moving > len(task.rows)
     for j in range(len(q)):
         bounds_and_bias[_DX, j] = joints[MOBILITY, j] * find_posture_bias(
@@ -208,10 +208,10 @@ def _fill_bounds_and_bias(
     bias = min(bias, _POSTURE_RATE * dt)
     for j in range(len(q)):
         wish = (
-            keep * bounds_and_bias[WISH, j]
+            keep * bounds_and_bias[BIAS, j]
             + (1.0 - keep) * bias * bounds_and_bias[_DX, j]
         )
-        bounds_and_bias[WISH, j], bounds_and_bias[_DX, j] = wish, 0.0
+        bounds_and_bias[BIAS, j], bounds_and_bias[_DX, j] = wish, 0.0
 
 
 @inlined
@@ -227,7 +227,7 @@ def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, 
 
 
 @compiled
-def converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
+def iterate_qp(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     task: Task,
     work: Workspace,
     bounds_and_bias: Vec,
@@ -242,7 +242,7 @@ def converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
         Steps, and the errors there; ``residual`` takes the weighted one.
     """
     terms, k, n = task.terms, len(task.rows), bounds_and_bias.shape[1]
-    form = Square(np.empty((n, n)), np.empty(n))
+    form = QuadraticForm(np.empty((n, n)), np.empty(n))
     rest, x, bounds, share = np.zeros(k), np.empty(n), np.empty((2, n)), 1.0
     lost = _measure(residual[: terms.n_first])
     n_first, second, damping = _rank(terms, rotation, lost)
@@ -266,7 +266,7 @@ def converge(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
         _fill_slope(work, rest, bounds_and_bias, damping, form.g)
         if returning > 0.0:
             part = returning if has_spare else share * returning
-            _add_return(work.joints, rates[MET], part, form.g)
+            _add_return(work.joints, rates[Q_LAST_REACHED], part, form.g)
         for j in range(n):
             bounds[0, j] = bounds_and_bias[LOW, j] - bounds_and_bias[_DX, j]
             bounds[1, j] = bounds_and_bias[HIGH, j] - bounds_and_bias[_DX, j]
@@ -300,7 +300,7 @@ def _scale(x: Vec, factor: float) -> None:
 
 
 @inlined
-def _is_torn(task: Task, residual: Vec, err_rot: float) -> bool:
+def _leaves_box(task: Task, residual: Vec, err_rot: float) -> bool:
     """Return whether a limb with joints to spare misses a position that is near."""
     n_moving, k = 0, len(task.rows)
     for j in range(task.joints.shape[1]):
@@ -355,7 +355,7 @@ def _fill_slope(
 ) -> None:
     """Write Aᵀ (b − rest) + λ² (y_wish − y)."""
     for j in range(len(g)):
-        g[j] = damping * (bounds_and_bias[WISH, j] - bounds_and_bias[_DX, j])
+        g[j] = damping * (bounds_and_bias[BIAS, j] - bounds_and_bias[_DX, j])
         for i in range(len(rest)):
             g[j] += work.A[i, j] * (work.b[i] - rest[i])
 
@@ -374,7 +374,12 @@ def _go(task: Task, work: Workspace, bounds_and_bias: Vec, x: Vec) -> float:
 
 @inlined
 def _find_rest(
-    work: Workspace, form: Square, rates: Vec, residual: Vec, dt: float, rest: Vec
+    work: Workspace,
+    form: QuadraticForm,
+    rates: Vec,
+    residual: Vec,
+    dt: float,
+    rest: Vec,
 ) -> float:
     """Write how much of the residual has to wait; return the share that does not."""
     k, n, leap, catch_up = len(rest), len(form.g), 0.0, _CATCH_UP

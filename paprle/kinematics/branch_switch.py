@@ -27,18 +27,18 @@ from paprle.kinematics.bounded_ik import (
     DQ_MAX,
     HIGH,
     LOW,
-    MET,
-    WISH,
-    converge,
-    follow,
+    Q_LAST_REACHED,
+    BIAS,
+    iterate_qp,
+    bounded_step,
 )
 from paprle.kinematics.global_ik import search
 from paprle.kinematics.newton_ik import (
     LEAST_STEP,
-    Found,
+    IkResult,
     is_met,
     split_pose,
-    track,
+    newton_solve,
 )
 from paprle.kinematics.pose import find_error, is_beyond
 from paprle.kinematics.task import (
@@ -64,9 +64,9 @@ _N_EVALUATIONS = 400  # chosen: 0.5 ms where there is no solution; 99 % are foun
 
 
 @compiled
-def pursue(
+def solve_timed(
     packed: PackedTask, spread: Vec, T: Vec, q: Vec, reach: Vec, is_timed: bool
-) -> Found:
+) -> IkResult:
     """Move towards a target.
 
     Args:
@@ -82,7 +82,7 @@ def pursue(
         What is left; NaN where target or start are unusable.
     """
     start, task = q.copy(), unpack(packed)
-    found = track(packed, T, q, reach)
+    found = newton_solve(packed, T, q, reach)
     if is_timed and not found[4] and found[3]:
         found = _go_nearest(packed, T, start, reach, q)
     is_short = not (found[4] or math.isnan(found[0]))
@@ -116,7 +116,7 @@ def pursue(
 def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> tuple[bool, bool]:
     """Write a posture that reaches the target; return if by steps, and if at all."""
     start = q.copy()
-    if track(packed, T, q, np.full(len(q), math.inf))[4]:
+    if newton_solve(packed, T, q, np.full(len(q), math.inf))[4]:
         return True, True
     assign(q, start)
     if is_beyond(unpack(packed).tree, T[:3, 3].copy()):
@@ -141,10 +141,10 @@ def _go_in_place(
             way = min(_AT_ONCE * share, 1.0) * (other[j] - q[j])
             bounds_and_bias[LOW, j] = (joints[Q_MIN, j] - q[j]) / joints[MOBILITY, j]
             bounds_and_bias[HIGH, j] = (joints[Q_MAX, j] - q[j]) / joints[MOBILITY, j]
-            bounds_and_bias[WISH, j] = way / joints[MOBILITY, j]
+            bounds_and_bias[BIAS, j] = way / joints[MOBILITY, j]
     find_error(task.tree, task.terms.free_axis, work, q)
     at_rest = np.zeros((4, len(q)))
-    _, pos, rot = converge(
+    _, pos, rot = iterate_qp(
         task, work, bounds_and_bias, at_rest, np.zeros(6), 1.0, _FREELY
     )
     least = (1.0 - _LEAST_SHARE * share) * _find_distance(other, q)
@@ -163,12 +163,12 @@ def _find_distance(q: Vec, start: Vec) -> float:
 
 
 @compiled
-def _go_nearest(packed: PackedTask, T: Vec, start: Vec, reach: Vec, q: Vec) -> Found:
+def _go_nearest(packed: PackedTask, T: Vec, start: Vec, reach: Vec, q: Vec) -> IkResult:
     """Write what leads nearest to a target within the reach of one call."""
     rates = np.zeros((4, len(q)))
     for j in range(len(q)):  # a call is the unit of time, and stops at once
         rates[DQ_MAX, j] = max(reach[j], _LEAST_REACH)
         rates[DDQ_MAX, j] = 2.0 * rates[DQ_MAX, j]
-    assign(rates[MET], start)
+    assign(rates[Q_LAST_REACHED], start)
     assign(q, start)
-    return follow(packed, T, q, rates, np.zeros(6), 1.0)
+    return bounded_step(packed, T, q, rates, np.zeros(6), 1.0)

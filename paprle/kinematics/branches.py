@@ -15,7 +15,13 @@ import pinocchio as pin
 
 from paprle.compiled import compiled, compiled_aside
 from paprle.contracts.types import Vec
-from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, MET, follow
+from paprle.kinematics.bounded_ik import (
+    DDQ_MAX,
+    DQ,
+    DQ_MAX,
+    Q_LAST_REACHED,
+    bounded_step,
+)
 from paprle.kinematics.global_ik import descend, put_start, unwind
 from paprle.kinematics.newton_ik import is_met, is_usable, iterate, split_pose
 from paprle.kinematics.solver import IkSolver, as_matrix
@@ -286,7 +292,7 @@ def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
         packed: The limb.
         path: See ``follow_path``.
         q: Where it begins, shape (n,), [rad]; becomes where it ends.
-        rates: V, A and 0, see ``follow``, shape (4, n).
+        rates: V, A and 0, see ``bounded_step``, shape (4, n).
         within: See ``follow_path``.
         reached: Takes whether each step was near its target; as many as there are
             steps.
@@ -294,7 +300,7 @@ def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     """
     T, residual, before = np.eye(4), np.zeros(6), np.empty(len(q))
     dt = (path[-1, 0] - path[0, 0]) / len(reached)
-    assign(rates[MET], q)
+    assign(rates[Q_LAST_REACHED], q)
     assign(span[0], q)
     assign(span[1], q)
     row = 0
@@ -304,7 +310,7 @@ def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
             row += 1
         _interpolate(path, row, t, T)
         assign(before, q)
-        found = follow(packed, T, q, rates, residual, dt)
+        found = bounded_step(packed, T, q, rates, residual, dt)
         for j in range(len(q)):
             rates[DQ, j] = (q[j] - before[j]) / dt
             span[0, j], span[1, j] = min(span[0, j], q[j]), max(span[1, j], q[j])

@@ -14,7 +14,7 @@ from paprle.compiled import compiled
 from paprle.contracts.types import Vec
 from paprle.kinematics.dls_step import pull_back, square
 from paprle.kinematics.linear import invert
-from paprle.kinematics.newton_ik import Found, is_met, is_usable, iterate, split_pose
+from paprle.kinematics.newton_ik import IkResult, is_met, is_usable, iterate, split_pose
 from paprle.kinematics.pose import find_error, linearise
 from paprle.kinematics.task import (
     MOBILITY,
@@ -72,7 +72,7 @@ def make_spread(limb: Limb, q_min: Vec, q_max: Vec) -> Vec:
 
 
 @compiled
-def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> Found:
+def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResult:
     """Find a target from afar.
 
     Args:

@@ -40,12 +40,12 @@ _N_BACKTRACKS = 3  # chosen: 1/64 of the step; if that is no better, nothing is
 _FARTHEST = 1e6  # [m] chosen: a target beyond is no measurement
 _ROTATION_ERROR = 1e-6  # [1] chosen: of ‖R‖²; far beyond rounding
 
-Found = tuple[float, float, int, bool, bool]
+IkResult = tuple[float, float, int, bool, bool]
 """Distance [m], angle [rad], steps computed, whether any was taken, and arrived."""
 
 
 @compiled
-def track(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> Found:
+def newton_solve(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> IkResult:
     """Move towards a target from nearby.
 
     Args:
@@ -103,7 +103,7 @@ def is_met(terms: Terms, err_pos: float, err_rot: float) -> bool:
 
 
 @compiled
-def iterate(task: Task, work: Workspace) -> Found:
+def iterate(task: Task, work: Workspace) -> IkResult:
     """Step until the target is met, or no further step is worth it.
 
     Args:

@@ -14,15 +14,21 @@ from paprle.compiled import compiled
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings.core import IkSettings
 from paprle.contracts.types import Vec
-from paprle.kinematics.bounded_ik import DDQ_MAX, DQ, DQ_MAX, MET, follow
-from paprle.kinematics.newton_ik import Found, track
+from paprle.kinematics.bounded_ik import (
+    DDQ_MAX,
+    DQ,
+    DQ_MAX,
+    Q_LAST_REACHED,
+    bounded_step,
+)
+from paprle.kinematics.newton_ik import IkResult, newton_solve
 from paprle.kinematics.seed import SEED_BOUND, clamp_seed_to_command
 from paprle.kinematics.task import PackedTask, pack
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 
 _LAST = 4
-"""Row of ``LimbSolver``'s motion after those of ``follow``: the last answer, [rad]."""
+"""Row of ``LimbSolver``'s motion after those of ``bounded_step``: the last answer, [rad]."""
 _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 
 
@@ -162,7 +168,7 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         joints: Places of the limbs' joints likewise.
         ends: Where each limb's part of these four ends, shape (4, m).
         max_step: Largest change of a joint in one call, by limb, shape (m,), [rad].
-        motion: Rows of ``follow``'s rates, and the last answer, shape (5, n); becomes
+        motion: Rows of ``bounded_step``'s rates, and the last answer, shape (5, n); becomes
             that of this one.
         residual: Weighted error that the last answer left, shape (m, 6); likewise.
         dt: As for ``LimbSolver.solve``.
@@ -195,9 +201,9 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
             )
             if dt[i] < math.inf:
                 rates = _recall(motion, own, q_limb, residual[i])
-                found = follow(task, T[i], q_limb, rates, residual[i], dt[i])
+                found = bounded_step(task, T[i], q_limb, rates, residual[i], dt[i])
                 for k in range(len(own)):
-                    motion[MET, own[k]] = rates[MET, k]
+                    motion[Q_LAST_REACHED, own[k]] = rates[Q_LAST_REACHED, k]
             else:
                 # q_des makes no leap, that of its start included
                 reach = max(max_step[i] - pulled, _LEAST_STEP)
@@ -218,9 +224,9 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
 @compiled
 def _go_near(
     task: PackedTask, T: Vec, own: Ints, q_cmd: Vec, q: Vec, reach: float
-) -> Found:
+) -> IkResult:
     """Move a limb towards its target, no joint too far from the command."""
-    found, is_far = track(task, T, q, np.full(len(q), reach)), False
+    found, is_far = newton_solve(task, T, q, np.full(len(q), reach)), False
     for k in range(len(own)):
         low, high = q_cmd[own[k]] - SEED_BOUND, q_cmd[own[k]] + SEED_BOUND
         is_far = is_far or not low <= q[k] <= high
@@ -228,7 +234,7 @@ def _go_near(
     if not (is_far and found[3]):
         return found
     # what is left there
-    pos, rot, n, _, is_met = track(task, T, q, np.full(len(q), _LEAST_STEP))
+    pos, rot, n, _, is_met = newton_solve(task, T, q, np.full(len(q), _LEAST_STEP))
     return pos, rot, n, True, is_met
 
 
@@ -245,7 +251,7 @@ def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
         goes_on = goes_on and q[k] == motion[_LAST, own[k]]
     if not goes_on:
         for k in range(len(own)):
-            rates[DQ, k], rates[MET, k] = 0.0, q[k]
+            rates[DQ, k], rates[Q_LAST_REACHED, k] = 0.0, q[k]
         residual[:] = 0.0
     return rates
 

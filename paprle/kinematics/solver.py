@@ -11,7 +11,7 @@ from paprle.config.check import check_made
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings.core import IkSettings
 from paprle.contracts.types import Vec
-from paprle.kinematics.branch_switch import pursue
+from paprle.kinematics.branch_switch import solve_timed
 from paprle.kinematics.global_ik import N_EVALUATIONS, make_spread, search
 from paprle.kinematics.task import MOBILITY, Q_MAX, Q_MIN, pack, unpack
 from paprle.robot.chain import Limb
@@ -151,7 +151,7 @@ class IkSolver:
         reach = np.maximum(reach, _LEAST_REACH)
         q = self._take(q_start)
         T = as_matrix(T_base_eef)
-        err_pos, err_rot, n_iterations, is_moved, is_converged = pursue(
+        err_pos, err_rot, n_iterations, is_moved, is_converged = solve_timed(
             self.packed, self.spread, T, q, reach, dt is not None
         )
         q = q if is_moved or type(q_start) is not np.ndarray else q_start
