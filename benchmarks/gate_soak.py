@@ -151,13 +151,13 @@ def run_memory(name: str, n_steps: int, seed: int) -> int:
         if k % 10 == 0:
             gate.reset(gate.q_cmd)
             gate.reduce(is_reduced=k % 30 == 0)
-        is_measured, is_told = k % 3 > 0, k % 4 == 0
+        is_measured, has_feedforward = k % 3 > 0, k % 4 == 0
         for target in targets[k % len(targets)]:
             gate.step(
                 target if k % 7 else None,
                 h,
                 q_meas=servo.step(gate.q_cmd) if is_measured else None,
-                dq_des=gate.dq_cmd if is_told else None,
+                dq_des=gate.dq_cmd if has_feedforward else None,
                 is_blocked=k % 11 == 0,
             )
         done = (k + 1) * BLOCK

@@ -20,7 +20,7 @@ from benchmarks.peers.robots import make_robot
 from paprle import Gate, GateConfig, RobotModel
 from paprle.compiled import compiled
 from paprle.gate.contact.stops import verify_stop
-from paprle.gate.memory import lay_out
+from paprle.gate.memory import view_memory
 
 H = H_NS * 1e-9  # [s]
 TABLES = (1, 2, 4, 6, 8)  # arms
@@ -29,16 +29,16 @@ N_FIRST = 100  # chosen: steps that warm up
 
 @compiled
 def reach_only(floats, integers, h):
-    _, _, motion, collision, _, _ = lay_out(floats, integers)
+    _, _, motion, collision, _, _ = view_memory(floats, integers)
     collision.measured.work[0] = 0.0
-    return motion.c[0] * h
+    return motion.q_cmd[0] * h
 
 
 @compiled
 def verify_again(floats, integers, h):
-    limits, _, motion, collision, _, _ = lay_out(floats, integers)
+    limits, _, motion, collision, _, _ = view_memory(floats, integers)
     collision.measured.work[0] = 0.0
-    return verify_stop(collision, limits.ddq_max, h, motion.c, motion.v_next)
+    return verify_stop(collision, limits.ddq_max, h, motion.q_cmd, motion.v_next)
 
 
 def make_gates() -> Iterator[tuple[str, RobotModel, Gate]]:

@@ -32,7 +32,7 @@ from paprle.gate.contact.single_joints import leave_out_clear_pairs
 from paprle.gate.contact.sliding import Sliding
 from paprle.gate.contact.stall_rest import IS_RESTING
 from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, NO_PAIR, make_groups
-from paprle.gate.memory import Parts, Sizes, allocate, fill, lay_out
+from paprle.gate.memory import Parts, Sizes, allocate, fill, view_memory
 from paprle.gate.reason_text import describe_refusal
 from paprle.gate.reasons import Reason
 from paprle.gate.smoothing import compute_straying, count_periods, start
@@ -167,7 +167,7 @@ class Gate:
             sizes = Sizes(n, n_groups, *counts, n_tools, m + 1, 2 * counts[-1], *more)
             sizes = sizes._replace(block_reach=len(blocks.reach.rate))
         memory = allocate(sizes)
-        parts = lay_out(*memory)
+        parts = view_memory(*memory)
         solver = SOLVERS[self.settings.solver]
         self._sliding = Sliding(parts, np.split(members, starts[1:-1]), solver)
         E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
@@ -228,7 +228,7 @@ class Gate:
         n, box = len(self.q_cmd), self._parts.box
         row = np.zeros((1, n)), np.zeros(1), np.eye(n)
         solve_avoidance_qp(
-            self._sliding.solver, Problem(box.wanted, box.low, box.high, *row)
+            self._sliding.solver, Problem(box.dq_goal, box.low, box.high, *row)
         )
         self.reset(self.q_cmd)
 
@@ -330,13 +330,15 @@ class Gate:
         self._is_stepping = False
         return GateResult(self.q_cmd, tuple(events), clearance)
 
-    def _advance(self, is_told: bool, is_blocked: bool, events: list[Reason]) -> float:
+    def _advance(
+        self, has_feedforward: bool, is_blocked: bool, events: list[Reason]
+    ) -> float:
         """Write the next command and its velocity; return the clearance."""
         self._parts.tools.speed[0] = self.tool_speed
         # no number is no share; other types would be compiled for anew
         scale = max(0.0, min(float(self.speed_scale), 1.0))
         flags, n_rows, clearance = step(
-            *self._memory, self._h, scale, is_told, bool(is_blocked), False
+            *self._memory, self._h, scale, has_feedforward, bool(is_blocked), False
         )
         if n_rows > 0 or flags & IS_RESTING:
             events.append(Reason.CLEARANCE)

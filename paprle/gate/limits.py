@@ -54,23 +54,23 @@ class Box(NamedTuple):
         brake: Full braking; always inside.
         low: Lower corner.
         high: Upper corner.
-        base: What goes along with the goal, within V: the feed-forward.
-        wanted: What reaches the goal soonest, within V.
+        dq_track: What goes along with the goal, within V: the feed-forward.
+        dq_goal: What reaches the goal soonest, within V.
     """
 
     brake: Vec
     low: Vec
     high: Vec
-    base: Vec
-    wanted: Vec
+    dq_track: Vec
+    dq_goal: Vec
 
 
 class Motion(NamedTuple):
     """State that changes from period to period, shapes (n,).
 
     Attributes:
-        c: Last command, [rad] or [m].
-        v: Its velocity, [rad/s] or [m/s].
+        q_cmd: Last command, [rad] or [m].
+        dq_cmd: Its velocity, [rad/s] or [m/s].
         dq_feedforward: Velocity that goes along with the target, limited, [rad/s].
         ddq: Its acceleration, [rad/s²].
         target: Where to go, as it was asked, [rad].
@@ -97,8 +97,8 @@ class Motion(NamedTuple):
             another refusal of a stop, shape (g,).
     """
 
-    c: Vec
-    v: Vec
+    q_cmd: Vec
+    dq_cmd: Vec
     dq_feedforward: Vec
     ddq: Vec
     target: Vec
@@ -168,7 +168,7 @@ def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -
 @inlined
 def place_next(limits: Limits, h: float, motion: Motion, i: int) -> None:
     """Write the command of a joint that ``v_next`` leads to, within its limits."""
-    c = motion.c[i]
+    c = motion.q_cmd[i]
     lower, upper = min(limits.q_min[i], c), max(limits.q_max[i], c)
     motion.q_next[i] = min(max(c + motion.v_next[i] * h, lower), upper)
 
@@ -189,9 +189,9 @@ def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
         ``IS_CLIPPED`` or 0.
     """
     flags = 0
-    for i in range(len(motion.c)):
-        low = min(limits.q_min[i], motion.c[i])
-        high = max(limits.q_max[i], motion.c[i])
+    for i in range(len(motion.q_cmd)):
+        low = min(limits.q_min[i], motion.q_cmd[i])
+        high = max(limits.q_max[i], motion.q_cmd[i])
         goal = min(max(motion.target[i], low), high)
         if is_blocked:
             E, q = limits.lag_bound[i], motion.q_meas[i]
@@ -209,7 +209,7 @@ def estimate_velocity(limits: Limits, h: float, motion: Motion) -> None:
 
     A goal that moved farther than the joint can has jumped: it has none.
     """
-    for i in range(len(motion.c)):
+    for i in range(len(motion.q_cmd)):
         dq = (motion.goal[i] - motion.goal_prev[i]) / h
         motion.dq_des[i] = 0.0 if abs(dq) > limits.dq_max[i] else dq  # NaN stays
 
@@ -217,7 +217,7 @@ def estimate_velocity(limits: Limits, h: float, motion: Motion) -> None:
 @compiled
 def limit_feedforward(limits: Limits, h: float, scale: float, motion: Motion) -> None:
     """Move the feed-forward to the velocity of the target, within V and A."""
-    for i in range(len(motion.c)):
+    for i in range(len(motion.q_cmd)):
         speed, change = limits.dq_max[i] * scale, limits.ddq_max[i] * h
         wish, feed = 0.0, motion.dq_feedforward[i]
         if math.isfinite(motion.dq_des[i]):
@@ -274,7 +274,7 @@ def fill_wanted(
             feed = motion.dq_feedforward[i]
             base = min(max(feed, -speed), speed)
             wanted = feed + rate * (motion.goal_error[i] - feed * h)
-            box.base[i], box.wanted[i] = base, wanted
+            box.dq_track[i], box.dq_goal[i] = base, wanted
             if abs(wanted) > speed:
                 edge = math.copysign(speed, wanted)
                 share = min(share, (edge - base) / (wanted - base))
@@ -282,7 +282,9 @@ def fill_wanted(
             flags = IS_FAST
         for i in group:
             if share < 1.0:
-                box.wanted[i] = box.base[i] + share * (box.wanted[i] - box.base[i])
+                box.dq_goal[i] = box.dq_track[i] + share * (
+                    box.dq_goal[i] - box.dq_track[i]
+                )
             motion.reaches_goal[i] = rate * h >= 1.0 - 1e-12 and share >= 1.0
     return flags
 
@@ -314,13 +316,13 @@ def limit_along(limits: Limits, box: Box, v: Vec, reaches_goal: Vec) -> int:
         t, keeps = _find_scale(group, box)
         share = t if keeps else _find_share(group, box)
         for i in group:
-            start = box.base[i]
+            start = box.dq_track[i]
             if not keeps:
                 start = min(max(start, box.low[i]), box.high[i])
             own = share
             if not keeps and _is_left_behind(box, i):
                 own, reaches_goal[i], flags = 1.0, 0.0, IS_HELD
-            v[i] = start + own * (box.wanted[i] - start)
+            v[i] = start + own * (box.dq_goal[i] - start)
             v[i] = min(max(v[i], box.low[i]), box.high[i])
         if share < 1.0 - ROUNDING:
             flags = IS_HELD
@@ -334,8 +336,8 @@ def _find_scale(group: Ints, box: Box) -> tuple[float, bool]:
     """Return the largest t in [0, 1] with base + t (wanted − base) in the box."""
     t_max, t_min = math.inf, -math.inf
     for i in group:
-        base = box.base[i]
-        w, low, high = box.wanted[i] - base, box.low[i] - base, box.high[i] - base
+        base = box.dq_track[i]
+        w, low, high = box.dq_goal[i] - base, box.low[i] - base, box.high[i] - base
         if w == 0.0:
             # a joint that should stay as it is allows any t if it can, else none
             t_max = min(t_max, 1.0 if low <= 0.0 <= high else -1.0)
@@ -355,8 +357,8 @@ def _find_share(group: Ints, box: Box) -> float:
     for i in group:
         if _is_left_behind(box, i):
             continue
-        start = min(max(box.base[i], box.low[i]), box.high[i])
-        step = box.wanted[i] - start
+        start = min(max(box.dq_track[i], box.low[i]), box.high[i])
+        step = box.dq_goal[i] - start
         if abs(step) > ROUNDING * max(abs(start), 1e-3):
             edge = box.high[i] if step > 0.0 else box.low[i]
             share = min(share, (edge - start) / step)
@@ -366,4 +368,4 @@ def _find_share(group: Ints, box: Box) -> float:
 @compiled
 def _is_left_behind(box: Box, i: int) -> bool:
     """Return whether the box keeps a joint from going along with a moving goal."""
-    return box.base[i] != 0.0 and not box.low[i] <= box.base[i] <= box.high[i]
+    return box.dq_track[i] != 0.0 and not box.low[i] <= box.dq_track[i] <= box.high[i]

@@ -69,8 +69,12 @@ _K_ENDS, _BLOCKS, _BLOCK_ENDS, _BZ = (4, 1), (10, 0), (10, 1), (11, 0)
 
 _FLOATS: Table = (
     ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
-    ("box", "brake low high base wanted", (_N,)),
-    ("motion", "c v dq_feedforward ddq target dq_des goal_prev q_meas goal", (_N,)),
+    ("box", "brake low high dq_track dq_goal", (_N,)),
+    (
+        "motion",
+        "q_cmd dq_cmd dq_feedforward ddq target dq_des goal_prev q_meas goal",
+        (_N,),
+    ),
     ("motion", "goal_error reaches_goal v_next q_next ddq_sync", (_N,)),
     ("motion", "is_synchronised is_sliding", (1,)),
     ("motion", "stalled_for can_stall share", (_G,)),
@@ -98,12 +102,16 @@ _FLOATS: Table = (
     ("collision.measured", "normal", (_K, 3)),
     ("collision.measured", "rows", (_C, _N)),
     ("collision.measured", "allowed waits", (_C,)),
-    ("collision.measured", "work", (1,)),
+    ("collision.measured", "n_queries", (1,)),
     ("collision.scratch.placed", "R_joint", (_M, 3, 3)),
     ("collision.scratch.placed", "p_joint", (_M, 3)),
     ("collision.scratch.placed", "R_body", (_B, 3, 3)),
     ("collision.scratch.placed", "p_body", (_B, 3)),
-    ("collision.scratch", "posture q_between q_lag_max travel travel_more", (_N,)),
+    (
+        "collision.scratch",
+        "posture q_between q_lag_max travel sync_stop_distance",
+        (_N,),
+    ),
     ("collision.scratch", "max_change max_change_period due min_allowed", (_K,)),
     ("collision.scratch", "distance_lower_bound slack", (_K,)),
     ("collision.scratch", "witness", (9,)),
@@ -229,32 +237,32 @@ def fill(parts: Iterable[Any], values: Iterable[Any]) -> None:
             part[...] = value
 
 
-def lay_out(floats: Vec, integers: Ints) -> Parts:
+def view_memory(floats: Vec, integers: Ints) -> Parts:
     """Return all arrays; they share the memory of the blocks.
 
     In kernels an array costs nothing until it is used, and is not counted as a
     reference, atomically and at 5 ns each: the gate holds the blocks for as long as a
     kernel runs.
     """
-    return _lay_out("", (floats, integers))  # type: ignore[no-any-return]
+    return _view_memory("", (floats, integers))  # type: ignore[no-any-return]
 
 
-def _lay_out(path: str, blocks: tuple[Vec, Ints]) -> Any:
+def _view_memory(path: str, blocks: tuple[Vec, Ints]) -> Any:
     if path in _FIELDS:
         block, dims = _FIELDS[path]
         at = _PLACES[path]
         start, *shape = blocks[1][at : at + 1 + len(dims)].tolist()
         return blocks[block][start : start + math.prod(shape)].reshape(shape)
     kind, paths = _CLASSES[path]
-    return kind(*(_lay_out(part, blocks) for part in paths))
+    return kind(*(_view_memory(part, blocks) for part in paths))
 
 
 _PARTS = _CLASSES[""][1]
 _lay = make_intrinsic(Parts, map(_PLACES.__getitem__, _PARTS), map(_find_type, _PARTS))
 
 
-@overload(lay_out)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
-def _lay_out_in_kernel(floats: Any, integers: Any) -> Any:  # noqa: ARG001
+@overload(view_memory)  # type: ignore[untyped-decorator] # pragma: no cover - Numba's own
+def _view_memory_in_kernel(floats: Any, integers: Any) -> Any:  # noqa: ARG001
     """Let kernels call what compiles it."""
 
     def lay(floats: Any, integers: Any) -> Any:

@@ -23,9 +23,9 @@ from paprle.gate.contact.clearance import (
 from paprle.gate.contact.scene import UNDECIDED, refuse
 from paprle.gate.contact.stall_rest import (
     forget_kept,
-    note_headway,
     note_holds,
     rest_limbs,
+    update_stall_timers,
 )
 from paprle.gate.contact.stop_pose_check import is_stop_pose_clear
 from paprle.gate.contact.stops import verify_stop
@@ -50,7 +50,7 @@ from paprle.gate.limits import (
     limit_feedforward,
     place_next,
 )
-from paprle.gate.memory import lay_out
+from paprle.gate.memory import view_memory
 from paprle.gate.smoothing import smooth
 from paprle.gate.tcp_limits import are_slow, fill_metric, slow_tools
 from paprle.robot.arrays import Ints
@@ -68,7 +68,7 @@ def step(  # noqa: PLR0913, PLR0917 - a tuple costs a kernel more than its numbe
     integers: Ints,
     h: float,
     scale: float,
-    is_told: bool,
+    has_feedforward: bool,
     is_blocked: bool,
     is_chosen: bool,
 ) -> tuple[int, int, float]:
@@ -79,7 +79,7 @@ def step(  # noqa: PLR0913, PLR0917 - a tuple costs a kernel more than its numbe
         integers: The gate's memory.
         h: Period, [s].
         scale: Share of V that is allowed.
-        is_told: The velocity of the target is; else it is estimated.
+        has_feedforward: The velocity of the target is; else it is estimated.
         is_blocked: The robot is held up: the command stays within E of q_meas.
         is_chosen: The period's second half: ``v_next`` is what avoids what is near. It
             is no kernel of its own, since most of either is the same code.
@@ -90,23 +90,28 @@ def step(  # noqa: PLR0913, PLR0917 - a tuple costs a kernel more than its numbe
     """
     if is_chosen:
         return _finish(floats, integers, h), 0, math.inf
-    _, _, motion, _, _, _ = lay_out(floats, integers)
+    _, _, motion, _, _, _ = view_memory(floats, integers)
     if not are_finite(motion.target):
         return IS_NOT_FINITE, 0, _brake(floats, integers, h)
-    return _advance(floats, integers, h, scale, is_told, is_blocked)
+    return _advance(floats, integers, h, scale, has_feedforward, is_blocked)
 
 
 @compiled
 def _advance(
-    floats: Vec, integers: Ints, h: float, scale: float, is_told: bool, is_blocked: bool
+    floats: Vec,
+    integers: Ints,
+    h: float,
+    scale: float,
+    has_feedforward: bool,
+    is_blocked: bool,
 ) -> tuple[int, int, float]:
     """Propose a velocity, and send it if that is safe."""
-    limits, box, motion, collision, tools, smoothing = lay_out(floats, integers)
+    limits, box, motion, collision, tools, smoothing = view_memory(floats, integers)
     _begin(floats, integers, h, scale)
     clearance = _measure(floats, integers, h)
     is_known = are_finite(motion.q_meas)
     flags = clip_goal(limits, motion, is_blocked and is_known)
-    if not is_told:
+    if not has_feedforward:
         estimate_velocity(limits, h, motion)
     flags |= _propose(floats, integers, h, scale)
     forget_kept(motion)
@@ -129,10 +134,10 @@ def _advance(
 @compiled
 def _finish(floats: Vec, integers: Ints, h: float) -> int:
     """Send ``v_next``, as far as it is safe."""
-    limits, box, motion, collision, _, smoothing = lay_out(floats, integers)
-    for i in range(len(motion.c)):
+    limits, box, motion, collision, _, smoothing = view_memory(floats, integers)
+    for i in range(len(motion.q_cmd)):
         motion.v_next[i] = min(max(motion.v_next[i], box.low[i]), box.high[i])
-    note_headway(limits, collision, h, motion, box, motion.v_next)
+    update_stall_timers(limits, collision, h, motion, box, motion.v_next)
     _fill_next(limits, motion, h)
     flags = _accept_or_scale_down(floats, integers, h, True)
     smooth(smoothing, motion.q_next, motion.v_next)
@@ -142,12 +147,12 @@ def _finish(floats: Vec, integers: Ints, h: float) -> int:
 @compiled
 def _brake(floats: Vec, integers: Ints, h: float) -> float:
     """Write full braking as the next command; return the smallest distance, [m]."""
-    limits, box, motion, _, _, smoothing = lay_out(floats, integers)
+    limits, box, motion, _, _, smoothing = view_memory(floats, integers)
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
     motion.is_sliding[0], motion.stalled_for[:] = 0.0, 0.0
     forget_kept(motion)
-    for i in range(len(motion.c)):
+    for i in range(len(motion.q_cmd)):
         motion.v_next[i] = box.brake[i]
         motion.dq_feedforward[i], motion.goal_prev[i] = 0.0, math.nan
     _fill_next(limits, motion, h)
@@ -158,10 +163,10 @@ def _brake(floats: Vec, integers: Ints, h: float) -> float:
 @compiled
 def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
     """Take the last step as done, and write what each joint may do now."""
-    limits, box, motion, _, _, _ = lay_out(floats, integers)
-    for i in range(len(motion.c)):
-        motion.c[i], motion.v[i] = motion.q_next[i], motion.v_next[i]
-    fill_box(limits, h, scale, motion.c, motion.v, box)
+    limits, box, motion, _, _, _ = view_memory(floats, integers)
+    for i in range(len(motion.q_cmd)):
+        motion.q_cmd[i], motion.dq_cmd[i] = motion.q_next[i], motion.v_next[i]
+    fill_box(limits, h, scale, motion.q_cmd, motion.dq_cmd, box)
     if motion.is_synchronised[0] > 0.0:
         brake_synchronised(limits, h, motion, box)
 
@@ -169,9 +174,10 @@ def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
 @compiled
 def _measure(floats: Vec, integers: Ints, h: float) -> float:
     """Measure all pairs, where the command is and back to where the robot is."""
-    limits, box, motion, collision, _, _ = lay_out(floats, integers)
-    c, q_meas, measured = motion.c, motion.q_meas, collision.measured
-    travel, travel_more = collision.scratch.travel, collision.scratch.travel_more
+    limits, box, motion, collision, _, _ = view_memory(floats, integers)
+    c, q_meas, measured = motion.q_cmd, motion.q_meas, collision.measured
+    travel = collision.scratch.travel
+    sync_stop_distance = collision.scratch.sync_stop_distance
     if len(collision.scene.pairs.a) == 0:
         return math.inf
     is_known = are_finite(q_meas)
@@ -180,9 +186,9 @@ def _measure(floats: Vec, integers: Ints, h: float) -> float:
         way = compute_stopping_distance(speed, limits.ddq_max[i], h)
         travel[i], measured.speed[i] = speed * h + way, speed
         measured.q_lag[i] = q_meas[i] - c[i] if is_known else 0.0
-    bound_ways(limits, h, measured.speed, travel_more)
-    measured.work[0] = 0.0
-    clearance = measure_all(collision, c, travel, travel_more)
+    bound_ways(limits, h, measured.speed, sync_stop_distance)
+    measured.n_queries[0] = 0.0
+    clearance = measure_all(collision, c, travel, sync_stop_distance)
     if is_known:
         clearance = min(clearance, measure_to_measured(collision, c))
     return clearance
@@ -191,19 +197,19 @@ def _measure(floats: Vec, integers: Ints, h: float) -> float:
 @compiled
 def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
     """Write what comes nearest to the goal within the limits of joints and tools."""
-    limits, box, motion, collision, tools, _ = lay_out(floats, integers)
+    limits, box, motion, collision, tools, _ = view_memory(floats, integers)
     if not are_finite(motion.dq_des):
         motion.dq_des[:] = 0.0
     limit_feedforward(limits, h, scale, motion)
-    for i in range(len(motion.c)):
-        motion.goal_error[i] = motion.goal[i] - motion.c[i]
+    for i in range(len(motion.q_cmd)):
+        motion.goal_error[i] = motion.goal[i] - motion.q_cmd[i]
         motion.goal_prev[i] = motion.goal[i]
     flags = fill_wanted(limits, h, scale, motion, box)
-    flags |= slow_tools(tools, collision, box, motion.c, motion.reaches_goal)
+    flags |= slow_tools(tools, collision, box, motion.q_cmd, motion.reaches_goal)
     flags |= rest_limbs(limits, collision, motion, box)
     flags |= limit_along(limits, box, motion.v_next, motion.reaches_goal)
     _fill_next(limits, motion, h)
-    for i in range(len(motion.c)):
+    for i in range(len(motion.q_cmd)):
         if motion.reaches_goal[i] > 0.0:
             # the goal itself, so that a resting target is held to the bit
             motion.q_next[i] = motion.goal[i]
@@ -217,7 +223,7 @@ def _brake_idle_limbs(limits: Limits, box: Box) -> None:
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         largest = 0.0
         for i in group:
-            largest = max(largest, abs(box.wanted[i]))
+            largest = max(largest, abs(box.dq_goal[i]))
         if largest <= _STANDING:
             for i in group:
                 box.low[i] = box.high[i] = box.brake[i]
@@ -226,7 +232,7 @@ def _brake_idle_limbs(limits: Limits, box: Box) -> None:
 @compiled
 def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) -> int:
     """Scale ``v_next`` until verified (V2), else brake; return IS_UNVERIFIED or 0."""
-    limits, box, motion, collision, tools, _ = lay_out(floats, integers)
+    limits, box, motion, collision, tools, _ = view_memory(floats, integers)
     motion.share[:], flags = 1.0, 0
     for _ in range(_MOST_REFUSALS * len(motion.share)):
         if _can_stop(floats, integers, h, is_near or flags > 0):
@@ -235,7 +241,7 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
         # braking alone was verified in the last period
         if not yield_to_refusal(limits, h, collision, tools, motion, box):
             return flags
-    for i in range(len(motion.c)):
+    for i in range(len(motion.q_cmd)):
         motion.v_next[i] = box.brake[i]
         place_next(limits, h, motion, i)
     return flags
@@ -244,7 +250,7 @@ def _accept_or_scale_down(floats: Vec, integers: Ints, h: float, is_near: bool) 
 @compiled
 def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
     """Return whether ``v_next`` has a verified stop; note if it is synchronised."""
-    limits, _, motion, collision, _, _ = lay_out(floats, integers)
+    limits, _, motion, collision, _, _ = view_memory(floats, integers)
     if _is_safe(floats, integers, limits.ddq_max, h, is_near):
         motion.is_synchronised[0] = 0.0
         return True
@@ -265,8 +271,8 @@ def _is_safe(
     floats: Vec, integers: Ints, ddq_max: Vec, h: float, is_near: bool
 ) -> bool:
     """Return whether ``v_next`` and braking by ``ddq_max`` are safe: clear and slow."""
-    _, _, motion, collision, tools, _ = lay_out(floats, integers)
-    c, v = motion.c, motion.v_next
+    _, _, motion, collision, tools, _ = view_memory(floats, integers)
+    c, v = motion.q_cmd, motion.v_next
     for i in range(len(v)):
         if not abs(v[i]) <= collision.measured.speed[i] + ROUNDING:
             # faster than what the pairs to look at are chosen for
@@ -281,5 +287,5 @@ def _is_safe(
 @compiled
 def _fill_next(limits: Limits, motion: Motion, h: float) -> None:
     """Write the command that ``v_next`` leads to."""
-    for i in range(len(motion.c)):
+    for i in range(len(motion.q_cmd)):
         place_next(limits, h, motion, i)

@@ -148,23 +148,23 @@ def slow_tools(
     if not (has_speed or has_sigma):
         return flags
     scene, measured = collision.scene, collision.measured
-    place_bodies_at(scene, c, measured.at_command, measured.work)
+    place_bodies_at(scene, c, measured.at_command, measured.n_queries)
     for limb in range(len(tools.joint)):
         _fill_jacobian(tools, scene.tree, measured.at_command, limb)
         scale = 1.0
         if has_speed:
-            fast = _find_speed(tools, box.wanted)
+            fast = _find_speed(tools, box.dq_goal)
             if fast > _AIM * tools.speed[0]:
                 scale, flags = _AIM * tools.speed[0] / fast, flags | IS_TOOL_FAST
         if has_sigma:
-            slow = _find_care(tools, collision, limb, c, box.wanted)
+            slow = _find_care(tools, collision, limb, c, box.dq_goal)
             if slow < 1.0:
                 scale, flags = scale * slow, flags | IS_SINGULAR
         if scale < 1.0:
             for i in range(len(reaches_goal)):
                 if tools.is_member[limb, i]:
-                    box.base[i] *= scale
-                    box.wanted[i] *= scale
+                    box.dq_track[i] *= scale
+                    box.dq_goal[i] *= scale
                     reaches_goal[i] = 0.0
     return flags
 
@@ -190,7 +190,7 @@ def fill_metric(tools: Tools, collision: Collision, motion: Motion, box: Box) ->
         metric[i, i] = tools.weight[i]
     for limb in range(len(tools.joint)):
         _fill_jacobian(tools, tree, here, limb)
-        _fill_bend(tools, here, there, limb, motion.goal_error, box.wanted)
+        _fill_bend(tools, here, there, limb, motion.goal_error, box.dq_goal)
         for i in range(len(metric)):
             for a in range(6):
                 pull[i] += tools.J[a, i] * tools.bend[a]
@@ -201,7 +201,7 @@ def fill_metric(tools: Tools, collision: Collision, motion: Motion, box: Box) ->
                 metric[i, j] = metric[j, i] = product
     for i in range(len(metric)):
         for j in range(len(metric)):
-            pull[i] += metric[i, j] * box.wanted[j]
+            pull[i] += metric[i, j] * box.dq_goal[j]
 
 
 @compiled
@@ -308,13 +308,14 @@ def _find_care(
     sigma = find_sigma(tools, m)
     if sigma >= tools.sigma[0]:
         return 1.0
-    scene, scratch, work = collision.scene, collision.scratch, collision.measured.work
+    scene, scratch = collision.scene, collision.scratch
+    n_queries = collision.measured.n_queries
     for i in range(len(wanted)):
         scratch.posture[i] = c[i] + _AHEAD * wanted[i]
-    place_bodies_at(scene, scratch.posture, scratch.placed, work)
+    place_bodies_at(scene, scratch.posture, scratch.placed, n_queries)
     _fill_jacobian(tools, scene.tree, scratch.placed, limb)
     ahead = find_sigma(tools, m)
-    work[0] += len(scene.bodies.joint)  # two values of σ count as placing once more
+    n_queries[0] += len(scene.bodies.joint)  # two σ count as placing once more
     if ahead >= sigma - _NOISE:
         return 1.0
     return float(max(_SLOWEST, sigma / tools.sigma[0]))
@@ -379,7 +380,8 @@ def are_slow(
     if tools.speed[0] == math.inf:
         return True
     allowed, scratch = tools.speed[0] * h, collision.scratch
-    posture, placed, work = scratch.posture, scratch.placed, collision.measured.work
+    posture, placed = scratch.posture, scratch.placed
+    n_queries = collision.measured.n_queries
     for step in range(_MAX_PERIODS):
         if _must_be_slow(tools, ddq_max, h, v, step):
             return True
@@ -388,7 +390,7 @@ def are_slow(
             for i in range(len(c)):
                 A, t = ddq_max[i], float(step + side)
                 posture[i] = find_place(c[i], v[i], A, h, t)
-            place_bodies_at(collision.scene, posture, placed, work)
+            place_bodies_at(collision.scene, posture, placed, n_queries)
             for limb in range(len(tools.joint)):
                 place = tools.tips[side, limb]
                 _fill_place(tools, placed, limb, tools.joint[limb], place)

@@ -23,22 +23,22 @@ import numpy as np
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.kinematics.bounded_ik import (
+    BIAS,
     DDQ_MAX,
     DQ_MAX,
     HIGH,
     LOW,
     Q_LAST_REACHED,
-    BIAS,
-    iterate_qp,
     bounded_step,
+    iterate_qp,
 )
 from paprle.kinematics.global_ik import search
 from paprle.kinematics.newton_ik import (
     LEAST_STEP,
     IkResult,
     is_met,
-    split_pose,
     newton_solve,
+    split_pose,
 )
 from paprle.kinematics.pose import find_error, is_beyond
 from paprle.kinematics.task import (

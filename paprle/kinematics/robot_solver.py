@@ -28,7 +28,7 @@ from paprle.robot import RobotModel
 from paprle.robot.arrays import Bools, Ints
 
 _LAST = 4
-"""Row of ``LimbSolver``'s motion after those of ``bounded_step``: the last answer, [rad]."""
+"""Row of ``LimbSolver``'s motion after ``bounded_step``'s: the last answer, [rad]."""
 _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 
 
@@ -168,8 +168,8 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
         joints: Places of the limbs' joints likewise.
         ends: Where each limb's part of these four ends, shape (4, m).
         max_step: Largest change of a joint in one call, by limb, shape (m,), [rad].
-        motion: Rows of ``bounded_step``'s rates, and the last answer, shape (5, n); becomes
-            that of this one.
+        motion: Rows of ``bounded_step``'s rates, and the last answer, shape (5, n);
+            becomes that of this one.
         residual: Weighted error that the last answer left, shape (m, 6); likewise.
         dt: As for ``LimbSolver.solve``.
         T: As for ``LimbSolver.solve``.

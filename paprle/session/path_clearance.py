@@ -14,7 +14,7 @@ from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import Vec
 from paprle.gate.contact.clearance import measure
 from paprle.gate.contact.scene import Collision, Scene, place_bodies_at
-from paprle.gate.memory import Sizes, allocate, fill, lay_out
+from paprle.gate.memory import Sizes, allocate, fill, view_memory
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints, Pairs, make_reach
 from paprle.robot.bodies.arrays import to_arrays
@@ -39,7 +39,7 @@ class Ways:
         n, m = len(robot.joint_names), len(robot.tree.parent)
         self._memory = allocate(Sizes(n, 0, m, len(bodies.joint), len(a), 0, 1, 0))
         scene = Scene(robot.tree, bodies, Pairs(a, b, keep, nothing))
-        fill(lay_out(*self._memory).collision.scene, scene)
+        fill(view_memory(*self._memory).collision.scene, scene)
         self._names = tuple(model.pairs)
 
     def find_contact(self, q_start: Vec, q_goal: Vec) -> str:
@@ -77,7 +77,7 @@ def find_near_pair(floats: Vec, integers: Ints, path: Vec, share: float) -> int:
         path: Postures, shape (m, n), [rad].
         share: Of ``Pairs.keep``.
     """
-    collision = lay_out(floats, integers).collision
+    collision = view_memory(floats, integers).collision
     pairs = collision.scene.pairs
     for row in range(len(path)):
         _place(collision, path[row])
@@ -97,7 +97,7 @@ def find_clearance(floats: Vec, integers: Ints, q: Vec) -> float:
         integers: The memory.
         q: See above.
     """
-    collision, least = lay_out(floats, integers).collision, math.inf
+    collision, least = view_memory(floats, integers).collision, math.inf
     _place(collision, q)
     for k in range(len(collision.scene.pairs.a)):
         least = min(least, _find_distance(collision, k, least))

@@ -71,7 +71,9 @@ def find_returning(reach: Reach, k: int, q_lag: Vec, v: Vec) -> int:
 
 
 @inlined
-def measure_all(collision: Collision, c: Vec, travel: Vec, travel_more: Vec) -> float:
+def measure_all(
+    collision: Collision, c: Vec, travel: Vec, sync_stop_distance: Vec
+) -> float:
     """Measure every pair at the last command, exactly where the next period matters.
 
     Args:
@@ -80,21 +82,21 @@ def measure_all(collision: Collision, c: Vec, travel: Vec, travel_more: Vec) -> 
             nothing is measured between it and q_meas yet.
         c: Last command, shape (n,), [rad].
         travel: How far each joint could go until it has stopped, shape (n,), [rad].
-        travel_more: The same where joints come to rest together.
+        sync_stop_distance: The same where joints come to rest together.
 
     Returns:
         The smallest distance, exact, [m]; +inf without pairs.
     """
     scene, measured = collision.scene, collision.measured
-    place_bodies_at(scene, c, measured.at_command, measured.work)
+    place_bodies_at(scene, c, measured.at_command, measured.n_queries)
     for i in range(len(c)):
         collision.scratch.q_lag_max[i] = abs(measured.q_lag[i])
     fill_balls(collision.blocks, scene.bodies, measured.at_command.p_body)
-    return _measure_seen(collision, _find_near(collision, travel, travel_more))
+    return _measure_seen(collision, _find_near(collision, travel, sync_stop_distance))
 
 
 @inlined
-def _find_near(collision: Collision, travel: Vec, travel_more: Vec) -> int:
+def _find_near(collision: Collision, travel: Vec, sync_stop_distance: Vec) -> int:
     """Note the pairs that matter, of the blocks that do; return the nearest of them."""
     scene, blocks, measured = collision.scene, collision.blocks, collision.measured
     bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
@@ -104,7 +106,7 @@ def _find_near(collision: Collision, travel: Vec, travel_more: Vec) -> int:
     R, p, lag = placed.R_body, placed.p_body, collision.scratch.q_lag_max
     distance, nearest, least, n_near = measured.distance, -1, math.inf, 0
     for g in range(len(blocks.one)):
-        far = _AIM + _bound_use(blocks.reach, g, travel_more, lag)
+        far = _AIM + _bound_use(blocks.reach, g, sync_stop_distance, lag)
         is_seen[g] = bound_block(blocks, g) < blocks.keep[g] + far
         if not is_seen[g]:
             continue
@@ -212,13 +214,13 @@ def measure_to_measured(collision: Collision, c: Vec) -> float:
     for share in (0.5, 1.0):
         for i in range(len(c)):
             posture[i] = c[i] + share * measured.q_lag[i]
-        place_bodies_at(scene, posture, placed, measured.work)
+        place_bodies_at(scene, posture, placed, measured.n_queries)
         for place in range(n_pending):
             k = scratch.pending[place]
             distance = measure(bodies, one[k], two[k], R, p, witness)
             nearest[k] = min(nearest[k], distance)
             least = min(least, nearest[k])
-    measured.work[0] += len(bodies.joint)  # measuring counts as placing once more
+    measured.n_queries[0] += len(bodies.joint)  # measuring counts as placing once more
     return least
 
 
@@ -260,7 +262,7 @@ def fill_rows(
         fill_gradient(scene, placed, k, witness, row)
         slack = max(slack - compute_lag_padding(change), min(slack, 0.0))
         closing_lag = _compute_closing_lag(row, measured.q_lag)
-        if find_returning(pairs.reach, k, measured.q_lag, box.wanted) >= 0:
+        if find_returning(pairs.reach, k, measured.q_lag, box.dq_goal) >= 0:
             slack, closing_lag = distance[k] - keep, 0.0
         allowed = _find_allowed(limits, h, box, row, slack)
         matters, is_broken = _judge_row(row, allowed, box, v)
@@ -356,10 +358,10 @@ def _find_allowed(limits: Limits, h: float, box: Box, row: Vec, slack: float) ->
     # brake like (Σ c_i)² / Σ (c_i |v_i| / A_i).
     closing, need, power, moving = 0.0, 0.0, 0.0, 0.0
     for i in range(len(row)):
-        u = min(max(box.wanted[i], box.low[i]), box.high[i])
+        u = min(max(box.dq_goal[i], box.low[i]), box.high[i])
         c = -row[i] * u
         power += abs(row[i]) * limits.ddq_max[i]
-        moving += abs(row[i] * box.wanted[i])
+        moving += abs(row[i] * box.dq_goal[i])
         if c > 0.0:
             closing += c
             need += c * abs(u) / limits.ddq_max[i]

@@ -67,7 +67,7 @@ class Measured(NamedTuple):
         allowed: Largest closing speed of each of them, shape (2 k,), [m/s].
         waits: Whether it is a row of joints that wait for others to open the pair,
             shape (2 k,).
-        work: Bodies placed and pairs checked so far, shape (1,).
+        n_queries: Bodies placed and pairs checked so far, shape (1,).
         pair: Which pair each of them is of, shape (2 k,).
         refused: Why the last stop was refused, and the pair, or the limb of the tool,
             shape (2,).
@@ -87,7 +87,7 @@ class Measured(NamedTuple):
     rows: Vec
     allowed: Vec
     waits: Vec
-    work: Vec
+    n_queries: Vec
     pair: Ints
     refused: Ints
     refused_row: Vec
@@ -102,7 +102,7 @@ class Scratch(NamedTuple):
         q_between: A posture between it and the robot behind it, shape (n,).
         q_lag_max: Largest lag behind it, shape (n,), [rad] or [m].
         travel: How far each joint goes, shape (n,), [rad] or [m].
-        travel_more: How far it goes in another way, shape (n,), [rad] or [m].
+        sync_stop_distance: How far it goes in another way, shape (n,), [rad] or [m].
         max_change: Largest change of each distance by that, shape (k,), [m].
         max_change_period: The same of one period of a stop, shape (k,), [m].
         due: When each has to be checked next, in periods of the stop, shape (k,).
@@ -121,7 +121,7 @@ class Scratch(NamedTuple):
     q_between: Vec
     q_lag_max: Vec
     travel: Vec
-    travel_more: Vec
+    sync_stop_distance: Vec
     max_change: Vec
     max_change_period: Vec
     due: Vec
@@ -149,16 +149,16 @@ def refuse(collision: Collision, kind: int, index: int) -> None:
 
 
 @compiled
-def place_bodies_at(scene: Scene, q: Vec, placed: Placed, work: Vec) -> None:
+def place_bodies_at(scene: Scene, q: Vec, placed: Placed, n_queries: Vec) -> None:
     """Place every joint and body in a posture.
 
     Args:
         scene: What is placed.
         q: The posture, shape (n,), [rad] or [m].
         placed: Takes the poses.
-        work: Is raised by the number of bodies, shape (1,).
+        n_queries: Count of queries; grows by the number of bodies, shape (1,).
     """
-    work[0] += len(scene.bodies.joint)
+    n_queries[0] += len(scene.bodies.joint)
     R, p = placed.R_joint, placed.p_joint
     place_joints(scene.tree, q, R, p)
     place_bodies(scene.bodies, R, p, placed.R_body, placed.p_body)

@@ -13,7 +13,7 @@ from paprle.compiled import compiled
 from paprle.contracts.types import Vec
 from paprle.gate.contact.clearance import measure
 from paprle.gate.contact.scene import Collision, place_bodies_at
-from paprle.gate.memory import lay_out
+from paprle.gate.memory import view_memory
 from paprle.robot.arrays import Ints
 
 _BEYOND = 0.05  # chosen: of a joint's range; a real joint may read a little outside
@@ -31,7 +31,7 @@ def leave_out_clear_pairs(floats: Vec, integers: Ints, q_min: Vec, q_max: Vec) -
         q_min: Lower limits of the robot's joints, shape (n,), [rad] or [m].
         q_max: Upper limits, shape (n,).
     """
-    _, _, _, collision, _, _ = lay_out(floats, integers)
+    _, _, _, collision, _, _ = view_memory(floats, integers)
     pairs = collision.scene.pairs
     for k in range(len(pairs.a)):
         if _is_always_clear(collision, k, q_min, q_max):
@@ -43,7 +43,8 @@ def _is_always_clear(collision: Collision, k: int, q_min: Vec, q_max: Vec) -> bo
     """Return whether a pair moved by one joint alone is proven clear in its range."""
     # The distance changes by ``reach`` at most, so each measured one proves a stretch
     # of the range.
-    scene, scratch, work = collision.scene, collision.scratch, collision.measured.work
+    scene, scratch = collision.scene, collision.scratch
+    n_queries = collision.measured.n_queries
     pairs, posture, placed = scene.pairs, scratch.posture, scratch.placed
     first = pairs.reach.starts[k]
     if pairs.reach.starts[k + 1] - first != 1:
@@ -56,7 +57,7 @@ def _is_always_clear(collision: Collision, k: int, q_min: Vec, q_max: Vec) -> bo
     posture[:] = 0.0
     posture[i] = q_min[i] - _BEYOND * width
     while posture[i] <= end:
-        place_bodies_at(scene, posture, placed, work)
+        place_bodies_at(scene, posture, placed, n_queries)
         R, p, witness = placed.R_body, placed.p_body, scratch.witness
         distance = measure(scene.bodies, pairs.a[k], pairs.b[k], R, p, witness)
         stretch = (distance - need) / rate

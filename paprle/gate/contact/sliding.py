@@ -35,7 +35,7 @@ _MOST = 16  # chosen: rows remembered; a body on a plane has three points
 _RATE = 3.0  # [1/s] measured: of the way; 5 goes past, and comes back for ever
 
 
-class Seen(NamedTuple):
+class RememberedRow(NamedTuple):
     """A row that is remembered.
 
     Attributes:
@@ -67,7 +67,7 @@ class Sliding:
 
     def forget(self) -> None:
         """Remember nothing: the robot is elsewhere."""
-        self._rows: list[Seen] = []
+        self._rows: list[RememberedRow] = []
 
     def find_velocity(self, n_rows: int, h: float) -> tuple[Vec | None, bool]:
         """Find what comes nearest to the wanted velocity and keeps all rows.
@@ -112,12 +112,12 @@ class Sliding:
 
     def _add_remembered(self, n_rows: int, h: float) -> tuple[Vec, Vec, Ints]:
         """Return gradients, allowed speeds [m/s] and pairs, remembered ones added."""
-        measured, c = self._parts.collision.measured, self._parts.motion.c
+        measured, c = self._parts.collision.measured, self._parts.motion.q_cmd
         rows, allowed = measured.rows[:n_rows].copy(), measured.allowed[:n_rows].copy()
         pairs = measured.pair[:n_rows]
         kept = [seen for seen in self._rows if _still_holds(seen, c, rows, pairs)]
         fresh = [
-            Seen(row, speed, c.copy(), pair)
+            RememberedRow(row, speed, c.copy(), pair)
             for row, speed, pair, waits in zip(
                 rows, allowed.tolist(), pairs.tolist(), measured.waits, strict=False
             )
@@ -149,8 +149,8 @@ class Sliding:
         if far > 0.0:
             far = min(far, 1.0)
             own = far * far * (3.0 - 2.0 * far) / JOINT_SHARE * tools.weight
-            metric, pull = metric + np.diag(own), pull + own * box.wanted
-        along = metric @ box.base
+            metric, pull = metric + np.diag(own), pull + own * box.dq_goal
+        along = metric @ box.dq_track
         return metric, along + self._find_pace() * (pull - along)
 
     def _find_pace(self) -> Vec:
@@ -158,15 +158,15 @@ class Sliding:
         # The robot comes to rest where the goal pulls into a body, not where the goal
         # is: who brakes for the goal alone would go past that place, and come back.
         motion, box = self._parts.motion, self._parts.box
-        pace = np.ones(len(box.wanted))
+        pace = np.ones(len(box.dq_goal))
         for own in self._limbs:
-            speed = float(np.abs(box.wanted[own] - box.base[own]).max())
+            speed = float(np.abs(box.dq_goal[own] - box.dq_track[own]).max())
             way = float(np.abs(motion.goal_error[own]).max())
             pace[own] = min(1.0, _RATE * way / speed) if speed > 0.0 else 1.0
         return pace
 
 
-def _still_holds(seen: Seen, c: Vec, rows: Vec, pairs: Ints) -> bool:
+def _still_holds(seen: RememberedRow, c: Vec, rows: Vec, pairs: Ints) -> bool:
     """Return whether a remembered row still holds at c and is not seen anew."""
     way = float(np.abs(c - seen.at).max())
     if way >= _NEAR:

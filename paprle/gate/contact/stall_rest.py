@@ -57,7 +57,7 @@ def rest_limbs(limits: Limits, collision: Collision, motion: Motion, box: Box) -
         elif is_resting:
             flags = IS_RESTING
             for i in group:
-                box.base[i] = box.wanted[i] = motion.reaches_goal[i] = 0.0
+                box.dq_track[i] = box.dq_goal[i] = motion.reaches_goal[i] = 0.0
     return flags
 
 
@@ -79,9 +79,9 @@ def _has_changed(
         is_goal = abs(motion.goal[i] - motion.stalled_goal[i]) <= bound
         if not is_goal or _has_arrived(collision, motion, g, i):
             return True
-    for i in range(len(motion.c)):
+    for i in range(len(motion.q_cmd)):
         if motion.is_held_by[g, i] > 0.0:
-            way = abs(motion.c[i] - motion.stalled_at[g, i])
+            way = abs(motion.q_cmd[i] - motion.stalled_at[g, i])
             if way > _MOVED or _has_arrived(collision, motion, g, i):
                 return True
     return False
@@ -120,7 +120,7 @@ def note_holds(
             if not _speaks_of(rows[k], group):
                 continue
             is_held, is_waiting = True, is_waiting or waits[k] > 0.0
-            for i in range(len(motion.c)):
+            for i in range(len(motion.q_cmd)):
                 if abs(rows[k, i]) > HOLDS:
                     motion.is_held_by[g, i] = 1.0
         for i in group:
@@ -138,7 +138,7 @@ def _speaks_of(row: Vec, group: Ints) -> bool:
 
 
 @compiled
-def note_headway(
+def update_stall_timers(
     limits: Limits, collision: Collision, h: float, motion: Motion, box: Box, v: Vec
 ) -> None:
     """Count for how long each limb has made no headway.
@@ -162,7 +162,7 @@ def note_headway(
         if motion.stalled_for[g] == 0.0:
             for i in group:
                 motion.stalled_goal[i] = motion.goal[i]
-            motion.stalled_at[g, :] = motion.c
+            motion.stalled_at[g, :] = motion.q_cmd
             motion.stalled_lag[g, :] = collision.measured.q_lag
         motion.stalled_for[g] += h
 
@@ -179,7 +179,7 @@ def _makes_headway(
     for i in group:
         error = abs(motion.goal_error[i])
         way = max(way, error)
-        share = max(share, abs(box.wanted[i]) / limits.dq_max[i])
+        share = max(share, abs(box.dq_goal[i]) / limits.dq_max[i])
         if error / limits.dq_max[i] > time:
             time, farthest = error / limits.dq_max[i], i
     if way <= STRAIGHT:
@@ -190,7 +190,7 @@ def _makes_headway(
         gain = v[i] if error > 0.0 else -v[i] if error < 0.0 else 0.0
         if gain >= _SLOW * speed:
             return True
-        moved = abs(motion.c[i] - motion.stalled_at[g, i])
+        moved = abs(motion.q_cmd[i] - motion.stalled_at[g, i])
         has_begun = motion.stalled_for[g] > 0.0
         if i == farthest and has_begun and moved >= _STANDING * speed * _LONG:
             return True

@@ -48,7 +48,7 @@ def is_stop_pose_clear(
         if change <= max(measured.distance[k] - pairs.keep[k], 0.0):
             continue
         if not is_placed:
-            place_bodies_at(scene, posture, placed, measured.work)
+            place_bodies_at(scene, posture, placed, measured.n_queries)
             is_placed = True
         min_allowed = min(pairs.keep[k], measured.distance[k]) - ROUNDING
         bound = bound_pair(bodies, pairs.a[k], pairs.b[k], placed.R_body, placed.p_body)

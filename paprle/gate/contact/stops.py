@@ -36,7 +36,7 @@ from paprle.robot.bodies.distance import bound_along, bound_pair
 from paprle.robot.braking import compute_stopping_distance
 
 _MAX_UNSEEN_CHANGE = 3e-4  # [m] chosen: lost between two checks; 5e-4 are allowed
-_MAX_WORK = 10000.0  # chosen: bodies placed, pairs checked in a period: about 1 ms
+_MAX_QUERIES = 10000.0  # chosen: bodies placed, pairs checked in a period: about 1 ms
 _EXACT = 10.0  # chosen: a distance counts as that many bounds
 _SOON = 3.0  # chosen: of the way to a check, what is due that soon after it joins it
 
@@ -64,19 +64,19 @@ def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) ->
             return False
         end = max(end, 1.0 + math.ceil(abs(v[i]) / (ddq_max[i] * h)))
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
-    work, posture = measured.work, scratch.posture
+    n_queries, posture = measured.n_queries, scratch.posture
     _bound_travel(collision, ddq_max, h, v, t)
-    limit = 0.5 * (work[0] + _MAX_WORK)  # the rest is for a slower one
+    limit = 0.5 * (n_queries[0] + _MAX_QUERIES)  # the rest is for a slower one
     n_pending = _find_pending(collision, c, v)
     while n_pending > 0 and t < end:
-        if work[0] > limit:
+        if n_queries[0] > limit:
             refuse(collision, UNDECIDED, 0)
             return False
         t, n_due = _choose_next(scratch.pending, scratch.due, n_pending, t, end)
         for i in range(len(v)):
             posture[i] = find_place(c[i], v[i], ddq_max[i], h, t)
             scratch.q_lag_max[i] = _find_lag(measured.q_lag[i], posture[i] - c[i])
-        place_bodies_at(scene, posture, scratch.placed, work)
+        place_bodies_at(scene, posture, scratch.placed, n_queries)
         _bound_travel(collision, ddq_max, h, v, t)
         n_pending = _check_pending(collision, t, n_pending, n_due)
         if n_pending < 0:
@@ -168,7 +168,7 @@ def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
 def _bound_changes(collision: Collision, k: int) -> None:
     """Write how much the rest of a stop can change a pair, and a period by itself."""
     scratch, reach = collision.scratch, collision.scene.pairs.reach
-    scratch.max_change_period[k] = bound_change(reach, k, scratch.travel_more)
+    scratch.max_change_period[k] = bound_change(reach, k, scratch.sync_stop_distance)
     scratch.max_change[k] = bound_change(reach, k, scratch.travel)
 
 
@@ -181,7 +181,7 @@ def _bound_travel(
     for i in range(len(v)):
         speed = max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
         rest = compute_stopping_distance(speed, ddq_max[i], h)
-        scratch.travel_more[i] = h * speed
+        scratch.sync_stop_distance[i] = h * speed
         scratch.travel[i] = (1.0 + whole - t) * speed * h + rest
 
 
@@ -191,7 +191,7 @@ def _check_pending(collision: Collision, t: float, n_pending: int, n_due: int) -
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
     R, p = placed.R_body, placed.p_body
-    measured.work[0] += n_due
+    measured.n_queries[0] += n_due
     for place in range(n_due):
         k = scratch.pending[place]
         _bound_changes(collision, k)
@@ -233,7 +233,7 @@ def _measure_slack(
     R, p, a, b = placed.R_body, placed.p_body, pairs.a[k], pairs.b[k]
     slack = max(slack, bound_along(bodies, a, b, R, p, normals[k]) - min_allowed)
     if slack < 0.0:
-        collision.measured.work[0] += _EXACT
+        collision.measured.n_queries[0] += _EXACT
         slack = measure(bodies, a, b, R, p, witness) - min_allowed
         for i in range(3):
             normals[k, i] = witness[6 + i]
@@ -260,9 +260,9 @@ def _check_to_meas(
             if not is_placed:
                 for i in range(len(q)):
                     q_between[i] = q[i] + share * q_lag[i]
-                place_bodies_at(scene, q_between, placed, measured.work)
+                place_bodies_at(scene, q_between, placed, measured.n_queries)
                 is_placed = True
-            measured.work[0] += 1.0
+            measured.n_queries[0] += 1.0
             slack = bound_pair(bodies, pairs.a[k], pairs.b[k], R, p) - min_allowed
             if slack < min(scratch.max_change[k], _find_step(min_allowed)):
                 slack = _measure_slack(collision, k, min_allowed, slack)

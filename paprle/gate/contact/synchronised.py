@@ -59,8 +59,8 @@ def bound_ways(limits: Limits, h: float, speed: Vec, way: Vec) -> None:
 @compiled
 def is_within(limits: Limits, h: float, motion: Motion) -> bool:
     """Return whether joints at ``v_next`` that brake so keep position limits."""
-    for i in range(len(motion.c)):
-        c, v = motion.c[i], motion.v_next[i]
+    for i in range(len(motion.q_cmd)):
+        c, v = motion.q_cmd[i], motion.v_next[i]
         way = abs(v) * h + compute_stopping_distance(abs(v), motion.ddq_sync[i], h)
         if v > 0.0 and c + way > limits.q_max[i]:
             return False
@@ -72,8 +72,8 @@ def is_within(limits: Limits, h: float, motion: Motion) -> bool:
 @compiled
 def brake_synchronised(limits: Limits, h: float, motion: Motion, box: Box) -> None:
     """Write braking that brings the joints of a group to rest together."""
-    fill_ddq_sync(limits, motion.v, motion.ddq_sync)
-    for i in range(len(motion.c)):
-        brake = compute_braking_velocity(motion.v[i], motion.ddq_sync[i], h)
+    fill_ddq_sync(limits, motion.dq_cmd, motion.ddq_sync)
+    for i in range(len(motion.q_cmd)):
+        brake = compute_braking_velocity(motion.dq_cmd[i], motion.ddq_sync[i], h)
         box.brake[i] = brake
         box.low[i], box.high[i] = min(box.low[i], brake), max(box.high[i], brake)

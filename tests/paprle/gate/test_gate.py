@@ -128,15 +128,17 @@ def test_a_step_takes_hardly_longer_than_the_time_optimum():
     assert arrived <= 1.05 * optimum
 
 
-@pytest.mark.parametrize("is_told", [True, False])
-def test_a_ramp_is_followed_without_lag_whether_its_velocity_is_given(is_told):
+@pytest.mark.parametrize("has_feedforward", [True, False])
+def test_a_ramp_is_followed_without_lag_whether_its_velocity_is_given(has_feedforward):
     robot = make_robot_info(1)
     gate = Gate(robot, h=H)
     times = np.arange(100) * H
     ramp = np.maximum(0.0, times - 0.1) ** 2 * 2.0  # accelerates at 4 rad/s²
 
     path = [
-        gate.step(np.array([q]), H, dq_des=np.array([dq]) if is_told else None).q_cmd[0]
+        gate.step(
+            np.array([q]), H, dq_des=np.array([dq]) if has_feedforward else None
+        ).q_cmd[0]
         for q, dq in zip(ramp, np.gradient(ramp, H), strict=True)
     ]
 

@@ -33,13 +33,13 @@ class Limb:
         self.measured = parts.collision.measured
         parts.tools.speed[0] = np.inf
         self.limits.dq_max[:], self.limits.ddq_max[:] = V, A
-        self.motion.c[:] = self.motion.target[:] = self.motion.goal[:] = q
+        self.motion.q_cmd[:] = self.motion.target[:] = self.motion.goal[:] = q
         self.motion.stalled_goal[:], self.motion.stalled_at[:] = q, q
         self.motion.stalled_lag[:], self.motion.q_meas[:] = 0.0, q
         self.motion.is_sliding[0], self.motion.can_stall[:] = 1.0, [1.0, 0.0]
         self.motion.stalled_for[:] = [begun, 0.0]
         self.motion.is_held_by[:] = [[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]]
-        self.motion.goal_error[:], self.box.wanted[:] = FAR, WANTED
+        self.motion.goal_error[:], self.box.dq_goal[:] = FAR, WANTED
 
     def stalls(self, *v):
         """Return for how long the arm has stalled after a period with this velocity."""
@@ -71,7 +71,7 @@ def test_who_goes_to_its_goal_at_a_fifth_of_what_it_may_makes_headway(
 ):
     limb = Limb()
     limb.motion.goal_error[ARM] *= signs
-    limb.box.wanted[ARM] *= signs
+    limb.box.dq_goal[ARM] *= signs
 
     assert limb.stalls(*np.multiply(v, signs), 0.0) == (0.0 if is_headway else H)
 
@@ -79,7 +79,7 @@ def test_who_goes_to_its_goal_at_a_fifth_of_what_it_may_makes_headway(
 @pytest.mark.parametrize(("v", "is_headway"), [(0.159, False), (0.161, True)])
 def test_how_fast_is_what_the_fastest_joint_is_asked_for(v, is_headway):
     limb = Limb()
-    limb.box.wanted[ARM] = -0.01, -0.4  # 0.8 of the V of the second
+    limb.box.dq_goal[ARM] = -0.01, -0.4  # 0.8 of the V of the second
 
     assert limb.stalls(v, 0.0, 0.0) == (0.0 if is_headway else H)
 
@@ -140,7 +140,7 @@ def test_the_joint_that_takes_longest_is_not_the_last_one():
 def test_limbs_stall_and_rest_each_for_itself():
     limb = Limb()
     limb.motion.can_stall[:] = 0.0, 1.0
-    limb.motion.goal_error[OTHER] = limb.box.wanted[OTHER] = 1.0
+    limb.motion.goal_error[OTHER] = limb.box.dq_goal[OTHER] = 1.0
     limb.motion.target[:] = limb.motion.stalled_goal[:] = 0.5
 
     assert limb.stalls(0.0, 0.0, 0.0) == 0.0
@@ -149,8 +149,8 @@ def test_limbs_stall_and_rest_each_for_itself():
     limb.motion.stalled_for[1] = LONG
     limb.motion.stalled_goal[:] = 0.5
     assert limb.begin()
-    assert limb.box.wanted[OTHER] == 0.0
-    assert (limb.box.wanted[ARM] > 0.0).all()
+    assert limb.box.dq_goal[OTHER] == 0.0
+    assert (limb.box.dq_goal[ARM] > 0.0).all()
 
 
 def test_who_is_where_it_should_be_is_told_nothing():
@@ -181,10 +181,10 @@ def test_what_was_so_as_it_began_is_kept():
     limb = Limb()
     motion, lag = limb.motion, np.array([0.1, 0.2, 0.3])
     motion.goal[:], limb.measured.q_lag[:] = [1.0, 2.0, 3.0], lag
-    motion.c[:] = c = [0.01, 0.02, 0.03]
+    motion.q_cmd[:] = c = [0.01, 0.02, 0.03]
     for k in range(3):
         assert limb.stalls(0.0, 0.0, 0.0) == pytest.approx((k + 1) * H)
-        motion.c[2] += 1.0
+        motion.q_cmd[2] += 1.0
         motion.goal[:] += 1.0
         limb.measured.q_lag[:] += 1.0
 
@@ -210,9 +210,9 @@ def test_who_has_stalled_for_long_is_asked_for_nothing(begun, rests):
 
     assert limb.begin() == rests
     assert limb.motion.stalled_for.tolist() == [begun, 0.0]
-    assert (limb.box.wanted[ARM] == 0.0).all() == rests
-    assert (limb.box.base[ARM] == 0.0).all()
-    assert limb.box.wanted[OTHER] > 0.0, "the other goes on"
+    assert (limb.box.dq_goal[ARM] == 0.0).all() == rests
+    assert (limb.box.dq_track[ARM] == 0.0).all()
+    assert limb.box.dq_goal[OTHER] > 0.0, "the other goes on"
 
 
 def test_who_rests_has_not_come_to_its_goal():
@@ -228,8 +228,8 @@ def test_who_rests_keeps_no_speed_of_its_goal():
     limb.motion.dq_des[:] = 0.1
 
     assert limb.begin()
-    assert (limb.box.base[ARM] == 0.0).all()
-    assert limb.box.base[OTHER] > 0.0
+    assert (limb.box.dq_track[ARM] == 0.0).all()
+    assert limb.box.dq_track[OTHER] > 0.0
 
 
 @pytest.mark.parametrize(("begun", "bound"), [(LONG - 1e-6, 1e-3), (2 * LONG, 0.02)])
@@ -337,7 +337,7 @@ def test_whom_a_row_holds_that_waits_for_the_robot_does_not_stall():
     """The slider's command is away, but the slider itself is still there."""
     limb = press()
     limb.motion.q_next[2] = -0.3
-    limb.motion.q_meas[:] = limb.motion.c
+    limb.motion.q_meas[:] = limb.motion.q_cmd
 
     limb.begin()
 

@@ -14,7 +14,7 @@ from benchmarks.gate_soak import KEPT, Memory, run_memory
 from paprle.compiled import compiled
 from paprle.gate import memory
 from paprle.gate.gate import Gate
-from paprle.gate.memory import Parts, Sizes, allocate, lay_out
+from paprle.gate.memory import Parts, Sizes, allocate, view_memory
 
 
 def find_arrays(parts):
@@ -35,7 +35,7 @@ SIZES = [
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_arrays_fill_the_memory_and_never_overlap(sizes):
     blocks = allocate(sizes)
-    parts = lay_out(*blocks)
+    parts = view_memory(*blocks)
 
     for block, first in zip(blocks, (0, memory.N_HEAD), strict=True):
         taken = np.zeros(len(block), dtype=int)
@@ -70,9 +70,9 @@ def number(array, k, shapes):
 @pytest.fixture(scope="module")
 def number_all():
     """Fills each array of a memory with its number, and tells its shape."""
-    paths = find_paths(Parts, "lay_out(floats, integers)")
+    paths = find_paths(Parts, "view_memory(floats, integers)")
     calls = [f"    number({path}, {k}, shapes)" for k, path in enumerate(paths)]
-    made = {"lay_out": lay_out, "number": number}
+    made = {"view_memory": view_memory, "number": number}
     # a kernel can name no field by a variable
     exec("\n".join(["def number_all(floats, integers, shapes):", *calls]), made)
     return (
@@ -86,7 +86,7 @@ def number_all():
 @pytest.mark.parametrize("sizes", SIZES, ids=str)
 def test_kernels_lay_it_out_as_python_does(sizes, number_all):
     blocks = allocate(sizes)
-    arrays = find_arrays(lay_out(*blocks))
+    arrays = find_arrays(view_memory(*blocks))
     shapes = np.full((len(arrays), 3), -1)
 
     number_all(*blocks, shapes)

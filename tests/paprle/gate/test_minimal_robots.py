@@ -292,7 +292,7 @@ def test_a_stop_that_needs_too_much_looking_is_refused(monkeypatch):
     parts, c, v = ready(gate, [0.4, 0.12], [0.9, 0.0])  # past the post
     assert stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
-    monkeypatch.setattr(stops, "_MAX_WORK", 0.0)
+    monkeypatch.setattr(stops, "_MAX_QUERIES", 0.0)
 
     assert not stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
@@ -352,7 +352,7 @@ def test_gradients_are_those_of_differences(make):
     for _ in range(20):
         q = rng.uniform(-0.4, 0.4, 2)
         parts, c, _ = ready(gate, q)
-        parts.box.wanted[:] = 1.0
+        parts.box.dq_goal[:] = 1.0
         parts.box.low[:], parts.box.high[:] = -9.0, 9.0
         n, _ = clearance.fill_rows(parts.collision, parts.limits, H, parts.box, c * 0.0)
         for i in range(2):

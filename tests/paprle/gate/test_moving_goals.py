@@ -27,8 +27,8 @@ def test_a_moving_goal_is_neared_with_what_going_along_leaves_of_a(sign, ddq, le
 
     expected = 0.4 + braking.compute_stopping_speed(0.1, left, H)
     assert flags == 0
-    assert box.base[0] == pytest.approx(0.4 * sign)
-    assert box.wanted[0] == pytest.approx(expected * sign)
+    assert box.dq_track[0] == pytest.approx(0.4 * sign)
+    assert box.dq_goal[0] == pytest.approx(expected * sign)
     assert motion.reaches_goal[0] == 0.0
 
 
@@ -40,7 +40,7 @@ def test_a_goal_within_one_step_is_reached_exactly():
     limits.fill_wanted(gate._parts.limits, H, 1.0, motion, box)
 
     assert motion.reaches_goal[0] == 1.0
-    assert box.wanted[0] == pytest.approx(0.41)
+    assert box.dq_goal[0] == pytest.approx(0.41)
 
 
 @pytest.mark.parametrize(
@@ -50,8 +50,8 @@ def test_a_goal_within_one_step_is_reached_exactly():
 def test_a_joint_that_must_stop_keeps_the_scale_of_its_limb(wanted, expected):
     gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A), h=H)
     box, v, exact = gate._parts.box, np.zeros(2), np.ones(2)
-    box.low[:], box.high[:], box.base[:] = [0.9, -0.05], [1.0, 0.05], 0.0
-    box.wanted[:] = wanted
+    box.low[:], box.high[:], box.dq_track[:] = [0.9, -0.05], [1.0, 0.05], 0.0
+    box.dq_goal[:] = wanted
 
     flags = limits.limit_along(gate._parts.limits, box, v, exact)
 
@@ -72,7 +72,7 @@ def test_only_what_is_added_to_going_along_is_scaled_to_the_speed_limit(scale, w
 
     assert flags == limits.IS_FAST
     assert added > 0.5
-    assert box.wanted == pytest.approx(wanted)
+    assert box.dq_goal == pytest.approx(wanted)
 
 
 def fill_limits(base, wanted):
@@ -80,7 +80,7 @@ def fill_limits(base, wanted):
     gate = Gate(make_robot_info(2, dq_max=1.0, ddq_max=A), h=H)
     box, v, exact = gate._parts.box, np.zeros(2), np.ones(2)
     box.brake[:], box.low[:], box.high[:] = 0.0, -0.05, 0.05
-    box.base[:], box.wanted[:] = base, wanted
+    box.dq_track[:], box.dq_goal[:] = base, wanted
     flags = limits.limit_along(gate._parts.limits, box, v, exact)
     return v, exact, flags
 

@@ -97,7 +97,7 @@ def clip(target, c=0.0, q_meas=None):
     robot = make_robot_info(1, q_min=LOW, q_max=HIGH, has_gripper=True)
     gate = Gate(robot, GateSettings(lag_bound=0.1), h=H)
     motion = gate._parts.motion
-    motion.c[:], motion.target[:] = c, target
+    motion.q_cmd[:], motion.target[:] = c, target
     motion.q_meas[:] = np.nan if q_meas is None else q_meas
     flags = limits.clip_goal(gate._parts.limits, motion, q_meas is not None)
     return motion.goal.tolist(), flags
@@ -178,7 +178,7 @@ def elbow():
 def fill_jacobian(parts, q):
     """Fill the Jacobian of the first tool in a posture."""
     scene, _, measured, scratch = parts.collision
-    place_bodies_at(scene, q, scratch.placed, measured.work)
+    place_bodies_at(scene, q, scratch.placed, measured.n_queries)
     tools._fill_jacobian(parts.tools, scene.tree, scratch.placed, 0)
 
 
@@ -246,7 +246,7 @@ def test_without_bodies_nothing_is_near(elbow):
 def test_a_pair_may_close_as_fast_as_its_joints_can_stop(elbow, wanted, room, allowed):
     gate, row = Gate(elbow, h=H, allow_no_bodies=True), np.array([-1.0, -2.0, 0.0, 0.0])
     box = gate._parts.box
-    box.wanted[:], box.low[:], box.high[:] = wanted, -1.0, 1.0
+    box.dq_goal[:], box.low[:], box.high[:] = wanted, -1.0, 1.0
 
     found = clearance._find_allowed(gate._parts.limits, H, box, row, room)
 
@@ -296,7 +296,7 @@ def test_a_pair_that_a_joint_hardly_moves_is_slowed_too(elbow):
         Gate(elbow, h=H, allow_no_bodies=True)._parts,
         np.array([-1e-3, 0.0, 0.0, 0.0]),
     )
-    parts.box.wanted[:], parts.box.low[:], parts.box.high[:] = 0.4, -1.0, 1.0
+    parts.box.dq_goal[:], parts.box.low[:], parts.box.high[:] = 0.4, -1.0, 1.0
 
     allowed = clearance._find_allowed(parts.limits, H, parts.box, row, 0.02)
 

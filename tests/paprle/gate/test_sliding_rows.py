@@ -47,7 +47,7 @@ class Sight:
 
     def see(self, c, *rows):
         """Return gradients and allowed speeds where these rows allow 0.01 m/s."""
-        self.motion.c = c
+        self.motion.q_cmd = c
         self.measured.rows = np.array(rows).reshape(-1, 2)
         self.measured.allowed = np.full(len(rows), 0.01)
         return self.sliding._add_remembered(len(rows), H)[:2]
@@ -170,7 +170,7 @@ def test_no_hair_breadth_of_the_way_makes_joints_count_much_more(far):
 )
 def test_a_limb_is_drawn_no_quicker_than_three_times_its_way_a_second(speed, way, pace):
     sight = Sight()
-    sight.parts.box.wanted = np.array([speed, 0.3])
+    sight.parts.box.dq_goal = np.array([speed, 0.3])
     sight.motion.goal_error = np.array([way, 0.1])
 
     np.testing.assert_allclose(sight.sliding._find_pace(), [pace, 1.0])
@@ -191,11 +191,11 @@ def test_who_stands_beside_a_body_is_not_held_by_it():
 
 def test_a_limb_is_drawn_from_what_it_would_do_by_itself_on():
     sight = Sight()
-    sight.parts.box.base = np.array([0.1, -0.05])
-    sight.parts.box.wanted = np.array([0.7, 0.3])
+    sight.parts.box.dq_track = np.array([0.1, -0.05])
+    sight.parts.box.dq_goal = np.array([0.7, 0.3])
 
     _, pull = sight.sliding._weigh()
 
-    along = METRIC @ sight.parts.box.base
+    along = METRIC @ sight.parts.box.dq_track
     # 0.6 rad/s more than by itself, and 0.1 rad to go; the other one goes all its way
     np.testing.assert_allclose(pull, along + [0.5, 0.3 / 0.35] * (PULL - along))

@@ -153,7 +153,7 @@ def test_the_smallest_singular_value_is_that_of_numpy():
         scene, _, measured, scratch = parts.collision
         for _ in range(20):
             q = rng.uniform(np.maximum(robot.q_min, -3), np.minimum(robot.q_max, 3))
-            place_bodies_at(scene, q, scratch.placed, measured.work)
+            place_bodies_at(scene, q, scratch.placed, measured.n_queries)
             for row, limb in enumerate(robot.limbs.values()):
                 gate_tools._fill_jacobian(parts.tools, scene.tree, scratch.placed, row)
                 m = 6 if len(limb.indices) >= 6 else 3

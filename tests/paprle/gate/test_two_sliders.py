@@ -48,7 +48,7 @@ def test_only_a_limb_that_is_asked_for_nothing_is_held_to_braking(way):
     gate = Gate(make_sliders(), h=H)
     parts = gate._parts
     limits.fill_box(parts.limits, H, 1.0, np.zeros(2), np.zeros(2), parts.box)
-    parts.box.wanted[:] = way, 0.0
+    parts.box.dq_goal[:] = way, 0.0
     before = parts.box.low[0], parts.box.high[0]
 
     step._brake_idle_limbs(parts.limits, parts.box)

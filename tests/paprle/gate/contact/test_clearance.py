@@ -220,9 +220,9 @@ def test_what_a_period_looks_at_is_bounded():
     work = []
     for target in make_targets(rng, robot, 400, "rub", judge):
         servo.step(gate.step(target, H, q_meas=servo.q).q_cmd)
-        work.append(float(gate._parts.collision.measured.work[0]))
+        work.append(float(gate._parts.collision.measured.n_queries[0]))
 
-    budget = stops._MAX_WORK
+    budget = stops._MAX_QUERIES
     assert np.percentile(work, 90) > 0.5 * budget, "there is much to look at"
     assert max(work) < 2.0 * budget
 

@@ -39,7 +39,7 @@ def ready(gate, q, v):
     parts, c, v = gate._parts, np.array(q, dtype=float), np.array(v, dtype=float)
     limits.fill_box(parts.limits, H, 1.0, c, v, parts.box)
     clearance.measure_all(parts.collision, c, *np.full((2, len(c)), 10.0))
-    parts.motion.c[:], parts.motion.v_next[:] = c, v
+    parts.motion.q_cmd[:], parts.motion.v_next[:] = c, v
     return parts, c, v
 
 
@@ -114,7 +114,7 @@ def test_braking_synchronised_takes_no_harder_braking_away():
     parts, v = gate._parts, np.array([1.0, 0.2])
     limits.fill_box(parts.limits, H, 1.0, np.zeros(2), v, parts.box)
     hardest = parts.box.low.copy()
-    parts.motion.v[:] = v
+    parts.motion.dq_cmd[:] = v
 
     synchronised.brake_synchronised(parts.limits, H, parts.motion, parts.box)
 
@@ -145,7 +145,7 @@ def test_once_it_has_stopped_a_pair_needs_no_more_checks():
     parts, c, v = ready(Gate(make_crane(), h=H), [0.35, 0.0], [0.1, 0.0])
     scene, _, measured, scratch = parts.collision
     scratch.pending[0] = 0
-    place_bodies_at(scene, c, scratch.placed, measured.work)
+    place_bodies_at(scene, c, scratch.placed, measured.n_queries)
     stops._bound_travel(parts.collision, parts.limits.ddq_max, H, v, 5.0)
     stops._bound_changes(parts.collision, 0)
 
@@ -165,13 +165,13 @@ def test_a_command_that_comes_back_leaves_the_robot_behind_by_less(gap, way, lef
 def test_a_distance_that_had_to_be_measured_counts_as_work():
     parts, c, _ = ready(Gate(make_crane(), h=H), [0.5, 0.12], [0.0, 0.0])
     scene, _, measured, scratch = parts.collision
-    place_bodies_at(scene, c, scratch.placed, measured.work)
-    measured.work[0] = 0.0
+    place_bodies_at(scene, c, scratch.placed, measured.n_queries)
+    measured.n_queries[0] = 0.0
 
     slack = stops._measure_slack(parts.collision, 0, 1.0, -1.0)
 
     assert slack == pytest.approx(0.12 - 2 * BALL - 1.0)
-    assert measured.work[0] == stops._EXACT
+    assert measured.n_queries[0] == stops._EXACT
 
 
 def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
