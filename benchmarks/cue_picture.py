@@ -100,7 +100,7 @@ def main(words: Sequence[str]) -> int:
         return 1
     robot = session.plan.robot.info
     view = View(ViewConfig(port=find_port(18780), trail=0.0), robot, time.monotonic_ns)
-    view.furnish(session.bodies)
+    view.set_scene(session.bodies)
     view.open()
     try:
         parts = _shoot(view, moments)

@@ -62,7 +62,7 @@ class OpencvCamera(Camera):
         return "device" if self._is_stamped else "arrival"
 
     @property
-    def last_words(self) -> tuple[str, ...]:
+    def closing_notes(self) -> tuple[str, ...]:
         """Count of late images of a stream, left out since their age is unknown."""
         n = self._n_old
         return (f"{n} images came late and were left out",) if n else ()

@@ -29,7 +29,7 @@ class SightCamera(Camera):
         return c.make_info(c.width, c.height, "depth16", depth_unit=c.unit)
 
     @property
-    def last_words(self) -> Sequence[str]:
+    def closing_notes(self) -> Sequence[str]:
         """Counts of datagrams and pictures."""
         counts = {} if self._receiver is None else dict(self._receiver.counts)
         told = [f"{what} {n}" for what, n in counts.items() if n]

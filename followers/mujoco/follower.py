@@ -47,12 +47,12 @@ class MujocoFollower(Follower):
         self._time = SimulatedTime(config.rate, clock)
         self._object_ids: Indices | None = None
         self._scenario: Scenario | None = None
-        self._last_words: tuple[str, ...] = ()
+        self._closing_notes: tuple[str, ...] = ()
         missing = np.full((len(config.objects), 7), np.nan)
         self._no_objects = readonly(missing) if config.objects else None
         self._fault = "expected an open follower, got a closed one; call open() first"
 
-    def find_obstacles(self) -> tuple[str, ...]:
+    def preflight(self) -> tuple[str, ...]:
         """Report that there is no screen for a view."""
         try:
             if self.config.viewer:
@@ -159,14 +159,14 @@ class MujocoFollower(Follower):
         if self._view is not None:
             self._view.close()
         if self._scenario is not None:
-            self._last_words = (self._scenario.describe(),)
+            self._closing_notes = (self._scenario.describe(),)
         self._view = self._data = self._sim = self._scenario = None
         self._fault = "expected an open follower, got a closed one; call open() first"
 
     @property
-    def last_words(self) -> tuple[str, ...]:
+    def closing_notes(self) -> tuple[str, ...]:
         """Count of the placed blocks."""
-        return self._last_words
+        return self._closing_notes
 
     def take_warnings(self) -> list[str]:
         """Return what became of blocks since the last call."""

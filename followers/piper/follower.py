@@ -41,7 +41,7 @@ class PiperFollower(Follower):
         """An arm goes to its last target and stays there, whoever has died."""
         return True
 
-    def find_obstacles(self) -> tuple[str, ...]:
+    def preflight(self) -> tuple[str, ...]:
         """Report channels that are missing or down."""
         try:
             channels = self._list_channels()

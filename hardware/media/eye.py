@@ -40,7 +40,7 @@ class Eye:
         self._thread.start()
 
     @property
-    def last_words(self) -> str:
+    def closing_notes(self) -> str:
         """Counts of datagrams and pictures."""
         told = [f"{what} {n}" for what, n in self._receiver.counts.items() if n]
         return ", ".join(told) or "none came"

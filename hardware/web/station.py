@@ -201,7 +201,7 @@ class Station:
         return warnings
 
     @property
-    def last_words(self) -> list[str]:
+    def closing_notes(self) -> list[str]:
         """Counts and delays of its messages."""
         device = self.device
         if not device.n_messages and not device.refused:

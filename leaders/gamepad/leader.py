@@ -90,7 +90,7 @@ class Gamepad(Leader):
         """The checks that need SDL to run: pads and rumble."""
         return "whether the pads are plugged in, and rumble"
 
-    def find_obstacles(self) -> tuple[str, ...]:
+    def preflight(self) -> tuple[str, ...]:
         """Report a missing database file, which SDL ignores silently."""
         path = self.config.database
         if not path or Path(path).is_file():

@@ -112,7 +112,7 @@ class HandImu(Leader):
         """Images and packets come once it is open."""
         return "whether the camera sees a hand and the wrist's sensor speaks"
 
-    def find_obstacles(self) -> list[str]:
+    def preflight(self) -> list[str]:
         """Return each file, port or Python that is missing."""
         camera, imu = self.config.camera, self.config.imu
         paths = {"camera.recorded": camera.recorded}
@@ -187,7 +187,7 @@ class HandImu(Leader):
         return told
 
     @property
-    def last_words(self) -> list[str]:
+    def closing_notes(self) -> list[str]:
         """Counts of lost hands, leaps and packets."""
         counts = () if self._source is None else self._source.counts
         track = self._track

@@ -72,7 +72,7 @@ class Keyboard(Leader):
         """Help on the keys."""
         return (f"keyboard: {HELP}",)
 
-    def find_obstacles(self) -> tuple[str, ...]:
+    def preflight(self) -> tuple[str, ...]:
         """Report a session without a terminal to pass keys on from."""
         if self.config.fd != _STANDARD_INPUT or os.isatty(_STANDARD_INPUT):
             return ()

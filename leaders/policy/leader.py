@@ -157,7 +157,7 @@ class Policy(SeeingLeader):
         return () if self._mind is None else self._mind.take_warnings()
 
     @property
-    def last_words(self) -> Sequence[str]:
+    def closing_notes(self) -> Sequence[str]:
         """Counts of the policy's answers and refusals."""
         return () if self._mind is None else (self._mind.summarise(),)
 

@@ -92,7 +92,7 @@ class Puppeteer(Leader):
         told = [text for bus in self._buses.values() for text in bus.notes]
         return (*(text for text in found if text is not None), *told, how)
 
-    def find_obstacles(self) -> tuple[str, ...]:
+    def preflight(self) -> tuple[str, ...]:
         """Report ports that are missing or forbidden."""
         found = (find_obstacle(bus.settings.path) for bus in self._buses.values())
         return tuple(f"leader 'puppeteer': {text}" for text in found if text)
@@ -107,7 +107,7 @@ class Puppeteer(Leader):
         return self._faults.update(self._buses)
 
     @property
-    def last_words(self) -> tuple[str, ...]:
+    def closing_notes(self) -> tuple[str, ...]:
         """Faults of each bus; once closed, also servos whose torque may be on."""
         return tuple(summarise_buses(self._buses))
 

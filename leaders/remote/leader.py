@@ -54,7 +54,7 @@ class RemoteLeader(FarLeader):
             f"the leader is at {peer}: a stop is cleared here, by c, and not there",
         )
 
-    def find_obstacles(self) -> Sequence[str]:
+    def preflight(self) -> Sequence[str]:
         """Return what would keep it from opening."""
         try:
             _check(self.config)
@@ -112,7 +112,7 @@ class RemoteLeader(FarLeader):
         return () if self._side is None else self._side.take_words(self.clock())
 
     @property
-    def last_words(self) -> Sequence[str]:
+    def closing_notes(self) -> Sequence[str]:
         """Traffic counts of the link."""
         return () if self._side is None else (self._side.summarise(),)
 
@@ -122,7 +122,7 @@ class RemoteLeader(FarLeader):
         if link is None:
             return
         if self._side is not None:
-            self._side.send_byes(self.clock())
+            self._side.send_disconnects(self.clock())
             self._post(link, self._side)
         link.close()
 

@@ -113,7 +113,7 @@ class Visionpro(Leader):
         return [f"leader 'visionpro': {fault}"] if fault and is_other else []
 
     @property
-    def last_words(self) -> list[str]:
+    def closing_notes(self) -> list[str]:
         """Counts of its messages, jumps and refused hands."""
         if self._headset is None:
             return []

@@ -93,7 +93,7 @@ class Web(Leader):
             engage_hint="hold the page's button (m)",
         )
 
-    def find_obstacles(self) -> tuple[str, ...]:
+    def preflight(self) -> tuple[str, ...]:
         """Report that the page cannot be served: a package is missing."""
         if find_spec("websockets") is not None:
             return ()

@@ -65,7 +65,7 @@ class Webxr(Leader):
         """A phone or a headset is there once somebody opens the page."""
         return f"whether a {self.config.device} opens its page"
 
-    def find_obstacles(self) -> tuple[str, ...]:
+    def preflight(self) -> tuple[str, ...]:
         """Report that this machine lacks the configured address."""
         try:
             find_place(self.config.listen)
@@ -124,11 +124,11 @@ class Webxr(Leader):
         return self._station.diagnose()
 
     @property
-    def last_words(self) -> list[str]:
+    def closing_notes(self) -> list[str]:
         """Counts of the page's messages and of the camera's images."""
-        words = list(self._station.last_words)
+        words = list(self._station.closing_notes)
         if self._eye is not None:
-            words.append(f"the robot's camera: {self._eye.last_words}")
+            words.append(f"the robot's camera: {self._eye.closing_notes}")
         return [f"leader 'webxr': {text}" for text in words]
 
     def close(self) -> None:

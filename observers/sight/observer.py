@@ -75,7 +75,7 @@ class Sight(Observer):
         return [*notes, *([] if self._video is None else self._video.notes)]
 
     @property
-    def last_words(self) -> Sequence[str]:
+    def closing_notes(self) -> Sequence[str]:
         """Counts of pictures and their rates."""
         words = [
             f"{name}, {what}: {dict(one.counts)}, {one.rate.rate / _MBIT:.1f} Mbit/s "

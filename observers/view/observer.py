@@ -106,11 +106,11 @@ class View(Observer):
             )
             self._playing.start()
 
-    def meet(self, find_near: FindNear) -> None:
+    def set_proximity_source(self, find_near: FindNear) -> None:
         """Set the function that finds bodies near each other."""
         self._find_near = find_near
 
-    def furnish(self, bodies: Sequence[SceneBody]) -> None:
+    def set_scene(self, bodies: Sequence[SceneBody]) -> None:
         """Take what stands and lies around the robot."""
         self._bodies = tuple(bodies)
 

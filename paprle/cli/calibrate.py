@@ -15,8 +15,8 @@ from paprle.cli.verb import (
     Verb,
     add_settings,
     complain,
+    print_closing_notes,
     say,
-    say_last_words,
 )
 from paprle.config.folders import SESSION, find_site
 from paprle.config.layers import merge
@@ -51,7 +51,7 @@ def _calibrate(args: argparse.Namespace) -> int:
         found = talk(dialogue)
     finally:
         leader.close()
-        say_last_words(leader)
+        print_closing_notes(leader)
     if found is None:
         complain("calibrate: the operator left; nothing was written")
         return 1

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from paprle.cli.doctor import resolve_leader
-from paprle.cli.verb import Verb, add_settings, say, say_last_words
+from paprle.cli.verb import Verb, add_settings, print_closing_notes, say
 from paprle.hosts.capture import capture
 
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -25,7 +25,7 @@ def _capture(args: argparse.Namespace) -> int:
         say(f"capturing {resolved.leader_name}; Ctrl-C ends")
         made = capture(resolved, lambda: bool(ended))
     for leader in made.leaders.values():
-        say_last_words(leader)
+        print_closing_notes(leader)
     for line in made.summarise():
         say(line)
     for path in made.recorder.manifests:

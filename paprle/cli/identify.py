@@ -15,7 +15,7 @@ from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
-from paprle.cli.verb import Verb, add_settings, say, say_last_words
+from paprle.cli.verb import Verb, add_settings, print_closing_notes, say
 from paprle.config import Resolved, resolve
 from paprle.config.folders import SESSION, find_site
 from paprle.config.layers import TRIPLE
@@ -67,7 +67,7 @@ def _identify(args: argparse.Namespace) -> int:
         finally:
             if leader is not None:
                 leader.close()
-                say_last_words(leader)
+                print_closing_notes(leader)
     if poor:
         raise ConfigError([f"{text}; nothing was written" for text in poor])
     say(yaml.safe_dump({"feedback": {"rig": found}}, sort_keys=False))

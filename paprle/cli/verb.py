@@ -122,9 +122,9 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("settings", nargs="*", metavar="key=value", help="see below")
 
 
-def say_last_words(device: Device) -> None:
-    """Print the last words of a closed device."""
-    for text in device.last_words:
+def print_closing_notes(device: Device) -> None:
+    """Print the closing notes of a closed device."""
+    for text in device.closing_notes:
         say(text)
 
 

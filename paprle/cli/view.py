@@ -43,8 +43,8 @@ def _serve(film: EpisodeFilm) -> None:
     spec = find_plugin("observer", _PAGE)
     config = load_config_class(spec)()
     page: Observer = load_factory(spec)(config, film.robot, time.monotonic_ns)
-    page.meet(film.make_near_bodies().find)
-    page.furnish(film.list_bodies())
+    page.set_proximity_source(film.make_near_bodies().find)
+    page.set_scene(film.list_bodies())
     page.play(film)
     has_ended = threading.Event()
     before = {

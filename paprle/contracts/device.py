@@ -13,10 +13,10 @@ Dialogue = Generator[str, str, dict[str, Any]]
 class Device(ABC):
     """Base class of every device that is opened and closed.
 
-    A session calls ``find_obstacles`` before it opens anything; a dry run also prints
+    A session calls ``preflight`` before it opens anything; a dry run also prints
     ``notes`` of leaders and what is ``unchecked``. The process that hosts a device
     reports its ``notes`` to the operator once it is ready, the result of
-    ``take_warnings`` while it runs, and its ``last_words`` once it is closed.
+    ``take_warnings`` while it runs, and its ``closing_notes`` once it is closed.
     ``paprle doctor``, ``paprle setup-servos`` and ``paprle calibrate`` call the other
     three methods of leaders. Override only what the device supports.
     """
@@ -34,7 +34,7 @@ class Device(ABC):
         """Remarks for the operator before the start, a line each."""
         return ()
 
-    def find_obstacles(self) -> Sequence[str]:
+    def preflight(self) -> Sequence[str]:
         """Return what would keep it from opening, as far as that shows from outside.
 
         The device is closed, stays closed, and is told nothing: is there a screen, a
@@ -52,7 +52,7 @@ class Device(ABC):
         return ()
 
     @property
-    def last_words(self) -> Sequence[str]:
+    def closing_notes(self) -> Sequence[str]:
         """Remarks for the operator at the end, a line each."""
         return ()
 

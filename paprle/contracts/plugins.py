@@ -263,13 +263,13 @@ class Observer(Device):
             DeviceError: If it cannot; the session then does not start.
         """
 
-    def meet(self, find_near: FindNear) -> None:
+    def set_proximity_source(self, find_near: FindNear) -> None:
         """Take the function that finds bodies near each other; before ``open``.
 
         The function computes in the calling process; its first call takes a while.
         """
 
-    def furnish(self, bodies: Sequence[SceneBody]) -> None:
+    def set_scene(self, bodies: Sequence[SceneBody]) -> None:
         """Take what stands and lies around the robot; before ``open``."""
 
     def play(self, film: Film) -> None:

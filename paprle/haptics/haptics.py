@@ -31,7 +31,7 @@ from paprle.haptics.joints import (
 )
 from paprle.haptics.laws import make_laws
 from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
-from paprle.haptics.remote_follower import FELT, FollowerAfar, PoseAfar
+from paprle.haptics.remote_follower import FULL_FORCE_RTT, FollowerAfar, PoseAfar
 from paprle.haptics.render_states import (
     Bounds,
     RenderState,
@@ -155,7 +155,7 @@ class Haptics:
         self._laws = make_laws(settings)
         self.renders_undriven = any(not law.law.needs_follower for law in self._laws)
         self.follower = afar or FollowerSide(layout, settings.rig, mirror, parts)
-        self._round_trip = FELT if afar else 0.0
+        self._round_trip = FULL_FORCE_RTT if afar else 0.0
         self.composer = Composer(
             settings, self.joints.caps, self.joints.damping, self._rate
         )

@@ -5,9 +5,9 @@ axes, so that the spring's loop is the leader's bus alone, however long the way 
 the way adds is that what holds the robot may yield: a wall that follows the hand by a
 share α after a round trip τ has Re Z = −K Re[(1 − α e^{−jωτ}) / jω], that is, takes
 −α K sin(ωτ) / ω of damping away, at most 0.217 α K τ. F2 counts that as delay of the
-bus (``Delays.of``), for round trips up to ``FELT``; beyond it the wall fades faster
-than τ grows, to nothing at ``GONE``. The observer (F3) stands at the leader's joints
-and needs to know nothing of the way.
+bus (``Delays.of``), for round trips up to ``FULL_FORCE_RTT``; beyond it the wall fades
+faster than τ grows, to nothing at ``NO_FORCE_RTT``. The observer (F3) stands at the
+leader's joints and needs to know nothing of the way.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ from paprle.haptics.mirror import NOWHERE, Displacements
 from paprle.ipc.records import Record
 from paprle.retargeting.state import Anchors
 
-FELT = 0.1
+FULL_FORCE_RTT = 0.1
 """Round trip up to which contact is felt as it is, [s], chosen: F2 is checked there."""
-GONE = 0.2
+NO_FORCE_RTT = 0.2
 """Round trip from which on nothing of it is left, [s], chosen: a hand of 0.3 m/s is
 6 cm behind a wall before it meets it."""
 SILENT_NS = 100_000_000
@@ -99,7 +99,9 @@ class FollowerAfar:
         age = 1e-9 * age_ns if age_ns is not None and is_known else math.inf
         calmed = self._age - _CALMS * passed if math.isfinite(self._age) else 0.0
         self._age = max(age, calmed)
-        share = min(max((GONE - self._age) / (GONE - FELT), 0.0), 1.0)
+        share = min(
+            max((NO_FORCE_RTT - self._age) / (NO_FORCE_RTT - FULL_FORCE_RTT), 0.0), 1.0
+        )
         held = {one.limb: one for one in hands}
         self._told = Told(now_ns, is_following and is_known, share, held)
 

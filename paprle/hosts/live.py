@@ -337,12 +337,12 @@ class LiveSession:
     def _list_shutdown_steps(self) -> list[Callable[[], None]]:
         """Return the steps, last row first (K4); last records before their reader."""
         # The last record on a port is written before its reader ends.
-        last_words = {"setpoint": self._disarm, SESSION_RING: self._end_episode}
+        last_steps = {"setpoint": self._disarm, SESSION_RING: self._end_episode}
         steps: list[Callable[[], None]] = []
         for spec in reversed(self._children.specs):
-            steps += [last_words.pop(k) for k in spec.reads if k in last_words]
+            steps += [last_steps.pop(k) for k in spec.reads if k in last_steps]
             steps.append(partial(self._join, spec))
-        return [*steps, *last_words.values()]
+        return [*steps, *last_steps.values()]
 
     def _brake(self) -> None:
         """Keep ticking until the arm stands and the episode is closed."""

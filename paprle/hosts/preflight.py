@@ -64,11 +64,11 @@ def find_problems(plan: Plan, follower: Follower | None) -> list[str]:
         plan: Of the session.
         follower: Closed; None where it is on another host.
     """
-    problems = [text for one in plan.leaders.values() for text in one.find_obstacles()]
+    problems = [text for one in plan.leaders.values() for text in one.preflight()]
     problems += _list_missing_packages(plan)
     if follower is None:
         return problems
-    problems += follower.find_obstacles()
+    problems += follower.preflight()
     try:
         if follower.goes_on_unattended:
             accept_unattended(plan.resolved)

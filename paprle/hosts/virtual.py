@@ -295,12 +295,12 @@ class VirtualSession:
         self._say_warnings()
         for name, device in self._name_devices():
             device.close()
-            for text in device.last_words:
+            for text in device.closing_notes:
                 self._say(f"{name}: {text}")
         if self.recorder is not None:
             self.recorder.finish(self.core.end_reason, self.clock.now_ns)
         self.follower.close("hold")
-        for text in self.follower.last_words:
+        for text in self.follower.closing_notes:
             self._say(f"gate: {text}")
         recording: dict[str, Any] = {}
         if self.recorder is not None:

@@ -101,14 +101,14 @@ def fork(
     try:
         pid = os.fork()
         if pid == 0:
-            _live(title, run, set(fds), read_end, before)
+            _run_child(title, run, set(fds), read_end, before)
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         os.close(read_end)
     return ForkedProcess(pid, os.fdopen(write_end, "wb") if has_input else None)
 
 
-def _live(
+def _run_child(
     title: str,
     run: Callable[[], int],
     kept: set[int],

@@ -161,10 +161,10 @@ class EmulatedLeader(FarLeader):
         self.far.told = feedback
 
     @property
-    def last_words(self) -> Sequence[str]:
+    def closing_notes(self) -> Sequence[str]:
         """Last words of the leader, then counts of what crossed the network or not."""
         counts = (f"{k} {n}" for way in self.ways for k, n in way.counts.items())
-        own = self._leader.last_words
+        own = self._leader.closing_notes
         return (
             *own,
             self.far.summarise(),

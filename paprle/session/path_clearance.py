@@ -106,7 +106,7 @@ def find_clearance(floats: Vec, integers: Ints, q: Vec) -> float:
 
 @inlined
 def _place(collision: Collision, q: Vec) -> None:
-    placed, work = collision.scratch.placed, collision.measured.work
+    placed, work = collision.scratch.placed, collision.measured.n_queries
     place_bodies_at(collision.scene, q, placed, work)
 
 

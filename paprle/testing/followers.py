@@ -69,7 +69,7 @@ class FollowerContract(ABC):
     def test_one_that_opens_has_no_obstacles(self, clock: ManualClock) -> None:
         follower = self.make_follower(clock)
 
-        assert tuple(follower.find_obstacles()) == ()
+        assert tuple(follower.preflight()) == ()
         assert isinstance(follower.unchecked, str)
 
     def test_closes_before_it_was_opened_and_twice(self, clock: ManualClock) -> None:

@@ -71,7 +71,7 @@ class LeaderContract(ABC):
     def test_one_that_opens_has_no_obstacles(self, clock: ManualClock) -> None:
         leader = self.make_leader(clock)
 
-        assert tuple(leader.find_obstacles()) == ()
+        assert tuple(leader.preflight()) == ()
         assert isinstance(leader.unchecked, str)
 
     def test_closes_before_it_was_opened_and_twice(self, clock: ManualClock) -> None:

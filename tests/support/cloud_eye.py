@@ -29,4 +29,4 @@ while time.monotonic() < end:
 eye.close()
 camera.close()
 sys.stdout.write(f"{n} {n_points} {colour.counts['pictures']}\n")
-sys.stderr.write(f"{camera.last_words} {eye.last_words}\n")
+sys.stderr.write(f"{camera.closing_notes} {eye.closing_notes}\n")

@@ -58,7 +58,7 @@ def try_leader(
     said = ""
     try:
         leader = make_leader(resolve((*words, *ROBOT)), robot=robot)
-        said = "; ".join(leader.find_obstacles())
+        said = "; ".join(leader.preflight())
         if not said:
             assert leader.info.limbs
             leader.open()

@@ -41,7 +41,7 @@ class AdvisorHost:
                 self.step(time.monotonic_ns())
         finally:
             self._advisor.close()
-            for text in self._advisor.last_words:
+            for text in self._advisor.closing_notes:
                 self._role.report("summary", message=text)
 
     def step(self, now_ns: int) -> None:

@@ -82,7 +82,9 @@ class CameraHost:
         Raises:
             Exception: What the camera failed of, but for a device that went away.
         """
-        threads = [threading.Thread(target=self._live, name="camera", daemon=True)]
+        threads = [
+            threading.Thread(target=self._run_camera, name="camera", daemon=True)
+        ]
         if self._film is not None:
             film = threading.Thread(target=self._film.run, name="film", daemon=True)
             threads.append(film)
@@ -105,7 +107,7 @@ class CameraHost:
                 self._film.end()
             for thread in threads:
                 thread.join(_END)
-            for text in (*self._camera.last_words, *self._summarise()):
+            for text in (*self._camera.closing_notes, *self._summarise()):
                 self._role.report("summary", message=text)
         if self._failure is not None:
             raise self._failure
@@ -152,7 +154,7 @@ class CameraHost:
             text = f"{n_dropped} images were not recorded: the machine is too slow"
             self._role.report("trouble", message=text)
 
-    def _live(self) -> None:
+    def _run_camera(self) -> None:
         """Open the camera, take images until the end, and close it: one thread."""
         try:
             self._open()

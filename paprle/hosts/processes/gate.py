@@ -69,7 +69,7 @@ class GateHost:
                 self._brake(loop)
         finally:
             self._follower.close(self._policy)
-            for text in self._follower.last_words:
+            for text in self._follower.closing_notes:
                 self._role.report("summary", message=text)
         if self._controller.fault is not None:
             raise self._controller.fault

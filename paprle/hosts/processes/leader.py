@@ -135,7 +135,7 @@ class LeaderHost:
                 self._end_thread()
             finally:  # whatever the thread did not do, torque is switched off
                 self._leader.close()
-                for text in self._leader.last_words:
+                for text in self._leader.closing_notes:
                     self._role.report("summary", message=text)
 
     def _end_thread(self) -> None:

@@ -27,9 +27,9 @@ from paprle.hosts.two_hosts.stage_scheduler import (
     ORDER_DTYPE,
     SPENT,
     SPENT_DTYPE,
-    Boxes,
     Free,
-    Turn,
+    Stage,
+    StagePorts,
     pin,
 )
 from paprle.hosts.views.newest_images import NewestImages
@@ -61,9 +61,9 @@ def main(role: Role) -> None:
     said = {} if HEARD in role.fds else wait_for_others(role)
     if said is None:
         return  # the session gave up before the gate was ready
-    observer.meet(make_near_bodies(resolved, robot).find)
+    observer.set_proximity_source(make_near_bodies(resolved, robot).find)
     world = said.get(GATE, {}).get("bodies", ())
-    observer.furnish(list_scene_bodies(resolved.gate.scene, world))
+    observer.set_scene(list_scene_bodies(resolved.gate.scene, world))
     wishes = _Wishes(role, observer, name, _list_placed(role, resolved))
     # a mirror image moves on, and grows old, without a word of the robot: pages show it
     is_page = type(observer).has_controls
@@ -90,7 +90,7 @@ def main(role: Role) -> None:
             pace.end()
     finally:
         observer.close()
-        for text in observer.last_words:
+        for text in observer.closing_notes:
             role.report("summary", message=text)
 
 
@@ -112,17 +112,17 @@ def _make_reader(
     return ViewReader(role, resolved, robot) if "tick" in role.fds else None
 
 
-def make_pace(role: Role, resolved: Resolved, name: str) -> Turn | Free:
+def make_pace(role: Role, resolved: Resolved, name: str) -> Stage | Free:
     """Return the observer's pace: its turn in the order, or its own rate."""
     rate = resolved.observers.rate
     if ORDER not in role.fds:
         return Free(rate)
-    boxes = Boxes(
+    ports = StagePorts(
         order=Mailbox(ORDER_DTYPE, role.fds[ORDER]),
         spent=Mailbox(SPENT_DTYPE, role.fds[name_port(SPENT, name)]),
         heard=Mailbox(HEARD_DTYPE, role.fds[HEARD]),
     )
-    return Turn(boxes, 1 + list(list_observers(resolved)).index(name), rate)
+    return Stage(ports, 1 + list(list_observers(resolved)).index(name), rate)
 
 
 def _list_placed(role: Role, resolved: Resolved) -> Sequence[str]:

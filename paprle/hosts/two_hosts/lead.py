@@ -44,7 +44,7 @@ class Lead:
     Attributes:
         leader: The leader.
         side: The operator's end of the link.
-        last_words: What is to be said in the end, once it is closed.
+        closing_notes: What is to be said in the end, once it is closed.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Lead:
 
             self._pages = LeadPages(resolved, self.leader)
         self._knows_robot = knows_robot
-        self._operator, self.last_words = operator, list[str]()
+        self._operator, self.closing_notes = operator, list[str]()
         info = make_far_info(self.leader.info)
         self.side = OperatorSide(read_key(settings), info, settings.repeats)
         self._link: Link = make_link(settings, LEADER, is_leader=True)
@@ -168,17 +168,17 @@ class Lead:
 
     def close(self) -> None:
         """Send goodbyes to the other host, and close the device and the network."""
-        self.side.send_byes(time.monotonic_ns())
+        self.side.send_disconnects(time.monotonic_ns())
         self._post()
         self._link.close()
         try:
-            self.last_words = [] if self._forces is None else [self._forces.close()]
+            self.closing_notes = [] if self._forces is None else [self._forces.close()]
         finally:  # whatever its thread did not do, torque is switched off
             self.leader.close()
             if self._pages is not None:
                 self._pages.close()
-        words = (*self.last_words, *self.leader.last_words, self._summarise())
-        self.last_words = [text for text in words if text]
+        words = (*self.closing_notes, *self.leader.closing_notes, self._summarise())
+        self.closing_notes = [text for text in words if text]
 
     def pin(self) -> str:
         """Keep the loop off the processors of the pages, if there are some.
@@ -268,7 +268,7 @@ def lead(resolved: Resolved, *, knows_robot: bool) -> int:
         made.close()
         for fd in keys:
             os.close(fd)
-        for text in made.last_words:
+        for text in made.closing_notes:
             print_line(text)
     return 128 + signals[0] if signals else 0
 

@@ -25,7 +25,7 @@ from paprle.hosts.two_hosts.stage_scheduler import (
     ORDER_DTYPE,
     SPENT,
     SPENT_DTYPE,
-    Conductor,
+    Scheduler,
 )
 from paprle.hosts.views.remote_view import HEARD, HEARD_DTYPE, pack_heard
 from paprle.ipc.ports import Latest, Port, name_port
@@ -64,7 +64,7 @@ class LeadPages:
         self._boxes = [self._children.box(name) for name in wishes]
         self._presses = Presses(len(self._boxes))
         self._news = News(self._children.box(NEWS))
-        self._conductor = Conductor(
+        self._scheduler = Scheduler(
             self._children.box(ORDER),
             [self._children.box(name) for name in spent],
             max(SHOW_NS, round(1e9 / resolved.observers.rate)),
@@ -100,7 +100,7 @@ class LeadPages:
     @property
     def period_ns(self) -> int:
         """From one picture to the next, [ns]."""
-        return self._conductor.order.period_ns
+        return self._scheduler.order.period_ns
 
     def show(self, side: OperatorSide, watch: FarWatch) -> None:
         """Post the robot's last and predicted state; nothing before the first."""
@@ -108,7 +108,7 @@ class LeadPages:
             stamps = side.view_ns, side.end.clock.to_local(0)
             heard = pack_heard(side.view_data, stamps, watch.predicted, watch.held)
             self._children.box(HEARD).write(heard)
-            self._conductor.end_turn(time.monotonic_ns())
+            self._scheduler.end_turn(time.monotonic_ns())
 
     def say(self, line: str, side: OperatorSide, watch: FarWatch) -> None:
         """Post the status in words, at most five times a second."""

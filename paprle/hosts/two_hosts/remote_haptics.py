@@ -17,7 +17,7 @@ from paprle.contracts.settings.feedback import FeedbackSettings
 from paprle.contracts.types import Feedback, GateState, LeaderInfo, SessionState
 from paprle.haptics.haptics import Haptics
 from paprle.haptics.laws import make_laws
-from paprle.haptics.remote_follower import FELT, GONE, FollowerAfar
+from paprle.haptics.remote_follower import FULL_FORCE_RTT, NO_FORCE_RTT, FollowerAfar
 from paprle.haptics.thread import FeedbackThread, Sources
 from paprle.hosts.plan import make_feedback
 from paprle.ipc.records import make_layout
@@ -94,8 +94,9 @@ class Forces:
     def notes(self) -> Sequence[str]:
         """Notes on the feedback for the operator."""
         return (
-            f"{self._haptics.describe()}; contact is felt up to {1e3 * FELT:.0f} ms "
-            f"there and back, fading to nothing at {1e3 * GONE:.0f} ms",
+            f"{self._haptics.describe()}; contact is felt up to "
+            f"{1e3 * FULL_FORCE_RTT:.0f} ms there and back, fading to nothing at "
+            f"{1e3 * NO_FORCE_RTT:.0f} ms",
         )
 
     def start(self) -> None:

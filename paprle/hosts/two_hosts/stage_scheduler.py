@@ -85,7 +85,7 @@ def pin(*, is_loop: bool) -> str:
     return ""
 
 
-class Spent:
+class StageTimes:
     """Durations of a stage's last turns."""
 
     def __init__(self) -> None:
@@ -107,7 +107,7 @@ class Spent:
         return int(p50), int(p99)
 
 
-class Conductor:
+class Scheduler:
     """Plans the order anew with each picture, and writes it for the observers.
 
     Attributes:
@@ -127,7 +127,7 @@ class Conductor:
         """
         self._box, self._boxes = box, tuple(spent)[: _MOST - 1]
         self._least_ns, self._step_ns = least_ns, step_ns
-        self._own = Spent()
+        self._own = StageTimes()
         self.order = plan_order([(0, 0)] * (1 + len(self._boxes)), least_ns, step_ns)
 
     def end_turn(self, now_ns: int) -> None:
@@ -146,12 +146,12 @@ class Conductor:
         self._box.write(record)
 
 
-class Boxes(NamedTuple):
+class StagePorts(NamedTuple):
     """The mailboxes by which an observer takes part in the order.
 
     Attributes:
-        order: The order, which ``Conductor`` writes.
-        spent: Durations of this stage's turns, which ``Conductor`` reads.
+        order: The order, which ``Scheduler`` writes.
+        spent: Durations of this stage's turns, which ``Scheduler`` reads.
         heard: The robot's state, to be drawn.
     """
 
@@ -160,12 +160,12 @@ class Boxes(NamedTuple):
     heard: Mailbox
 
 
-class Turn:
+class Stage:
     """An observer's place in the order."""
 
     def __init__(
         self,
-        boxes: Boxes,
+        ports: StagePorts,
         place: int,
         rate: float,
         clock: Callable[[], int] = time.monotonic_ns,
@@ -174,16 +174,16 @@ class Turn:
         """Make it.
 
         Args:
-            boxes: What it reads and writes.
+            ports: The mailboxes that it reads and writes.
             place: Which stage it is; the loop's is 0.
             rate: How often it wakes at least, turns or not, [Hz].
             clock: Monotonic time, [ns].
             sleep: Waits for a time, [s].
         """
-        self._order, self._spent, self._heard = boxes
+        self._order, self._spent, self._heard = ports
         self._place, self._rate = place, rate
         self._clock, self._sleep = clock, sleep
-        self._own, self._count = Spent(), 0
+        self._own, self._count = StageTimes(), 0
         self._turn_ns = self._began_ns = 0
 
     def wait(self) -> bool:

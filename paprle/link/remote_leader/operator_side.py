@@ -168,7 +168,7 @@ class OperatorSide:
         self.end: LeaderEnd = LeaderEnd(self._key, LEADER_CUT, terms, is_recorded=False)
         self.sender: CaptureSender = CaptureSender(self.end, self._info, self._repeats)
 
-    def send_byes(self, now_ns: int) -> None:
+    def send_disconnects(self, now_ns: int) -> None:
         """Announce that the operator leaves."""
         for _ in range(_N_BYES):
             self.end.send_bye(now_ns)

@@ -149,7 +149,7 @@ class RobotSide:
         packed = pack_view(view, self.told, sent_ns, self.guard.n_lost)
         self.end.send("tick", packed, now_ns)
 
-    def send_byes(self, now_ns: int) -> None:
+    def send_disconnects(self, now_ns: int) -> None:
         """Announce the end of the session."""
         for _ in range(_N_BYES):
             self.end.send_bye(now_ns)

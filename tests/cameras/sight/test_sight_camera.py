@@ -130,7 +130,7 @@ def test_another_key_gives_no_image_and_is_counted(sight, tmp_path):
     assert camera.grab(0.3) is None
     camera.close()
     sight.close()
-    assert any("refused" in words for words in sight.last_words)
+    assert any("refused" in words for words in sight.closing_notes)
 
 
 def test_noise_on_the_port_is_counted_and_harmless(sight, key):
@@ -144,7 +144,7 @@ def test_noise_on_the_port_is_counted_and_harmless(sight, key):
     grab(camera)
     camera.close()
     sight.close()
-    assert any("refused 4" in words for words in sight.last_words)
+    assert any("refused 4" in words for words in sight.closing_notes)
 
 
 def test_nobody_there_is_no_image_and_no_failure(key, sight):

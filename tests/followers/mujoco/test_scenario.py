@@ -158,7 +158,7 @@ def test_a_block_that_lies_on_the_target_is_counted_once_and_another_is_laid(
     world.run(0.5)
     assert world.scenario.n_placed == 1
     world.follower.close()
-    assert world.follower.last_words == ("scenario: 1 placed, 0 lost",)
+    assert world.follower.closing_notes == ("scenario: 1 placed, 0 lost",)
 
 
 def test_a_block_that_falls_is_lost_and_there_is_another(make_world):

@@ -75,7 +75,7 @@ def test_a_database_that_is_not_there_is_told():
     """SDL says nothing of it."""
     config = GamepadConfig(pads={"pad": PadSettings()}, database="/no/such/db.txt")
 
-    [problem] = Gamepad(config, ManualClock()).find_obstacles()
+    [problem] = Gamepad(config, ManualClock()).preflight()
 
     assert problem == (
         "leader.database: expected a file at '/no/such/db.txt', got nothing"

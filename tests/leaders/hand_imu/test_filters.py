@@ -90,5 +90,5 @@ def test_none_is_on_by_default_and_one_that_is_says_its_delay():
 def test_a_prediction_without_a_velocity_is_refused():
     leader = HandImu(HandImuConfig(filter="ema", predict=0.03), ManualClock())
 
-    [problem] = [p for p in leader.find_obstacles() if "predict" in p]
+    [problem] = [p for p in leader.preflight() if "predict" in p]
     assert "expected filter=kalman" in problem

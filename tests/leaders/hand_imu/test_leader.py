@@ -333,7 +333,7 @@ def test_what_is_not_there_is_told_before_anything_is_opened(clock):
         camera=CameraConfig(python="/no/python"), imu=ImuConfig(port="/dev/none")
     )
 
-    told = HandImu(config, clock).find_obstacles()
+    told = HandImu(config, clock).preflight()
 
     assert len(told) == 2
     assert "leader.camera.python" in told[0]

@@ -176,7 +176,7 @@ def test_what_is_no_action_is_refused_and_the_policy_drives_no_more(stage, bad, 
     assert not is_valid[round((0.2 + 2 / FPS) / STEP) :].any(), "after max_age"
     assert scene.leader._mind.refused.keys() == {reason}
     assert len(scene.leader.take_warnings()) == 1, "told once"
-    assert reason in scene.leader.last_words[0]
+    assert reason in scene.leader.closing_notes[0]
     answers.append(stay)
     assert scene.run(0.1)[-1].valid, "it has recovered"
 

@@ -281,14 +281,14 @@ def test_what_is_wrong_with_a_servo_is_told_once_and_by_its_joint(one_arm, opene
     assert "well again" in wait_for(leader.take_warnings, "news")[0]
 
 
-def test_last_words_count_what_a_bus_got_over(one_arm, opened):
+def test_closing_notes_count_what_a_bus_got_over(one_arm, opened):
     emulated, config = one_arm
     leader = opened(config)
     emulated.cause("corrupted", p=0.2)
     wait_for(lambda: leader.buses[config.limbs["left"].port].n_failed["corrupt"] > 3)
     leader.close()
 
-    (words,) = leader.last_words
+    (words,) = leader.closing_notes
     assert " readings, " in words
     assert " 0 damaged packets" not in words
 
@@ -303,14 +303,14 @@ def press(emulated, leader):
     wait_for(is_on, "torque on")
 
 
-def test_last_words_name_a_servo_that_may_still_hold_torque(one_arm, opened):
+def test_closing_notes_name_a_servo_that_may_still_hold_torque(one_arm, opened):
     emulated, config = one_arm
     leader = opened(config)
     press(emulated, leader)
     emulated.servo(2).write = lambda _address, _data: 0
     leader.close()
 
-    [last] = [words for words in leader.last_words if "servo 2" in words]
+    [last] = [words for words in leader.closing_notes if "servo 2" in words]
     assert "torque off is not verified; nobody speaks any more, so its own" in last
 
 

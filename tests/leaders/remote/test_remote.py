@@ -86,7 +86,7 @@ def test_what_it_lacks_is_said_before_anything_is_opened(key, change, why):
     settings = LinkSettings(peer="127.0.0.1", key=key)
     leader = RemoteLeader(RemoteConfig(**{"link": settings, **change}), lambda: 1)
 
-    assert any(why in text for text in leader.find_obstacles())
+    assert any(why in text for text in leader.preflight())
     with pytest.raises(DeviceError, match=why):
         leader.open()
 

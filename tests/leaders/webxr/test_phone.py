@@ -192,7 +192,7 @@ def test_garbage_is_counted_and_told_at_the_end(leader, phone):
 
     assert leader._station.device.refused["message"] == 2
     leader.close()
-    assert "refused: message 2" in "\n".join(leader.last_words)
+    assert "refused: message 2" in "\n".join(leader.closing_notes)
 
 
 def test_a_stranger_is_told_to_the_operator(leader):
@@ -207,7 +207,7 @@ def test_a_stranger_is_told_to_the_operator(leader):
 def test_an_address_that_is_not_here_is_an_obstacle_and_an_error():
     leader = Webxr(WebxrConfig(device="phone", listen="nowhere"), ManualClock())
 
-    assert "usb, lan or an address" in leader.find_obstacles()[0]
+    assert "usb, lan or an address" in leader.preflight()[0]
     with pytest.raises(DeviceError, match="leader 'webxr': listen: expected"):
         leader.open()
 

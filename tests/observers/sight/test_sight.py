@@ -188,7 +188,7 @@ def test_asks_that_are_played_again_take_no_pictures_and_disturb_nobody(tmp_path
     assert beside > 0.8 * alone
     longest = max(map(len, thief.got))
     assert longest < min(map(len, receiver.said)), "it makes nothing larger"
-    assert "challenged" in sight.last_words[-1]
+    assert "challenged" in sight.closing_notes[-1]
 
 
 def test_asks_of_an_earlier_run_are_played_again_for_nothing(tmp_path):

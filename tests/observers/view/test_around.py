@@ -94,7 +94,7 @@ def test_a_robot_whose_bodies_cannot_be_read_is_still_shown():
     def fail(_):
         raise ValueError("no such body")
 
-    view.meet(fail)
+    view.set_proximity_source(fail)
 
     assert list(view._look_for_near(PIPER.home)) == []
     assert list(view._look_for_near(PIPER.home)) == []

@@ -94,7 +94,7 @@ def test_what_may_be_asked_of_a_device_is_declared(kind):
     public = {
         name
         for name, _ in inspect.getmembers(kind.contract)
-        if name in {"notes", "take_warnings", "last_words", "diagnose", "calibrate"}
+        if name in {"notes", "take_warnings", "closing_notes", "diagnose", "calibrate"}
     }
 
     assert len(public) == (0 if kind.kind == "feedback" else 5)

@@ -17,7 +17,7 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import GateState, LeaderInfo
 from paprle.haptics.contact.contact_direction import HeldHands
-from paprle.haptics.remote_follower import FELT, GONE, SILENT_NS
+from paprle.haptics.remote_follower import FULL_FORCE_RTT, NO_FORCE_RTT, SILENT_NS
 from paprle.hosts.two_hosts.remote_haptics import make_far_haptics
 from paprle.ipc.records import make_layout
 from paprle.retargeting.pairing import make_pairing
@@ -52,7 +52,7 @@ def test_a_wall_is_felt_over_a_link_and_silence_takes_it_at_once():
 
 
 def test_beyond_the_stated_round_trip_nothing_of_the_robot_is_rendered():
-    rig = FarRig(press_early, "tight", GONE + 0.03)
+    rig = FarRig(press_early, "tight", NO_FORCE_RTT + 0.03)
 
     rig.run(0.6)
 
@@ -65,7 +65,7 @@ def test_contact_fades_between_the_two_round_trips():
     rig = FarRig(press_early, round_trip=0.0)
 
     shares = []
-    for age in (FELT, 0.5 * (FELT + GONE), GONE):
+    for age in (FULL_FORCE_RTT, 0.5 * (FULL_FORCE_RTT + NO_FORCE_RTT), NO_FORCE_RTT):
         rig.follower.hear(rig.now_ns, round(1e9 * age), (), is_following=True)
         shares.append(rig.follower.find_share(rig.now_ns))
 
@@ -157,7 +157,7 @@ def test_no_hand_is_given_energy_over_a_bad_link(grip, round_trip):
     assert felt["energy"].min() >= 0.0
     assert rig.worst <= RIPPLE
     assert np.abs(felt["dq"][-40:]).max() < 0.05 or not is_let_go
-    assert pressed > 0.2 or round_trip > FELT
+    assert pressed > 0.2 or round_trip > FULL_FORCE_RTT
 
 
 @pytest.mark.nightly

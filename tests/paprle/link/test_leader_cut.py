@@ -114,7 +114,7 @@ def test_an_operator_who_comes_back_presses_nothing_by_coming():
         make(session), stamp_ns=session.clock() + SKEW_NS, actions=Actions(engage=5)
     )
     session.step(20)
-    session.near.send_byes(session.clock() + SKEW_NS)
+    session.near.send_disconnects(session.clock() + SKEW_NS)
     session.step(20)
     session.near = OperatorSide(KEY, HAND, REPEATS)
     session.sample = lambda: replace(

@@ -80,7 +80,7 @@ def test_a_feedback_thread_that_fails_to_end_does_not_keep_the_device(make_host)
     assert closed
 
 
-def test_warnings_and_last_words_of_a_leader_reach_the_operator(make_host):
+def test_warnings_and_closing_notes_of_a_leader_reach_the_operator(make_host):
     host = make_host("leader=autopilot", "follower=piper", "env=kinematic")
 
     def warn():
@@ -88,7 +88,7 @@ def test_warnings_and_last_words_of_a_leader_reach_the_operator(make_host):
         return ["a servo is hot"]
 
     class Told(type(host._leader)):
-        last_words = ("3 damaged packets",)
+        closing_notes = ("3 damaged packets",)
 
     host._leader.__class__ = Told
     host._leader.take_warnings = warn

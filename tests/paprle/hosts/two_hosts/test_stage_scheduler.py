@@ -9,9 +9,9 @@ import pytest
 from paprle.hosts.two_hosts.stage_scheduler import (
     ORDER_DTYPE,
     SPENT_DTYPE,
-    Boxes,
-    Conductor,
-    Turn,
+    Scheduler,
+    Stage,
+    StagePorts,
     pin,
     plan_order,
     share_processors,
@@ -34,10 +34,10 @@ class Host:
         self.order = Latest(ORDER_DTYPE).open()
         self.spent = [Latest(SPENT_DTYPE).open() for _ in draws]
         self.heard = Latest(HEARD).open()
-        self.conductor = Conductor(self.order, self.spent, 20 * MS, 5 * MS)
+        self.scheduler = Scheduler(self.order, self.spent, 20 * MS, 5 * MS)
         self.turns = [
-            Turn(
-                Boxes(self.order, box, self.heard),
+            Stage(
+                StagePorts(self.order, box, self.heard),
                 1 + k,
                 rate,
                 lambda: self.now_ns,
@@ -49,7 +49,7 @@ class Host:
 
     @property
     def period(self):
-        return self.conductor.order.period_ns
+        return self.scheduler.order.period_ns
 
     def _sleep(self, seconds):
         self.now_ns += max(1, round(1e9 * seconds))
@@ -58,7 +58,7 @@ class Host:
         """Let the loop end its stages in the period that begins next."""
         self.now_ns += -self.now_ns % self.period + took * MS
         self.heard.write(np.zeros((), HEARD))
-        self.conductor.end_turn(self.now_ns)
+        self.scheduler.end_turn(self.now_ns)
 
     def draw(self, place):
         """Wait for an observer's turn, and return when it began in the period, [ms]."""
@@ -86,7 +86,7 @@ def test_stages_follow_one_another_within_a_period():
 
 
 def test_the_period_holds_all_stages_and_grows_where_they_take_longer():
-    assert Host().conductor.order.period_ns == 20 * MS
+    assert Host().scheduler.order.period_ns == 20 * MS
     host = Host(draws=(12, 9))
 
     host.run(120)
