@@ -33,7 +33,7 @@ from paprle.hosts.virtual import VirtualSession
 from paprle_lab.batch.driver import Batch
 from paprle_lab.batch.engine import Ended, Engine
 from paprle_lab.batch.plan import read_plan
-from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.result_store import ResultStore
 from paprle_lab.batch.run_cell import DONE, do_job, name_part
 
 START = "import sys; from paprle.cli import main; sys.exit(main())"
@@ -148,7 +148,7 @@ def watch_driver(folder, n_cells):
 
     And what a cell costs it, [ms], with the part that a worker would write.
     """
-    place = Place(str(folder / "many"))
+    place = ResultStore(str(folder / "many"))
     batch = Batch(read_plan(write_plan(folder, n_cells)), place)
     held, began = [], time.monotonic()
 

@@ -32,7 +32,7 @@ from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.records import make_layout, pack_sample
 from paprle.leaders.offline.config import OfflineConfig
 from paprle.leaders.offline.motion import load_motion
-from paprle.leaders.offline.track import Rows, Track
+from paprle.leaders.offline.track import Rows, RowTrack
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
 from paprle.session.core import Core
@@ -219,12 +219,12 @@ def list_motions(
         quat = np.tile([0.0, 0.0, 0.0, 1.0], (len(t), 1))
         breaks = np.zeros(len(t) - 1, dtype=np.bool_)
         motions[path.name] = _play(
-            Track(Rows(t=t, p=p, quat_xyzw=quat), breaks), longest
+            RowTrack(Rows(t=t, p=p, quat_xyzw=quat), breaks), longest
         )
     return motions
 
 
-def _play(track: Track, longest: float) -> tuple[Hand, float]:
+def _play(track: RowTrack, longest: float) -> tuple[Hand, float]:
     end = float(track.rows.t[-1])
     return (
         lambda t: track.at(min(t, end)).T_leader_base_leader_eef,

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from paprle.advisors.admc.config import AdmcConfig
-from paprle.advisors.admc.suggestions import NAMES, Goal, Hand, suggest, to_eef
+from paprle.advisors.admc.suggestions import NAMES, Goal, HandAbilities, suggest, to_eef
 from paprle.advisors.admc.watches import Crossing, Hold, Hover
 from paprle.contracts.axes import N_FREEDOMS, AxisSpeeds, compute_difference
 from paprle.contracts.errors import ConfigError, DeviceError
@@ -63,7 +63,7 @@ class Admc(Advisor):
         super().__init__(config, robot, cameras, clock)
         self._limb = _find_limb(robot, config.limb)
         speeds = AxisSpeeds(config.translation, config.turn, config.gripper)
-        self._hand = Hand(speeds, config.reach, config.approach)
+        self._hand = HandAbilities(speeds, config.reach, config.approach)
         self._R_eef_grasp = _R_EEF_GRASP[config.forward]
         self._point = np.array(config.point)
         self._links: LinkPoses | None = None

@@ -50,7 +50,7 @@ class Goal(NamedTuple):
     is_held: bool
 
 
-class Hand(NamedTuple):
+class HandAbilities(NamedTuple):
     """Abilities of the hand.
 
     Attributes:
@@ -64,7 +64,7 @@ class Hand(NamedTuple):
     approach: float
 
 
-def suggest(goal: Goal, hand: Hand) -> Vec:
+def suggest(goal: Goal, hand: HandAbilities) -> Vec:
     """Return the columns ``NAMES`` in the frame of the grasp, shape (7, 5)."""
     v, turn, gripper = _suggest_optimal(goal, hand)
     D = np.zeros((N_FREEDOMS, len(NAMES)))
@@ -76,7 +76,7 @@ def suggest(goal: Goal, hand: Hand) -> Vec:
     return D
 
 
-def _suggest_optimal(goal: Goal, hand: Hand) -> tuple[Vec, Vec, float]:
+def _suggest_optimal(goal: Goal, hand: HandAbilities) -> tuple[Vec, Vec, float]:
     """Return translation, turn and gripper that bring the hand on best."""
     distance = float(np.linalg.norm(goal.goal))
     v = normalise(goal.via)

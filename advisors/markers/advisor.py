@@ -11,7 +11,12 @@ import pinocchio as pin
 
 from paprle.advisors.markers.config import MarkersConfig
 from paprle.advisors.markers.listed import read_poses
-from paprle.advisors.markers.sources import CameraSource, FileSource, Seen, Source
+from paprle.advisors.markers.sources import (
+    CameraSource,
+    FileSource,
+    KnownMarkers,
+    MarkerSource,
+)
 from paprle.contracts.errors import ConfigError, DeviceError, MissingDependency
 from paprle.contracts.images import EXACT
 from paprle.contracts.plugins import (
@@ -62,7 +67,7 @@ class Markers(Advisor):
         super().__init__(config, robot, cameras, clock)
         if config.camera is not None:
             _check_camera(config.camera, cameras)
-        self._source: Source | None = None
+        self._source: MarkerSource | None = None
         self._warnings: list[str] = []
         self._complaint = ""
 
@@ -106,7 +111,7 @@ class Markers(Advisor):
         taken, self._warnings = self._warnings, []
         return taken
 
-    def _make_source(self) -> Source:
+    def _make_source(self) -> MarkerSource:
         c = self.config
         if c.camera is not None:
             find = self._load_detector().find
@@ -133,7 +138,7 @@ class Markers(Advisor):
             ) from err
         return Detector(self.config)
 
-    def _make(self, seen: Seen) -> Record:
+    def _make(self, seen: KnownMarkers) -> Record:
         record = self.make_advice(seen.stamp_ns, valid=bool(seen.markers))
         record["id"], record["pose"] = -1, np.nan
         for row, number in enumerate(sorted(seen.markers)[:N_MARKERS]):

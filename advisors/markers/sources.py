@@ -29,7 +29,7 @@ class Sighting(NamedTuple):
     seen_ns: int
 
 
-class Seen(NamedTuple):
+class KnownMarkers(NamedTuple):
     """Known markers.
 
     Attributes:
@@ -43,10 +43,10 @@ class Seen(NamedTuple):
     fault: str = ""
 
 
-class Source(Protocol):
+class MarkerSource(Protocol):
     """Something in which markers are looked for."""
 
-    def look(self, view: SessionView, frames: Mapping[str, Frame]) -> Seen:
+    def look(self, view: SessionView, frames: Mapping[str, Frame]) -> KnownMarkers:
         """Return what is known by now."""
 
 
@@ -56,9 +56,9 @@ class FileSource:
     def __init__(self, path: Path, read: Read, clock: Clock) -> None:
         self._path, self._read, self._clock = path, read, clock
         self._version = (0, 0)
-        self._seen = Seen(0, {})
+        self._seen = KnownMarkers(0, {})
 
-    def load(self) -> Seen:
+    def load(self) -> KnownMarkers:
         """Return what it holds."""
         try:
             status = self._path.stat()
@@ -67,17 +67,17 @@ class FileSource:
                 now_ns = self._clock()
                 found = self._read(self._path)
                 markers = {n: Sighting(T, now_ns) for n, T in found.items()}
-                self._seen, self._version = Seen(now_ns, markers), version
+                self._seen, self._version = KnownMarkers(now_ns, markers), version
         except (OSError, ValueError) as err:
             self._version = (0, 0)
-            return Seen(self._clock(), {}, str(err))
+            return KnownMarkers(self._clock(), {}, str(err))
         return self._seen
 
     def look(
         self,
         view: SessionView,  # noqa: ARG002 - markers stand where they stand
         frames: Mapping[str, Frame],  # noqa: ARG002 - it has a file
-    ) -> Seen:
+    ) -> KnownMarkers:
         """Return what it holds."""
         return self.load()
 
@@ -110,7 +110,7 @@ class CameraSource:
         self._stamp_ns, self._fault = 0, ""
         self._markers: dict[int, Sighting] = {}
 
-    def look(self, view: SessionView, frames: Mapping[str, Frame]) -> Seen:
+    def look(self, view: SessionView, frames: Mapping[str, Frame]) -> KnownMarkers:
         """Search the newest image, where it is new; return what was seen of late."""
         frame = frames.get(self._name)
         if frame is not None and frame.stamp_ns != self._stamp_ns:
@@ -120,7 +120,7 @@ class CameraSource:
         self._markers = {
             n: one for n, one in self._markers.items() if one.seen_ns >= oldest_ns
         }
-        return Seen(self._stamp_ns, self._markers, self._fault)
+        return KnownMarkers(self._stamp_ns, self._markers, self._fault)
 
     def _search(self, frame: Frame, view: SessionView) -> None:
         T_world_cam = self._info.T_link_cam

@@ -38,7 +38,7 @@ from paprle.hosts.virtual import VirtualClock
 from paprle.ipc.records import row_to_pose
 from paprle_lab.batch.cells import Cell, Cells
 from paprle_lab.batch.figures import make_row
-from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.result_store import ResultStore
 from paprle_lab.batch.run_cell import DONE, FAILED
 from paprle_lab.batch.table import read_table
 from paprle_lab.bench.manifest import STANDARD, read_bench
@@ -230,7 +230,7 @@ class Board:
         return Peer(PEERS[name], self._pythons.get(name, sys.executable))
 
     def add(
-        self, cells: Iterator[Cell], rows: Sequence[Json], place: Place
+        self, cells: Iterator[Cell], rows: Sequence[Json], place: ResultStore
     ) -> list[Json]:
         """Let each peer do each session of ours that went well; return their rows."""
         added = []
@@ -280,7 +280,7 @@ def main(words: Sequence[str] | None = None) -> int:
     board = Board(pythons, args.peers)  # first: one that is not there is told
     bench = read_bench(args.manifest)
     plan = replace(bench.plan, keep="recordings")
-    place = Place(args.out)
+    place = ResultStore(args.out)
     code = run_plan(plan, place, args.on)
     rows = read_table(place)
     added = board.add(iter(Cells(plan)), rows, place)

@@ -11,7 +11,7 @@ from paprle.cameras.file.config import FileConfig
 from paprle.contracts.errors import DeviceError, RecordingError
 from paprle.contracts.images import EXACT
 from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
-from paprle.recording.video.pictures import Footage, Picture
+from paprle.recording.video.pictures import Footage, RecordedPicture
 
 _NAP = 0.001  # [s] chosen: how often the clock is looked at while waiting
 _LATE_NS = 100_000_000  # [ns] chosen: who is later leaves pictures out
@@ -26,8 +26,8 @@ class FileCamera(Camera):
         super().__init__(config, clock)
         self._footage: Footage | None = None
         self._name = ""
-        self._pictures: Iterator[Picture] | None = None
-        self._next: Picture | None = None
+        self._pictures: Iterator[RecordedPicture] | None = None
+        self._next: RecordedPicture | None = None
         self._shift_ns = 0
 
     @property

@@ -76,7 +76,7 @@ class Fault:
         return cls(match[1], round(float(match[2]) * 1e9), end_ns)
 
 
-class Faults:
+class FollowerFaults:
     """Faults of states and commands over time."""
 
     def __init__(self, entries: Sequence[str]) -> None:
@@ -171,7 +171,7 @@ class FaultyFollower(Follower):
     def __init__(self, inner: Follower, faults: Sequence[str]) -> None:
         super().__init__(inner.config, inner.robot, inner.clock)
         self._inner = inner
-        self._faults = Faults(faults)
+        self._faults = FollowerFaults(faults)
 
     def open(self) -> FollowerInfo:
         """Open the inner follower."""

@@ -17,7 +17,7 @@ from paprle.contracts.types import (
     Vec,
 )
 from paprle.followers.kinematic.config import KinematicConfig
-from paprle.followers.kinematic.faults import Faults
+from paprle.followers.kinematic.faults import FollowerFaults
 from paprle.followers.kinematic.plant import Plant
 
 
@@ -28,7 +28,7 @@ class KinematicFollower(Follower):
 
     def __init__(self, config: KinematicConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
-        self._faults = Faults(config.faults)
+        self._faults = FollowerFaults(config.faults)
         self._plant: Plant | None = None
         self._time = SimulatedTime(config.rate, clock)
         self._n_periods = 0

@@ -26,7 +26,7 @@ from paprle.followers.piper.units import (
 )
 from paprle.hardware.piper.bus import BIT_RATE, BusError, PiperBus
 from paprle.hardware.piper.protocol import STICKY_BELOW
-from paprle.hardware.piper.readings import Motion
+from paprle.hardware.piper.readings import ArmReading
 
 N_ARM = 6
 _JOINTS = range(1, N_ARM + 1)  # spec: the arm counts its joints from 1
@@ -71,7 +71,7 @@ class PiperArm:
         self._sent: Vec | None = None
         self._left: Vec | None = None
         self._n_dropped = 0
-        self._last: Motion | None = None
+        self._last: ArmReading | None = None
         self._finger_speed = 0.0
         self._heard_ns = self._again_ns = 0
         self.stop_reason = ""
@@ -175,7 +175,7 @@ class PiperArm:
         finally:
             self._bus.close()
 
-    def _compute_finger_speed(self, motion: Motion, before: Motion) -> float:
+    def _compute_finger_speed(self, motion: ArmReading, before: ArmReading) -> float:
         """Return a finger's speed since the report before this one, [m/s]."""
         dt = 1e-9 * (motion.stamp_ns - before.stamp_ns)
         if dt > 0:
@@ -184,7 +184,7 @@ class PiperArm:
             self._finger_speed = away / dt
         return self._finger_speed
 
-    def _find_reason(self, motion: Motion) -> str:
+    def _find_reason(self, motion: ArmReading) -> str:
         bus, now = self._bus, self._clock()
         if bus.failure:
             return bus.failure

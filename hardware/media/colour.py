@@ -14,7 +14,7 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 
-from paprle.hardware.media.fragments import OVERHEAD, PAYLOAD, Part
+from paprle.hardware.media.fragments import OVERHEAD, PAYLOAD, Fragment
 from paprle.hardware.media.rate import RateEstimator
 from paprle.hardware.media.receiver import Asker
 from paprle.hardware.media.sender import Spreader
@@ -109,7 +109,7 @@ class ColourReceiver(Asker[Colour]):
         """
         super().__init__(secret, COLOUR + number)
 
-    def _join(self, parts: Sequence[Part], stamp_ns: int) -> Colour | None:
+    def _join(self, parts: Sequence[Fragment], stamp_ns: int) -> Colour | None:
         """Return the picture where it is whole."""
         if len(parts) < parts[0].n_parts:
             self.counts["pictures broken"] += 1

@@ -32,7 +32,7 @@ POINTS = PAYLOAD // POINT.itemsize
 """Points in one part."""
 
 
-class Part(NamedTuple):
+class Fragment(NamedTuple):
     """A part of a picture.
 
     Attributes:
@@ -95,19 +95,19 @@ class Challenge(NamedTuple):
     challenge: bytes
 
 
-def pack_part(secret: bytes, part: Part) -> bytes:
+def pack_part(secret: bytes, part: Fragment) -> bytes:
     """Return a sealed datagram."""
     head = _PART.pack(_MAGIC, *part[:-1])
     return _seal(secret, head + part.body)
 
 
-def unpack_part(secret: bytes, data: bytes) -> Part | None:
+def unpack_part(secret: bytes, data: bytes) -> Fragment | None:
     """Return the part of a datagram; None where it is none, or not of this secret."""
     body = _open(secret, data, _MAGIC, _PART.size)
     if body is None:
         return None
     _, *head = _PART.unpack_from(body)
-    return Part._make([*head, body[_PART.size :]])
+    return Fragment._make([*head, body[_PART.size :]])
 
 
 def pack_ask(secret: bytes, ask: Ask) -> bytes:

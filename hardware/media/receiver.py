@@ -16,7 +16,7 @@ from paprle.hardware.media.fragments import (
     HEADS,
     NONCE,
     Ask,
-    Part,
+    Fragment,
     derive,
     pack_ask,
     unpack_challenge,
@@ -37,7 +37,7 @@ Joined = TypeVar("Joined")
 Vec = npt.NDArray[np.float64]
 
 
-class Picture(NamedTuple):
+class ReceivedPicture(NamedTuple):
     """A picture, or what arrived of it.
 
     Attributes:
@@ -78,10 +78,10 @@ class Asker(ABC, Generic[Joined]):
         self._waits: deque[float] = deque(maxlen=_MOST)
         self._ranked: deque[tuple[float, Vec]] = deque()
         self._picture = 0
-        self._parts: dict[int, Part] = {}
+        self._parts: dict[int, Fragment] = {}
 
     @abstractmethod
-    def _join(self, parts: Sequence[Part], stamp_ns: int) -> Joined | None:
+    def _join(self, parts: Sequence[Fragment], stamp_ns: int) -> Joined | None:
         """Return the picture of which these parts came; None where they are none."""
 
     def ask(self, now: float) -> bytes | None:
@@ -175,7 +175,7 @@ class Asker(ABC, Generic[Joined]):
         return self._join(parts, parts[0].stamp_ns + round(1e9 * offset))
 
 
-class Receiver(Asker[Picture]):
+class Receiver(Asker[ReceivedPicture]):
     """One camera's depth, of clouds."""
 
     def __init__(self, secret: bytes, camera: int, shape: tuple[int, int]) -> None:
@@ -189,11 +189,11 @@ class Receiver(Asker[Picture]):
         super().__init__(secret, camera)
         self._shape = shape
 
-    def _join(self, parts: Sequence[Part], stamp_ns: int) -> Picture | None:
+    def _join(self, parts: Sequence[Fragment], stamp_ns: int) -> ReceivedPicture | None:
         """Put the points that came where they were."""
         depth = np.zeros(self._shape, np.uint16)
         for part in parts:
             whole = len(part.body) // POINT.itemsize
             points = np.frombuffer(part.body, POINT, count=whole)
             self.counts["points outside"] += put_points(depth, points)
-        return Picture(stamp_ns, depth, 1.0 - len(parts) / parts[0].n_parts)
+        return ReceivedPicture(stamp_ns, depth, 1.0 - len(parts) / parts[0].n_parts)

@@ -14,7 +14,7 @@ from paprle.hardware.media.fragments import (
     PAYLOAD,
     POINTS,
     Ask,
-    Part,
+    Fragment,
     compute_room,
     derive,
     pack_part,
@@ -30,7 +30,7 @@ _BURST = PAYLOAD + OVERHEAD  # [bytes] chosen: a pose waits for one datagram at 
 Image = TypeVar("Image")
 
 
-class Source(NamedTuple):
+class ImageSource(NamedTuple):
     """Properties of a camera's images.
 
     Attributes:
@@ -75,7 +75,7 @@ class Spreader(ABC, Generic[Image]):
         self._heard: deque[tuple[float, Ask]] = deque()
         self._judged: Ask | None = None
         self._loss = 0.0
-        self._waiting: deque[Part] = deque()
+        self._waiting: deque[Fragment] = deque()
         self._next: tuple[int, Image] | None = None
         self._n_pictures = self._seq = 0
         self._under_way = UnderWay()
@@ -114,7 +114,7 @@ class Spreader(ABC, Generic[Image]):
         self.counts["pictures"] += 1
         for k, body in enumerate(bodies):
             head = (self.number, self._n_pictures, stamp_ns, k, len(bodies), 0, 0)
-            self._waiting.append(Part(*head, body))
+            self._waiting.append(Fragment(*head, body))
 
     def step(self, now: float, now_ns: int) -> list[bytes]:
         """Return what is to be sent at this instant.
@@ -182,7 +182,7 @@ class Sender(Spreader[Depth]):
     """Sends depth as clouds: shape (height, width), counts; 0: not known."""
 
     def __init__(
-        self, secret: bytes, source: Source, rate: RateEstimator, pose_rate: float
+        self, secret: bytes, source: ImageSource, rate: RateEstimator, pose_rate: float
     ) -> None:
         """Make it.
 

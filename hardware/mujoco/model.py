@@ -19,7 +19,7 @@ from paprle.hardware.mujoco.robot import (
     set_home,
 )
 from paprle.hardware.mujoco.world import (
-    Place,
+    WorldLayout,
     add_target,
     add_world,
     find_place,
@@ -100,14 +100,14 @@ def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
     )
 
 
-def _leave_out(place: Place, options: ModelOptions) -> Place:
+def _leave_out(place: WorldLayout, options: ModelOptions) -> WorldLayout:
     is_on_table = place.table is not None
     table = place.table if options.has_table else None
     has_block = options.has_block and (options.has_table or not is_on_table)
     block = place.block if has_block else None
     if block is not None:
         block = block + np.array([*options.block_offset, 0.0])
-    return Place(place.floor, table, block)
+    return WorldLayout(place.floor, table, block)
 
 
 def _set_options(spec: mujoco.MjSpec, options: ModelOptions) -> None:

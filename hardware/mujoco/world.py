@@ -30,7 +30,7 @@ _BLOCK_SOLREF = (0.004, 1.0)  # chosen: stiff, four steps of 1 ms
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorldLayout:
     """Places of the world's parts, [m].
 
     Attributes:
@@ -44,7 +44,9 @@ class Place:
     block: Vec | None
 
 
-def find_place(model: mujoco.MjModel, data: mujoco.MjData, eef_link: str) -> Place:
+def find_place(
+    model: mujoco.MjModel, data: mujoco.MjData, eef_link: str
+) -> WorldLayout:
     """Find where the world fits to a robot that stands at home.
 
     Args:
@@ -60,7 +62,7 @@ def find_place(model: mujoco.MjModel, data: mujoco.MjData, eef_link: str) -> Pla
     base = float(lows[is_static].min()) if is_static.any() else 0.0
     lowest = float(lows[~is_static].min()) if (~is_static).any() else base
     if lowest < base - _OVERHANG:
-        return Place(lowest - _LEG_ROOM, None, None)
+        return WorldLayout(lowest - _LEG_ROOM, None, None)
     table: float | None = base
     support = base
     eef = data.body(eef_link).xpos if eef_link else None
@@ -71,10 +73,10 @@ def find_place(model: mujoco.MjModel, data: mujoco.MjData, eef_link: str) -> Pla
     block = None
     if eef is not None:
         block = np.array([eef[0], eef[1], support + _BLOCK_HALF_SIZE])
-    return Place(base - _DESK_HEIGHT, table, block)
+    return WorldLayout(base - _DESK_HEIGHT, table, block)
 
 
-def add_world(spec: mujoco.MjSpec, place: Place) -> None:
+def add_world(spec: mujoco.MjSpec, place: WorldLayout) -> None:
     """Add sky, light, floor, and what of table and block the place has."""
     sky = spec.add_texture()
     sky.name, sky.type = "sky", mujoco.mjtTexture.mjTEXTURE_SKYBOX

@@ -35,8 +35,8 @@ from paprle.hardware.piper.protocol import (
     STATUS,
 )
 from paprle.hardware.piper.readings import (
+    ArmReading,
     Condition,
-    Motion,
     Motor,
     make_condition,
     make_limits,
@@ -103,7 +103,7 @@ class PiperBus:
         self._reader: threading.Thread | None = None
         self._must_end = threading.Event()
         self._arrivals: dict[int, int] = {}
-        self.motion: Motion | None = None
+        self.motion: ArmReading | None = None
         self.condition: Condition | None = None
         self.motors: tuple[Motor, ...] = ()
         self.motors_ns = 0

@@ -22,7 +22,7 @@ _OTHERS_LATER_NS = 50_000_000  # [ns] chosen: speeds may be that much older than
 
 
 @dataclass(frozen=True, slots=True)
-class Motion:
+class ArmReading:
     """Motion of the arm at one instant, in its own units.
 
     Attributes:
@@ -72,12 +72,12 @@ class Motor:
     voltage: int
 
 
-def make_motion(message: Any, arrivals: Mapping[int, int]) -> Motion:
+def make_motion(message: Any, arrivals: Mapping[int, int]) -> ArmReading:
     """Return where the arm is; the reports in it have all come, at ``arrivals``."""
     joints, gripper = message.arm_joint_feedback, message.gripper_feedback
     fast = [getattr(message, f"arm_high_spd_feedback_{i}") for i in _JOINTS]
     oldest = min(arrivals[can_id] for can_id in (GRIPPER_STATE, *MOTORS_FAST))
-    return Motion(
+    return ArmReading(
         stamp_ns=min(*(arrivals[i] for i in JOINT_STATES), oldest + _OTHERS_LATER_NS),
         angles=tuple(getattr(joints, f"joint_{i}") for i in _JOINTS),
         speeds=tuple(motor.motor_speed for motor in fast),

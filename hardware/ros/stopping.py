@@ -42,7 +42,7 @@ _SETTLED = 4.0  # [1/ω] chosen: after that 2 % of an offset are left
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class StopPlan:
     """Points of a trajectory.
 
     Attributes:
@@ -106,7 +106,7 @@ class StopPlanner:
     def forget(self) -> None:
         """Begin anew: the next command is the first."""
         self._q: Vec | None = None
-        self._sent: Plan | None = None
+        self._sent: StopPlan | None = None
         self._sent_ns = 0
         self._offset: tuple[Vec, Vec] | None = None
         self._note()
@@ -120,7 +120,7 @@ class StopPlanner:
 
     def advance(
         self, q: Vec, now_ns: int, lead: float, *, is_off: bool = False
-    ) -> Plan:
+    ) -> StopPlan:
         """Return the trajectory for the next command.
 
         Args:
@@ -174,7 +174,7 @@ class StopPlanner:
         is_at_end = bool((np.abs(q - self.end) < _SAME).all())
         return is_at_end or bool((np.abs(q - self._q) > self._farthest).any())
 
-    def plan(self, q: Vec, q_prev: Vec, lead: float) -> Plan:
+    def plan(self, q: Vec, q_prev: Vec, lead: float) -> StopPlan:
         """Return a trajectory that goes to a command and then stops.
 
         Args:
@@ -197,7 +197,7 @@ class StopPlanner:
         low, high = np.minimum(self._q_min, q), np.maximum(self._q_max, q)
         velocities = direction * (w - A * run)
         velocities[-1] = 0.0
-        return Plan(lead + t, np.clip(positions, low, high), velocities)
+        return StopPlan(lead + t, np.clip(positions, low, high), velocities)
 
     def _decay(self, t: Vec) -> tuple[Vec, Vec]:
         """Return the offset and its speed at times, shape (k, n) each."""
@@ -207,7 +207,7 @@ class StopPlanner:
         share = np.exp(-omega * t)
         return share * (x + pull * t), share * (dx - omega * pull * t)
 
-    def _shift(self, plan: Plan) -> Plan:
+    def _shift(self, plan: StopPlan) -> StopPlan:
         """Return a plan beside which the robot is, and back to its end."""
         x, dx = self._decay(plan.times)
         end = plan.times[-1] + _SETTLED / float(self._omega.min())
@@ -217,13 +217,13 @@ class StopPlanner:
             np.minimum(self._q_min, plan.q[0]),
             np.maximum(self._q_max, plan.q[0]),
         )
-        return Plan(np.append(plan.times, end), np.clip(q, low, high), dq)
+        return StopPlan(np.append(plan.times, end), np.clip(q, low, high), dq)
 
 
-def _prepend(plan: Plan, q: Vec, dq: Vec) -> Plan:
+def _prepend(plan: StopPlan, q: Vec, dq: Vec) -> StopPlan:
     """Return a plan that begins at a state, at time zero."""
     times = np.append(0.0, plan.times)
-    return Plan(times, np.vstack([q, plan.q]), np.vstack([dq, plan.dq]))
+    return StopPlan(times, np.vstack([q, plan.q]), np.vstack([dq, plan.dq]))
 
 
 def _merge(ends: Vec) -> Vec:

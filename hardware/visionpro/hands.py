@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.hardware.web.axes import to_rep103
-from paprle.hardware.web.hand import Seen
+from paprle.hardware.web.hand import HandReading
 
 Array = npt.NDArray[np.float64]
 
@@ -51,7 +51,7 @@ class HandReader:
         self._n_same = self._press = self.n_refused = 0
         self._is_held = False
 
-    def read(self, hand: Any, head: Any) -> Seen:
+    def read(self, hand: Any, head: Any) -> HandReading:
         """Return one hand's state in a message.
 
         Args:
@@ -67,12 +67,14 @@ class HandReader:
         p_head = _read_matrix(head)[:3, 3]
         is_near = bool(np.linalg.norm(matrix[:3, 3] - p_head) < _NEAR_HEAD)
         if wrist is None or joints is None or is_near or self._n_same >= _MOST_SAME:
-            return Seen(*_NOWHERE, False, self._is_held, self._press, None)
+            return HandReading(*_NOWHERE, False, self._is_held, self._press, None)
         self._grip(joints)
         gap = float(np.linalg.norm(joints[_THUMB] - joints[_INDEX]))
         opening = min(max((gap - _SHUT) / (_WIDE - _SHUT), 0.0), 1.0)
         p, quat_xyzw = to_rep103(wrist.p, wrist.quat_xyzw)
-        return Seen(p, quat_xyzw, True, self._is_held, self._press, opening, gap=gap)
+        return HandReading(
+            p, quat_xyzw, True, self._is_held, self._press, opening, gap=gap
+        )
 
     def _grip(self, joints: Array) -> None:
         """Note whether middle and ring finger are closed, as around a handle."""

@@ -25,8 +25,14 @@ from websockets.http11 import Request, Response
 from paprle.hardware.web.client import Client
 from paprle.hardware.web.device import WebDevice
 from paprle.hardware.web.errors import MessageError
-from paprle.hardware.web.hand import Seen
-from paprle.hardware.web.messages import NORM, Length, Part, parse_object, validate
+from paprle.hardware.web.hand import HandReading
+from paprle.hardware.web.messages import (
+    NORM,
+    Length,
+    QuaternionPart,
+    parse_object,
+    validate,
+)
 from paprle.hardware.web.serving.server import OPTIONS, listen_at, name_peer
 from paprle.hardware.web.settings import AppSettings
 
@@ -44,10 +50,10 @@ class _Position:
     x: Length
     y: Length
     z: Length
-    qx: Part
-    qy: Part
-    qz: Part
-    qw: Part
+    qx: QuaternionPart
+    qy: QuaternionPart
+    qz: QuaternionPart
+    qw: QuaternionPart
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -119,7 +125,7 @@ class App:
         self._device.take_hands({self._limb: seen}, None)
 
 
-def parse_arbot(data: str | bytes, closed: float, open_: float) -> Seen:
+def parse_arbot(data: str | bytes, closed: float, open_: float) -> HandReading:
     """Return the hand of a message of the app.
 
     Args:
@@ -145,4 +151,4 @@ def parse_arbot(data: str | bytes, closed: float, open_: float) -> Seen:
         share = (message.gripper - closed) / (open_ - closed)
         opening = min(max(share, 0.0), 1.0)
     p = np.array([at.x, at.y, at.z])
-    return Seen(p, q / norm, True, True, 0, opening, has_deadman=False)
+    return HandReading(p, q / norm, True, True, 0, opening, has_deadman=False)

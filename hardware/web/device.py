@@ -15,11 +15,11 @@ import numpy as np
 
 from paprle.hardware.web.axes import Vec, to_rep103
 from paprle.hardware.web.end_sign import EndSign
-from paprle.hardware.web.hand import HandClutch, Seen
+from paprle.hardware.web.hand import HandClutch, HandReading
 from paprle.hardware.web.messages import (
     ClockMessage,
     Counts,
-    Hand,
+    HandMessage,
     HelloMessage,
     Message,
     Mode,
@@ -176,7 +176,7 @@ class WebDevice:
 
     def take_hands(
         self,
-        seen: Mapping[str, Seen],
+        seen: Mapping[str, HandReading],
         t_ms: float | None,
         scale: float = 1.0,
         mode: Mode = "all",
@@ -255,8 +255,10 @@ class WebDevice:
         )
 
 
-def _read(hand: Hand) -> Seen:
+def _read(hand: HandMessage) -> HandReading:
     """Return a hand of a message, in the axes of REP-103."""
     q = np.array(hand.q)
     p, q = to_rep103(np.array(hand.p), q / np.linalg.norm(q))
-    return Seen(p, q, hand.tracked, hand.held, hand.press, hand.opening, gap=hand.gap)
+    return HandReading(
+        p, q, hand.tracked, hand.held, hand.press, hand.opening, gap=hand.gap
+    )

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from paprle.hardware.web.hand import Seen
+from paprle.hardware.web.hand import HandReading
 
 HOLD_NS = 3_000_000_000
 """How long all hands pinch, [ns]. spec: requirements.md P34."""
@@ -32,7 +32,7 @@ class EndSign:
         self._since_ns: int | None = None
         self._seen_ns = 0
 
-    def update(self, hands: Iterable[Seen], now_ns: int) -> None:
+    def update(self, hands: Iterable[HandReading], now_ns: int) -> None:
         """Look at all hands at this moment, [ns]; may not go back."""
         hands = list(hands)
         is_silent = now_ns - self._seen_ns > _UNSEEN_NS

@@ -25,7 +25,7 @@ _NOISE = 0.01  # [m] chosen: jitter of a tracked pose
 _NOISE_TURN = 0.1  # [rad] chosen: jitter of a tracked orientation
 
 
-class Seen(NamedTuple):
+class HandReading(NamedTuple):
     """One hand's state in a message.
 
     Attributes:
@@ -80,7 +80,7 @@ class HandClutch:
         self.n_losses += self.is_tracked
         self._last, self.is_tracked = None, False
 
-    def update(self, seen: Seen, dt: float, scale: float, mode: Mode) -> None:
+    def update(self, seen: HandReading, dt: float, scale: float, mode: Mode) -> None:
         """Take a message.
 
         Args:

@@ -31,7 +31,7 @@ STRICT: Mapping[str, Any] = {
 }
 
 Length = Annotated[float, Ge(-_FAR), Le(_FAR)]
-Part = Annotated[float, Ge(-NORM[1]), Le(NORM[1])]
+QuaternionPart = Annotated[float, Ge(-NORM[1]), Le(NORM[1])]
 Share = Annotated[float, Ge(0), Le(1)]
 Count = Annotated[int, Ge(0), Le(2**31)]
 Moment = Annotated[float, Ge(0), Le(_LONG)]
@@ -41,7 +41,7 @@ Mode = Literal["all", "move", "turn"]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Hand:
+class HandMessage:
     """One hand at the moment of its message.
 
     Attributes:
@@ -57,7 +57,7 @@ class Hand:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     p: tuple[Length, Length, Length]
-    q: tuple[Part, Part, Part, Part]
+    q: tuple[QuaternionPart, QuaternionPart, QuaternionPart, QuaternionPart]
     tracked: bool
     held: bool
     press: Count
@@ -100,7 +100,7 @@ class SampleMessage:
     type: Literal["sample"]
     seq: Count
     t: Moment
-    limbs: Annotated[Mapping[Name, Hand], MaxLen(2)]
+    limbs: Annotated[Mapping[Name, HandMessage], MaxLen(2)]
     scale: Annotated[float, Gt(0), Le(2)] = 1.0
     mode: Mode = "all"
     actions: Counts = field(default_factory=Counts)

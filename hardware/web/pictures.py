@@ -22,7 +22,7 @@ _HEAD = struct.Struct("<dB")
 _NAP = 0.004  # [s] chosen: how soon a new picture is seen
 
 
-class Picture(Protocol):
+class PagePicture(Protocol):
     """Picture for a page."""
 
     @property
@@ -39,7 +39,7 @@ class Pictures:
 
     def __init__(
         self,
-        find: Callable[[], Picture | None],
+        find: Callable[[], PagePicture | None],
         page_clock: Callable[[], SenderClock],
         *,
         turns_with_head: bool,
@@ -74,7 +74,7 @@ class Pictures:
             shown_ns, self._is_asked = picture.stamp_ns, False
             is_there = await client.send(self._write(picture))
 
-    def _write(self, picture: Picture) -> bytes:
+    def _write(self, picture: PagePicture) -> bytes:
         best = self._page_clock().offset
         t_ms = math.nan if best is None else 1e-6 * (picture.stamp_ns - best.offset_ns)
         return _HEAD.pack(t_ms, self._turns_with_head) + picture.data

@@ -16,7 +16,7 @@ from paprle.hardware.web.conversation import Conversation, Told
 from paprle.hardware.web.device import WebDevice
 from paprle.hardware.web.errors import WebError
 from paprle.hardware.web.pictures import SOCKET as _PICTURES
-from paprle.hardware.web.pictures import Picture, Pictures
+from paprle.hardware.web.pictures import PagePicture, Pictures
 from paprle.hardware.web.presses import PressReader, Reading
 from paprle.hardware.web.serving.addresses import find_place
 from paprle.hardware.web.serving.certificate import (
@@ -80,7 +80,7 @@ class Station:
     def open(
         self,
         app: AppSettings | None = None,
-        find_picture: Callable[[], Picture | None] | None = None,
+        find_picture: Callable[[], PagePicture | None] | None = None,
         *,
         turns_with_head: bool = False,
     ) -> None:

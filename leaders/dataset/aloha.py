@@ -17,7 +17,7 @@ import numpy as np
 
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
-from paprle.leaders.dataset.table import Source, Table, make_stamps
+from paprle.leaders.dataset.table import DatasetReader, Table, make_stamps
 
 _RATE = 50.0  # [Hz] spec: DT = 0.02 in ALOHA's constants.py
 _JOINTS = ("waist", "shoulder", "elbow", "forearm_roll", "wrist_angle", "wrist_rotate")
@@ -27,7 +27,7 @@ NAMES = tuple(
 """Names of the 14 columns."""
 
 
-class AlohaSource(Source):
+class AlohaSource(DatasetReader):
     """One file, or a folder of ``episode_<n>.hdf5``."""
 
     def __init__(self, path: Path, datasets: Sequence[str], rate: float | None) -> None:

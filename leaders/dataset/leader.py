@@ -25,8 +25,8 @@ from paprle.leaders.dataset.lerobot import LerobotSource
 from paprle.leaders.dataset.limbs import LimbRows, make_rows
 from paprle.leaders.dataset.limits import JointLimits
 from paprle.leaders.dataset.plays import Plays
-from paprle.leaders.dataset.table import Source, check_table
-from paprle.leaders.dataset.track import Track
+from paprle.leaders.dataset.table import DatasetReader, check_table
+from paprle.leaders.dataset.track import EpisodeTrack
 from paprle.leaders.dataset.umi import UmiSource
 
 _INSTALL = "pip install 'paprle[dataset]'"
@@ -143,7 +143,7 @@ class Dataset(Leader):
             self.__dict__.pop("_source").close()
 
     @cached_property
-    def _source(self) -> Source:
+    def _source(self) -> DatasetReader:
         """The opened dataset; raises if its path is empty or its package is missing."""
         c = self.config
         path = Path(c.path).expanduser()
@@ -168,10 +168,10 @@ class Dataset(Leader):
         return choose_episodes(self.config.episodes, self._source.n_episodes)
 
     @cached_property
-    def _first(self) -> Track:
+    def _first(self) -> EpisodeTrack:
         return self._read(self._order[0])
 
-    def _read(self, episode: int) -> Track:
+    def _read(self, episode: int) -> EpisodeTrack:
         """Read one episode; any thread."""
         source = self._source
         table = check_table(source.path, episode, source.read(episode))
@@ -186,7 +186,7 @@ class Dataset(Leader):
             )
         if episode != self._order[0]:
             self._check_limits(episode, rows)
-        return Track(table.t, rows)
+        return EpisodeTrack(table.t, rows)
 
     def _check_limits(self, episode: int, rows: Mapping[str, LimbRows]) -> None:
         """Refuse an episode beyond the robot's limits, unless the first one is, too."""
@@ -200,7 +200,7 @@ class Dataset(Leader):
                 f"robot's limits, got {misfit}; leave it out with leader.episodes"
             )
 
-    def _make_paths(self, track: Track) -> dict[str, Vec]:
+    def _make_paths(self, track: EpisodeTrack) -> dict[str, Vec]:
         """Return when each limb's poses are played, and the poses, shape (n, 8)."""
         t = track.t / self.config.speed
         return {

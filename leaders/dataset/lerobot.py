@@ -17,7 +17,7 @@ import numpy as np
 
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import Vec
-from paprle.leaders.dataset.table import Source, Table
+from paprle.leaders.dataset.table import DatasetReader, Table
 
 _LARGEST_INFO = 16 * 2**20  # [bytes] chosen: names of a thousand features
 _INDEX = ("episode_index", "length", "data/chunk_index", "data/file_index")
@@ -31,7 +31,7 @@ class _Place(NamedTuple):
     file: Path
 
 
-class LerobotSource(Source):
+class LerobotSource(DatasetReader):
     """A folder with ``meta`` and ``data``."""
 
     def __init__(self, path: Path, features: Sequence[str]) -> None:

@@ -14,7 +14,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from paprle.contracts.errors import ConfigError, PaprleError
 from paprle.contracts.kit.playback import Playback
 from paprle.contracts.types import Feedback, SessionState
-from paprle.leaders.dataset.track import Track
+from paprle.leaders.dataset.track import EpisodeTrack
 
 
 class Plays:
@@ -29,7 +29,7 @@ class Plays:
 
     def __init__(
         self,
-        read: Callable[[int], Track],
+        read: Callable[[int], EpisodeTrack],
         order: Sequence[int],
         repeat: int,
         speed: float,
@@ -51,7 +51,7 @@ class Plays:
         self._most_failures = len(order)
         self._pool = ThreadPoolExecutor(1, thread_name_prefix="dataset")
         self._warnings: list[str] = []
-        self._next: tuple[int, Future[Track]] | None = None
+        self._next: tuple[int, Future[EpisodeTrack]] | None = None
         self._episode, self._play_time = 0, 0.0
         self.n_failed = 0
         self._request()
@@ -101,7 +101,7 @@ class Plays:
         """Read nothing more; may be called twice."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
-    def _begin(self, number: int, track: Track) -> None:
+    def _begin(self, number: int, track: EpisodeTrack) -> None:
         self.number, self.track = number, track
         self._request()
         self.is_last = self._next is None
@@ -117,7 +117,7 @@ class Plays:
         else:
             self._next = (number, self._pool.submit(self._read, number))
 
-    def _take(self) -> tuple[tuple[int, Track] | None, PaprleError | None]:
+    def _take(self) -> tuple[tuple[int, EpisodeTrack] | None, PaprleError | None]:
         """Return the next readable episode, or the last problem; waits for reading."""
         # Where it is not read yet this waits: on a virtual clock always the same is
         # played, and in a live session the robot does not follow by then.

@@ -29,7 +29,7 @@ class Table:
     values: Vec
 
 
-class Source(ABC):
+class DatasetReader(ABC):
     """A dataset that is opened, of which one episode at a time is read.
 
     Attributes:

@@ -30,7 +30,7 @@ class _Curves(NamedTuple):
     opening: Any = None
 
 
-class Track:
+class EpisodeTrack:
     """One episode, ready to be asked for any instant; holds at both ends.
 
     Attributes:

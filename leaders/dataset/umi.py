@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from paprle.contracts.errors import DeviceError
-from paprle.leaders.dataset.table import Source, Table, make_stamps
+from paprle.leaders.dataset.table import DatasetReader, Table, make_stamps
 
 _RATE = 60_000 / 1001  # [Hz] spec: frames of the GoPro that UMI is built on
 _PARTS = (
@@ -25,7 +25,7 @@ _PARTS = (
 )
 
 
-class UmiSource(Source):
+class UmiSource(DatasetReader):
     """A ``.zarr`` folder, or the same as ``.zarr.zip``."""
 
     def __init__(self, path: Path, rate: float | None) -> None:

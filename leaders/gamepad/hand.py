@@ -17,7 +17,7 @@ from paprle.leaders.gamepad.shaping import deflect, parse_terms, shape_controls
 _PRESSED, _RELEASED = 0.6, 0.4  # chosen: of a trigger as a button; it must not chatter
 
 
-class Hand:
+class PadState:
     """State of one pad, from one reading to the next.
 
     Attributes:

@@ -23,7 +23,7 @@ from paprle.hardware.sound.errors import SoundError
 from paprle.hardware.sound.speaker import Speaker
 from paprle.leaders.gamepad.checks import find_mistakes
 from paprle.leaders.gamepad.config import GamepadConfig
-from paprle.leaders.gamepad.hand import Hand
+from paprle.leaders.gamepad.hand import PadState
 from paprle.leaders.gamepad.rumble import LASTS, Refresher
 
 _INSTALL = "pip install 'paprle[gamepad]'"
@@ -32,7 +32,7 @@ _INSTALL = "pip install 'paprle[gamepad]'"
 class Gamepad(Leader):
     """Emits axes of one or several pads; a pad that is unplugged lets go of all."""
 
-    _hands: dict[str, Hand]
+    _hands: dict[str, PadState]
     _warnings: list[str]
     _sample: LeaderSample | None
 
@@ -151,7 +151,7 @@ class Gamepad(Leader):
 
     def _start(self) -> None:
         self._hands = {
-            name: Hand(pad, self.config) for name, pad in self.config.pads.items()
+            name: PadState(pad, self.config) for name, pad in self.config.pads.items()
         }
         self._refreshers = [Refresher() for _ in self._hands]
         self._was_there = dict.fromkeys(self._hands, True)
@@ -200,7 +200,7 @@ class Gamepad(Leader):
             if limb in own
         )
 
-    def _watch(self, name: str, hand: Hand, *, is_there: bool) -> None:
+    def _watch(self, name: str, hand: PadState, *, is_there: bool) -> None:
         """Warn when a pad comes, goes, or is no longer believed."""
         if is_there != self._was_there[name]:
             what = (

@@ -28,8 +28,8 @@ from paprle.leaders.hand_imu.glide import Glide
 from paprle.leaders.hand_imu.heading import Heading
 from paprle.leaders.hand_imu.place import locate
 from paprle.leaders.hand_imu.press import Press
-from paprle.leaders.hand_imu.sources import Devices, Recorded, Source
-from paprle.leaders.hand_imu.track import Track
+from paprle.leaders.hand_imu.sources import Devices, HandSource, Recorded
+from paprle.leaders.hand_imu.track import HandTrack
 
 _LIMB = "hand"
 _SOUND = "pip install 'paprle[sound]'"
@@ -47,14 +47,14 @@ class HandImu(Leader):
 
     def __init__(self, config: HandImuConfig, clock: Clock) -> None:
         super().__init__(config, clock)
-        self._source: Source | None = None
+        self._source: HandSource | None = None
         self._speaker = Speaker()
         self._begin()
 
     def _begin(self) -> None:
         mount = np.array((0.0, 0.0, 0.0) if self.config.imu is None
                          else self.config.imu.mount_rpy)  # fmt: skip
-        self._track, self._glide = Track(), Glide()
+        self._track, self._glide = HandTrack(), Glide()
         self._filter = make_filter(self.config.filter, self.config.predict)
         self._press, self._heading = (
             Press(self.config.hold),

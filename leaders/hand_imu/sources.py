@@ -19,7 +19,7 @@ from paprle.leaders.hand_imu.config import CameraConfig, HandImuConfig, ImuConfi
 _WAITING_NS = 33_333_333  # [ns] chosen: a camera's period
 
 
-class Source(Protocol):
+class HandSource(Protocol):
     """Source of hands from a camera and of the wrist's orientation."""
 
     @property

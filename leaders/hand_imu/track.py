@@ -18,7 +18,7 @@ _LONGEST = 0.1  # [s] chosen: however long it was unseen, it moved on for no lon
 _N_FOUND = 3  # chosen: images that agree before a hand counts as found
 
 
-class Track:
+class HandTrack:
     """The path of one hand.
 
     Attributes:

@@ -21,7 +21,7 @@ from paprle.contracts.types import (
 )
 from paprle.leaders.offline.config import OfflineConfig
 from paprle.leaders.offline.frames import FrameCalls
-from paprle.leaders.offline.motion import Motion, load_motion
+from paprle.leaders.offline.motion import RecordedMotion, load_motion
 from paprle.leaders.offline.timeline import Timeline
 from paprle.leaders.offline.track import Rows
 
@@ -31,7 +31,7 @@ class Offline(Leader):
 
     def __init__(self, config: OfflineConfig, clock: Clock) -> None:
         super().__init__(config, clock)
-        self._loaded: tuple[Motion, Timeline] | None = None
+        self._loaded: tuple[RecordedMotion, Timeline] | None = None
         self._playback = Playback(0.0, config.loop)
         self._calls: FrameCalls | None = None
         self._seq = 0
@@ -119,7 +119,7 @@ class Offline(Leader):
         """Nothing to let go of: the files are closed as soon as they are read."""
 
     def _find_absolute(
-        self, motion: Motion, rows: Mapping[str, Rows]
+        self, motion: RecordedMotion, rows: Mapping[str, Rows]
     ) -> frozenset[str]:
         """Return the limbs whose poses are meant in the follower's base."""
         posed = frozenset(name for name, own in rows.items() if own.p is not None)
@@ -138,7 +138,7 @@ class Offline(Leader):
                 paths[name] = np.column_stack([played, rows.p, rows.quat_xyzw])
         return paths
 
-    def _load(self) -> tuple[Motion, Timeline]:
+    def _load(self) -> tuple[RecordedMotion, Timeline]:
         if self._loaded is None:
             motion = load_motion(self.config, self._robot)
             timeline = Timeline(list(motion.tracks.values()), self.config.speed)

@@ -24,12 +24,12 @@ from paprle.leaders.offline.config import ColumnSettings, OfflineConfig
 from paprle.leaders.offline.decode import read_whole
 from paprle.leaders.offline.quantities import check_joints, doubt_opening, guess_units
 from paprle.leaders.offline.text import Limb, read_text
-from paprle.leaders.offline.track import Rows, Track
+from paprle.leaders.offline.track import Rows, RowTrack
 from paprle.recording.others.adaptix import AdaptixFrame, is_adaptix
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Motion:
+class RecordedMotion:
     """A motion to play.
 
     Attributes:
@@ -43,7 +43,7 @@ class Motion:
         frames: Those of a recording of AdaptiX, in the file's time.
     """
 
-    tracks: Mapping[str, Track]
+    tracks: Mapping[str, RowTrack]
     notes: tuple[str, ...]
     absolute: frozenset[str]
     period: float
@@ -53,7 +53,9 @@ class Motion:
     frames: tuple[AdaptixFrame, ...] = ()
 
 
-def load_motion(config: OfflineConfig, robot: RobotInfo | None = None) -> Motion:
+def load_motion(
+    config: OfflineConfig, robot: RobotInfo | None = None
+) -> RecordedMotion:
     """Read and check everything that will be played.
 
     Args:
@@ -109,9 +111,9 @@ def load_motion(config: OfflineConfig, robot: RobotInfo | None = None) -> Motion
             "leader.hook: expected a recording of AdaptiX, whose frames it is called "
             f"with, got {notes[0]}; leave it out"
         )
-    return Motion(
+    return RecordedMotion(
         tracks={
-            name: Track(replace(rows, t=rows.t - begins[name]), breaks)
+            name: RowTrack(replace(rows, t=rows.t - begins[name]), breaks)
             for name, (rows, breaks) in tracks.items()
         },
         notes=tuple(notes),

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paprle.leaders.offline.track import Track
+from paprle.leaders.offline.track import RowTrack
 
 _SHORTEST_LOSS = 0.15  # [s] chosen: the session disengages after 0.1 s, safety.md A1
 _LONGEST_LOSS = 10.0  # [s] chosen: nobody learns from waiting longer
@@ -34,7 +34,7 @@ class Timeline:
         speed: Seconds of the file a second.
     """
 
-    def __init__(self, tracks: Sequence[Track], speed: float) -> None:
+    def __init__(self, tracks: Sequence[RowTrack], speed: float) -> None:
         self.speed = speed
         end = max(float(track.rows.t[-1]) for track in tracks)
         # Knots alternate: motion begins at each even one, loss at each odd one.
@@ -66,7 +66,7 @@ class Timeline:
         return begin + (source - self._source[i]) / self.speed
 
 
-def _losses(tracks: Sequence[Track]) -> list[tuple[float, float]]:
+def _losses(tracks: Sequence[RowTrack]) -> list[tuple[float, float]]:
     """Return the stretches in which some track has no data, merged and in order."""
     merged: list[tuple[float, float]] = []
     for stretch in sorted(

@@ -70,7 +70,7 @@ class Rows:
         return np.hstack(parts)
 
 
-class Track:
+class RowTrack:
     """Motion between rows: curves where they are dense, else straight lines.
 
     A recorded motion goes on with continuous acceleration, so that a robot feels no

@@ -28,7 +28,7 @@ from paprle.contracts.types import (
 )
 from paprle.contracts.urdf.link_poses import LinkPoses
 from paprle.leaders.teach.config import TeachConfig
-from paprle.leaders.teach.motion import Motion, find_faults, make_command
+from paprle.leaders.teach.motion import TaughtMotion, find_faults, make_command
 from paprle.leaders.teach.poses import (
     LimbPose,
     TaughtPose,
@@ -50,7 +50,7 @@ class Teach(SeeingLeader):
     config: TeachConfig
     keeps_poses = True
     _poses: list[TaughtPose]
-    _motion: Motion | None
+    _motion: TaughtMotion | None
     _limb_commands: Mapping[str, LimbCommand]
     _told: list[str]
     _asked: tuple[int, int] | None
@@ -275,4 +275,4 @@ class Teach(SeeingLeader):
         if here is not None:
             self._begun_ns = self._playback.advance(self.clock())
             way = [here, *self._poses]
-            self._motion = Motion(self._meet(), self._limbs, way, self.config)
+            self._motion = TaughtMotion(self._meet(), self._limbs, way, self.config)

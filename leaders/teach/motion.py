@@ -23,7 +23,7 @@ from paprle.leaders.teach.poses import LimbPose, TaughtPose
 _TURNED = 1e-9  # [rad] a turn that is none
 
 
-class Motion:
+class TaughtMotion:
     """One way through poses, from where the robot stands.
 
     Attributes:

@@ -201,14 +201,14 @@ class Sight(Observer):
         """Return the sender of a camera, once it has given an image."""
         from paprle.hardware.media.colour import ColourSender  # noqa: PLC0415
         from paprle.hardware.media.rate import RateEstimator  # noqa: PLC0415
-        from paprle.hardware.media.sender import Sender, Source  # noqa: PLC0415
+        from paprle.hardware.media.sender import ImageSource, Sender  # noqa: PLC0415
 
         number, info, _ = self._newest[flow]
         poses = self.config.poses * _MBIT
         rate = RateEstimator(_FIRST + poses, self.config.most * _MBIT)
         if flow[1] == "colour":
             return ColourSender(self._secret, number, info, rate, poses)
-        source = Source(number, info.depth_unit, 1.0 / info.fps)
+        source = ImageSource(number, info.depth_unit, 1.0 / info.fps)
         return Sender(self._secret, source, rate, poses)
 
     def _offer(self, flow: _Flow) -> None:

@@ -96,7 +96,7 @@ class LevelMessage:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Place:
+class PlaceObject:
     """An object is somewhere.
 
     Attributes:
@@ -209,7 +209,7 @@ Message = (
     | Press
     | Clutch
     | LevelMessage
-    | Place
+    | PlaceObject
     | Task
     | Note
     | Report
@@ -223,7 +223,7 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "press": TypeAdapter(Press),
     "clutch": TypeAdapter(Clutch),
     "level": TypeAdapter(LevelMessage),
-    "place": TypeAdapter(Place),
+    "place": TypeAdapter(PlaceObject),
     "task": TypeAdapter(Task),
     "note": TypeAdapter(Note),
     "report": TypeAdapter(Report),

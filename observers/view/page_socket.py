@@ -22,7 +22,7 @@ from paprle.observers.view.messages import (
     LevelMessage,
     Message,
     Note,
-    Place,
+    PlaceObject,
     Play,
     Press,
     Report,
@@ -69,7 +69,7 @@ class Talk:
             LevelMessage: lambda who, said: panel.choose_level(
                 who, said.level, has_cues=said.cues
             ),
-            Place: lambda who, said: panel.place(who, said.name, said.xyz),
+            PlaceObject: lambda who, said: panel.place(who, said.name, said.xyz),
             Task: lambda who, said: panel.give_task(who, said.text),
             Note: lambda who, said: panel.give_note(who, said.text),
             Report: lambda who, said: self._ask_for_report(who, said.episode),

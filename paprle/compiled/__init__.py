@@ -20,7 +20,7 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from paprle.compiled.kernel_parts import Part, Whole
+from paprle.compiled.kernel_parts import PartCompiler, Whole
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
@@ -77,7 +77,7 @@ def _compile(function: _Kernel, **options: bool) -> _Kernel:
     options |= {"no_cfunc_wrapper": True}
     jit = partial(numba.njit, error_model="numpy", **options)
     kernel = jit(cache=True, pipeline_class=Whole)(function)
-    part = jit(no_cpython_wrapper=True, pipeline_class=Part)(function)
+    part = jit(no_cpython_wrapper=True, pipeline_class=PartCompiler)(function)
 
     def find_template(args: Any, kws: dict[str, Any]) -> Any:
         # else it is compiled once more for each number that is written out

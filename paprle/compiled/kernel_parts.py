@@ -175,7 +175,7 @@ class Whole(CompilerBase):  # type: ignore[misc]
         return _make_passes(self.state, _MakeWhole)
 
 
-class Part(CompilerBase):  # type: ignore[misc]
+class PartCompiler(CompilerBase):  # type: ignore[misc]
     """Compiles a kernel as a part of those that call it."""
 
     def define_pipelines(self) -> list[PassManager]:

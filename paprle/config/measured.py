@@ -14,7 +14,7 @@ from paprle.config.folders import SESSION, find_site
 from paprle.contracts.settings.feedback import RigOrigin
 
 
-class Part(NamedTuple):
+class MeasurementGroup(NamedTuple):
     """Measurements that belong together.
 
     Attributes:
@@ -29,12 +29,12 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part(
+    MeasurementGroup(
         "friction and delay",
         ("leader",),
         ("loop_delay", "leader_delay", "viscous", "coulomb"),
     ),
-    Part(
+    MeasurementGroup(
         "lag",
         ("follower", "env"),
         ("dead_time", "time_constant", "lags", "drive_stiffness"),
@@ -140,7 +140,7 @@ def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
 
 
 def _find_others(
-    part: Part, origin: Mapping[str, Any], names: Mapping[str, str]
+    part: MeasurementGroup, origin: Mapping[str, Any], names: Mapping[str, str]
 ) -> list[str]:
     """Return the owners of a part that are named, and are not these."""
     return [

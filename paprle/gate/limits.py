@@ -65,7 +65,7 @@ class Box(NamedTuple):
     dq_goal: Vec
 
 
-class Motion(NamedTuple):
+class MotionState(NamedTuple):
     """State that changes from period to period, shapes (n,).
 
     Attributes:
@@ -166,7 +166,7 @@ def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -
 
 
 @inlined
-def place_next(limits: Limits, h: float, motion: Motion, i: int) -> None:
+def place_next(limits: Limits, h: float, motion: MotionState, i: int) -> None:
     """Write the command of a joint that ``v_next`` leads to, within its limits."""
     c = motion.q_cmd[i]
     lower, upper = min(limits.q_min[i], c), max(limits.q_max[i], c)
@@ -174,7 +174,7 @@ def place_next(limits: Limits, h: float, motion: Motion, i: int) -> None:
 
 
 @compiled
-def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
+def clip_goal(limits: Limits, motion: MotionState, is_blocked: bool) -> int:
     """Write the goal: the target within the position limits, near q_meas if blocked.
 
     A joint outside its limits is not sent farther out (M2). While a joint is blocked,
@@ -204,7 +204,7 @@ def clip_goal(limits: Limits, motion: Motion, is_blocked: bool) -> int:
 
 
 @compiled
-def estimate_velocity(limits: Limits, h: float, motion: Motion) -> None:
+def estimate_velocity(limits: Limits, h: float, motion: MotionState) -> None:
     """Write the velocity of the goal since the last period as that of the target.
 
     A goal that moved farther than the joint can has jumped: it has none.
@@ -215,7 +215,9 @@ def estimate_velocity(limits: Limits, h: float, motion: Motion) -> None:
 
 
 @compiled
-def limit_feedforward(limits: Limits, h: float, scale: float, motion: Motion) -> None:
+def limit_feedforward(
+    limits: Limits, h: float, scale: float, motion: MotionState
+) -> None:
     """Move the feed-forward to the velocity of the target, within V and A."""
     for i in range(len(motion.q_cmd)):
         speed, change = limits.dq_max[i] * scale, limits.ddq_max[i] * h
@@ -237,7 +239,7 @@ def are_finite(values: Vec) -> bool:
 
 @compiled
 def fill_wanted(
-    limits: Limits, h: float, scale: float, motion: Motion, box: Box
+    limits: Limits, h: float, scale: float, motion: MotionState, box: Box
 ) -> int:
     """Write the velocities that reach the goal soonest and straight.
 

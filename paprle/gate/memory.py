@@ -19,7 +19,7 @@ from numba.extending import overload
 from paprle.contracts.types import Vec
 from paprle.gate.contact.scene import Collision
 from paprle.gate.flat_arrays import ITEMS, Laid, count_words, make_intrinsic
-from paprle.gate.limits import Box, Limits, Motion
+from paprle.gate.limits import Box, Limits, MotionState
 from paprle.gate.smoothing import Smoothing
 from paprle.gate.tcp_limits import Tools
 from paprle.robot.arrays import Ints
@@ -51,7 +51,7 @@ class Parts(NamedTuple):
 
     limits: Limits
     box: Box
-    motion: Motion
+    motion: MotionState
     collision: Collision
     tools: Tools
     smoothing: Smoothing

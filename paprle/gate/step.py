@@ -40,7 +40,7 @@ from paprle.gate.limits import (
     ROUNDING,
     Box,
     Limits,
-    Motion,
+    MotionState,
     are_finite,
     clip_goal,
     estimate_velocity,
@@ -285,7 +285,7 @@ def _is_safe(
 
 
 @compiled
-def _fill_next(limits: Limits, motion: Motion, h: float) -> None:
+def _fill_next(limits: Limits, motion: MotionState, h: float) -> None:
     """Write the command that ``v_next`` leads to."""
     for i in range(len(motion.q_cmd)):
         place_next(limits, h, motion, i)

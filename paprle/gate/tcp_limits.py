@@ -20,7 +20,7 @@ from paprle.gate.contact.scene import (
     refuse,
 )
 from paprle.gate.contact.stops import find_place
-from paprle.gate.limits import Box, Motion
+from paprle.gate.limits import Box, MotionState
 from paprle.robot import RobotModel
 from paprle.robot.arrays import Ints, Reach, Tree, place_joints
 
@@ -170,7 +170,9 @@ def slow_tools(
 
 
 @compiled
-def fill_metric(tools: Tools, collision: Collision, motion: Motion, box: Box) -> None:
+def fill_metric(
+    tools: Tools, collision: Collision, motion: MotionState, box: Box
+) -> None:
     """Write by what measure a velocity is near the wanted one: by what the tools do.
 
     A tool should go where its goal is, to which joints that go straight lead it around

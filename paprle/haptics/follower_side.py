@@ -13,7 +13,7 @@ from paprle.contracts.settings.feedback import RigSettings
 from paprle.contracts.types import GateState, Vec
 from paprle.haptics.contact.detection import Contact
 from paprle.haptics.follower_model import FollowerModel
-from paprle.haptics.joints import Part
+from paprle.haptics.joints import ContactGroup
 from paprle.haptics.mirror import JointMirror
 from paprle.haptics.reason_bits import HELD, NEAR
 from paprle.ipc.records import HeadCodec, Layout, Record, StatusHead
@@ -57,7 +57,7 @@ class FollowerSide:
         layout: Layout,
         rig: RigSettings,
         mirror: JointMirror,
-        parts: Sequence[Part],
+        parts: Sequence[ContactGroup],
     ) -> None:
         columns = [part.columns for part in parts]
         self.model = FollowerModel(rig, layout.joint_names, columns)

@@ -74,7 +74,7 @@ def list_limbs(leader: LeaderInfo, arms: Mapping[str, Arm]) -> tuple[LeaderLimb,
     return tuple(limbs)
 
 
-class Part(NamedTuple):
+class ContactGroup(NamedTuple):
     """An arm, or a gripper, of both sides: what contact shows in together.
 
     Attributes:
@@ -88,7 +88,7 @@ class Part(NamedTuple):
 
 def find_parts(
     limbs: Sequence[LeaderLimb], robot: RobotModel, pairing: Pairing
-) -> list[Part]:
+) -> list[ContactGroup]:
     """Return the arm and the gripper of each of the leader's limbs."""
     parts = []
     for limb in limbs:
@@ -99,7 +99,7 @@ def find_parts(
         ]
         grip_rows = slice(limb.arm_rows.stop, limb.rows.stop)
         for rows, columns in ((limb.arm_rows, arm), (grip_rows, grip)):
-            parts.append(Part(rows, np.array(columns, dtype=np.int64)))
+            parts.append(ContactGroup(rows, np.array(columns, dtype=np.int64)))
     return parts
 
 

@@ -32,7 +32,7 @@ from paprle.hosts.operator.recorder_watch import RecorderWatch
 from paprle.hosts.operator.restart_watch import RestartWatch
 from paprle.hosts.operator.status import StatusLine, find_width, print_line, sign_line
 from paprle.hosts.operator.terminal import Operator
-from paprle.hosts.plan import Plan
+from paprle.hosts.plan import SessionPlan
 from paprle.hosts.roles import (
     ADVICE,
     RECORDER,
@@ -72,7 +72,7 @@ class LiveSession:
         core: Its state.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: SessionPlan) -> None:
         self.plan = plan
         resolved, self._settings = plan.resolved, plan.resolved.session
         rows = list_rows({name: one.info for name, one in plan.leaders.items()})

@@ -59,7 +59,7 @@ _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is
 
 
 @dataclass(frozen=True)
-class Plan:
+class SessionPlan:
     """The parts of a session; none of them is open.
 
     Attributes:
@@ -198,7 +198,7 @@ def make_through(resolved: Resolved) -> RobotModel | None:
     return RobotModel.from_settings(resolved.through, name, DATA)
 
 
-def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
+def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> SessionPlan:
     """Check that the three fit together and construct what the session needs.
 
     Args:
@@ -247,7 +247,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> Plan:
             make_haptics(
                 feedback, robot, leader, resolved.retarget, layout, through, name
             )
-    return Plan(resolved, robot, leaders, retargeting, layout)
+    return SessionPlan(resolved, robot, leaders, retargeting, layout)
 
 
 def _check_solver(resolved: Resolved) -> None:

@@ -10,7 +10,7 @@ from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.kinds import Kind
 from paprle.contracts.plugins import Device, Follower
 from paprle.hosts.factories import list_observers
-from paprle.hosts.plan import Plan, make_follower
+from paprle.hosts.plan import SessionPlan, make_follower
 from paprle.hosts.processes.open_follower import accept_unattended
 from paprle.plugins import find_missing_packages
 
@@ -29,7 +29,7 @@ class Rehearsal:
     problems: tuple[str, ...]
 
 
-def check_start(plan: Plan) -> None:
+def check_start(plan: SessionPlan) -> None:
     """Ask every device what would keep it from opening.
 
     Args:
@@ -43,7 +43,7 @@ def check_start(plan: Plan) -> None:
         raise ConfigError(problems)
 
 
-def rehearse(plan: Plan) -> Rehearsal:
+def rehearse(plan: SessionPlan) -> Rehearsal:
     """Find all that can be found without opening anything.
 
     Args:
@@ -57,7 +57,7 @@ def rehearse(plan: Plan) -> Rehearsal:
     return Rehearsal("\n".join(lines), tuple(find_problems(plan, follower)))
 
 
-def find_problems(plan: Plan, follower: Follower | None) -> list[str]:
+def find_problems(plan: SessionPlan, follower: Follower | None) -> list[str]:
     """Return what would keep devices from opening.
 
     Args:
@@ -77,7 +77,7 @@ def find_problems(plan: Plan, follower: Follower | None) -> list[str]:
     return problems
 
 
-def _list_missing_packages(plan: Plan) -> Iterator[str]:
+def _list_missing_packages(plan: SessionPlan) -> Iterator[str]:
     """Yield a message for each package that a device of the session lacks."""
     resolved = plan.resolved
     used: list[tuple[Kind, str]] = [
@@ -92,17 +92,17 @@ def _list_missing_packages(plan: Plan) -> Iterator[str]:
         yield from find_missing_packages(kind, name)
 
 
-def _make_follower(plan: Plan) -> Follower | None:
+def _make_follower(plan: SessionPlan) -> Follower | None:
     is_afar = plan.resolved.is_gate_afar
     return None if is_afar else make_follower(plan.resolved, plan.robot)
 
 
-def _list_notes(plan: Plan) -> Iterator[str]:
+def _list_notes(plan: SessionPlan) -> Iterator[str]:
     for leader in plan.leaders.values():
         yield from leader.notes
 
 
-def _list_unchecked(plan: Plan, follower: Follower | None) -> Iterator[str]:
+def _list_unchecked(plan: SessionPlan, follower: Follower | None) -> Iterator[str]:
     devices: dict[str, Device] = {
         f"leader {name}".rstrip(): leader for name, leader in plan.leaders.items()
     }

@@ -22,7 +22,7 @@ from paprle.hosts.operator.action_counters import Presses
 from paprle.hosts.operator.progress import Progress
 from paprle.hosts.operator.status import print_line
 from paprle.hosts.plan import (
-    Plan,
+    SessionPlan,
     make_controller,
     make_follower,
     make_plan,
@@ -111,7 +111,7 @@ class VirtualSession:
         """
         self._say = say
         self.clock = VirtualClock()
-        self.plan: Plan = make_plan(resolved, self.clock)
+        self.plan: SessionPlan = make_plan(resolved, self.clock)
         self.follower = make_follower(resolved, self.plan.robot, self.clock)
         self._newest: tuple[Record, Record] | None = None
         window = Window(self.look, {}, self.plan.layout.objects, is_waited_for=True)

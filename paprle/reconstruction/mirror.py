@@ -23,7 +23,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.types import Vec
-from paprle.reconstruction.mirror_motion import AskedMotion, Motion
+from paprle.reconstruction.mirror_motion import AskedMotion, Displacement
 
 HORIZON_NS = 500_000_000  # [ns] chosen: gate.stale_after at most: it brakes after that
 GATE = 22.46  # spec: χ² of 6 degrees of freedom, 99.9 %
@@ -169,7 +169,7 @@ class PoseFilter:
         self.P = A @ self.P @ A.T + K @ N @ K.T  # Joseph's form stays symmetric
 
 
-def make_noise(dt: float, motion: Motion) -> Vec:
+def make_noise(dt: float, motion: Displacement) -> Vec:
     """Return what the covariance grows by.
 
     Args:
@@ -188,7 +188,7 @@ def make_noise(dt: float, motion: Motion) -> Vec:
     return noise
 
 
-def _move(T: pin.SE3, motion: Motion, shares: Vec) -> pin.SE3:
+def _move(T: pin.SE3, motion: Displacement, shares: Vec) -> pin.SE3:
     """Return a pose moved by shares of a motion, in the axes of the base."""
     R = pin.exp3(shares[1] * motion.phi) @ T.rotation
     return pin.SE3(R, T.translation + shares[0] * motion.p)

@@ -16,7 +16,7 @@ _N_KEPT = 512  # chosen: 2.5 s at 200 Hz, five times as long as anything is pred
 Item = TypeVar("Item")
 
 
-class Motion(NamedTuple):
+class Displacement(NamedTuple):
     """Displacement of a target, in the axes of the base.
 
     Attributes:
@@ -72,7 +72,7 @@ class History(Generic[Item]):
 class AskedMotion(History[pin.SE3]):
     """Poses that the operator asked for."""
 
-    def measure(self, from_ns: int, to_ns: int) -> Motion:
+    def measure(self, from_ns: int, to_ns: int) -> Displacement:
         """Return the motion between two times; there is none outside what is kept.
 
         Args:
@@ -83,10 +83,10 @@ class AskedMotion(History[pin.SE3]):
             The motion: p_b = p + p_a, R_b = Exp(phi) R_a.
         """
         if not len(self):
-            return Motion(np.zeros(3), np.zeros(3))
+            return Displacement(np.zeros(3), np.zeros(3))
         a, b = self._interpolate(from_ns), self._interpolate(to_ns)
         turn = b.rotation @ a.rotation.T
-        return Motion(b.translation - a.translation, pin.log3(turn))
+        return Displacement(b.translation - a.translation, pin.log3(turn))
 
     def _interpolate(self, at_ns: int) -> pin.SE3:
         a, b, share = self.find(at_ns)

@@ -34,7 +34,7 @@ _LAST = {"h264": "video", "jpeg": "image", "depth16": "depth", "ids16": "segment
 
 
 @dataclass(frozen=True)
-class Track:
+class CameraTrack:
     """The pictures of one camera, or their depth.
 
     Attributes:
@@ -75,7 +75,7 @@ def name_frame(camera: str) -> str:
     return f"camera_{camera}"
 
 
-def list_tracks(cameras: Mapping[str, Any]) -> tuple[Track, ...]:
+def list_tracks(cameras: Mapping[str, Any]) -> tuple[CameraTrack, ...]:
     """Return the tracks of a recording.
 
     Args:
@@ -91,9 +91,11 @@ def list_tracks(cameras: Mapping[str, Any]) -> tuple[Track, ...]:
             continue
         form = "png" if encoding in EXACT else values["video"]
         last = _LAST.get(encoding) or _LAST[form]
-        tracks.append(Track(name, Kind.PICTURE, f"/cameras/{name}/{last}", form))
+        tracks.append(CameraTrack(name, Kind.PICTURE, f"/cameras/{name}/{last}", form))
         if values["depth_unit"] and encoding != "depth16":
-            tracks.append(Track(name, Kind.DEPTH, f"/cameras/{name}/depth", "png"))
+            tracks.append(
+                CameraTrack(name, Kind.DEPTH, f"/cameras/{name}/depth", "png")
+            )
     return tuple(tracks)
 
 

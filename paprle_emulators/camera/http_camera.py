@@ -26,7 +26,7 @@ _NOISE = 12  # chosen: grey levels, as in a room
 
 
 @dataclass
-class Faults:
+class CameraFaults:
     """Faults of the camera; may be changed at any time.
 
     Attributes:
@@ -57,7 +57,7 @@ class HttpCamera:
     def __init__(
         self, width: int = 640, height: int = 480, fps: float = 30.0, port: int = 0
     ) -> None:
-        self.faults = Faults()
+        self.faults = CameraFaults()
         self.n_sent = 0
         self._size, self._fps = (width, height), fps
         self._must_end = threading.Event()

@@ -34,7 +34,7 @@ class Undo:
     action: Callable[[], None]
 
 
-class Faults:
+class RigFaults:
     """Causes faults on a rig, by their names.
 
     Attributes:

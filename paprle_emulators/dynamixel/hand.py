@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Vec = NDArray[np.float64]
-Motion = Callable[[float], Vec]
+HandMotion = Callable[[float], Vec]
 """Where the hand wants the joints at a time since the motion began, [s] → [rad]."""
 
 BLEND = 1.0  # chosen: a person's way from one motion to the next [s]
@@ -80,13 +80,13 @@ def smooth(share: float) -> float:
     return s**3 * (10 - 15 * s + 6 * s * s)
 
 
-def still(body: Body, start: Vec) -> Motion:
+def still(body: Body, start: Vec) -> HandMotion:
     """Stay at home."""
     del start
     return lambda _: body.home
 
 
-def sines(body: Body, start: Vec) -> Motion:
+def sines(body: Body, start: Vec) -> HandMotion:
     """Swing every joint."""
     del start
     n = len(body.home)
@@ -99,7 +99,7 @@ def sines(body: Body, start: Vec) -> Motion:
     return motion
 
 
-def chirp(body: Body, start: Vec) -> Motion:
+def chirp(body: Body, start: Vec) -> HandMotion:
     """Swing all joints together, faster and faster."""
     del start
     first, last, length = CHIRP
@@ -115,7 +115,7 @@ def chirp(body: Body, start: Vec) -> Motion:
     return motion
 
 
-def reach(body: Body, start: Vec) -> Motion:
+def reach(body: Body, start: Vec) -> HandMotion:
     """Go from place to place; the places are always the same."""
     del start
     n = len(body.home)
@@ -142,7 +142,7 @@ def compute_grasp(t: float) -> float:
     return max(closing, opening)
 
 
-def grasp_all(body: Body, start: Vec) -> Motion:
+def grasp_all(body: Body, start: Vec) -> HandMotion:
     """Open the gripper, hold it closed, and again; not at home, which would end."""
     del start
     aside = np.zeros(len(body.home))
@@ -151,13 +151,13 @@ def grasp_all(body: Body, start: Vec) -> Motion:
     return lambda t: body.grip(place, compute_grasp(t))
 
 
-def end(body: Body, start: Vec) -> Motion:
+def end(body: Body, start: Vec) -> HandMotion:
     """Go home, open the gripper, hold it closed, and again."""
     del start
     return lambda t: body.grip(body.home, compute_grasp(t))
 
 
-MOTIONS: Mapping[str, Callable[[Body, Vec], Motion]] = {
+MOTIONS: Mapping[str, Callable[[Body, Vec], HandMotion]] = {
     "still": still,
     "sines": sines,
     "chirp": chirp,
@@ -168,14 +168,14 @@ MOTIONS: Mapping[str, Callable[[Body, Vec], Motion]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class ProgramStep:
     """One motion of a program and how long it lasts, [s]."""
 
     name: str
     duration: float
 
 
-def read_program(text: str) -> tuple[Part, ...]:
+def read_program(text: str) -> tuple[ProgramStep, ...]:
     """Return the parts of ``name:seconds,name:seconds,name``.
 
     Raises:
@@ -193,11 +193,11 @@ def read_program(text: str) -> tuple[Part, ...]:
         if duration <= 0 or (duration == np.inf and index < len(words) - 1):
             msg = f"motion '{name}': expected '{name}:<seconds>', got '{word.strip()}'"
             raise ValueError(msg)
-        parts.append(Part(name, duration))
+        parts.append(ProgramStep(name, duration))
     return tuple(parts)
 
 
-def read_motion(path: Path, names: Sequence[str], body: Body) -> Motion | None:
+def read_motion(path: Path, names: Sequence[str], body: Body) -> HandMotion | None:
     """Return the motion in a file, for the joints of one arm.
 
     A CSV has a column ``time`` (or ``t``) and one for each joint, an NPZ the arrays
@@ -267,7 +267,7 @@ def read_csv(path: Path) -> dict[str, Vec]:
     return {name: np.atleast_1d(table[name]) for name in table.dtype.names or ()}
 
 
-class Hand:
+class ProgramPlayer:
     """Plays a program on one arm.
 
     Attributes:
@@ -283,14 +283,14 @@ class Hand:
         """
         self.is_holding = True
         self._body, self._names = body, names
-        self._parts: list[Part] = []
-        self._files: Mapping[str, Motion] = {}
+        self._parts: list[ProgramStep] = []
+        self._files: Mapping[str, HandMotion] = {}
         self._begin = 0.0
         self._start = self._last = body.home
-        self._motion: Motion = still(body, body.home)
+        self._motion: HandMotion = still(body, body.home)
         self._duration = np.inf
 
-    def play(self, program: Sequence[Part], t: float) -> bool:
+    def play(self, program: Sequence[ProgramStep], t: float) -> bool:
         """Play a program.
 
         Args:

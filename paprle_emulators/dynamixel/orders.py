@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.faults import RigFaults
 
 if TYPE_CHECKING:
     from paprle_emulators.dynamixel.rig import Rig
@@ -80,7 +80,7 @@ class Orders:
         self._rig = rig
         self._answer = answer
         self._log = log
-        self._faults = Faults(rig)
+        self._faults = RigFaults(rig)
         self._rest = b""
         self.commands: Mapping[str, Callable[[dict[str, Any], Lines], object]] = {
             "state": self._state,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from paprle_emulators.dynamixel.bus import BAUDS, Answer, Bus
 from paprle_emulators.dynamixel.config import LimbSpec, RigSpec, ServoSpec
-from paprle_emulators.dynamixel.hand import Body, Hand, read_program
+from paprle_emulators.dynamixel.hand import Body, ProgramPlayer, read_program
 from paprle_emulators.dynamixel.line_faults import LineFaults
 from paprle_emulators.dynamixel.models import find_model
 from paprle_emulators.dynamixel.plant import FAR, Arm, Links, make_drives
@@ -78,7 +78,7 @@ class Limb:
         drives = make_drives(models, self._gear.tolist(), links)
         body = make_body(spec, links)
         self.arm = Arm(drives, links, body.home)
-        self.hand = Hand(body, [f"{spec.name}/{joint}" for joint in joints])
+        self.hand = ProgramPlayer(body, [f"{spec.name}/{joint}" for joint in joints])
         n_arm = len(joints) - (spec.gripper is not None)
         reach = np.full(len(joints), REACH)
         if links is not None:

@@ -26,7 +26,7 @@ _ARM = 0.05  # [m] chosen: of the forearm
 _PALM = (0, 1, 5, 9, 13, 17)
 
 
-class Picture(NamedTuple):
+class DrawnPicture(NamedTuple):
     """An image.
 
     Attributes:
@@ -38,7 +38,7 @@ class Picture(NamedTuple):
     depth: npt.NDArray[np.uint16]
 
 
-def draw(*hands: Hand) -> Picture:
+def draw(*hands: Hand) -> DrawnPicture:
     """Return an image of hands.
 
     Args:
@@ -51,7 +51,7 @@ def draw(*hands: Hand) -> Picture:
     depth = np.full((height, width), _WALL, np.uint16)
     for hand in hands:
         _draw_hand(cv2, rgb, depth, hand)
-    return Picture(cv2.GaussianBlur(rgb, (3, 3), 0), depth)
+    return DrawnPicture(cv2.GaussianBlur(rgb, (3, 3), 0), depth)
 
 
 def _draw_hand(cv2: Any, rgb: Any, depth: Any, hand: Hand) -> None:

@@ -22,14 +22,14 @@ import numpy as np
 from paprle.hardware.imu.packets import PacketKind, encode
 
 Fault = Literal["flip", "lose", "insert", "silent", "stuck", "not_finite", "restart"]
-Motion = Callable[[float], Sequence[float]]
+SensorMotion = Callable[[float], Sequence[float]]
 """From time [s] to the values of a packet."""
 
 _GRAVITY = 9.81  # [m/s²] spec: what an accelerometer at rest shows
 _RATE = 0.5  # [rad/s] chosen: a hand that turns slowly
 
 
-def turn_slowly(kind: PacketKind) -> Motion:
+def turn_slowly(kind: PacketKind) -> SensorMotion:
     """Return a motion: level, turned to and fro about the vertical.
 
     Args:
@@ -60,7 +60,7 @@ class EmulatedImu:
         link: str,
         kind: PacketKind = "attitude",
         rate: float = 200.0,
-        motion: Motion | None = None,
+        motion: SensorMotion | None = None,
         seed: int = 0,
     ) -> None:
         """Plug it in; nothing is written before ``run`` or ``write``.

@@ -30,7 +30,7 @@ import numpy as np
 from paprle.hardware.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
 from paprle_emulators.notice import announce
 from paprle_emulators.piper.arm import LAG, EmulatedArm
-from paprle_emulators.piper.faults import Faults
+from paprle_emulators.piper.faults import ArmFaults
 from paprle_emulators.piper.journal import Journal
 from paprle_emulators.piper.reports import SLOW_PERIOD_NS, make_reports
 
@@ -152,7 +152,7 @@ class Emulator:
 
     def __init__(self, arm: EmulatedArm, server: Server, journal: Journal) -> None:
         self._arm, self._server, self._journal = arm, server, journal
-        self._faults = Faults(arm)
+        self._faults = ArmFaults(arm)
         self._must_end = False
         self._slow_due = 0
         self._rest = b""

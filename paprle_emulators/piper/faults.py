@@ -41,7 +41,7 @@ _HOT = 95  # [°C] chosen: above any motor's rating
 _LOW_VOLTAGE = 17.0  # [V] chosen: of 24 V
 
 
-class Faults:
+class ArmFaults:
     """Faults of one arm. Bus faults last for ``time`` seconds, or until ``none``.
 
     Attributes:

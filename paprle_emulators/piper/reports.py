@@ -23,13 +23,13 @@ from paprle.hardware.piper.protocol import (
     to_millideg,
 )
 from paprle_emulators.piper.arm import EmulatedArm
-from paprle_emulators.piper.faults import Faults
+from paprle_emulators.piper.faults import ArmFaults
 
 SLOW_PERIOD_NS = 50_000_000  # [ns] chosen: 20 Hz
 
 
 def make_reports(
-    arm: EmulatedArm, faults: Faults, *, has_slow: bool = True
+    arm: EmulatedArm, faults: ArmFaults, *, has_slow: bool = True
 ) -> list[Frame]:
     """Return the frames of one period, in the order in which they leave.
 
@@ -54,14 +54,14 @@ def make_reports(
     return frames
 
 
-def _make_gripper(arm: EmulatedArm, faults: Faults) -> bytes:
+def _make_gripper(arm: EmulatedArm, faults: ArmFaults) -> bytes:
     bits = faults.motor_bits[N_JOINTS]
     bits |= int(arm.is_enabled[N_JOINTS]) << MotorBit.ENABLED
     opening, torque = round(arm.opening * 1e6), round(arm.finger_torque * 1e3)
     return pack_gripper_state(opening, torque, bits)
 
 
-def _make_slow(arm: EmulatedArm, faults: Faults, joint: int) -> bytes:
+def _make_slow(arm: EmulatedArm, faults: ArmFaults, joint: int) -> bytes:
     bits = faults.motor_bits[joint] | int(arm.is_enabled[joint]) << MotorBit.ENABLED
     is_hot = bits >> MotorBit.MOTOR_HOT & 1
     temperature = faults.temperature if is_hot else faults.warm[joint]

@@ -16,7 +16,7 @@ from typing import Any
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
 from paprle.recording.header import find_git_rev
-from paprle_lab.batch.plan import NOBODY, Choice, Plan
+from paprle_lab.batch.plan import NOBODY, BatchPlan, Choice
 from paprle_lab.batch.sources import hash_file, is_address, list_files, list_recordings
 
 Json = dict[str, Any]
@@ -31,7 +31,7 @@ class Cell:
 
     Attributes:
         index: Its number, from 0, and its row in the table.
-        work: What is done: see ``Plan.work``.
+        work: What is done: see ``BatchPlan.work``.
         leader: Name of the leader, or path of the recordings.
         robot: Name of the robot; empty where a recording says it.
         world: Name of the env; likewise.
@@ -75,7 +75,7 @@ class Cells:
         n: How many there are.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: BatchPlan) -> None:
         """Count them.
 
         Args:
@@ -144,7 +144,7 @@ class Cells:
         return digest.hexdigest()
 
 
-def _list_sources(plan: Plan) -> list[str]:
+def _list_sources(plan: BatchPlan) -> list[str]:
     """Return the recordings to be evaluated, or made into data sets."""
     found: list[str] = []
     for pattern in plan.episodes:
@@ -158,7 +158,7 @@ def _list_sources(plan: Plan) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _find_random(plan: Plan) -> dict[str, bool]:
+def _find_random(plan: BatchPlan) -> dict[str, bool]:
     """Return by world whether it draws something at random; refuse useless seeds."""
     first: tuple[Choice, ...] = (plan.leaders[0], plan.robots[0])
     words = [word for one in first for word in one.settings]

@@ -16,8 +16,8 @@ from uuid import uuid4
 from paprle.contracts.errors import ConfigError
 from paprle_lab.batch.cells import Cell, Cells, find_versions
 from paprle_lab.batch.engine import Ended, Engine, Job
-from paprle_lab.batch.plan import Plan
-from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.plan import BatchPlan
+from paprle_lab.batch.result_store import ResultStore
 from paprle_lab.batch.run_cell import (
     DONE,
     FAILED,
@@ -82,7 +82,7 @@ class Batch:
         account: How far it is.
     """
 
-    def __init__(self, plan: Plan, place: Place) -> None:
+    def __init__(self, plan: BatchPlan, place: ResultStore) -> None:
         """Open the place, and see what is done.
 
         Args:

@@ -37,7 +37,7 @@ class Choice:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Plan:
+class BatchPlan:
     """The plan of a batch; each combination of the axes is a cell."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -91,7 +91,7 @@ class Plan:
     folder: Annotated[str, doc("Where paths begin; the plan's own folder.")] = "."
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> BatchPlan:
     """Read a plan.
 
     Args:
@@ -110,7 +110,7 @@ def read_plan(path: Path) -> Plan:
     return make_plan(data, path.resolve().parent, str(path))
 
 
-def make_plan(data: Mapping[str, Any], folder: Path, label: str) -> Plan:
+def make_plan(data: Mapping[str, Any], folder: Path, label: str) -> BatchPlan:
     """Make a plan of plain values.
 
     Args:
@@ -134,7 +134,7 @@ def make_plan(data: Mapping[str, Any], folder: Path, label: str) -> Plan:
     if isinstance(given.get("episodes"), list):
         given["episodes"] = [_place(str(one), folder) for one in given["episodes"]]
     places = Places([Layer(label, {"plan": dict(given)})])
-    plan = validate(Plan, given, "plan", places, problems)
+    plan = validate(BatchPlan, given, "plan", places, problems)
     if plan is None or problems:
         raise ConfigError(problems)
     problems = [f"{problem} ({label})" for problem in _find_problems(plan)]
@@ -213,7 +213,7 @@ def _name_file(path: str, folder: Path) -> str:
     return str(Path(path).relative_to(folder)) if is_ours else path
 
 
-def _find_problems(plan: Plan) -> Iterator[str]:
+def _find_problems(plan: BatchPlan) -> Iterator[str]:
     """Yield a message for each contradiction in a plan."""
     is_session = plan.work == "session"
     if is_session and not (plan.leaders and plan.robots):

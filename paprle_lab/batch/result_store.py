@@ -13,7 +13,7 @@ from fsspec.implementations.local import LocalFileSystem
 from paprle_lab.batch.sources import find_system, is_address
 
 
-class Place:
+class ResultStore:
     """A folder of files, here or elsewhere; each is written whole or not at all.
 
     Attributes:

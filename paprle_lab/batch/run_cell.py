@@ -24,7 +24,7 @@ from paprle.hosts.exit_codes import EXIT_CODES, NOT_FOLLOWED, NOT_RECORDED
 from paprle.hosts.virtual import VirtualSession
 from paprle_lab.batch.cells import Cell, find_versions
 from paprle_lab.batch.figures import make_row
-from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.result_store import ResultStore
 from paprle_lab.batch.sources import fetch, hash_anew, hash_file, is_address
 from paprle_lab.dataset.create import create
 from paprle_lab.evaluation.episode import EpisodeResult, measure_episode
@@ -90,9 +90,9 @@ def _spare_the_rest() -> None:
     gc.freeze()
 
 
-def _enter(job: Mapping[str, Any]) -> Place:
+def _enter(job: Mapping[str, Any]) -> ResultStore:
     """Return the place of results; refuse a host without it or with other versions."""
-    place = Place(job["address"])
+    place = ResultStore(job["address"])
     mark = place.read(MARK)
     if mark is None or mark.decode() != job["mark"]:
         raise ConfigError(
@@ -132,7 +132,7 @@ def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _run_session(cell: Cell, place: Place) -> Json:
+def _run_session(cell: Cell, place: ResultStore) -> Json:
     """Run a session on a virtual clock; return its columns of the table."""
     with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
         words = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
@@ -169,12 +169,12 @@ def _measure(path: Path) -> Json:
     return make_row(measured)
 
 
-def _evaluate(cell: Cell, place: Place) -> Json:  # noqa: ARG001 - all work is asked so
+def _evaluate(cell: Cell, place: ResultStore) -> Json:  # noqa: ARG001 - all work is asked so
     (path,) = cell.words
     return {"exit_code": 0, **_measure(Path(path))}
 
 
-def _create_dataset(cell: Cell, place: Place) -> Json:
+def _create_dataset(cell: Cell, place: ResultStore) -> Json:
     (source,) = cell.words
     with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
         out = Path(folder) / "data"

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from paprle.contracts.errors import RecordingError
 from paprle_lab.batch.figures import COUNTS, HOLDS, NUMBERS, TEXTS
-from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.result_store import ResultStore
 from paprle_lab.batch.run_cell import DONE, FAILED, name_part
 
 NAME = "table.parquet"
@@ -47,7 +47,7 @@ SCHEMA = pa.schema(
 """Columns of every table; what a work does not tell is null."""
 
 
-def write_table(place: Place, n: int) -> None:
+def write_table(place: ResultStore, n: int) -> None:
     """Make the table of parts.
 
     Args:
@@ -65,7 +65,7 @@ def write_table(place: Place, n: int) -> None:
         place.put(path, NAME)
 
 
-def read_table(place: Place) -> list[dict[str, Any]]:
+def read_table(place: ResultStore) -> list[dict[str, Any]]:
     """Return all rows of a table that was written.
 
     Raises:
@@ -78,7 +78,7 @@ def read_table(place: Place) -> list[dict[str, Any]]:
     return rows
 
 
-def _read_groups(place: Place, n: int) -> Iterator[list[dict[str, Any]]]:
+def _read_groups(place: ResultStore, n: int) -> Iterator[list[dict[str, Any]]]:
     """Yield rows, in groups, in the order of their cells."""
     for first in range(0, n, _GROUP):
         indices = range(first, min(first + _GROUP, n))
@@ -94,7 +94,7 @@ def _read_groups(place: Place, n: int) -> Iterator[list[dict[str, Any]]]:
         yield rows
 
 
-def _decode(data: bytes, k: int, place: Place) -> dict[str, Any]:
+def _decode(data: bytes, k: int, place: ResultStore) -> dict[str, Any]:
     try:
         row: dict[str, Any] = json.loads(data)
     except ValueError as err:

@@ -15,7 +15,7 @@ from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings.core import STRICT
-from paprle_lab.batch.plan import Plan, make_plan
+from paprle_lab.batch.plan import BatchPlan, make_plan
 from paprle_lab.batch.sources import hash_file
 
 STANDARD = Path(__file__).with_name("standard.yaml")
@@ -23,7 +23,7 @@ STANDARD = Path(__file__).with_name("standard.yaml")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Motion:
+class BenchMotion:
     """One motion of a benchmark."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -44,7 +44,7 @@ class Manifest:
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     name: Annotated[str, Len(1), doc("Of the benchmark.")]
-    motions: Annotated[tuple[Motion, ...], Len(1), doc("What is played.")]
+    motions: Annotated[tuple[BenchMotion, ...], Len(1), doc("What is played.")]
     plan: Annotated[
         Mapping[str, Any],
         doc("robots, worlds, networks, seeds and settings, as a plan has them."),
@@ -62,7 +62,7 @@ class Bench:
     """
 
     manifest: Manifest
-    plan: Plan
+    plan: BatchPlan
     digest: str
 
 
@@ -96,7 +96,7 @@ def read_bench(path: Path) -> Bench:
     return Bench(manifest, plan, digest)
 
 
-def _list_words(motion: Motion, folder: Path) -> list[str]:
+def _list_words(motion: BenchMotion, folder: Path) -> list[str]:
     if motion.path is None:
         return list(motion.settings)
     path = folder / motion.path

@@ -8,7 +8,7 @@ from html import escape
 from typing import Any
 
 from paprle_lab.bench.scores import KEYS, SCORES
-from paprle_lab.evaluation.reporting.page import POLICY, STYLE, Picture
+from paprle_lab.evaluation.reporting.page import POLICY, STYLE, ReportPicture
 
 Json = dict[str, Any]
 
@@ -18,7 +18,7 @@ body { max-width: 1320px; } td, th { padding: 4px 7px; }
 """
 
 
-def render_bench(scores: Json, pictures: Iterable[Picture]) -> str:
+def render_bench(scores: Json, pictures: Iterable[ReportPicture]) -> str:
     """Render the scores.
 
     Args:

@@ -11,8 +11,8 @@ from paprle.cli.verb import Verb, say
 from paprle.contracts.errors import MissingDependency, RecordingError
 
 if TYPE_CHECKING:
-    from paprle_lab.batch.plan import Plan
-    from paprle_lab.batch.result_store import Place
+    from paprle_lab.batch.plan import BatchPlan
+    from paprle_lab.batch.result_store import ResultStore
 
 _NEEDED = ("pyarrow", "fsspec")
 
@@ -49,7 +49,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     add_place(parser)
 
 
-def run_plan(plan: Plan, place: Place, engine: str) -> int:
+def run_plan(plan: BatchPlan, place: ResultStore, engine: str) -> int:
     """Run a plan, with a bar, and print a summary.
 
     Args:
@@ -85,9 +85,9 @@ def run_plan(plan: Plan, place: Place, engine: str) -> int:
 def _run(args: argparse.Namespace) -> int:
     check_packages()
     from paprle_lab.batch.plan import read_plan  # noqa: PLC0415 - heavy
-    from paprle_lab.batch.result_store import Place  # noqa: PLC0415 - keeps --help fast
+    from paprle_lab.batch.result_store import ResultStore  # noqa: PLC0415 - keeps --help fast
 
-    return run_plan(read_plan(args.plan), Place(args.out), args.on)
+    return run_plan(read_plan(args.plan), ResultStore(args.out), args.on)
 
 
 BATCH = Verb(

@@ -24,7 +24,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace) -> int:
     check_packages()
-    from paprle_lab.batch.result_store import Place  # noqa: PLC0415 - keeps --help fast
+    from paprle_lab.batch.result_store import ResultStore  # noqa: PLC0415 - keeps --help fast
     from paprle_lab.batch.table import read_table  # noqa: PLC0415 - heavy
     from paprle_lab.bench.manifest import STANDARD, read_bench  # noqa: PLC0415 - heavy
     from paprle_lab.bench.page import render_bench  # noqa: PLC0415 - heavy
@@ -39,7 +39,7 @@ def _run(args: argparse.Namespace) -> int:
         ) from err
 
     bench = read_bench(args.manifest or STANDARD)
-    place = Place(args.out)
+    place = ResultStore(args.out)
     code = run_plan(bench.plan, place, args.on)
     scores = make_scores(bench, read_table(place))
     text = json.dumps(scores, indent=1, allow_nan=False) + "\n"

@@ -20,7 +20,7 @@ from paprle.recording.header import robot_from_dict
 from paprle.recording.video.codec import Image
 from paprle_lab.dataset.episodes import (
     Robot,
-    Source,
+    SourceRecording,
     choose,
     choose_rate,
     find_recordings,
@@ -129,7 +129,9 @@ def check(
     return findings
 
 
-def _check_one(source: Source, robot: Robot) -> tuple[list[Finding], Vec, list[bool]]:
+def _check_one(
+    source: SourceRecording, robot: Robot
+) -> tuple[list[Finding], Vec, list[bool]]:
     """Return findings, the motion in a few points, and which frames were driven."""
     fps = choose_rate(robot)
     info = robot_from_dict(robot.header["robot"])
@@ -164,7 +166,7 @@ def _check_one(source: Source, robot: Robot) -> tuple[list[Finding], Vec, list[b
 Found = Iterator[tuple[str, str]]
 
 
-def _find_labels(source: Source) -> Found:
+def _find_labels(source: SourceRecording) -> Found:
     if not source.task.strip():
         yield "unlabelled", "no task; record with record.task='…'"
     if not source.outcome:

@@ -9,7 +9,7 @@ from typing import Any, Literal, Protocol
 
 from paprle.observation.columns import Columns
 from paprle.observation.frame import Frame
-from paprle_lab.dataset.episodes import Robot, Source
+from paprle_lab.dataset.episodes import Robot, SourceRecording
 
 Format = Literal["lerobot", "hdf5"]
 
@@ -39,7 +39,7 @@ class Target(Protocol):
     """A format: writes one recording on its own, and then all that were written."""
 
     def write(
-        self, folder: Path, source: Source, frames: Iterator[tuple[Frame, Any]]
+        self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
     ) -> int:
         """Write a recording into an empty folder; return how many frames."""
 

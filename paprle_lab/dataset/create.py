@@ -33,7 +33,7 @@ from paprle_lab.dataset.episodes import (
     Choice,
     LeftOut,
     Robot,
-    Source,
+    SourceRecording,
     choose,
     choose_rate,
     find_objects,
@@ -44,7 +44,7 @@ from paprle_lab.dataset.episodes import (
 )
 from paprle_lab.dataset.frames import Frames
 from paprle_lab.dataset.report import Report
-from paprle_lab.dataset.staging_folder import OWN, Stage
+from paprle_lab.dataset.staging_folder import OWN, StagingFolder
 
 META = "meta"
 FEWEST = 3  # chosen: fewer show no motion that a policy could learn
@@ -138,9 +138,9 @@ def _load_target(form: Format) -> Callable[[Path, Common], Target]:
 
 
 @contextmanager
-def _hold(out: Path) -> Iterator[Stage]:
+def _hold(out: Path) -> Iterator[StagingFolder]:
     try:
-        with closing(Stage(out, META)) as stage:
+        with closing(StagingFolder(out, META)) as stage:
             yield stage
     except OSError as err:
         raise RecordingError(
@@ -234,7 +234,7 @@ def _name(sha256: str) -> str:
 
 def _write_all(
     choice: Choice,
-    stage: Stage,
+    stage: StagingFolder,
     target: Target,
     common: Common,
     report: Report,
@@ -262,7 +262,9 @@ def _write_all(
     return folders
 
 
-def _write_one(source: Source, stage: Stage, target: Target, common: Common) -> Path:
+def _write_one(
+    source: SourceRecording, stage: StagingFolder, target: Target, common: Common
+) -> Path:
     """Write a recording, refused if damaged or too short; return its folder."""
     part = stage.begin(_name(source.sha256))
     record = Reading(source.path).config.get("record") or {}

@@ -23,7 +23,7 @@ _LARGEST_RATE = 1000  # [Hz] chosen: no gate is quicker
 
 
 @dataclass(frozen=True)
-class Source:
+class SourceRecording:
     """A recording that becomes an episode of a data set.
 
     Attributes:
@@ -98,7 +98,7 @@ class Choice:
         robot: Of all sources; None without any.
     """
 
-    sources: tuple[Source, ...]
+    sources: tuple[SourceRecording, ...]
     left_out: tuple[LeftOut, ...]
     robot: Robot | None
 
@@ -115,7 +115,7 @@ def choose(paths: Sequence[Path]) -> Choice:
     Raises:
         ConfigError: If those that are used are of different robots or cameras.
     """
-    sources: list[Source] = []
+    sources: list[SourceRecording] = []
     left_out: list[LeftOut] = []
     robot: Robot | None = None
     for path in paths:
@@ -133,7 +133,7 @@ def choose(paths: Sequence[Path]) -> Choice:
     return Choice(tuple(sources), tuple(left_out), robot)
 
 
-def _look_at(path: Path) -> tuple[Source, Robot] | LeftOut:
+def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
     manifest = read_manifest(path)
     if manifest is None:
         reason = "it was never finished; 'paprle recover' makes a file of it"
@@ -146,7 +146,7 @@ def _look_at(path: Path) -> tuple[Source, Robot] | LeftOut:
     reading = Reading(path)
     task = str(manifest.get("task") or reading.header.get("task") or "")
     outcome = str(manifest.get("outcome") or "")
-    source = Source(path, sha256, task, outcome)
+    source = SourceRecording(path, sha256, task, outcome)
     for name in reading.header.get("cameras", {}):
         if not _NAME.fullmatch(name):
             raise RecordingError(
@@ -215,7 +215,7 @@ def list_exact(robot: Robot) -> list[str]:
     return sorted({t.topic.rpartition("/")[2] for t in tracks if t.format == "png"})
 
 
-def measures(source: Source, field: str) -> bool:
+def measures(source: SourceRecording, field: str) -> bool:
     """Return whether a recording begins with complete measurements of a field.
 
     Args:
@@ -232,7 +232,7 @@ def measures(source: Source, field: str) -> bool:
     return False
 
 
-def find_objects(sources: Sequence[Source]) -> list[str]:
+def find_objects(sources: Sequence[SourceRecording]) -> list[str]:
     """Return the objects whose poses all recordings have; none where they differ."""
     names = [Reading(source.path).header.get("objects", []) for source in sources]
     is_same = all(one == names[0] for one in names)

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from paprle.recording.video.codec import Image
-from paprle.recording.video.pictures import Picture
+from paprle.recording.video.pictures import RecordedPicture
 
 
 class Picked(NamedTuple):
@@ -34,7 +34,9 @@ class _Shot(NamedTuple):
 class Film:
     """Pictures in order of time."""
 
-    def __init__(self, pictures: Iterator[Picture], size: tuple[int, int]) -> None:
+    def __init__(
+        self, pictures: Iterator[RecordedPicture], size: tuple[int, int]
+    ) -> None:
         """Prepare.
 
         Args:

@@ -16,7 +16,7 @@ import numpy as np
 from paprle.observation.columns import OBJECTS, Column
 from paprle.observation.frame import Frame
 from paprle_lab.dataset.common import Common
-from paprle_lab.dataset.episodes import Source
+from paprle_lab.dataset.episodes import SourceRecording
 
 _FILE = "episode.hdf5"
 _PLACES = {
@@ -42,7 +42,7 @@ class AlohaTarget:
         self._root, self._common = root, common
 
     def write(
-        self, folder: Path, source: Source, frames: Iterator[tuple[Frame, Any]]
+        self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
     ) -> int:
         """Write a recording as one file."""
         with h5py.File(folder / _FILE, "w") as file:

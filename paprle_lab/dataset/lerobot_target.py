@@ -12,7 +12,7 @@ from paprle.observation.frame import Frame
 from paprle_lab.dataset.card import write_card
 from paprle_lab.dataset.common import Common
 from paprle_lab.dataset.episode_shard import Piece, PieceWriter, write_pieces
-from paprle_lab.dataset.episodes import Source
+from paprle_lab.dataset.episodes import SourceRecording
 from paprle_lab.dataset.lerobot import Shape, Totals, pack, read_stats
 
 
@@ -30,7 +30,7 @@ class LerobotTarget:
         )
 
     def write(
-        self, folder: Path, source: Source, frames: Iterator[tuple[Frame, Any]]
+        self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
     ) -> int:
         """Write a recording as one piece, or several where it is long."""
         shape, n = self._shape, 0

@@ -20,7 +20,7 @@ from paprle.contracts.types import Vec
 from paprle.ipc.pictures import Kind
 from paprle.recording.reader import Episode
 from paprle.recording.robot import compute_poses, make_limbs
-from paprle.recording.tracks import Track
+from paprle.recording.tracks import CameraTrack
 from paprle.recording.video.pictures import Coded, Footage
 from paprle.recording.video.thumbnail_strip import needs_no_other
 
@@ -152,7 +152,7 @@ class _Writer:
             path = self._rr.LineStrips3D([rows[:, :3]])
             self._stream.log(f"{entity}_path", path, static=True)
 
-    def _write_pictures(self, footage: Footage, track: Track) -> None:
+    def _write_pictures(self, footage: Footage, track: CameraTrack) -> None:
         rr, is_depth = self._rr, track.kind is Kind.DEPTH
         entity = f"cameras/{track.camera}{'_depth' if is_depth else ''}"
         coded = footage.read_coded(track.camera, depth=is_depth)

@@ -16,7 +16,7 @@ OWN = "paprle.json"
 _PART = ".part"
 
 
-class Stage:
+class StagingFolder:
     """A data set's folder, held by this process alone.
 
     Attributes:

@@ -21,7 +21,7 @@ from paprle_lab.evaluation.episode import EpisodeResult, Json, make_blank, pick_
 from paprle_lab.evaluation.limb import measure_limb
 from paprle_lab.evaluation.metrics import Spans
 from paprle_lab.evaluation.poses import Stamps, Trajectory, clean
-from paprle_lab.evaluation.tracks import Track
+from paprle_lab.evaluation.tracks import LimbTrack
 
 _TARGET, _ACTUAL = "/target_pose", "/actual_pose"
 """How topics of ``paprle.observers.ros`` end, which are found without being named."""
@@ -132,14 +132,14 @@ def _read(
     return stamps, poses
 
 
-def _make_track(name: str, pair: list[tuple[Stamps, Vec]], origin_ns: int) -> Track:
+def _make_track(name: str, pair: list[tuple[Stamps, Vec]], origin_ns: int) -> LimbTrack:
     """Make a track of all stretches in which both are known."""
     (target, dropped), (measured, _) = [clean(t, rows, origin_ns) for t, rows in pair]
     spans = _find_spans(target, measured)
     is_known = np.zeros(len(target), dtype=bool)
     for begin, end in spans:
         is_known |= (target.t >= begin) & (target.t <= end)
-    return Track(
+    return LimbTrack(
         limb=name,
         target=target[is_known],
         measured=measured,

@@ -32,7 +32,7 @@ from paprle_lab.evaluation.poses import (
 )
 from paprle_lab.evaluation.shift import find_shift
 from paprle_lab.evaluation.store import Column, Thinned, cut
-from paprle_lab.evaluation.tracks import Track
+from paprle_lab.evaluation.tracks import LimbTrack
 
 Json = dict[str, Any]
 
@@ -72,7 +72,7 @@ class LimbResult:
     notes: list[str] = field(default_factory=list)
 
 
-def measure_limb(track: Track) -> LimbResult:
+def measure_limb(track: LimbTrack) -> LimbResult:
     """Compute everything about one limb; what cannot be computed is None and noted."""
     notes = _note_track(track)
     if not len(track.target):
@@ -146,7 +146,7 @@ class _Raw:
         path: Both paths and errors, thinned.
     """
 
-    def __init__(self, track: Track) -> None:
+    def __init__(self, track: LimbTrack) -> None:
         self.errors, self.angles = Column(), Column()
         self.rpe = Column(), Column()
         self.colours = np.zeros(3, dtype=np.int64)
@@ -155,7 +155,7 @@ class _Raw:
         for where in cut(len(track.target)):
             self._add(track, where)
 
-    def _add(self, track: Track, where: slice) -> None:
+    def _add(self, track: LimbTrack, where: slice) -> None:
         own = track.target[where]
         until = track.target.count(float(own.t[-1]) + (1.0 + PAIR_TOLERANCE) * DELTA)
         target = track.target[where.start : max(until + 1, where.stop)]
@@ -192,7 +192,9 @@ class _Shifted:
         path: Errors without lag and their times, thinned.
     """
 
-    def __init__(self, track: Track, tau: float | None, alignment: Alignment) -> None:
+    def __init__(
+        self, track: LimbTrack, tau: float | None, alignment: Alignment
+    ) -> None:
         self.errors, self.reached = Column(), Column()
         self.angles, self.aligned = Column(), Column()
         self.path = Thinned(_TIMED)
@@ -208,7 +210,7 @@ class _Shifted:
         share = 100.0 * len(self.reached) / max(len(self.errors), 1)
         self.share_percent = share if is_known else None
 
-    def _add(self, track: Track, kept: Trajectory, tau: float) -> None:
+    def _add(self, track: LimbTrack, kept: Trajectory, tau: float) -> None:
         if not len(kept):
             return
         begin, end = float(kept.t[0]), float(kept.t[-1])
@@ -224,7 +226,7 @@ class _Shifted:
         self.path.add(rows)
 
 
-def _note_worse(track: Track, ate: Json) -> list[str]:
+def _note_worse(track: LimbTrack, ate: Json) -> list[str]:
     """Return a note where errors without lag are larger than raw ones."""
     raw, shifted = ate["raw"]["median"], ate["lag_compensated"]["median"]
     if shifted is None or shifted <= raw:
@@ -236,7 +238,7 @@ def _note_worse(track: Track, ate: Json) -> list[str]:
     ]
 
 
-def _note_track(track: Track) -> list[str]:
+def _note_track(track: LimbTrack) -> list[str]:
     notes = []
     if track.dropped.total:
         dropped = track.dropped

@@ -17,7 +17,7 @@ from paprle_lab.evaluation.metrics import (
     find_best_shift,
     subtract_spans,
 )
-from paprle_lab.evaluation.tracks import Track
+from paprle_lab.evaluation.tracks import LimbTrack
 
 AGREE = 0.002  # [s] chosen: of slow robots the two ways weigh fast motion differently
 AGREE_SHARE = 0.1  # chosen: and of the delay itself, for robots far behind
@@ -38,7 +38,7 @@ class Shift(NamedTuple):
     note: str = ""
 
 
-def find_shift(track: Track) -> Shift:
+def find_shift(track: LimbTrack) -> Shift:
     """Find the delay of a limb behind its target."""
     if not len(track.target) or len(track.measured) < 2:
         return Shift(None, None)
@@ -58,7 +58,7 @@ def find_shift(track: Track) -> Shift:
     return Shift(None, None, why)
 
 
-def _list_choices(track: Track) -> Iterator[tuple[Spans, Spans]]:
+def _list_choices(track: LimbTrack) -> Iterator[tuple[Spans, Spans]]:
     """Yield stretches to look at and to leave out: long reached, or all reached."""
     yield subtract_spans(track.spans, track.short), track.short[:0]
     if len(track.short):

@@ -15,13 +15,13 @@ from paprle.tracking.kept import make_namer
 from paprle.tracking.looks import LOOK_NS, History, Look, make_look
 from paprle.tracking.tally import Tally
 from paprle_lab.evaluation.store import cut
-from paprle_lab.evaluation.tracks import Source
+from paprle_lab.evaluation.tracks import EpisodeData
 
 Json = dict[str, Any]
 _KEPT = ("position_margin", "clearance_self", "clearance_scene")
 
 
-def judge_tracking(episode: Source) -> Tally:
+def judge_tracking(episode: EpisodeData) -> Tally:
     """Judge the ticks of an episode that its session looked at.
 
     Returns:
@@ -46,7 +46,7 @@ def describe_tracking(tally: Tally) -> Json:
     }
 
 
-def list_looks(episode: Source) -> Iterator[Look]:
+def list_looks(episode: EpisodeData) -> Iterator[Look]:
     """Yield the looks of an episode, each with the status that its tick saw."""
     stamps = [episode.gate[where]["stamp_ns"] for where in cut(len(episode.gate))]
     if not stamps:
@@ -64,7 +64,7 @@ def list_looks(episode: Source) -> Iterator[Look]:
                 yield make_look(ticks[k], episode.gate[row : row + 1][0])
 
 
-def _make_classifier(episode: Source) -> Classifier:
+def _make_classifier(episode: EpisodeData) -> Classifier:
     recorded = episode.config.get("gate") or {}
     given = {key: float(recorded[key]) for key in _KEPT if key in recorded}
     gate = GateSettings(**given)  # type: ignore[arg-type]

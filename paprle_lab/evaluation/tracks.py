@@ -27,7 +27,7 @@ _HOLE = 0.05  # [s] chosen: as in a data set; shorter, lost records are interpol
 _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock's
 
 
-class Source(Protocol):
+class EpisodeData(Protocol):
     """The data of an episode: ``paprle.recording.reader.Episode``, or a stored one.
 
     Attributes:
@@ -54,7 +54,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Track:
+class LimbTrack:
     """One limb while ENGAGED.
 
     Attributes:
@@ -82,7 +82,7 @@ class Track:
         return np.zeros((0, 2)) if self.reach is None else self.reach.short
 
 
-def find_origin_ns(source: Source) -> int:
+def find_origin_ns(source: EpisodeData) -> int:
     """Return the stamp of t = 0: the first session tick, or else gate tick, [ns]."""
     for rows in (source.ticks, source.gate):
         if len(rows):
@@ -90,7 +90,7 @@ def find_origin_ns(source: Source) -> int:
     return 0
 
 
-def find_engaged(source: Source, origin_ns: int) -> Spans:
+def find_engaged(source: EpisodeData, origin_ns: int) -> Spans:
     """Return the stretches in which the session was ENGAGED, shape (S, 2), [s].
 
     A stretch ends where ticks of session or gate are missing: nothing is known there.
@@ -131,8 +131,8 @@ def store_new_samples(ticks: Table) -> Store:
 
 
 def make_tracks(
-    source: Source, limbs: Iterable[Limb], origin_ns: int, engaged: Spans
-) -> list[Track]:
+    source: EpisodeData, limbs: Iterable[Limb], origin_ns: int, engaged: Spans
+) -> list[LimbTrack]:
     """Make the track of every limb.
 
     Args:
@@ -169,7 +169,7 @@ def make_tracks(
         recorded = Recorded(
             samples, source.gate, stamps, origin_ns, commanded, measured, delay
         )
-        track = Track(
+        track = LimbTrack(
             limb=limb.name,
             target=target,
             measured=measured,

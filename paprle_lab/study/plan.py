@@ -43,7 +43,7 @@ class OwnScale:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class StudyPlan:
     """The plan of a study.
 
     Attributes:
@@ -94,7 +94,7 @@ class Step:
     asks: str = ""
 
 
-def read_plan(path: Path) -> Plan:
+def read_plan(path: Path) -> StudyPlan:
     """Read a plan.
 
     Args:
@@ -113,7 +113,7 @@ def read_plan(path: Path) -> Plan:
     return make_plan(tree, path)
 
 
-def make_plan(tree: Any, path: Path) -> Plan:
+def make_plan(tree: Any, path: Path) -> StudyPlan:
     """Return a plan from what its file holds.
 
     Args:
@@ -129,7 +129,7 @@ def make_plan(tree: Any, path: Path) -> Plan:
     if isinstance(tree, dict):
         tree = {"questionnaires": {}, **tree}
     try:
-        plan = TypeAdapter(Plan).validate_json(json.dumps(tree, default=str))
+        plan = TypeAdapter(StudyPlan).validate_json(json.dumps(tree, default=str))
     except ValidationError as err:
         problems = [
             f"{path}: {'.'.join(map(str, one['loc'])) or 'plan'}: {one['msg']}"
@@ -142,7 +142,7 @@ def make_plan(tree: Any, path: Path) -> Plan:
     return plan
 
 
-def _find_mistakes(plan: Plan) -> list[str]:
+def _find_mistakes(plan: StudyPlan) -> list[str]:
     found = [f"{what}: expected at least one" for what in ("conditions", "tasks")
              if not getattr(plan, what)]  # fmt: skip
     for name in (*plan.conditions, *plan.tasks, *plan.questionnaires):
@@ -162,7 +162,7 @@ def _find_mistakes(plan: Plan) -> list[str]:
     return found
 
 
-def find_questionnaire(plan: Plan, name: str) -> Questionnaire:
+def find_questionnaire(plan: StudyPlan, name: str) -> Questionnaire:
     """Return a questionnaire of the plan, or one that is known to all."""
     if name in KNOWN:
         return KNOWN[name]
@@ -188,7 +188,7 @@ class Study:
     """
 
     folder: Path
-    plan: Plan
+    plan: StudyPlan
     orders: Mapping[str, tuple[str, ...]]
 
     def list_steps(self, participant: str) -> list[Step]:
@@ -215,7 +215,7 @@ class Study:
         return steps + [Step(name=f"after_{one}", asks=one) for one in plan.after]
 
 
-def deal_study(plan: Plan, folder: Path) -> Study:
+def deal_study(plan: StudyPlan, folder: Path) -> Study:
     """Deal a plan to participants, and keep that in a new folder.
 
     Args:
@@ -237,7 +237,7 @@ def deal_study(plan: Plan, folder: Path) -> Study:
     dealt = deal(list(plan.conditions), plan.participants, plan.seed)
     orders = dict(zip(names, dealt, strict=True))
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    tree = TypeAdapter(Plan).dump_python(plan, mode="json")
+    tree = TypeAdapter(StudyPlan).dump_python(plan, mode="json")
     text = json.dumps({"plan": tree, "orders": orders}, indent=2, ensure_ascii=False)
     write_text(folder / FILE, text + "\n")
     return Study(folder=folder, plan=plan, orders=orders)

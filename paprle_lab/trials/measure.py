@@ -20,7 +20,7 @@ from paprle_lab.evaluation.latency import list_captures
 from paprle_lab.evaluation.limb import LimbResult, measure_limb
 from paprle_lab.evaluation.metrics import colour_errors, summarise
 from paprle_lab.evaluation.poses import clean
-from paprle_lab.evaluation.tracks import Track, store_new_samples
+from paprle_lab.evaluation.tracks import LimbTrack, store_new_samples
 from paprle_lab.trials.labels import Trial
 from paprle_lab.trials.log import LATENCY, Quality, measure_quality
 
@@ -82,7 +82,7 @@ def _measure_log(trial: Trial) -> TrialResult:
     target, dropped = clean(stamps, table[:, _TARGET])
     measured, _ = clean(stamps, table[:, _ACTUAL])
     spans = np.array([[t.min(), t.max()]])
-    track = Track(
+    track = LimbTrack(
         limb="arm", target=target, measured=measured, spans=spans, dropped=dropped
     )
     latencies = table[:, LATENCY] * 1e-3

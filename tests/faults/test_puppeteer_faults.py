@@ -22,7 +22,7 @@ from paprle.hardware.dynamixel.servo import WATCHDOG
 from paprle.leaders.puppeteer.config import PuppeteerConfig
 from paprle.leaders.puppeteer.leader import Puppeteer
 from paprle_emulators.dynamixel.config import read_rig
-from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.faults import RigFaults
 from paprle_emulators.dynamixel.rig import Rig
 
 LEADER = "puppeteer_papras_7dof_2arm"
@@ -39,7 +39,7 @@ class VirtualBus:
         self.rig = Rig(read_rig(LEADER))
         self.limb = self.rig.limbs["left"]
         del self.rig.limbs["right"]
-        self.faults = Faults(self.rig)
+        self.faults = RigFaults(self.rig)
         servos = [ServoSpec(s.number, s.model) for s in self.limb.spec.servos]
         wire = VirtualWire(self.rig, self.limb.spec.port)
         self.bus = Bus(wire, servos, lambda: self.rig.now_ns)

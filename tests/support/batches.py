@@ -16,7 +16,7 @@ from paprle.ipc.process import WORKSPACE
 from paprle_lab.batch.driver import Account, Batch
 from paprle_lab.batch.engine import Ended, Engine
 from paprle_lab.batch.plan import read_plan
-from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.result_store import ResultStore
 from paprle_lab.batch.run_cell import do_job
 
 START = "import sys; from paprle.cli import main; sys.exit(main())"
@@ -70,7 +70,9 @@ class Here(Engine):
 
 def run_here(plan: Path, out: object, engine: Engine | None = None) -> Account:
     """Run a batch in this process."""
-    return Batch(read_plan(plan), Place(str(out))).run(engine or Here(), lambda _: None)
+    return Batch(read_plan(plan), ResultStore(str(out))).run(
+        engine or Here(), lambda _: None
+    )
 
 
 class RunningBatch:

@@ -21,7 +21,7 @@ from paprle.hardware.web.messages import parse_message
 from paprle.testing import EmulatedHand
 from paprle.testing.stepped import H
 from paprle_emulators.dynamixel.config import read_rig
-from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.faults import RigFaults
 from paprle_emulators.dynamixel.rig import Rig
 from paprle_emulators.hand.model import make_frame, make_hand
 
@@ -189,7 +189,7 @@ class PuppeteerHand(EmulatedHand):
         super().__init__()
         self.buses, self.clock = list(leader._buses.values()), clock
         self.rig, self.motion = self.buses[0].rig, ""
-        self.causes, self.caused = Faults(self.rig), ""
+        self.causes, self.caused = RigFaults(self.rig), ""
         self.was_held = False
 
     def play(self, motion):

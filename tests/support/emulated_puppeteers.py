@@ -21,7 +21,7 @@ from paprle.leaders.puppeteer.config import (
 from paprle.leaders.puppeteer.leader import Puppeteer
 from paprle.testing import LeaderContract
 from paprle_emulators.dynamixel.config import read_rig
-from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.faults import RigFaults
 from paprle_emulators.dynamixel.orders import Orders
 from paprle_emulators.dynamixel.rig import Rig
 from paprle_emulators.dynamixel.server import Server
@@ -63,7 +63,7 @@ class EmulatedPuppeteers:
         reading, self._writing = os.pipe()
         self.server.listen(reading)
         self._pipe = (reading, self._writing)
-        self.faults = Faults(rig)
+        self.faults = RigFaults(rig)
 
     def port(self, limb):
         return self.server.describe()["ports"][limb]

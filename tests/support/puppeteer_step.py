@@ -24,7 +24,7 @@ from paprle.ipc.records import pack_sample
 from paprle.leaders.puppeteer.leader import Puppeteer
 from paprle.retargeting.retarget import Retargeting
 from paprle_emulators.dynamixel.config import read_rig
-from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.faults import RigFaults
 from paprle_emulators.dynamixel.rig import Rig
 
 CYCLE = 0.0025  # [s] 400 Hz
@@ -102,7 +102,7 @@ class PuppeteerStep(LockStep):
         resolved = resolved_once(words or PAIR)
         # in virtual time there is no process that would guard other watchdogs
         self.rig = Rig(replace(read_rig(resolved.leader_name), watchdog="ideal"))
-        self.faults = Faults(self.rig)
+        self.faults = RigFaults(self.rig)
         (self.limb,) = self.rig.limbs.values()
         leader = Puppeteer(resolved.leader, self._now)
         pair = self.pair(resolved, leader.info) if words else None

@@ -12,7 +12,7 @@ _LOOPBACK = "127.0.0.1"
 _ELSEWHERE = ("192.0.2.1", 9)  # spec: RFC 5737; nothing is sent to it
 
 
-class Place(NamedTuple):
+class ListenAddress(NamedTuple):
     """Address on which a server listens.
 
     Attributes:
@@ -27,7 +27,7 @@ class Place(NamedTuple):
     has_tls: bool
 
 
-def find_place(listen: str) -> Place:
+def find_place(listen: str) -> ListenAddress:
     """Return where to listen.
 
     Args:
@@ -41,7 +41,7 @@ def find_place(listen: str) -> Place:
         WebError: If there is no such address.
     """
     if listen == "usb":
-        return Place(_LOOPBACK, (_LOOPBACK, "localhost"), has_tls=False)
+        return ListenAddress(_LOOPBACK, (_LOOPBACK, "localhost"), has_tls=False)
     address = find_lan_address() if listen == "lan" else listen
     try:
         parsed = ipaddress.ip_address(address)
@@ -54,7 +54,7 @@ def find_place(listen: str) -> Place:
             f"listen: expected one IPv4 address, got {address}; a page is reached at "
             "the address that its certificate names"
         )
-    return Place(address, (address,), has_tls=True)
+    return ListenAddress(address, (address,), has_tls=True)
 
 
 def find_lan_address() -> str:

@@ -29,7 +29,7 @@ from paprle.hardware.web.client import Client
 from paprle.hardware.web.errors import WebError
 from paprle.hardware.web.messages import MAX_BYTES
 from paprle.hardware.web.serving.access import Door, Refusal
-from paprle.hardware.web.serving.addresses import Place
+from paprle.hardware.web.serving.addresses import ListenAddress
 
 PROTOCOL = "paprle"
 """Subprotocol of every socket; the token is the second one that is offered."""
@@ -104,7 +104,7 @@ class WebServer:
 
     def __init__(
         self,
-        place: Place,
+        place: ListenAddress,
         port: int,
         site: Site,
         clock: Callable[[], int],

@@ -12,7 +12,7 @@ from __future__ import annotations
 from paprle.compiled import compiled, inlined
 from paprle.contracts.types import Vec
 from paprle.gate.contact.scene import Collision
-from paprle.gate.limits import NO_PAIR, Box, Limits, Motion
+from paprle.gate.limits import NO_PAIR, Box, Limits, MotionState
 from paprle.gate.tcp_limits import STRAIGHT
 from paprle.robot.arrays import Ints
 
@@ -32,7 +32,9 @@ HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
 
 
 @compiled
-def rest_limbs(limits: Limits, collision: Collision, motion: Motion, box: Box) -> int:
+def rest_limbs(
+    limits: Limits, collision: Collision, motion: MotionState, box: Box
+) -> int:
     """Let limbs that make no headway want nothing, as long as nothing has changed.
 
     Args:
@@ -62,7 +64,7 @@ def rest_limbs(limits: Limits, collision: Collision, motion: Motion, box: Box) -
 
 
 @inlined
-def forget_kept(motion: Motion) -> None:
+def forget_kept(motion: MotionState) -> None:
     """Clear the pair that keeps each group back, except of groups that rest."""
     for g in range(len(motion.kept_by)):
         if motion.stalled_for[g] < _LONG:
@@ -71,7 +73,7 @@ def forget_kept(motion: Motion) -> None:
 
 @inlined
 def _has_changed(
-    collision: Collision, motion: Motion, group: Ints, g: int, bound: float
+    collision: Collision, motion: MotionState, group: Ints, g: int, bound: float
 ) -> bool:
     """Return whether a limb's goal or the joints of its rows moved since it stalled."""
     # That is, another joint's command has, or the robot has arrived since.
@@ -88,7 +90,7 @@ def _has_changed(
 
 
 @inlined
-def _has_arrived(collision: Collision, motion: Motion, g: int, i: int) -> bool:
+def _has_arrived(collision: Collision, motion: MotionState, g: int, i: int) -> bool:
     """Return whether a joint's lag changed by over ``_ARRIVED`` since the stall."""
     lag = collision.measured.q_lag[i]
     return bool(abs(lag - motion.stalled_lag[g, i]) > _ARRIVED)
@@ -96,7 +98,7 @@ def _has_arrived(collision: Collision, motion: Motion, g: int, i: int) -> bool:
 
 @compiled
 def note_holds(
-    limits: Limits, collision: Collision, motion: Motion, n_rows: int
+    limits: Limits, collision: Collision, motion: MotionState, n_rows: int
 ) -> None:
     """Write which other joints hold each limb by rows; resting ones are as they were.
 
@@ -139,7 +141,12 @@ def _speaks_of(row: Vec, group: Ints) -> bool:
 
 @compiled
 def update_stall_timers(
-    limits: Limits, collision: Collision, h: float, motion: Motion, box: Box, v: Vec
+    limits: Limits,
+    collision: Collision,
+    h: float,
+    motion: MotionState,
+    box: Box,
+    v: Vec,
 ) -> None:
     """Count for how long each limb has made no headway.
 
@@ -169,7 +176,7 @@ def update_stall_timers(
 
 @inlined
 def _makes_headway(
-    limits: Limits, motion: Motion, box: Box, group: Ints, g: int, v: Vec
+    limits: Limits, motion: MotionState, box: Box, group: Ints, g: int, v: Vec
 ) -> bool:
     """Return whether a limb is near its goal or still moving, if only aside."""
     # Near its goal the pace brings a limb to rest, and a hand that leans on a body is

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from paprle.compiled import compiled
 from paprle.contracts.types import Vec
-from paprle.gate.limits import Box, Limits, Motion
+from paprle.gate.limits import Box, Limits, MotionState
 from paprle.robot.braking import compute_braking_velocity, compute_stopping_distance
 
 _STANDING = 1e-12  # [rad/s] chosen: what is slower brakes as hard as it can
@@ -57,7 +57,7 @@ def bound_ways(limits: Limits, h: float, speed: Vec, way: Vec) -> None:
 
 
 @compiled
-def is_within(limits: Limits, h: float, motion: Motion) -> bool:
+def is_within(limits: Limits, h: float, motion: MotionState) -> bool:
     """Return whether joints at ``v_next`` that brake so keep position limits."""
     for i in range(len(motion.q_cmd)):
         c, v = motion.q_cmd[i], motion.v_next[i]
@@ -70,7 +70,7 @@ def is_within(limits: Limits, h: float, motion: Motion) -> bool:
 
 
 @compiled
-def brake_synchronised(limits: Limits, h: float, motion: Motion, box: Box) -> None:
+def brake_synchronised(limits: Limits, h: float, motion: MotionState, box: Box) -> None:
     """Write braking that brings the joints of a group to rest together."""
     fill_ddq_sync(limits, motion.dq_cmd, motion.ddq_sync)
     for i in range(len(motion.q_cmd)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 from paprle.compiled import compiled, inlined
 from paprle.gate.contact.clearance import fill_gradient
 from paprle.gate.contact.scene import PAIR, TOOL, Collision
-from paprle.gate.limits import Box, Limits, Motion, place_next
+from paprle.gate.limits import Box, Limits, MotionState, place_next
 from paprle.gate.tcp_limits import Tools
 from paprle.robot.arrays import Ints
 
@@ -42,7 +42,7 @@ def yield_to_refusal(
     h: float,
     collision: Collision,
     tools: Tools,
-    motion: Motion,
+    motion: MotionState,
     box: Box,
 ) -> bool:
     """Scale down the groups that bring about what was refused.
@@ -92,7 +92,7 @@ def yield_to_refusal(
 
 @inlined
 def _find_closing(
-    limits: Limits, collision: Collision, motion: Motion, box: Box, g: int
+    limits: Limits, collision: Collision, motion: MotionState, box: Box, g: int
 ) -> float:
     """Return how fast a group closes the refused pair, [m/s]; 0 if it only brakes."""
     group = limits.members[limits.starts[g] : limits.starts[g + 1]]
@@ -103,7 +103,7 @@ def _find_closing(
 
 
 @inlined
-def _can_yield(motion: Motion, box: Box, group: Ints) -> bool:
+def _can_yield(motion: MotionState, box: Box, group: Ints) -> bool:
     """Return whether a group does anything but brake."""
     for i in group:  # noqa: SIM110 - no generators in kernels
         if motion.v_next[i] != box.brake[i]:
@@ -124,7 +124,7 @@ def _moves(collision: Collision, k: int, group: Ints) -> bool:
 
 @inlined
 def _lower(
-    limits: Limits, h: float, motion: Motion, box: Box, g: int, cause: int
+    limits: Limits, h: float, motion: MotionState, box: Box, g: int, cause: int
 ) -> None:
     """Let a group do less above braking, and note the cause."""
     less = _LESS if motion.share[g] * _LESS > _LEAST else 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from paprle.hosts.factories import list_controls
 from paprle.hosts.operator.operator_messages import NEWS, News
 from paprle.hosts.operator.progress import Progress
-from paprle.hosts.plan import Plan
+from paprle.hosts.plan import SessionPlan
 from paprle.hosts.roles import SESSION_RING
 from paprle.hosts.supervisor import Children
 from paprle.ipc.ports import name_port
@@ -30,7 +30,7 @@ class Desk:
     """Posts the terminal's texts to the pages, and takes what is asked for there."""
 
     def __init__(
-        self, children: Children, plan: Plan, core: Core, progress: Progress
+        self, children: Children, plan: SessionPlan, core: Core, progress: Progress
     ) -> None:
         """Make it.
 
@@ -152,7 +152,7 @@ class Desk:
         return n != before
 
 
-def _describe_leader(plan: Plan) -> dict[str, Any]:
+def _describe_leader(plan: SessionPlan) -> dict[str, Any]:
     """Return how it is begun, what is moved at a page, and whether poses are kept."""
     at_page = [one.info for one in plan.leaders.values() if one.is_at_page]
     limbs = [limb.name for limb in plan.robot.info.limbs]

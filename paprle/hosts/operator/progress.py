@@ -12,7 +12,7 @@ from paprle.gate.reasons import Reason
 from paprle.hosts.operator.standing import Standing
 from paprle.hosts.operator.terminal import Operator
 from paprle.hosts.operator.tracking_watch import TrackingWatch, make_classifier
-from paprle.hosts.plan import Plan
+from paprle.hosts.plan import SessionPlan
 from paprle.ipc.records import Record
 from paprle.session.core import Core
 
@@ -30,7 +30,9 @@ class Progress:
             should wait for it.
     """
 
-    def __init__(self, core: Core, plan: Plan, operator: Operator | None) -> None:
+    def __init__(
+        self, core: Core, plan: SessionPlan, operator: Operator | None
+    ) -> None:
         """Prepare.
 
         Args:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from paprle.contracts.types import SessionState
-from paprle.hosts.plan import Plan
+from paprle.hosts.plan import SessionPlan
 from paprle.ipc.records import Record
 from paprle.session.core import Core
 from paprle.tracking.classify import Classifier
@@ -17,7 +17,7 @@ from paprle.tracking.tally import Tally
 _MOST_WAITING = 600  # chosen: a terminal that hung for a minute
 
 
-def make_classifier(plan: Plan) -> Classifier:
+def make_classifier(plan: SessionPlan) -> Classifier:
     """Return the classifier of a session's robot."""
     gate = plan.resolved.gate
     bodies = plan.robot.make_collision_model(gate.scene)

@@ -16,7 +16,7 @@ from paprle.recording.mcap.records import frame_one, frame_records
 from paprle.recording.mcap.writer import IndexedFile
 from paprle.recording.messages.channels import Channel, Rows
 from paprle.recording.messages.types import STRING, TF_MESSAGE, encode, make_message
-from paprle.recording.tracks import Track, make_first_messages
+from paprle.recording.tracks import CameraTrack, make_first_messages
 
 DESCRIPTION_TOPIC = "/robot_description"
 _CHUNK_BYTES = 3 << 17  # chosen: of records, a second of an arm; damage costs that
@@ -37,7 +37,7 @@ class Compaction:
         layout: Layout,
         header: Mapping[str, Any],
         channels: Sequence[Channel],
-        tracks: Sequence[Track],
+        tracks: Sequence[CameraTrack],
     ) -> None:
         """Create the hidden file.
 
@@ -133,7 +133,7 @@ class Compaction:
         with contextlib.suppress(OSError):
             self._beside.unlink(missing_ok=True)
 
-    def _begin(self, tracks: Sequence[Track]) -> None:
+    def _begin(self, tracks: Sequence[CameraTrack]) -> None:
         for attachment in list_attachments(self._header):
             self._file.attach(attachment)
         self._file.note(make_metadata(self._header))

@@ -18,7 +18,7 @@ from paprle.recording.messages.types import (
     STRING,
     make_schema,
 )
-from paprle.recording.tracks import Track
+from paprle.recording.tracks import CameraTrack
 
 TIME_NOTE = (
     "header.stamp is monotonic time of the recording host, exact; log_time is the "
@@ -38,7 +38,7 @@ class Topics:
         self._schemas: dict[str, int] = {}
 
     def declare_own(
-        self, channels: Sequence[Channel], tracks: Sequence[Track]
+        self, channels: Sequence[Channel], tracks: Sequence[CameraTrack]
     ) -> list[Schema | Topic]:
         """Return the declarations of these channels and tracks, and of the events."""
         told: list[Schema | Topic] = []

@@ -32,7 +32,7 @@ from paprle.recording.mcap.scan import MAGIC
 from paprle.recording.mcap.writer import pack
 from paprle.recording.messages.channels import EVENTS_TOPIC, Rows, make_channels
 from paprle.recording.messages.types import STRING, encode, make_message
-from paprle.recording.tracks import Track, list_tracks
+from paprle.recording.tracks import CameraTrack, list_tracks
 
 GONE = "the file was moved or removed while it was written"
 _BATCH = 256  # chosen: records a small chunk; at most some 2 MB for a humanoid
@@ -118,7 +118,7 @@ class Journal:
         if len(pending) >= _BATCH:
             self.flush()
 
-    def write_picture(self, track: Track, coded: Coded) -> None:
+    def write_picture(self, track: CameraTrack, coded: Coded) -> None:
         """Take one picture; it reaches the kernel with the next flush.
 
         Args:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from paprle.ipc.pictures import Coded, Kind, unpack_coded
-from paprle.recording.tracks import Track, list_tracks
+from paprle.recording.tracks import CameraTrack, list_tracks
 
 MAX_PICTURE = 8 << 20  # [bytes] chosen: half of what a reader takes for a chunk
 
@@ -56,14 +56,14 @@ class Footage:
             n_before: The last number that they were told by another recorder.
         """
         tracks = list_tracks(cameras)
-        self._tracks: dict[tuple[str, int], Track] = {
+        self._tracks: dict[tuple[str, int], CameraTrack] = {
             (track.camera, track.kind): track for track in tracks
         }
         self._rings, self._tell = rings, tell
         self._begin_ns: int | None = None
         self._n_episodes = n_before
         self._counts: dict[str, _Count] = {}
-        self._has_key: set[Track] = set()
+        self._has_key: set[CameraTrack] = set()
         tell(n_before, False)
 
     def begin(self, stamp_ns: int) -> None:
@@ -101,7 +101,7 @@ class Footage:
             for ring in [self._rings[name]]
         }
 
-    def take(self) -> Iterator[tuple[Track | None, Any]]:
+    def take(self) -> Iterator[tuple[CameraTrack | None, Any]]:
         """Yield what belongs to the episode, and take it out of the rings.
 
         Yields:
@@ -120,8 +120,8 @@ class Footage:
                     yield from self._judge(track, coded, self._begin_ns)
 
     def _judge(
-        self, track: Track, coded: Coded, begin_ns: int
-    ) -> Iterator[tuple[Track, Coded]]:
+        self, track: CameraTrack, coded: Coded, begin_ns: int
+    ) -> Iterator[tuple[CameraTrack, Coded]]:
         """Yield a picture that can be decoded, of this episode."""
         if coded.stamp_ns < begin_ns:
             return

@@ -22,7 +22,7 @@ from paprle.recording.mcap.scan import (
     Topic,
 )
 from paprle.recording.messages.types import decode
-from paprle.recording.tracks import Track, camera_from_dict, list_tracks
+from paprle.recording.tracks import CameraTrack, camera_from_dict, list_tracks
 from paprle.recording.video.codec import Decoder, Image
 
 _HEADER = "header.json"
@@ -45,7 +45,7 @@ class Coded(NamedTuple):
     format: str
 
 
-class Picture(NamedTuple):
+class RecordedPicture(NamedTuple):
     """A picture.
 
     Attributes:
@@ -89,7 +89,7 @@ class Footage:
         tracks = list_tracks(settings)
         self._tracks = {(track.camera, track.kind): track for track in tracks}
 
-    def list_tracks(self) -> tuple[Track, ...]:
+    def list_tracks(self) -> tuple[CameraTrack, ...]:
         """Return what there is of each camera: pictures, and depth beside them."""
         return tuple(self._tracks.values())
 
@@ -115,7 +115,7 @@ class Footage:
 
     def read(
         self, camera: str, *, depth: bool = False
-    ) -> Generator[Picture, None, None]:
+    ) -> Generator[RecordedPicture, None, None]:
         """Yield the pictures of a camera, decoded, in order.
 
         Args:
@@ -131,9 +131,9 @@ class Footage:
         size = (info.width, info.height)
         decoder = Decoder(track.format, size, is_depth=track.format == "png")
         for coded in self.read_coded(camera, depth=depth):
-            yield Picture(coded.stamp_ns, decoder.decode(coded.data))
+            yield RecordedPicture(coded.stamp_ns, decoder.decode(coded.data))
 
-    def _find_track(self, camera: str, *, depth: bool) -> Track:
+    def _find_track(self, camera: str, *, depth: bool) -> CameraTrack:
         track = self._tracks.get((camera, Kind.DEPTH if depth else Kind.PICTURE))
         if track is None:
             what = "depth" if depth else "pictures"
@@ -170,7 +170,7 @@ def _iterate_chunks(path: Path) -> Iterator[Chunk]:
         raise RecordingError(f"{path}: expected to read it, got {err}") from err
 
 
-def _decode(track: Track, data: bytes, path: Path) -> Coded:
+def _decode(track: CameraTrack, data: bytes, path: Path) -> Coded:
     try:
         message = decode(data, track.typename)
         video = track.format == "h264"

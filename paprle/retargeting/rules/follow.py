@@ -41,7 +41,7 @@ class Chase(NamedTuple):
     motion: LookSettings
 
 
-class Seen(NamedTuple):
+class ObjectAnchor(NamedTuple):
     """Poses of object and target when the object was first seen.
 
     Attributes:
@@ -67,7 +67,7 @@ class FollowState(NamedTuple):
     T: Vec
     v: Vec
     begin: Vec
-    seen: Seen | None
+    seen: ObjectAnchor | None
     stamp_ns: int
 
 
@@ -100,7 +100,9 @@ class FollowRule(LimbRule[FollowState]):
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
         T_object = self._find(inputs)
-        seen = None if T_object is None else state.seen or Seen(T_object, state.T)
+        seen = (
+            None if T_object is None else state.seen or ObjectAnchor(T_object, state.T)
+        )
         goal = state.T
         if T_object is not None and seen is not None:
             goal = self._lead(T_object, seen, state.begin)
@@ -118,7 +120,7 @@ class FollowRule(LimbRule[FollowState]):
         T: Vec = self._T_base_world @ pin.XYZQUATToSE3(pose).homogeneous
         return T
 
-    def _lead(self, T_object: Vec, seen: Seen, begin: Vec) -> Vec:
+    def _lead(self, T_object: Vec, seen: ObjectAnchor, begin: Vec) -> Vec:
         """Return where the object leads the limb to, shape (4, 4)."""
         T_0, T_object0 = seen.T_base_eef, seen.T_base_object
         goal: Vec = np.eye(4)

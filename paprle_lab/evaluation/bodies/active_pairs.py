@@ -8,14 +8,14 @@ from paprle.gate.reasons import Reason, to_bits
 from paprle.ipc.held import read_held
 from paprle.recording.scene import make_collision_model
 from paprle_lab.evaluation.store import cut
-from paprle_lab.evaluation.tracks import Source
+from paprle_lab.evaluation.tracks import EpisodeData
 
 _KEEPING = to_bits({Reason.CLEARANCE, Reason.UNVERIFIED})
 _LOOK_NS = 200_000_000  # [ns] chosen: as often as a session looks
 _MOST = 2  # chosen: more pairs than this say less
 
 
-def find_kept(episode: Source) -> list[str]:
+def find_kept(episode: EpisodeData) -> list[str]:
     """Return what was kept clear of what, in words, the longest first.
 
     The cause that the gate recorded counts. Where it recorded none, the pair that is

@@ -18,7 +18,7 @@ from paprle.recording.scene import make_collision_model
 from paprle.robot.bodies.collision import CollisionModel
 from paprle_lab.evaluation.store import Rows
 from paprle_lab.evaluation.timing import list_runs
-from paprle_lab.evaluation.tracks import Source
+from paprle_lab.evaluation.tracks import EpisodeData
 
 TOLERANCE = 0.0005  # [m] spec: C1 of docs/SAFETY.md
 STEP = math.radians(0.5)  # [rad] or [m] chosen: under 5 mm at the hand of a 0.5 m arm
@@ -43,7 +43,7 @@ class Clearance(NamedTuple):
     n_violations: int
 
 
-def judge_clearance(episode: Source) -> Clearance | None:
+def judge_clearance(episode: EpisodeData) -> Clearance | None:
     """Judge the commands of an episode.
 
     Recordings from before clearances were kept are measured but not judged.

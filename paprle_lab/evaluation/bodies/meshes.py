@@ -36,7 +36,7 @@ from paprle.robot.tree import Urdf
 from paprle_lab.evaluation.bodies.clearance import STEP, TOLERANCE
 from paprle_lab.evaluation.store import Rows
 from paprle_lab.evaluation.timing import list_runs
-from paprle_lab.evaluation.tracks import Source
+from paprle_lab.evaluation.tracks import EpisodeData
 
 ELEMENT = "paprle"  # of a URDF: holds what was replaced by bodies
 _N_POSTURES = 200  # chosen: tells 95 % from 90 %
@@ -78,7 +78,7 @@ class Contacts(NamedTuple):
     left_out: tuple[Pair, ...]
 
 
-def judge_contacts(episode: Source) -> Contacts | None:
+def judge_contacts(episode: EpisodeData) -> Contacts | None:
     """Judge the commands of an episode by the meshes of its URDF.
 
     Returns:
@@ -297,7 +297,7 @@ def _read_primitive(collision: ET.Element) -> coal.CollisionGeometry:
     return round_shape(float(shape.get("radius", "")), float(shape.get("length", "")))
 
 
-def _list_looks(episode: Source) -> Iterator[tuple[float, Vec]]:
+def _list_looks(episode: EpisodeData) -> Iterator[tuple[float, Vec]]:
     """Yield time, [s], and command after each move of ``STEP``, between, and last."""
     # The last command of a run is looked at, however little it moved.
     begin_ns = int(episode.gate[:1]["stamp_ns"][0]) if len(episode.gate) else 0

@@ -22,7 +22,7 @@ from paprle_lab.evaluation.reporting.report_text import (
 from paprle_lab.evaluation.ways import WAYS, list_rows
 
 Json = dict[str, Any]
-Picture = tuple[str, str, bytes]
+ReportPicture = tuple[str, str, bytes]
 _JPEG = b"\xff\xd8"  # spec: ITU-T T.81, a JPEG begins so
 
 STYLE = """
@@ -71,7 +71,7 @@ FOOTER = (
 
 
 def render_page(
-    entries: Sequence[Json], pictures: Sequence[Iterable[Picture]], title: str
+    entries: Sequence[Json], pictures: Sequence[Iterable[ReportPicture]], title: str
 ) -> str:
     """Render a whole report.
 
@@ -99,7 +99,7 @@ def render_page(
     )
 
 
-def _render_episode(entry: Json, pictures: Iterable[Picture]) -> str:
+def _render_episode(entry: Json, pictures: Iterable[ReportPicture]) -> str:
     facts = ", ".join(list_facts(entry))
     notes = "".join(f"<li>{escape(str(note))}</li>" for note in entry["notes"])
     return "".join(

@@ -26,7 +26,7 @@ from paprle_lab.evaluation.bags import BagTopics, measure_bag
 from paprle_lab.evaluation.episode import EpisodeResult, measure_episode
 from paprle_lab.evaluation.groups import compare
 from paprle_lab.evaluation.reporting.files import name_report, write_text
-from paprle_lab.evaluation.reporting.page import Picture, render_page
+from paprle_lab.evaluation.reporting.page import ReportPicture, render_page
 from paprle_lab.evaluation.reporting.report_text import describe_itv, summarise_entry
 
 Json = dict[str, Any]
@@ -141,7 +141,7 @@ def _write(
     write_text(page, render_page(results, pictures, f"Teleoperation report: {title}"))
 
 
-def _list_strips(result: EpisodeResult) -> Iterator[Picture]:
+def _list_strips(result: EpisodeResult) -> Iterator[ReportPicture]:
     """Yield a strip of pictures of each camera; none where nothing can be decoded."""
     path = Path(result.entry["path"])
     if result.entry["error"] is not None or not path.is_file():

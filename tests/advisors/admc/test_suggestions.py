@@ -7,7 +7,7 @@ import pytest
 from paprle.advisors.admc.suggestions import (
     NAMES,
     Goal,
-    Hand,
+    HandAbilities,
     find_turn,
     normalise,
     suggest,
@@ -17,7 +17,7 @@ from paprle.advisors.admc.suggestions import (
 from paprle.advisors.admc.watches import Crossing, Hold, Hover
 from paprle.contracts.axes import AxisSpeeds, compute_difference
 
-HAND = Hand(AxisSpeeds(0.1, 0.5, 1.0), 0.01, 0.015)
+HAND = HandAbilities(AxisSpeeds(0.1, 0.5, 1.0), 0.01, 0.015)
 RNG = np.random.default_rng(19)
 FAR = RNG.uniform(-0.6, 0.6, (200, 3)) + np.sign(RNG.uniform(-1, 1, (200, 1))) * 0.03
 

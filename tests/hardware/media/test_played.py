@@ -7,7 +7,7 @@ from cells import spread
 from paprle.hardware.media.fragments import HEADS, unpack_ask
 from paprle.hardware.media.rate import RateEstimator
 from paprle.hardware.media.receiver import Receiver
-from paprle.hardware.media.sender import Sender, Source
+from paprle.hardware.media.sender import ImageSource, Sender
 from paprle.hardware.net.impairment import Impairment
 from paprle.hardware.net.trace import DIRECTIONS, Row, Trace, list_profiles, load_traces
 
@@ -23,7 +23,7 @@ class Flow:
 
     def __init__(self, number, n_points):
         rate = RateEstimator(RESERVED + 62_500.0, 6.25e6)
-        self.sender = Sender(SECRET, Source(number, 0.001, PERIOD), rate, RESERVED)
+        self.sender = Sender(SECRET, ImageSource(number, 0.001, PERIOD), rate, RESERVED)
         self.receiver = Receiver(SECRET, number, SHAPE)
         rng = np.random.default_rng(1)
         self.depth = np.zeros(SHAPE, np.uint16)

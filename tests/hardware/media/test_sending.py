@@ -12,11 +12,11 @@ from paprle.hardware.media.fragments import (
 )
 from paprle.hardware.media.rate import LEAST, RateEstimator, Word
 from paprle.hardware.media.receiver import Receiver
-from paprle.hardware.media.sender import Sender, Source
+from paprle.hardware.media.sender import ImageSource, Sender
 
 SECRET = b"a secret of thirty-two bytes ..."
 SHAPE, PERIOD, H = (120, 160), 1 / 15, 0.001
-SOURCE = Source(number=0, unit=0.001, period=PERIOD)
+SOURCE = ImageSource(number=0, unit=0.001, period=PERIOD)
 POSE, POSE_EVERY = 200, 0.005  # [bytes], [s]
 
 

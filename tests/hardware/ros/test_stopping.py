@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paprle.hardware.ros.stopping import Plan, StopPlanner
+from paprle.hardware.ros.stopping import StopPlan, StopPlanner
 
 H = 0.005
 A = np.array([20.0, 10.0, 5.0])
@@ -98,7 +98,7 @@ class Course:
     def send(self, q):
         state = self.state()
         plan = self.planner.advance(q, self.now_ns, H)
-        self.plan = Plan(
+        self.plan = StopPlan(
             np.append(0.0, plan.times),
             np.vstack([state[0], plan.q]),
             np.vstack([state[1], plan.dq]),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paprle.hardware.web.device import WebDevice
-from paprle.hardware.web.messages import ClockMessage, Hand, SampleMessage
+from paprle.hardware.web.messages import ClockMessage, HandMessage, SampleMessage
 from paprle.testing import ManualClock
 
 SKEW = 7.0  # [s]
@@ -27,7 +27,7 @@ class Page:
 
     def make(self):
         self.seq += 1
-        hand = Hand(
+        hand = HandMessage(
             p=(0.0, self.y, 0.0), q=(0.0, 0.0, 0.0, 1.0), tracked=True, held=True,
             press=self.press,
         )  # fmt: skip

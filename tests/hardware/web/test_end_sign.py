@@ -6,13 +6,15 @@ import numpy as np
 import pytest
 
 from paprle.hardware.web.end_sign import APART, HOLD_NS, PINCHED, EndSign
-from paprle.hardware.web.hand import Seen
+from paprle.hardware.web.hand import HandReading
 
 TICK = 11_000_000  # [ns]
 
 
 def hand(gap, held=False, tracked=True):
-    return Seen(np.zeros(3), np.array([0, 0, 0, 1.0]), tracked, held, 1, 0.0, gap=gap)
+    return HandReading(
+        np.zeros(3), np.array([0, 0, 0, 1.0]), tracked, held, 1, 0.0, gap=gap
+    )
 
 
 class Person:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from paprle.hardware.web.hand import HandClutch, Seen, multiply
+from paprle.hardware.web.hand import HandClutch, HandReading, multiply
 
 UNIT = np.array([0.0, 0.0, 0.0, 1.0])
 DT = 1 / 60
@@ -25,7 +25,7 @@ class Mover:
         self.press, self.has_deadman = 1, True
 
     def say(self, p=(0, 0, 0), q=UNIT, *, held=True, tracked=True, **more):
-        seen = Seen(
+        seen = HandReading(
             np.array(p, float),
             np.array(q, float),
             tracked,

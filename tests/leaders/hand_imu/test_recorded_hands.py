@@ -8,7 +8,7 @@ from shared_data import find_shared
 from paprle.hardware.hand.frames import HandFrame
 from paprle.leaders.hand_imu.gestures import Fist
 from paprle.leaders.hand_imu.place import locate
-from paprle.leaders.hand_imu.track import Track
+from paprle.leaders.hand_imu.track import HandTrack
 from paprle_emulators.hand.model import CENTRE, FOCAL
 
 
@@ -18,7 +18,7 @@ def read():
 
 def follow(frames):
     """Return times, positions, flags and raw positions of a film."""
-    track, rows = Track(), []
+    track, rows = HandTrack(), []
     for frame in frames:
         hand = frame.hands[0] if frame.hands else None
         p = None if hand is None else locate(frame, hand, "palm", 0.09)

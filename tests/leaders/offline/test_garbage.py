@@ -13,7 +13,7 @@ from paprle.leaders.offline.checks import clean
 from paprle.leaders.offline.config import OfflineConfig
 from paprle.leaders.offline.leader import Offline
 from paprle.leaders.offline.timeline import Timeline
-from paprle.leaders.offline.track import Rows, Track
+from paprle.leaders.offline.track import Rows, RowTrack
 from paprle.testing import ManualClock, check_sample, make_feedback
 
 QUICK = settings(
@@ -106,7 +106,7 @@ def test_any_poses(rows, speed):
     if len(good.t) < 2:
         return
     assert np.abs(np.linalg.norm(good.quat_xyzw, axis=1) - 1).max() < 1e-12
-    track = Track(
+    track = RowTrack(
         Rows(t=good.t - good.t[0], p=good.p, quat_xyzw=good.quat_xyzw), breaks
     )
     timeline = Timeline([track], speed)

@@ -13,7 +13,7 @@ from dynamixel_sdk import (
 )
 
 from paprle_emulators.dynamixel.config import RigSpec, read_limb
-from paprle_emulators.dynamixel.faults import Faults
+from paprle_emulators.dynamixel.faults import RigFaults
 from paprle_emulators.dynamixel.rig import Rig
 
 LIMBS = yaml.safe_load(TWO_JOINTS)["limbs"]
@@ -29,7 +29,7 @@ def rig():
 
 @pytest.fixture
 def faults(rig):
-    return Faults(rig)
+    return RigFaults(rig)
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@ import pytest
 
 from paprle.hardware.piper.protocol import ArmStatus, ControlMode, Frame
 from paprle_emulators.piper.arm import EmulatedArm
-from paprle_emulators.piper.faults import Faults
+from paprle_emulators.piper.faults import ArmFaults
 from paprle_emulators.piper.reports import make_reports
 
 S = 1_000_000_000
@@ -18,7 +18,7 @@ def arm():
 
 @pytest.fixture
 def faults(arm):
-    return Faults(arm)
+    return ArmFaults(arm)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from two_hosts import need_namespaces
 
 from paprle.cli import main
 from paprle.ipc.process import WORKSPACE
-from paprle_lab.batch.result_store import Place
+from paprle_lab.batch.result_store import ResultStore
 from paprle_lab.batch.table import read_table
 
 pytestmark = [pytest.mark.process, pytest.mark.long, pytest.mark.timeout(300)]
@@ -103,7 +103,7 @@ def test_results_in_an_object_store_are_those_of_a_folder(plan, store, tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "4 cells: 4 done" in done.stdout
     assert "4 cells: 0 done, 4 were before" in again.stdout
-    table = Place(store).read("table.parquet")
+    table = ResultStore(store).read("table.parquet")
     assert table == (tmp_path / "here" / "table.parquet").read_bytes()
     assert len(read_rows(tmp_path / "here")) == 4
 
@@ -112,7 +112,7 @@ def test_results_in_an_object_store_are_those_of_a_folder(plan, store, tmp_path)
 @needs_store
 def test_motions_in_an_object_store_are_fetched(store, tmp_path):
     motion = write_motion(tmp_path / "m.csv", np.array([0.3, 0, 0.3]), [0, 0, 0, 1], 3)
-    Place("s3://bucket").put(motion, "motions/m.csv")
+    ResultStore("s3://bucket").put(motion, "motions/m.csv")
     how = {"settings": ["session.rate=100", "retarget.mode=relative"]}
     here = write_plan(tmp_path / "here.yaml", leaders=["m.csv"], **how)
     there = write_plan(
@@ -124,6 +124,6 @@ def test_motions_in_an_object_store_are_fetched(store, tmp_path):
 
     assert done.returncode == 0, done.stdout + done.stderr
     (own,) = read_rows(tmp_path / "here")
-    (other,) = read_table(Place(store))
+    (other,) = read_table(ResultStore(store))
     assert other["leader"] == "s3://bucket/motions/m.csv"
     assert other["commands"] == own["commands"]

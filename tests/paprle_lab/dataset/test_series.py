@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from paprle.observation.columns import unwrap_rotation
-from paprle.recording.video.pictures import Picture
+from paprle.recording.video.pictures import RecordedPicture
 from paprle_lab.dataset.film import Film
 from paprle_lab.dataset.series import Series
 
@@ -61,7 +61,7 @@ def test_what_cannot_be_used_is_counted_and_repeats_are_not():
 
 def film(stamps, size=(2, 2)):
     image = np.zeros((2, 2, 3), np.uint8)
-    return Film(iter([Picture(stamp, image) for stamp in stamps]), size)
+    return Film(iter([RecordedPicture(stamp, image) for stamp in stamps]), size)
 
 
 def test_the_nearest_picture_is_picked_and_the_rest_counted():
@@ -75,10 +75,14 @@ def test_the_nearest_picture_is_picked_and_the_rest_counted():
     assert one.close() == 1
 
 
-@pytest.mark.parametrize("bad", [Picture(15, None), Picture(5, np.zeros((2, 2, 3)))])
+@pytest.mark.parametrize(
+    "bad", [RecordedPicture(15, None), RecordedPicture(5, np.zeros((2, 2, 3)))]
+)
 def test_pictures_that_are_broken_or_go_back_are_left_out(bad):
     image = np.zeros((2, 2, 3), np.uint8)
-    one = Film(iter([Picture(10, image), bad, Picture(20, image)]), (2, 2))
+    one = Film(
+        iter([RecordedPicture(10, image), bad, RecordedPicture(20, image)]), (2, 2)
+    )
 
     assert one.pick(20).stamp_ns == 20
 

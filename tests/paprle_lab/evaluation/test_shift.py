@@ -9,7 +9,7 @@ from paprle_lab.evaluation.episode import measure_source
 from paprle_lab.evaluation.limb import measure_limb
 from paprle_lab.evaluation.poses import Dropped, Trajectory
 from paprle_lab.evaluation.shift import find_shift
-from paprle_lab.evaluation.tracks import Track
+from paprle_lab.evaluation.tracks import LimbTrack
 
 T = np.arange(0.0, 12.0, 0.01)
 DELAY = 0.0137
@@ -20,10 +20,10 @@ def wave(t):
     return np.stack(p, axis=1)
 
 
-def make_track(p_target, p_measured, t_measured=T) -> Track:
+def make_track(p_target, p_measured, t_measured=T) -> LimbTrack:
     """Make a track of which nothing is known but the motions, as of a bag."""
     turn = [0.0, 0.0, 0.0, 1.0]
-    return Track(
+    return LimbTrack(
         limb="arm",
         target=Trajectory(T, p_target, np.tile(turn, (len(T), 1))),
         measured=Trajectory(t_measured, p_measured, np.tile(turn, (len(T), 1))),
