@@ -11,7 +11,7 @@ from paprle.contracts.types import RobotInfo, Vec
 _NOTHING: Vec = np.zeros(0)
 NOBODY = RobotInfo(
     name="",
-    urdf_path=Path(__file__).with_name("nobody.urdf"),
+    urdf_path=Path(__file__).with_name("empty_robot.urdf"),
     joint_names=(),
     q_min=_NOTHING,
     q_max=_NOTHING,
