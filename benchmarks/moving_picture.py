@@ -82,7 +82,7 @@ def _play(operator: Operator, outlook: Outlook) -> None:
     operator.drag(outlook, LIMB, DOWN, FAR)
     operator.let_go()
     operator.drive(["PageDown"], 0.6)
-    page.locator("#stop").click()
+    page.locator("[data-press=stop]").click()
     operator.see("Stopped")
     operator.press.up("m")
     page.wait_for_timeout(1500)

@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from annotated_types import Ge, Le, MaxLen
+from annotated_types import Ge, Le, MaxLen, Predicate
 from pydantic import TypeAdapter
 
+from paprle.contracts.actions import PAGE_ACTIONS
 from paprle.contracts.reality_levels import Level
 from paprle.hardware.web.messages import (
     STRICT,
@@ -26,19 +27,7 @@ _FAR = 100.0  # [rad] or [m] chosen: no joint goes farther
 
 Deflection = Annotated[float, Ge(-1), Le(1)]
 Coordinate = Annotated[float, Ge(-_FAR), Le(_FAR)]
-Action = Literal[
-    "engage",
-    "stop",
-    "next_episode",
-    "discard",
-    "clear",
-    "redo",
-    "success",
-    "failure",
-    "reposture",
-    "keep",
-    "play",
-]
+Action = Annotated[str, Predicate(PAGE_ACTIONS.__contains__)]
 """What a page may ask for; it cannot quit."""
 
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import NamedTuple
 
+from paprle.contracts.actions import PAGE_KEYS
 from paprle.contracts.operator_requests import Wishes
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import RobotInfo
 from paprle.hardware.web.serving.addresses import find_place
 from paprle.hardware.web.serving.files import load_pages
-from paprle.hardware.web.serving.server import POLICY, Site, WebServer
+from paprle.hardware.web.serving.server import POLICY, Page, Site, WebServer
 from paprle.observers.view.config import ViewConfig
 from paprle.observers.view.library import Library
 from paprle.observers.view.page_socket import Talk
@@ -65,6 +67,7 @@ def make_site(
     pages = dict(load_pages("paprle.observers.view"))
     shared = load_pages("paprle.hardware.web")
     pages |= {name: shared[name] for name in ("/deadman.js", "/link.js")}
+    pages["/keys.js"] = make_key_table()
     framing = f"{POLICY}; frame-src 'self'"
     for name in ("/", "/index.html"):
         pages[name] = pages[name]._replace(policy=framing)
@@ -103,3 +106,11 @@ def make_site(
         )
     server.open(context)
     return Opened(panel, talk, server, relay, album, notes)
+
+
+def make_key_table() -> Page:
+    """Return the keys and buttons of the page, as a script that it imports."""
+    # served with the page: its Stop stands there before any socket is open
+    rows = [{**row._asdict(), "cap": row.cap} for row in PAGE_KEYS]
+    script = f"export const KEYS = {json.dumps(rows)};\n"
+    return Page(script.encode(), "text/javascript; charset=utf-8")

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from paprle.contracts.actions import KEY_CAPS
 from paprle.contracts.kit.motion_cues import CrossingCounter
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import GateState, RobotInfo, SessionState
@@ -31,8 +32,8 @@ _LET_GO = "Let go, or move back."
 _RELEASE = (
     "See what stopped it, and that the robot may move.",
     "Let go of every dead-man.",
-    "Press Release (c).",
-    "Begin again, or press Go home (n).",
+    f"Press Release ({KEY_CAPS['clear']}).",
+    f"Begin again, or press Go home ({KEY_CAPS['next_episode']}).",
 )
 
 

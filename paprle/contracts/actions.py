@@ -1,8 +1,16 @@
-"""Requests of an operator, made by key, page or a button of a device."""
+"""Requests of an operator, made by key, page or a button of a device.
+
+``Actions`` counts them, and ``OPERATOR_KEYS`` names each key once: the terminal's keys
+and its line of help, the page's buttons, keys and tooltips, and the requests that a
+page may make are all made from that table. A new key is a row here, a field of
+``Actions`` at its end (recordings and links hold the first six), the code that acts on
+it, and a row of the table in docs/operating.md.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Literal, NamedTuple
 
 
 class Actions(NamedTuple):
@@ -39,3 +47,92 @@ class Actions(NamedTuple):
     def since(self, before: Actions) -> Actions:
         """Return what was asked for after ``before``."""
         return Actions(*(now - then for now, then in zip(self, before, strict=True)))
+
+
+Place = Literal["terminal", "header", "stopped", "episode", "teach", "field"]
+"""Parts of the page where a key has a button; ``field``: it goes to a text field of the
+page; ``terminal``: the page has no such key."""
+
+
+class OperatorKey(NamedTuple):
+    """A key of the operator, at the terminal and at the page.
+
+    Attributes:
+        name: The action, a field of ``Actions``; of a text, ``task`` or ``note``.
+        key: By the browser's name for it.
+        help: Words of the terminal's line of keys.
+        place: Where its button stands at the page.
+        label: Of that button.
+        tip: Tooltip of that button.
+        is_vain_stopped: It does nothing while a stop is latched.
+    """
+
+    name: str
+    key: str
+    help: str
+    place: Place
+    label: str = ""
+    tip: str = ""
+    is_vain_stopped: bool = False
+
+    @property
+    def cap(self) -> str:
+        """Letters of the key cap."""
+        return "Space" if self.key == " " else self.key
+
+
+OPERATOR_KEYS = (
+    OperatorKey(
+        "engage", "Enter", "engage/pause", "episode", "Start",
+        "start an episode; pause it and go on", is_vain_stopped=True,
+    ),
+    OperatorKey(
+        "stop", " ", "STOP", "header", "STOP", "stop now, in every state, and latch it",
+    ),
+    OperatorKey(
+        "next_episode", "n", "next", "episode", "End",
+        "end the episode and keep it; after a stop go home", is_vain_stopped=True,
+    ),
+    OperatorKey(
+        "success", "+", "success", "episode", "Success",
+        "end the episode, keep it, the task was done",
+    ),
+    OperatorKey(
+        "failure", "-", "failure", "episode", "Failure",
+        "end the episode, keep it, the task was not done",
+    ),
+    OperatorKey(
+        "discard", "x", "discard", "episode", "Discard",
+        "end the episode and discard it",
+    ),
+    OperatorKey(
+        "redo", "b", "back, to redo", "episode", "Redo",
+        "end the episode and discard it, to do it again",
+    ),
+    OperatorKey("task", "t", "task of the next episode", "field"),
+    OperatorKey("note", "#", "note", "field"),
+    OperatorKey(
+        "reposture", "p", "another posture", "episode", "Other posture",
+        "take the posture that is offered",
+    ),
+    OperatorKey(
+        "keep", "e", "keep this pose", "teach", "Keep this pose",
+        "add the robot's pose to the kept ones",
+    ),
+    OperatorKey(
+        "play", "y", "play kept poses", "teach", "Play kept poses",
+        "play the kept poses, or end that",
+    ),
+    OperatorKey(
+        "clear", "c", "clear a stop", "stopped", "Release",
+        "clear the stop; it moves nothing",
+    ),
+    OperatorKey("quit", "q", "quit", "terminal"),
+)  # fmt: skip
+"""Every key of any session, in the order in which an operator reads them."""
+
+KEY_CAPS: Mapping[str, str] = {row.name: row.cap for row in OPERATOR_KEYS}
+"""Letters of the key cap of each action or text."""
+PAGE_KEYS = tuple(row for row in OPERATOR_KEYS if row.place != "terminal")
+PAGE_ACTIONS = frozenset(row.name for row in PAGE_KEYS if row.place != "field")
+"""Actions that a page may ask for."""

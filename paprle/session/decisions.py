@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from paprle.contracts.actions import KEY_CAPS
 from paprle.contracts.settings.core import SessionSettings
 from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState
 from paprle.gate.reason_text import describe_reasons, name_reasons
@@ -176,7 +177,7 @@ class Decisions:
     def _find_obstacle_of_machine(self) -> str:
         """Return the obstacle to a start of a leader that no person holds."""
         if self._is_reset_time and not self._now.asked.engage:
-            more = ", or press Enter" if self._is_interactive else ""
+            more = f", or press {KEY_CAPS['engage']}" if self._is_interactive else ""
             return f"reset the scene{more}"
         is_asked = self.leaders.asks_to_start
         return "" if is_asked else "waiting for the leader's start signal"
@@ -209,7 +210,9 @@ class Decisions:
         """Wait for the operator where a joint would turn by more than half a turn."""
         if not self._is_interactive:
             return self._give_up_aligning(f"{far}, more than half a turn")
-        self.note = f"{far}, more than half a turn; press Enter to go there"
+        self.note = (
+            f"{far}, more than half a turn; press {KEY_CAPS['engage']} to go there"
+        )
         self._needs_press = True
         return Event.DISENGAGE
 
@@ -264,7 +267,8 @@ class Decisions:
         take = f"the way there is not free: {offer.obstacle}"
         if not offer.obstacle:
             is_auto = self._is_automatic(offer.limb)
-            take = "it changes over" if is_auto else "press p to change over"
+            press = f"press {KEY_CAPS['reposture']} to change over"
+            take = "it changes over" if is_auto else press
         self.note = f"{what}; {take}"
         if before is None or (before.limb, before.obstacle) != (
             offer.limb,
@@ -372,7 +376,7 @@ class Decisions:
         is_held = self.leaders.is_held
         first = "let go of the leader, then " if is_held else ""
         if self._cleared_ns is None or self._now.gate is _GATE_STOPPED:
-            self.note = f"stopped: {why}; {first}press c to clear"
+            self.note = f"stopped: {why}; {first}press {KEY_CAPS['clear']} to clear"
         if self._now.asked.clear and not is_held:
             self.n_resets += 1
             self._cleared_ns = self._now.now_ns

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from paprle.contracts.actions import KEY_CAPS
 from paprle.contracts.types import LeaderInfo
+
+_PRESS = f"press {KEY_CAPS['engage']}"
 
 
 def tell_press(leader: LeaderInfo) -> str:
     """Return what a person does to engage."""
-    return ", or ".join(filter(None, (leader.engage_hint, "press Enter")))
+    return ", or ".join(filter(None, (leader.engage_hint, _PRESS)))
 
 
 def tell_wait(leader: LeaderInfo, *, is_spent: bool) -> str:
@@ -34,7 +37,7 @@ def tell_again(leader: LeaderInfo, *, has_let_go: bool) -> str:
         return f"{hint or 'engage again'} to go on"
     if leader.has_deadman:
         return f"{_tell_anew(leader)} to go on"
-    return hint or "let go and engage again, or press Enter"
+    return hint or f"let go and engage again, or {_PRESS}"
 
 
 def _tell_anew(leader: LeaderInfo) -> str:

@@ -58,7 +58,7 @@ def test_a_recording_is_played_and_searched(address, tmp_path, width, height):
         page.page.locator("#picture iframe").wait_for(timeout=60_000)
         page.page.locator("#pictures img").wait_for()
         assert page.page.locator("#plots svg").count() == 3
-        assert not page.page.locator("#stop").is_visible()
+        assert not page.page.locator("[data-press=stop]").is_visible()
         page.page.locator("#word", has_text="Recording").wait_for()
         assert "episode_<b>1" in page.page.locator("#does").inner_text()
         if "Pause" in page.page.locator("#play").inner_text():

@@ -55,7 +55,7 @@ def played(tmp_path_factory):
         at["held"] = time.monotonic_ns()
         operator.drive(["ArrowDown"], 0.7)
         operator.press.down("ArrowDown")
-        page.locator("#stop").click()
+        page.locator("[data-press=stop]").click()
         operator.see("Stopped")
         at["why"] = page.locator("#why").inner_text()
         operator.press.up("ArrowDown")

@@ -35,7 +35,7 @@ def test_nothing_is_cut_off_stop_is_always_there_and_both_arms_are_driven(
                 look_around(browser, width, height)
                 drive_both(operator)
                 browser.shoot(tmp_path / f"{name}.png")
-                browser.page.locator("#stop").dispatch_event("pointerdown")
+                browser.page.locator("[data-press=stop]").dispatch_event("pointerdown")
                 operator.see("Stopped")
                 operator.press.press("c")
                 operator.see("Ready", 60.0)
@@ -56,7 +56,7 @@ def look_around(browser, width, height):
     assert wide <= width, "something is cut off"
     for target in ("#hold", "#episodes"):
         page.locator(target).scroll_into_view_if_needed()
-        box = page.locator("#stop").bounding_box()
+        box = page.locator("[data-press=stop]").bounding_box()
         assert 0 <= box["y"] <= height - box["height"]
         assert 0 <= box["x"] <= width - box["width"]
 

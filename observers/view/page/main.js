@@ -1,5 +1,6 @@
 // The page of a session: what it does, and what one operator asks of it.
 
+import { ACTIONS, FIELDS, makeButtons, showButtons } from "./buttons.js";
 import { showPicture, showPictureAges } from "./cameras.js";
 import { fill, make } from "./elements.js";
 import { keepStrips, onReport } from "./episodes.js";
@@ -10,12 +11,6 @@ import { showObjects } from "./objects.js";
 import { show, showLink } from "./shown.js";
 
 const $ = (id) => document.getElementById(id);
-const KEYS = {
-  " ": "stop", Enter: "engage", n: "next_episode", x: "discard", b: "redo", "+": "success", "-": "failure",
-  p: "reposture", e: "keep", y: "play", c: "clear",
-};
-const VAIN = ["engage", "next_episode"]; // while a stop is latched
-const FIELDS = { t: "task", "#": "note" };
 const ANSWER = 1000; // [ms] until then a state may have been told before it heard of a choice
 const token = takeToken();
 const page = makeName();
@@ -28,15 +23,7 @@ function press(action) {
   link.say({ type: "press", action });
 }
 
-for (const button of document.querySelectorAll("[data-press]")) {
-  const action = button.dataset.press, isStop = action === "stop";
-  // a Stop does not wait for the finger to leave; a click without one is a key's or a screen reader's
-  if (isStop) button.addEventListener("pointerdown", () => press(action));
-  button.addEventListener("click", (event) => {
-    if (!isStop || event.detail === 0) press(action);
-  });
-}
-
+makeButtons(press);
 $("control").onclick = () => link.say({ type: "control", wanted: control !== "you" });
 $("task-form").onsubmit = (event) => {
   event.preventDefault();
@@ -79,9 +66,9 @@ function onKey(event, isDown) {
     return;
   }
   const isOnButton = key === "Enter" && target?.tagName === "BUTTON";
-  if (key === " " || (key in KEYS && !isOnButton)) {
+  if (key === " " || (key in ACTIONS && !isOnButton)) {
     take(event); // Space is never a click on what has the focus
-    if (isDown && !event.repeat) press(KEYS[key]);
+    if (isDown && !event.repeat) press(ACTIONS[key]);
   } else if (key in FIELDS && isDown) {
     event.preventDefault();
     $(FIELDS[key]).focus();
@@ -151,12 +138,7 @@ function showControl(state) {
   control = state.control;
   $("control").textContent = control === "you" ? "Give back control" : "Take control";
   document.body.dataset.control = control;
-  for (const button of document.querySelectorAll("[data-press]")) {
-    const isFree = button.dataset.press === "stop";
-    const isHere = button.dataset.press !== "clear" || state.may_clear;
-    const isVain = state.state === "STOPPED" && VAIN.includes(button.dataset.press);
-    button.disabled = !isFree && (control !== "you" || !isHere || isVain);
-  }
+  showButtons(state);
   $("control").title = control === "another" ? "another page operates" : "";
   showClutches(state);
   showLevel(state);

@@ -1,5 +1,6 @@
 // What the page shows of the session. Names come from files: they are text, never markup.
 
+import { showButton, showLabel } from "./buttons.js";
 import { fill, make } from "./elements.js";
 import { showEpisodes } from "./episodes.js";
 import { play } from "./sounds.js";
@@ -61,9 +62,9 @@ function showState(state, news) {
   $("stopped").hidden = state.state !== "STOPPED";
   $("why").textContent = `Stopped: ${latched || "asked for"}`;
   fillList("release", state.release.map((text) => [text, ""]));
-  $("engage").textContent = state.state === "ENGAGED" ? "Pause" : state.state === "CLUTCHED" ? "Go on" : "Start";
-  $("reposture").hidden = !news.offers_posture;
-  $("end").textContent = state.state === "WAITING" ? "Go home" : "End";
+  showLabel("engage", state.state === "ENGAGED" ? "Pause" : state.state === "CLUTCHED" ? "Go on" : "Start");
+  showButton("reposture", news.offers_posture);
+  showLabel("next_episode", state.state === "WAITING" ? "Go home" : "End");
   if (!isFirst && state.state !== lastState) {
     if (state.state === "ENGAGED") play("start");
     else if (state.state === "STOPPED") play("alert");

@@ -13,37 +13,29 @@ import tty
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from paprle.contracts.actions import OPERATOR_KEYS
 from paprle.contracts.types import Actions
 
+_BYTES = {"Enter": "\r\n"}
+"""Letters that a terminal sends for a key, where they are not its name."""
 KEYS: dict[str, str] = {
-    "\r": "engage",
-    "\n": "engage",
-    " ": "stop",
-    "n": "next_episode",
-    "x": "discard",
-    "b": "redo",
-    "+": "success",
-    "-": "failure",
-    "p": "reposture",
-    "e": "keep",
-    "y": "play",
-    "c": "clear",
-    "q": "quit",
+    letter: row.name
+    for row in OPERATOR_KEYS
+    if row.place != "field"
+    for letter in _BYTES.get(row.key, row.key)
 }
 """Keys of any session; all others go to the leader."""
 
 _SEQUENCE = re.compile(rb"\x1b[\[O][0-9;]*[@-~]|.", re.DOTALL)
 
-_TYPING: dict[bytes, str] = {b"t": "task", b"#": "note"}
+_TYPING: dict[bytes, str] = {
+    row.key.encode(): row.name for row in OPERATOR_KEYS if row.place == "field"
+}
 """Keys that begin a text while nothing moves."""
 _LONGEST_TEXT = 200  # chosen: a sentence
 _SPACE, _ENTER, _ERASE, _ESCAPE = 0x20, b"\r\n", b"\x7f\b", 0x1B
 
-HELP = (
-    "Enter engage/pause · Space STOP · n next · + success · - failure · x discard · "
-    "b back, to redo · t task of the next episode · # note · p another posture · "
-    "e keep this pose · y play kept poses · c clear a stop · q quit"
-)
+HELP = " · ".join(f"{row.cap} {row.help}" for row in OPERATOR_KEYS)
 
 
 class Operator:

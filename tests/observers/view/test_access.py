@@ -9,6 +9,7 @@ import pytest
 from page_alone import PageAlone, serve_alone
 from phones import wait_until
 
+from paprle.contracts.actions import PAGE_KEYS, Actions
 from paprle.contracts.types import SessionState
 from paprle.testing.robots import make_robot_info
 
@@ -68,6 +69,34 @@ def test_tab_reaches_every_button_and_enter_presses_it(watched, action):
     assert outline != "none", "who tabs has to see where he is"
     others = watched.view.wishes.actions.since(before)
     assert sum(others) == 1, others
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in PAGE_KEYS if row.place != "field"], ids=lambda row: row.name
+)
+def test_every_key_of_the_table_presses_and_its_button_says_what_it_does(watched, row):
+    before = watched.view.wishes.actions
+    button = watched.page.locator(f"[data-press={row.name}]")
+    watched.page.evaluate("document.activeElement.blur()")
+
+    watched.key.press(row.key)
+
+    wait_until(lambda: sum(watched.view.wishes.actions.since(before)) > 0)
+    pressed = watched.view.wishes.actions.since(before)
+    assert pressed == Actions(**{row.name: 1})
+    assert button.get_attribute("title") == row.tip
+    assert button.locator("kbd").text_content() == row.cap
+
+
+@pytest.mark.parametrize("row", [row for row in PAGE_KEYS if row.place == "field"])
+def test_a_key_of_the_table_goes_to_its_field(watched, row):
+    watched.page.evaluate("document.activeElement.blur()")
+
+    watched.key.press(row.key)
+
+    assert watched.page.evaluate("document.activeElement.id") == row.name
+    assert watched.page.locator(f"label[for={row.name}] kbd").text_content() == row.cap
+    watched.key.press("Escape")
 
 
 def test_a_task_is_given_by_keys(watched):

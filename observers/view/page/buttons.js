@@ -1,0 +1,49 @@
+// Buttons of the operator's actions, made of the table that is served with the page (paprle/contracts/actions.py).
+
+import { make } from "./elements.js";
+import { KEYS } from "./keys.js";
+
+const SHORTCUTS = { "+": "Plus" }; // spec: ARIA, aria-keyshortcuts
+const find = (name) => document.querySelector(`[data-press="${name}"]`);
+
+export const ACTIONS = Object.fromEntries(KEYS.filter((row) => row.place !== "field").map((row) => [row.key, row.name]));
+export const FIELDS = Object.fromEntries(KEYS.filter((row) => row.place === "field").map((row) => [row.key, row.name]));
+
+export function makeButtons(press) {
+  for (const row of KEYS) {
+    if (row.place === "field") document.querySelector(`label[for="${row.name}"]`).append(" ", make("kbd", row.cap));
+    else document.querySelector(`[data-buttons="${row.place}"]`).append(makeButton(row, press));
+  }
+}
+
+function makeButton(row, press) {
+  const button = make("button", ""), isStop = row.name === "stop";
+  button.dataset.press = row.name;
+  button.title = row.tip;
+  button.setAttribute("aria-keyshortcuts", SHORTCUTS[row.key] ?? row.cap);
+  button.append(make("span", row.label), " ", make("kbd", row.cap));
+  // a Stop does not wait for the finger to leave; a click without one is a key's or a screen reader's
+  if (isStop) button.addEventListener("pointerdown", () => press(row.name));
+  button.addEventListener("click", (event) => {
+    if (!isStop || event.detail === 0) press(row.name);
+  });
+  return button;
+}
+
+export function showButtons(state) {
+  for (const row of KEYS) {
+    const button = find(row.name);
+    if (!button || row.name === "stop") continue;
+    const isHere = row.name !== "clear" || state.may_clear;
+    const isVain = state.state === "STOPPED" && row.is_vain_stopped;
+    button.disabled = state.control !== "you" || !isHere || isVain;
+  }
+}
+
+export function showLabel(name, text) {
+  find(name).querySelector("span").textContent = text;
+}
+
+export function showButton(name, isShown) {
+  find(name).hidden = !isShown;
+}
