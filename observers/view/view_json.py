@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.actions import KEY_CAPS
+from paprle.contracts.gate_status import GATE_NUMBERS
 from paprle.contracts.kit.motion_cues import CrossingCounter
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import GateState, RobotInfo, SessionState
@@ -69,8 +70,7 @@ class Shown:
             "far": "" if view.mirror is None else describe_mirror(view.mirror),
             "acts": list(view.reasons) if view.is_engaged else [],
             "acted": dict(view.counts),
-            "clearance": _finite(view.clearance),
-            "speed_scale": _finite(view.speed_scale),
+            **{name: _finite(getattr(view.status, name)) for name in GATE_NUMBERS},
             "drivers": dict(view.drivers),
             "is_held_back": view.gate_state is GateState.HOLD,
             "ages": {

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.types import GateState, SessionState, Vec
 
 Record = npt.NDArray[np.void]
@@ -111,8 +112,6 @@ class SessionView:
         reasons: Why the gate acted in its last period, a few words each.
         latched: Why it holds or stopped, and what to look at; empty when it does not.
         counts: How often it acted so far, by the name of the reason, without zeros.
-        clearance: Smallest clearance it saw, [m]; +inf when it knows of none.
-        speed_scale: Share of V that it allowed.
         written_ns: When the gate wrote its command.
         q_cmd: The command.
         dq_cmd: Its velocity.
@@ -120,12 +119,13 @@ class SessionView:
         q: Measured positions.
         dq: Measured velocities.
         tau: Measured efforts; NaN: none.
-        sim_time: Simulated time, [s]; NaN: none.
         objects: T_world_object by name of simulated objects that are there, and of
             those that the operator has placed.
         leader_age: Since the leader's newest sample arrived, [s]; +inf: none did.
         tick_age: Since the session's tick, [s].
         gate_age: Since the gate wrote, [s].
+        status: Scalars of the gate's status, its clearance and allowed speed among
+            them; of a robot on another host its numbers alone.
         advice: The newest advice, by advisor; none of those that gave none.
         news: Messages of the session, some times a second: ``line``, ``note``,
             ``told``, ``recording``, ``episodes``, …
@@ -151,8 +151,6 @@ class SessionView:
     reasons: tuple[str, ...]
     latched: str
     counts: Mapping[str, int]
-    clearance: float
-    speed_scale: float
     written_ns: int
     q_cmd: Vec
     dq_cmd: Vec
@@ -160,11 +158,11 @@ class SessionView:
     q: Vec
     dq: Vec
     tau: Vec
-    sim_time: float
     objects: Mapping[str, Vec]
     leader_age: float
     tick_age: float
     gate_age: float
+    status: GateStatus = GateStatus()
     mappings: Mapping[str, Vec] = field(default_factory=dict)
     advice: Mapping[str, Advice] = field(default_factory=dict)
     news: Mapping[str, Any] = field(default_factory=dict)

@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.plugins import Follower
 from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import (
@@ -42,7 +43,6 @@ from paprle.ipc.records import (
     Layout,
     Record,
     Request,
-    StatusHead,
 )
 from paprle.ipc.stop_reason import pack_stop_reason
 from paprle.robot import RobotModel
@@ -95,7 +95,7 @@ class GateController:
         self._latched = 0
         self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
         self._record: Record = np.zeros((), dtype=layout.status)
-        self._codec = HeadCodec(StatusHead, layout.status)
+        self._codec = HeadCodec(GateStatus, layout.status)
         self._columns: dict[str, Vec] = {
             name: self._record[name]
             for name in (

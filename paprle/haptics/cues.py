@@ -24,12 +24,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.settings.feedback import FeedbackSettings
 from paprle.contracts.types import Cues, Feedback, GateState, RobotInfo, Vec
 from paprle.haptics.contact.effort_contact import Touch
 from paprle.haptics.follower_model import CONTACT_TOLERANCE
 from paprle.haptics.reason_bits import BLOCKED, LIMITED, NEAR
-from paprle.ipc.records import HeadCodec, Layout, Record, StatusHead
+from paprle.ipc.records import HeadCodec, Layout, Record
 
 _FULL_CONTACT = 0.2  # [rad] chosen: a firm press; a spring of 0.3 N·m/rad gives 60 mN·m
 _FULL_BACKLOG = 0.2  # [rad] chosen: as much as a firm press
@@ -215,7 +216,7 @@ class CueSource:
         self._lags = np.outer((0.5, 1.0), lags) * (1.0 + rig.lag_spread)
         self._robot, self._kept = robot, kept
         self._stale_ns = round(1e9 * settings.stale_after)
-        self._codec = HeadCodec(StatusHead, layout.status)
+        self._codec = HeadCodec(GateStatus, layout.status)
         self._cues = NO_CUES
         self._touch = Touch(robot.ddq_max, settings.touch_effort)
         self._rumbles = Rumble(), Rumble(_TOUCH_ON, _TOUCH_OFF), Rumble()
@@ -263,7 +264,7 @@ class CueSource:
         self._stamp_ns = 0
         return told
 
-    def _update(self, head: StatusHead, status: Record) -> None:
+    def _update(self, head: GateStatus, status: Record) -> None:
         """Compute the cues of another status."""
         q_cmd, dt = status["q_cmd"], 1e-9 * (head.stamp_ns - self._stamp_ns)
         self._stamp_ns = head.stamp_ns

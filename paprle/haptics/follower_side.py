@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.settings.feedback import RigSettings
 from paprle.contracts.types import GateState, Vec
 from paprle.haptics.contact.detection import Contact
@@ -16,7 +17,7 @@ from paprle.haptics.follower_model import FollowerModel
 from paprle.haptics.joints import ContactGroup
 from paprle.haptics.mirror import JointMirror
 from paprle.haptics.reason_bits import HELD, NEAR
-from paprle.ipc.records import HeadCodec, Layout, Record, StatusHead
+from paprle.ipc.records import HeadCodec, Layout, Record
 
 Flags = npt.NDArray[np.bool_]
 
@@ -63,7 +64,7 @@ class FollowerSide:
         self.model = FollowerModel(rig, layout.joint_names, columns)
         self._mirror, self._parts = mirror, parts
         self._status: Record = np.zeros((), dtype=layout.status)
-        self._codec = HeadCodec(StatusHead, layout.status)
+        self._codec = HeadCodec(GateStatus, layout.status)
         self.q_gate: Vec = self._status["q_cmd"]
         self.q_meas: Vec = self._status["q_meas"]
         self._tau_meas: Vec = self._status["tau_meas"]

@@ -31,6 +31,7 @@ import numpy.typing as npt
 import pinocchio as pin
 
 from paprle.contracts.axes import N_FREEDOMS, count_axes
+from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.kit.sampling import SLOW_RATE
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand, RobotInfo, Vec
 from paprle.ipc.held import HELD
@@ -121,36 +122,6 @@ class SetpointHead(NamedTuple):
 
 
 SETPOINT: Columns = (("q_des", _F8, ("n",)), ("dq_des", _F8, ("n",)))
-
-
-class StatusHead(NamedTuple):
-    """Scalars of what the gate says each period.
-
-    Attributes:
-        k: Number of the period.
-        stamp_ns: When q_cmd was written.
-        state: ``GateState``.
-        reasons: Reason bits that acted in this period.
-        latched: Reason bits of the latest HOLD or STOPPED.
-        setpoint_seq: Newest set-point used.
-        setpoint_ns: Its stamp.
-        meas_ns: ``FollowerState.stamp_ns``.
-        sim_time: Simulated time, [s]; NaN: none.
-        speed_scale: Share of V that was allowed.
-        clearance: Smallest known, [m]; +inf: none known.
-    """
-
-    k: Annotated[int, _U8]
-    stamp_ns: Annotated[int, _I8]
-    state: Annotated[int, _I4]
-    reasons: Annotated[int, _U8]
-    latched: Annotated[int, _U8]
-    setpoint_seq: Annotated[int, _U8]
-    setpoint_ns: Annotated[int, _I8]
-    meas_ns: Annotated[int, _I8]
-    sim_time: Annotated[float, _F8]
-    speed_scale: Annotated[float, _F8]
-    clearance: Annotated[float, _F8]
 
 
 STATUS: Columns = (
@@ -285,7 +256,7 @@ def make_layout(
         placed=by_hand,
         sample=sample,
         setpoint=make_dtype(SetpointHead, SETPOINT, sizes),
-        status=make_dtype(StatusHead, STATUS, sizes),
+        status=make_dtype(GateStatus, STATUS, sizes),
         tick=tick,
     )
 

@@ -9,6 +9,7 @@ from functools import cached_property
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.session_view import Advice
 from paprle.contracts.settings.core import GateSettings
 from paprle.contracts.types import GateState, SessionState, Vec
@@ -18,7 +19,6 @@ from paprle.ipc.records import (
     Layout,
     Record,
     SampleView,
-    StatusHead,
 )
 from paprle.ipc.stop_reason import read_stop_reason
 from paprle.reconstruction.one_euro import OneEuro
@@ -112,7 +112,7 @@ class Motion:
         self.q_des = robot.home.copy()
         self.dq_des: Vec = np.zeros_like(robot.home)
         self.status: Record = np.zeros((), dtype=layout.status)
-        self._codec = HeadCodec(StatusHead, layout.status)
+        self._codec = HeadCodec(GateStatus, layout.status)
         self._q_cmd: Vec = self.status["q_cmd"]
         self._dq_cmd: Vec = self.status["dq_cmd"]
         self.latched = 0

@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.session_view import HeldHand, MirroredRobot, SessionView
 from paprle.contracts.types import GateState, RobotInfo, Vec
 from paprle.hosts.operator.operator_messages import NEWS, NEWS_DTYPE, read_news
@@ -120,8 +121,6 @@ class HeardReader:
             reasons=tuple(view.why.split(", ")) if view.why else (),
             latched=why,
             counts={},
-            clearance=view.clearance,
-            speed_scale=view.speed_scale,
             written_ns=stamp_ns,
             q_cmd=view.q_cmd,
             dq_cmd=nil,
@@ -129,7 +128,7 @@ class HeardReader:
             q=view.q,
             dq=view.dq,
             tau=np.full(len(view.q), np.nan),
-            sim_time=np.nan,
+            status=GateStatus(**view.numbers),
             objects={},
             leader_age=view.leader_age + age,
             tick_age=age,

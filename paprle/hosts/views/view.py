@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from paprle.config import Resolved
+from paprle.contracts.gate_status import GateStatus
 from paprle.contracts.observing_leader import Sight
 from paprle.contracts.plugins import Advice, Record, SessionView
 from paprle.contracts.types import GateState, RobotInfo, SessionState, Vec
@@ -145,8 +146,6 @@ def make_view(
         reasons=list_words(int(status["reasons"])),
         latched=_describe_latched(status) if state in _HELD else "",
         counts=_name_counts(status),
-        clearance=float(status["clearance"]),
-        speed_scale=float(status["speed_scale"]),
         written_ns=written_ns,
         q_cmd=status["q_cmd"],
         dq_cmd=status["dq_cmd"],
@@ -154,7 +153,7 @@ def make_view(
         q=status["q_meas"],
         dq=status["dq_meas"],
         tau=status["tau_meas"],
-        sim_time=float(status["sim_time"]),
+        status=GateStatus._make(status[name].item() for name in GateStatus._fields),
         objects=_name_objects(layout, tick, status),
         leader_age=leader_age if has_sample else float("inf"),
         tick_age=tick_age,

@@ -8,14 +8,16 @@ one clock.
 from __future__ import annotations
 
 import struct
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from paprle.contracts.gate_status import GATE_NUMBERS
 from paprle.contracts.session_view import HeldHand, SessionView
 from paprle.contracts.types import Feedback, GateState, SessionState, Vec
 
-_HEAD = struct.Struct("<3q2B?2I6f3H")
+_HEAD = struct.Struct(f"<3q2B?2I{4 + len(GATE_NUMBERS)}f3H")
 _MOST_TEXT = 600  # [bytes] chosen: reasons in words; the rest is cut
 _POSE = 7
 _HELD = 21  # numbers of a ``HeldHand``, in their order
@@ -36,8 +38,7 @@ class RobotView(NamedTuple):
         episode: Number of the episode.
         n_lost: Captures that never came, so far.
         leader_age: Since that capture arrived, [s].
-        clearance: Smallest clearance, [m]; +inf: none known.
-        speed_scale: Share of the speed that the gate allowed.
+        numbers: Quantities of the gate's status, by their names, to seven digits.
         rumble: See ``Feedback``, as of the two below.
         touch: Of contact alone.
         warning: Of limits and clearance.
@@ -58,8 +59,7 @@ class RobotView(NamedTuple):
     episode: int
     n_lost: int
     leader_age: float
-    clearance: float
-    speed_scale: float
+    numbers: Mapping[str, Any]
     rumble: float
     touch: float
     warning: float
@@ -98,8 +98,7 @@ def pack_view(
         view.episode,
         n_lost % 2**32,
         view.leader_age,
-        view.clearance,
-        view.speed_scale,
+        *(getattr(view.status, name) for name in GATE_NUMBERS),
         *(0.0, 0.0, 0.0) if told is None else (told.rumble, told.touch, told.warning),
         len(view.q),
         len(view.targets),
@@ -120,13 +119,16 @@ def unpack_view(data: bytes) -> RobotView | None:
     if len(data) < end:
         return None
     row = np.frombuffer(data[_HEAD.size : end], "<f4").astype(np.float64)
-    state, gate_state, is_engaged, episode, n_lost, *shares = rest
+    state, gate_state, is_engaged, episode, n_lost, leader_age, *rest = rest
+    n_numbers = len(GATE_NUMBERS)
+    numbers = dict(zip(GATE_NUMBERS, rest[:n_numbers], strict=True))
     try:
         session, gate = SessionState(state), GateState(gate_state)
     except ValueError:
         return None
     stamps = stamp_ns, measured_ns, captured_ns
     levels = session, gate, is_engaged, episode, n_lost
+    shares = leader_age, numbers, *rest[n_numbers:]
     joints = row[: 3 * n].reshape(3, n)
     targets = row[3 * n : 3 * n + _POSE * m].reshape(m, _POSE)
     holds = _read_held(row[3 * n + _POSE * m :].reshape(h, _HELD))

@@ -18,13 +18,13 @@ import numpy as np
 from rosbags.typesys import Stores, get_types_from_msg, get_typestore
 from rosbags.typesys.store import Typestore
 
+from paprle.contracts.gate_status import GATE_NOTES, GateStatus
 from paprle.contracts.types import GateState, SessionState
 from paprle.ipc.records import (
     SAMPLE,
     STATUS,
     TICK,
     SampleHead,
-    StatusHead,
     TickHead,
     make_dtype,
 )
@@ -42,6 +42,22 @@ GATE_STATUS = "paprle_msgs/msg/GateStatus"
 
 SCHEMA_ENCODING = "ros2msg"
 MESSAGE_ENCODING = "cdr"
+
+_GATE_NOTES: Mapping[str, str] = {
+    **GATE_NOTES,
+    "counts": "cumulative, by reason",
+    "q_des": "what the gate was asked for [rad] or [m]",
+    "compute_ns": "time the gate tick took",
+    "late_ns": "lateness of its wake-up",
+    "n_overruns": "so far",
+    "stop_reason": "the robot's own stop or fault, padded with blanks",
+    "held": "why limbs and grippers are kept back, padded with blanks",
+}
+_GATE_FIRST = dict.fromkeys(
+    ("k", "state", "reasons", "latched", "counts")
+    + ("setpoint_seq", "setpoint_ns", "sim_time", "q_des")
+)
+"""Fields that stand first, in the order of recordings; the others follow."""
 
 OWN_FIELDS: Mapping[str, Mapping[str, str]] = {
     LEADER_STATUS: {
@@ -72,24 +88,7 @@ OWN_FIELDS: Mapping[str, Mapping[str, str]] = {
         "is_far": "by limb: 1: its target was shortened to retarget.max_travel",
         "status_age_ns": "of the gate's status that the tick saw",
     },
-    GATE_STATUS: {
-        "k": "number of the gate tick",
-        "state": "",
-        "reasons": "bits of the reasons that acted in this tick",
-        "latched": "bits of the latest HOLD or STOPPED",
-        "counts": "cumulative, by reason",
-        "setpoint_seq": "newest set-point used",
-        "setpoint_ns": "its stamp, monotonic clock",
-        "sim_time": "[s]; NaN: none",
-        "q_des": "what the gate was asked for [rad] or [m]",
-        "speed_scale": "share of V that was allowed",
-        "clearance": "smallest known [m]; +inf: none known",
-        "compute_ns": "time the gate tick took",
-        "late_ns": "lateness of its wake-up",
-        "n_overruns": "so far",
-        "stop_reason": "the robot's own stop or fault, padded with blanks",
-        "held": "why limbs and grippers are kept back, padded with blanks",
-    },
+    GATE_STATUS: {name: _GATE_NOTES[name] for name in {**_GATE_FIRST, **_GATE_NOTES}},
 }
 """Fields of wire records that our own messages have, and what they mean."""
 
@@ -122,7 +121,7 @@ def _define(
 _NO_SIZES: Mapping[str, int] = defaultdict(int)
 _SAMPLE = make_dtype(SampleHead, SAMPLE, _NO_SIZES)
 _TICK = make_dtype(TickHead, TICK, _NO_SIZES)
-_STATUS = make_dtype(StatusHead, STATUS, _NO_SIZES)
+_STATUS = make_dtype(GateStatus, STATUS, _NO_SIZES)
 
 OWN_TYPES = {
     LEADER_STATUS: _define(

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from paprle.contracts.gate_status import GATE_NUMBERS, GateStatus
 from paprle.contracts.session_view import Advice, make_advice_dtype
 from paprle.contracts.types import SessionState
 from paprle.observers.view.view_json import Shown
@@ -50,3 +51,14 @@ def test_a_gripper_that_stands_is_told_while_the_arm_is_driven():
 
 def test_a_robot_that_follows_is_shown_as_driving():
     assert tell_state([], is_still=False) == ("Driving", "The robot moves with you.")
+
+
+def test_every_number_of_the_gate_is_told_and_what_is_not_finite_is_null():
+    told = [0.25 * k for k in range(1, len(GATE_NUMBERS) + 1)]
+    status = GateStatus(**dict(zip(GATE_NUMBERS, told, strict=True)))
+
+    made = Shown(ROBOT).make(make_session_view(ROBOT, status=status))
+
+    assert [made[name] for name in GATE_NUMBERS] == told
+    bare = Shown(ROBOT).make(make_session_view(ROBOT))
+    assert (bare["clearance"], bare["sim_time"], bare["speed_scale"]) == (None, None, 1)

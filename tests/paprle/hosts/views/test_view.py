@@ -50,7 +50,7 @@ def test_states_drivers_and_ages_are_told(tick, status):
     assert view.captured_ns == 9 * S
     assert view.tick_age == view.gate_age == pytest.approx(1.0)
     assert view.leader_age == pytest.approx(1.01)
-    assert view.clearance == np.inf
+    assert view.status.clearance == np.inf
 
 
 def test_a_leader_that_said_nothing_is_infinitely_old(tick, status):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sessions_view import make_view
 
+from paprle.contracts.gate_status import GATE_NUMBERS, GateStatus
 from paprle.contracts.session_view import HeldHand
 from paprle.link.remote_leader.robot_view import pack_view, unpack_view
 
@@ -52,3 +53,11 @@ def test_a_view_that_was_cut_short_is_none(n):
 
     assert unpack_view(whole[:n]) is None
     assert unpack_view(whole) is not None
+
+
+def test_every_number_of_the_gate_crosses():
+    told = {name: 0.25 * k for k, name in enumerate(GATE_NUMBERS)}
+
+    got = unpack_view(pack_view(make_view(status=GateStatus(**told)), None, 5))
+
+    assert got.numbers == told
