@@ -18,14 +18,16 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts import actions, states
+from paprle.contracts import actions, robot_info, states
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.kit.sampling import Sampling
 from paprle.contracts.scene_body import SceneBody
-from paprle.contracts.urdf.mimic import Mimic
 
 Actions = actions.Actions
 GateState = states.GateState
+GripperInfo = robot_info.GripperInfo
+LimbInfo = robot_info.LimbInfo
+RobotInfo = robot_info.RobotInfo
 SessionState = states.SessionState
 Vec = npt.NDArray[np.float64]
 
@@ -375,75 +377,3 @@ class FollowerInfo:
     simulated: bool = False
     scene: Mapping[str, str] = field(default_factory=dict)
     bodies: tuple[SceneBody, ...] = ()
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GripperInfo:
-    """A limb's gripper: opening 0 is ``closed``, opening 1 is ``open`` [rad] or [m]."""
-
-    joint: str
-    closed: float
-    open: float
-
-    def measure(self, position: float) -> float:
-        """Return the opening at a position of the joint, [rad] or [m]."""
-        return (position - self.closed) / (self.open - self.closed)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LimbInfo:
-    """A limb by name: chain from base_link to eef_link, and its gripper."""
-
-    name: str
-    base_link: str
-    eef_link: str
-    joint_names: tuple[str, ...]
-    gripper: GripperInfo | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RobotInfo:
-    """A robot as followers need to know it.
-
-    Attributes:
-        name: Name of the robot.
-        urdf_path: Its URDF.
-        joint_names: All actuated joints (mimic joints excluded), in vector order.
-        q_min: Lower position limits, shape (n,); -inf for continuous joints.
-        q_max: Upper position limits, shape (n,).
-        dq_max: Velocity limits V of the gate, shape (n,).
-        ddq_max: Acceleration limits A of the gate, shape (n,).
-        home: Home positions, shape (n,).
-        limbs: Limbs in order.
-        mimics: Joints that follow others.
-        dddq_max: Jerk limits J of the gate, shape (n,); None: none.
-        ignored: Pairs of links that are not to be kept apart, or not all their bodies.
-        sliding: Prismatic joints, whose positions are in [m].
-    """
-
-    name: str
-    urdf_path: Path
-    joint_names: tuple[str, ...]
-    q_min: Vec
-    q_max: Vec
-    dq_max: Vec
-    ddq_max: Vec
-    home: Vec
-    limbs: tuple[LimbInfo, ...]
-    mimics: tuple[Mimic, ...] = ()
-    dddq_max: Vec | None = None
-    ignored: tuple[tuple[str, str], ...] = ()
-    sliding: tuple[str, ...] = ()
-
-    def name_positions(self, q: Vec) -> dict[str, float]:
-        """Return the positions of all joints, those that follow others too.
-
-        Args:
-            q: Of the actuated joints, shape (n,), [rad] or [m].
-        """
-        positions: dict[str, float]
-        positions = dict(zip(self.joint_names, q.tolist(), strict=True))
-        for mimic in self.mimics:
-            source = positions[mimic.source]
-            positions[mimic.joint] = mimic.multiplier * source + mimic.offset
-        return positions

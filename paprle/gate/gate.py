@@ -31,7 +31,14 @@ from paprle.gate.contact.broad_phase import (
 from paprle.gate.contact.single_joints import leave_out_clear_pairs
 from paprle.gate.contact.sliding import Sliding
 from paprle.gate.contact.stall_rest import IS_RESTING
-from paprle.gate.limits import IS_CLIPPED, IS_FAST, IS_HELD, NO_PAIR, make_groups
+from paprle.gate.limits import (
+    IS_CLIPPED,
+    IS_FAST,
+    IS_HELD,
+    NO_PAIR,
+    make_groups,
+    make_limits,
+)
 from paprle.gate.memory import Parts, Sizes, allocate, fill, view_memory
 from paprle.gate.reason_text import describe_refusal
 from paprle.gate.reasons import Reason
@@ -171,8 +178,7 @@ class Gate:
         solver = SOLVERS[self.settings.solver]
         self._sliding = Sliding(parts, np.split(members, starts[1:-1]), solver)
         E = np.where(find_arm_joints(info), self.settings.lag_bound, np.inf)
-        limits = (self.q_min, self.q_max, self.dq_max, self.ddq_max, E, members, starts)
-        fill(parts.limits, limits)
+        fill(parts.limits, make_limits(info, self.q_min, self.q_max, E))
         parts.collision.measured.speed[:] = np.inf  # without pairs it stays so
         if isinstance(robot, RobotModel) and blocks is not None:
             scene = parts.collision.scene

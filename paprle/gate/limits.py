@@ -138,6 +138,19 @@ def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:
     return np.array(members, dtype=np.int64), starts.astype(np.int64)
 
 
+def make_limits(robot: RobotInfo, q_min: Vec, q_max: Vec, lag_bound: Vec) -> Limits:
+    """Return the limits of a robot for its gate.
+
+    Args:
+        robot: The robot.
+        q_min: Lower limits of commands, shape (n,), [rad] or [m].
+        q_max: Upper limits.
+        lag_bound: E, shape (n,), [rad].
+    """
+    members, starts = make_groups(robot)
+    return Limits(q_min, q_max, robot.dq_max, robot.ddq_max, lag_bound, members, starts)
+
+
 @compiled
 def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -> None:
     """Write what each joint may do in this period (M3, M4, V1).

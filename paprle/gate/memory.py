@@ -67,8 +67,9 @@ _N, _G, _G_ENDS, _M, _B, _K = (0, 0), (1, 0), (1, 1), (2, 0), (3, 0), (4, 0)
 _T, _R, _C, _Z, _NC = (5, 0), (6, 0), (7, 0), (8, 0), (9, 0)
 _K_ENDS, _BLOCKS, _BLOCK_ENDS, _BZ = (4, 1), (10, 0), (10, 1), (11, 0)
 
+_LIMITS = " ".join(name for name, kind in get_type_hints(Limits).items() if kind == Vec)
 _FLOATS: Table = (
-    ("limits", "q_min q_max dq_max ddq_max lag_bound", (_N,)),
+    ("limits", _LIMITS, (_N,)),
     ("box", "brake low high dq_track dq_goal", (_N,)),
     (
         "motion",

@@ -21,20 +21,17 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.oracle.invariants import (
+    INVARIANTS,
+    MOST_TURNING,
     Finding,
     History,
+    Limits,
+    Vec,
     begin_history,
     judge,
     judge_spacing,
 )
-from paprle.oracle.verdict import (
-    INVARIANTS,
-    MOST_TURNING,
-    Limits,
-    Vec,
-    Verdict,
-    Violation,
-)
+from paprle.oracle.verdict import Verdict, Violation
 
 __all__ = [
     "INVARIANTS",
@@ -81,9 +78,9 @@ def check_commands(
         ValueError: If shapes do not fit.
     """
     c, V, stamps = _shaped(q_cmd, limits, t_ns)
-    is_known = {"T1": stamps is not None, "M5": limits.dddq_max is not None}
-    judged = [key for key in INVARIANTS if is_known.get(key, True)]
-    counts = dict.fromkeys(judged, 0)
+    counts = dict.fromkeys(filter(limits.knows, INVARIANTS), 0)
+    if stamps is None:
+        del counts["T1"]
     shown: list[Violation] = []
     for begin, end in _segments(len(c), armed_at or ()):
         start = c[begin] if begin or q_start is None else q_start
@@ -110,9 +107,7 @@ class CommandJudge:
 
     def __init__(self, limits: Limits, q_start: npt.ArrayLike | None = None) -> None:
         self.n_samples = 0
-        self.counts = dict.fromkeys(INVARIANTS, 0)
-        if limits.dddq_max is None:
-            del self.counts["M5"]
+        self.counts = dict.fromkeys(filter(limits.knows, INVARIANTS), 0)
         self.violations: list[Violation] = []
         self._limits = limits
         self._history: History | None = None

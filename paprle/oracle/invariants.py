@@ -1,19 +1,120 @@
-"""The invariants themselves, of a block of commands and what came before it."""
+"""The invariants themselves, and the limits by which commands are judged.
+
+A new limit is a key of ``INVARIANTS``, a field of ``Limits``, and a finding of
+``judge``.
+"""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from paprle.oracle.verdict import RELATIVE, Limits, Vec
-
+Vec = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 ABSOLUTE = 1e-9  # [rad] chosen: far below any encoder, far above rounding
 SPACING = 0.8  # spec: T1 of docs/SAFETY.md, share of h
 STAMP_NS = 1  # [ns] chosen: stamps are rounded to whole nanoseconds
+
+
+INVARIANTS: Mapping[str, str] = {
+    "M1": "finite",
+    "M2": "position",
+    "M3": "velocity",
+    "M4": "acceleration",
+    "M5": "jerk",
+    "V1": "viability",
+    "T1": "spacing",
+}
+"""What is judged: the identifier in docs/SAFETY.md and its everyday name."""
+
+OPTIONAL: Mapping[str, str] = {"M5": "dddq_max"}
+"""Limits without which an invariant is not judged."""
+
+MOST_TURNING = 10_000  # chosen: a second at 10 kHz; so many rows are remembered
+RELATIVE = 1e-9  # spec: M3 to M5 of docs/SAFETY.md, relative to V
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Limits of a command sequence.
+
+    Attributes:
+        q_min: Lower position limits, shape (n,), [rad] or [m]; -inf: none.
+        q_max: Upper position limits, shape (n,); +inf: none.
+        dq_max: Velocity limits V, shape (n,), or one row a sample, shape (N, n).
+        ddq_max: Acceleration limits A, shape (n,).
+        h: Nominal period of a command, [s].
+        dddq_max: Jerk limits J, shape (n,); None: jerk is not judged.
+        joint_names: Names for messages; indices are used when empty.
+
+    Raises:
+        ValueError: If shapes differ or a number is no limit.
+    """
+
+    q_min: Vec
+    q_max: Vec
+    dq_max: Vec
+    ddq_max: Vec
+    h: float
+    dddq_max: Vec | None = None
+    joint_names: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, robot: Any, h: float, **others: Any) -> Limits:
+        """Return the limits of a robot, whose fields have the same names.
+
+        Args:
+            robot: ``RobotInfo``.
+            h: Nominal period of a command, [s].
+            others: Limits that stand for the robot's own.
+        """
+        shared = [part.name for part in fields(cls) if part.name != "h"]
+        own = {name: getattr(robot, name) for name in shared if name not in others}
+        return cls(h=h, **own, **others)
+
+    def knows(self, invariant: str) -> bool:
+        """Return whether it has what an invariant is judged by."""
+        name = OPTIONAL.get(invariant)
+        return name is None or getattr(self, name) is not None
+
+    def __post_init__(self) -> None:
+        optional = [name for key, name in OPTIONAL.items() if self.knows(key)]
+        for name in ["q_min", "q_max", "dq_max", "ddq_max", *optional]:
+            array = np.array(getattr(self, name), dtype=np.float64)
+            object.__setattr__(self, name, array)
+            if array.shape[-1:] != self.q_min.shape or np.isnan(array).any():
+                message = f"limits: expected {name} of {self.q_min.shape}, no NaN"
+                raise ValueError(f"{message}, got {array.shape}")
+        if not (np.isfinite(self.h) and self.h > 0):
+            raise ValueError(f"limits: expected a period h > 0, got {self.h}")
+        if not ((self.ddq_max > 0).all() and (self.dq_max >= 0).all()):
+            raise ValueError("limits: expected ddq_max > 0 and dq_max >= 0")
+        if self.dddq_max is not None and not (self.dddq_max > 0).all():
+            raise ValueError("limits: expected dddq_max > 0")
+        if not self.count_turning() <= MOST_TURNING:
+            raise ValueError(
+                f"limits: expected A to turn around within {MOST_TURNING} periods of J"
+            )
+        if not (self.q_min <= self.q_max).all():
+            raise ValueError("limits: expected q_min <= q_max for every joint")
+
+    def count_turning(self) -> float:
+        """Return how many periods J leaves for turning A to −A; may be infinite."""
+        if self.dddq_max is None:
+            return 1.0
+        with np.errstate(divide="ignore", over="ignore"):
+            turning = 2 * self.ddq_max / (self.dddq_max * self.h)
+        return float(np.ceil(turning.max(initial=0.0) * (1 - RELATIVE)))
+
+    @property
+    def n_turning(self) -> int:
+        """Periods that J leaves for turning the acceleration from A to −A."""
+        return max(1, int(self.count_turning()))
 
 
 class History(NamedTuple):

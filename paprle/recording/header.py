@@ -23,19 +23,20 @@ from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import RecordingError
 from paprle.contracts.kit.leader_group import name_limb, split_leaders
 from paprle.contracts.kit.sampling import Sampling
+from paprle.contracts.robot_info import JOINT_VECTORS
 from paprle.contracts.types import (
     GripperInfo,
     LeaderArm,
     LeaderInfo,
     LimbInfo,
     RobotInfo,
+    Vec,
     readonly,
 )
 from paprle.contracts.urdf.mimic import Mimic
 from paprle.ipc.records import Layout, make_layout
 
 SCHEMA_VERSION = 2
-_VECTORS = ("q_min", "q_max", "dq_max", "ddq_max", "home")
 
 
 def make_recording_header(
@@ -97,8 +98,9 @@ def robot_to_dict(robot: RobotInfo) -> dict[str, Any]:
         "name": robot.name,
         "urdf_path": str(robot.urdf_path),
         "joint_names": list(robot.joint_names),
-        **{name: _finite_or_null(getattr(robot, name)) for name in _VECTORS},
-        "dddq_max": None if robot.dddq_max is None else robot.dddq_max.tolist(),
+        **{
+            row.name: _finite_or_null(getattr(robot, row.name)) for row in JOINT_VECTORS
+        },
         "limbs": [
             {
                 "name": limb.name,
@@ -123,14 +125,11 @@ def robot_to_dict(robot: RobotInfo) -> dict[str, Any]:
 
 def robot_from_dict(data: Mapping[str, Any]) -> RobotInfo:
     """Return the robot of ``robot_to_dict``."""
-    missing = {"q_min": -np.inf, "q_max": np.inf}
-    vectors = {
-        name: readonly(
-            [missing.get(name, np.nan) if x is None else x for x in data[name]]
-        )
-        for name in _VECTORS
+    vectors: dict[str, Any] = {
+        row.name: _read_vector(data[row.name], row.unlimited)
+        for row in JOINT_VECTORS
+        if not (row.is_optional and data.get(row.name) is None)
     }
-    jerks = data.get("dddq_max")
     limbs = tuple(
         LimbInfo(
             name=limb["name"],
@@ -148,9 +147,6 @@ def robot_from_dict(data: Mapping[str, Any]) -> RobotInfo:
         **vectors,
         limbs=limbs,
         mimics=tuple(Mimic(**mimic) for mimic in data["mimics"]),
-        dddq_max=None if jerks is None else readonly(jerks),
-        ignored=(),
-        sliding=(),
     )
 
 
@@ -259,8 +255,16 @@ def _gripper_to_dict(gripper: GripperInfo | None) -> dict[str, Any] | None:
     return {"joint": gripper.joint, "closed": gripper.closed, "open": gripper.open}
 
 
-def _finite_or_null(values: npt.NDArray[np.float64]) -> Sequence[float | None]:
+def _finite_or_null(
+    values: npt.NDArray[np.float64] | None,
+) -> Sequence[float | None] | None:
+    if values is None:
+        return None
     return [float(x) if np.isfinite(x) else None for x in values]
+
+
+def _read_vector(values: Sequence[float | None], unlimited: float) -> Vec:
+    return readonly([unlimited if x is None else x for x in values])
 
 
 def _find_version() -> str:

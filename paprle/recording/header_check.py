@@ -8,24 +8,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    TypeAdapter,
+    ValidationError,
+    create_model,
+)
 
 from paprle.contracts.axes import N_AXES
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.robot_info import JOINT_VECTORS
 from paprle.contracts.settings.jerk import LONGEST_TURNING
 
 _MAX_NAMES = 1000  # chosen: joints, limbs, objects; a humanoid with hands has some 60
 _FAR_NS = 1 << 62  # chosen: [ns] 146 years
 _LARGEST = 1e6  # chosen: [rad], [m] and their derivatives; no robot's limit is larger
 _MAX_SIDE = 1 << 14  # chosen: [px] of an image; no camera of a robot has more
-_NO_JERK_LIMIT = 1e12  # chosen: [rad/s³] far above what switches the limit off
+_NO_LIMIT = 1e12  # chosen: far above what switches a limit off, [rad/s³] of jerk
 
 Name = Annotated[str, Field(max_length=200)]
 Names = Annotated[list[Name], Field(max_length=_MAX_NAMES)]
 Note = Annotated[str, Field(max_length=10_000)]  # chosen: a file's note is a line
 Number = Annotated[float, Field(ge=-_LARGEST, le=_LARGEST, allow_inf_nan=False)]
 Numbers = Annotated[list[Number | None], Field(max_length=_MAX_NAMES)]
-Jerk = Annotated[float, Field(gt=0, le=_NO_JERK_LIMIT, allow_inf_nan=False)]
+Limit = Annotated[float, Field(gt=0, le=_NO_LIMIT, allow_inf_nan=False)]
+Limits = Annotated[list[Limit], Field(max_length=_MAX_NAMES)]
 Section = dict[str, Any]
 _Row = Annotated[list[Number], Field(min_length=3, max_length=3)]
 
@@ -42,18 +51,19 @@ class _Limb(_Part):
     gripper: Section | None
 
 
-class _Robot(_Part):
+class _RobotParts(_Part):
     name: Name
     urdf_path: str
     joint_names: Names
-    q_min: Numbers
-    q_max: Numbers
-    dq_max: Numbers
-    ddq_max: Numbers
-    dddq_max: Annotated[list[Jerk], Field(max_length=_MAX_NAMES)] | None = None
-    home: Numbers
     limbs: Annotated[list[_Limb], Field(max_length=_MAX_NAMES)]
     mimics: Annotated[list[Section], Field(max_length=_MAX_NAMES)]
+
+
+_VECTORS: dict[str, Any] = {
+    row.name: (Limits | None, None) if row.is_optional else (Numbers, ...)
+    for row in JOINT_VECTORS
+}
+_Robot = create_model("_Robot", __base__=_RobotParts, **_VECTORS)
 
 
 class _Leader(_Part):
@@ -103,7 +113,7 @@ class _Header(_Part):
     placed: Names = []
     cameras: Cameras = {}
     leader_notes: Annotated[list[Note], Field(max_length=_MAX_NAMES)] = []
-    robot: _Robot
+    robot: _Robot  # type: ignore[valid-type] # made of a table
     leader_info: _Leader
 
 
@@ -134,7 +144,7 @@ def check_header(header: Mapping[str, Any], where: str) -> None:
     _check(_HEADER, header, f"{where}: header")
     robot = header["robot"]
     n = len(robot["joint_names"])
-    for name in ("q_min", "q_max", "dq_max", "ddq_max", "dddq_max", "home"):
+    for name in _VECTORS:
         if len(robot.get(name) or [0] * n) != n:
             raise RecordingError(
                 f"{where}: header robot.{name}: expected {n} numbers, got "

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.robot_info import JOINT_LIMITS
 
 _EPISODE = re.compile(r"episode_(\d{6,9})\.(?:mcap|json)")
 _MAX_BYTES = 1 << 20  # chosen: a manifest is a few kilobytes
@@ -72,7 +73,6 @@ def make_manifest(
     except (ValueError, OverflowError, OSError):
         began = ""  # a recovered file may name any time
     robot = header["robot"]
-    limits = ("joint_names", "q_min", "q_max", "dq_max", "ddq_max", "dddq_max")
     keys = ("leader", "follower", "env", "version", "git_rev", "gate_period")
     return {
         "schema": header["schema"],
@@ -85,7 +85,7 @@ def make_manifest(
         "frames": dict(frames),
         **{key: header.get(key) for key in keys},
         "robot": robot["name"],
-        "limits": {key: robot[key] for key in limits},
+        "limits": {key: robot.get(key) for key in ("joint_names", *JOINT_LIMITS)},
     }
 
 

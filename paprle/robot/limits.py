@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -26,26 +27,14 @@ _BY_JOINT = ("q_min", "q_max", "dq_max", "ddq_max_joints", "dddq_max_joints")
 _MARGIN_SHARE = 0.05  # chosen: a margin never takes more than this of a joint's range
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """Vectors of shape (n,), in the order of the robot's joints, SI units."""
-
-    q_min: Vec
-    q_max: Vec
-    dq_max: Vec
-    ddq_max: Vec
-    dddq_max: Vec
-    home: Vec
-
-
 def resolve_limits(
     joints: Sequence[UrdfJoint],
     limbs: Sequence[LimbInfo],
     settings: RobotSettings,
     limb_settings: Mapping[str, LimbSettings],
     problems: list[str],
-) -> Limits:
-    """Return limits and home of all actuated joints.
+) -> dict[str, Any]:
+    """Return limits and home of all actuated joints, by the fields of ``RobotInfo``.
 
     V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers
     V / gripper_time, and J = limits.dddq_max, or 500 / s · A where nothing tells one;
@@ -82,14 +71,15 @@ def resolve_limits(
     dddq_max = _jerks(joints, ddq_max, limits, problems)
     home = _home(dict(zip(names, ranges, strict=True)), limbs, settings, limb_settings)
     home.report(problems)
-    return Limits(
-        q_min=readonly([low for low, _ in ranges]),
-        q_max=readonly([high for _, high in ranges]),
-        dq_max=readonly(dq_max),
-        ddq_max=readonly(ddq_max),
-        dddq_max=readonly(dddq_max),
-        home=readonly([home.positions[name] for name in names]),
-    )
+    found = {
+        "q_min": [low for low, _ in ranges],
+        "q_max": [high for _, high in ranges],
+        "dq_max": dq_max,
+        "ddq_max": ddq_max,
+        "dddq_max": dddq_max,
+        "home": [home.positions[name] for name in names],
+    }
+    return {name: readonly(values) for name, values in found.items()}
 
 
 def _position_range(

@@ -290,12 +290,7 @@ def _read_info(
         name=name,
         urdf_path=urdf.path,
         joint_names=tuple(joint.name for joint in joints),
-        q_min=limits.q_min,
-        q_max=limits.q_max,
-        dq_max=limits.dq_max,
-        ddq_max=limits.ddq_max,
-        dddq_max=limits.dddq_max,
-        home=limits.home,
+        **limits,
         limbs=limb_infos,
         mimics=flat_mimics(urdf),
         ignored=tuple(

@@ -164,14 +164,7 @@ class SteppedSession:
     def judge(self) -> None:
         """Hold all commands against the robot's limits, by the oracle."""
         info = self.session.plan.robot.info
-        limits = Limits(
-            q_min=info.q_min,
-            q_max=info.q_max,
-            dq_max=info.dq_max,
-            ddq_max=info.ddq_max,
-            dddq_max=info.dddq_max,
-            h=1e-9 * self.session.gate_ns,
-        )
+        limits = Limits.of(info, 1e-9 * self.session.gate_ns)
         verdict = check_commands(
             np.array(self.commands), limits, q_start=self.commands[0]
         )

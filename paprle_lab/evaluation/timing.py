@@ -100,15 +100,8 @@ def make_limits(
     q_min, q_max = compute_command_limits(robot, settings)
     # of a file whose period is none of ours, jerk is not judged
     has_jerk = count_periods(robot, h) <= MOST_TURNING
-    return Limits(
-        q_min=q_min,
-        q_max=q_max,
-        dq_max=robot.dq_max,
-        ddq_max=robot.ddq_max,
-        dddq_max=robot.dddq_max if has_jerk else None,
-        h=h,
-        joint_names=robot.joint_names,
-    )
+    unjudged = {} if has_jerk else {"dddq_max": None}
+    return Limits.of(robot, h, q_min=q_min, q_max=q_max, **unjudged)
 
 
 def judge(gate: Table, limits: Limits) -> Verdict:

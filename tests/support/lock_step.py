@@ -249,15 +249,7 @@ class LockStep:
         ]
 
     def judge(self):
-        info = self.robot.info
-        limits = Limits(
-            q_min=info.q_min,
-            q_max=info.q_max,
-            dq_max=info.dq_max,
-            ddq_max=info.ddq_max,
-            dddq_max=info.dddq_max,
-            h=H_NS * 1e-9,
-        )
+        limits = Limits.of(self.robot.info, H_NS * 1e-9)
         return check_commands(
             np.array(self.follower.sent),
             limits,

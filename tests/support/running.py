@@ -130,14 +130,7 @@ class RunningSession:
 def judge(episode: Episode):
     """The oracle's verdict on everything that was sent."""
     robot, gate = episode.robot_info, episode.gate
-    limits = Limits(
-        q_min=robot.q_min,
-        q_max=robot.q_max,
-        dq_max=robot.dq_max,
-        ddq_max=robot.ddq_max,
-        dddq_max=robot.dddq_max,
-        h=float(episode.header["gate_period"]),
-    )
+    limits = Limits.of(robot, float(episode.header["gate_period"]))
     is_sent = gate["state"] != GateState.DISARMED
     first = int(np.flatnonzero(is_sent)[0])
     is_sent[:first] = False

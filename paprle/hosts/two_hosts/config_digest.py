@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from paprle import __version__
 from paprle.config import Resolved
+from paprle.contracts.robot_info import JOINT_LIMITS
 from paprle.contracts.types import RobotInfo
 from paprle.ipc.records import Layout
 from paprle.link.handshake import make_digest
@@ -14,7 +15,7 @@ SILENCE = 5.0  # [s] chosen: after this the other host is gone; the gate held lo
 
 def identify(resolved: Resolved, robot: RobotInfo, layout: Layout) -> dict[str, str]:
     """Return what both hosts must agree on: version, robot, rate and record layout."""
-    limits = (robot.q_min, robot.q_max, robot.dq_max, robot.ddq_max, robot.dddq_max)
+    limits = [getattr(robot, name) for name in JOINT_LIMITS]
     return {
         "version": __version__,
         "follower": resolved.follower_name,
