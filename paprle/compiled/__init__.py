@@ -7,11 +7,16 @@ readable reference, and coverage and mutation tests see every line of them.
 Numba renews a cached kernel when its own file is another, but not when a kernel that
 it calls from another file is. So the cache folder is keyed by a hash of the content of
 all kernel sources, and a stale kernel is never loaded.
+
+With the versions of Numba that ``paprle.compiled.kernel_parts`` was verified with, a
+kernel that kernels call is a part of them; with others plain ``numba.njit`` compiles
+it. Results are the same; plain, it takes longer to compile and to run.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib
 import os
 from collections.abc import Callable
 from functools import partial
@@ -20,17 +25,33 @@ from typing import Any, TypeVar, cast
 
 import numba
 
-from paprle.compiled.kernel_parts import PartCompiler, Whole
-
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 _MARKS = b"from paprle.compiled import", b"from numba"
+_VERIFIED = "0.68."
+"""Versions whose compiler ``kernel_parts`` was verified with."""
+
+
+def _find_pipelines() -> tuple[Any, Any] | None:
+    """Return the compilers of a whole kernel and of a part; None: another Numba."""
+    if not numba.__version__.startswith(_VERIFIED):
+        return None
+    try:
+        kernel_parts = importlib.import_module("paprle.compiled.kernel_parts")
+    except (ImportError, AttributeError):  # something that it reaches into is missing
+        return None
+    return kernel_parts.Whole, kernel_parts.Part
+
+
+PIPELINES = _find_pipelines()
+"""Compilers of a whole kernel and of a part; None: kernels are compiled plainly."""
 
 
 def _find_cache(package: Path) -> Path:
     """Return the cache folder of a package's very sources, where they are."""
     # Numba itself keeps the kernels of each folder apart
-    digest = hashlib.sha256(f"{numba.__version__} {package}".encode())
+    how = "parts" if PIPELINES else "plain"
+    digest = hashlib.sha256(f"{numba.__version__} {how} {package}".encode())
     for path in sorted(package.rglob("*.py")):
         source = path.read_bytes()
         if any(mark in source for mark in _MARKS):
@@ -71,19 +92,26 @@ def inlined(function: _Kernel) -> _Kernel:
 
 
 def _compile(function: _Kernel, **options: bool) -> _Kernel:
-    """Make a kernel that is whole to Python, and a part to other kernels."""
+    """Compile a kernel whole to Python and as a part to kernels, or plainly to both."""
     if numba.config.DISABLE_JIT:
         return function
-    options |= {"no_cfunc_wrapper": True}
     jit = partial(numba.njit, error_model="numpy", **options)
-    kernel = jit(cache=True, pipeline_class=Whole)(function)
-    part = jit(no_cpython_wrapper=True, pipeline_class=PartCompiler)(function)
+    if PIPELINES is None:
+        return cast(_Kernel, jit(cache=True)(function))
+    return cast(_Kernel, _compile_in_parts(function, jit, *PIPELINES))
+
+
+def _compile_in_parts(function: _Kernel, jit: Any, whole: Any, part: Any) -> Any:
+    """Make a kernel that is whole to Python, and a part to other kernels."""
+    jit = partial(jit, no_cfunc_wrapper=True)
+    to_python = jit(cache=True, pipeline_class=whole)(function)
+    to_kernels = jit(no_cpython_wrapper=True, pipeline_class=part)(function)
 
     def find_template(args: Any, kws: dict[str, Any]) -> Any:
         # else it is compiled once more for each number that is written out
         any_number = map(numba.types.unliteral, args)
-        return part.get_call_template(tuple(any_number), kws)
+        return to_kernels.get_call_template(tuple(any_number), kws)
 
-    kernel.get_call_template = find_template
-    kernel.get_overload = part.get_overload
-    return cast(_Kernel, kernel)
+    to_python.get_call_template = find_template
+    to_python.get_overload = to_kernels.get_overload
+    return to_python

@@ -9,13 +9,15 @@ A kernel counts references of arrays only where it makes or returns one, or gets
 from a kernel. Other arrays are its caller's, which holds them until the kernel returns;
 counting them takes a third of the time to compile.
 
-This reaches into Numba (0.68), whose version pyproject.toml therefore fixes.
+This reaches into Numba's compiler, so that it is used with those versions alone that it
+was verified with: ``paprle.compiled`` names them, and compiles plainly with others.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from numba.core import ir, types
@@ -23,6 +25,15 @@ from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, PassManager, register_pass
 from numba.core.typed_passes import NoPythonSupportedFeatureValidation
+
+# with a Numba that lacks one of these, importing fails, and kernels compile plainly
+attrgetter(
+    "add_llvm_module",
+    "enable_object_caching",
+    "finalize",
+    "get_pointer_to_function",
+    "_optimize_final_module",
+)(JITCodeLibrary)
 
 _MAKERS: set[tuple[Callable[..., object], tuple[types.Type, ...]]] = set()
 """Kernels that return arrays, with the types they take."""

@@ -6,6 +6,7 @@ import os
 
 import pytest
 
+from paprle import compiled
 from paprle.compiled import _find_cache
 
 KERNEL = "from paprle.compiled import compiled\n"
@@ -41,3 +42,12 @@ def test_a_file_without_kernels_may_change(package):
     (package / "plain.py").write_text("import cmath\n")
 
     assert _find_cache(package) == before
+
+
+def test_each_way_to_compile_has_a_cache_of_its_own(package, monkeypatch):
+    caches = set()
+    for pipelines in (None, (object, object)):
+        monkeypatch.setattr(compiled, "PIPELINES", pipelines)
+        caches.add(_find_cache(package))
+
+    assert len(caches) == 2
