@@ -106,7 +106,8 @@ PARTS: dict[str, Callable[[], None]] = {
     "kinematics": _compile_kinematics,
 }
 """What a process of its own compiles, by name; measured: they take equally long."""
-N_KERNELS = 20  # what Python calls in a session; the rest is compiled as parts of it
+# what Python calls in a session, the rest being parts of it; or, compiled plainly, all
+N_KERNELS = 20 if compiled.PIPELINES else 230
 
 
 def compile_once() -> None:
