@@ -27,24 +27,24 @@ $(VENV)/.has-%: pyproject.toml | $(BIN)/python
 setup: $(VENV)/.ready  ## make the virtual environment, and compile what sessions run
 	$(BIN)/python -m paprle.hosts.precompile
 
-demo: $(call needs,mujoco+report+view)  ## one lap of a simulated PiPER, then a report
+demo: $(call needs,sim+report+page)  ## one lap of a simulated PiPER, then a report
 	@rm -rf $(OUT)
 	$(BIN)/paprle demo record.dir=$(OUT) observers.view.port=8080
 
-play: $(call needs,mujoco+report+view)  ## move a simulated PiPER in your browser
+play: $(call needs,sim+report+page)  ## move a simulated PiPER in your browser
 	$(BIN)/paprle run leader=web follower=piper env=mujoco record.dir=$(OUT)
 
 HAND := motion=grasp_all:30,sines:20,end:30
 WITH_EMULATORS := $(BIN)/python demos/with_emulators.py
 
-demo-puppeteer: $(call needs,mujoco+report+puppeteer)  ## emulated servos in an emulated hand drive two arms
+demo-puppeteer: $(call needs,sim+report+dynamixel)  ## emulated servos in an emulated hand drive two arms
 	@rm -rf $(OUT)
 	$(WITH_EMULATORS) dynamixel leader=puppeteer_papras_7dof_2arm $(HAND) -- \
 		leader=puppeteer follower=papras_7dof_2arm env=mujoco \
 		session.episodes=1 record.dir=$(OUT)
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
-demo-ros2: $(call needs,report+puppeteer+dds)  ## an emulated hand, and a robot behind ROS 2
+demo-ros2: $(call needs,report+dynamixel+ros2)  ## an emulated hand, and a robot behind ROS 2
 	@rm -rf $(OUT)
 	$(WITH_EMULATORS) dynamixel leader=puppeteer_piper $(HAND) \
 		+ ros robot=piper -- \

@@ -4,7 +4,7 @@
 
 A user of one axis puts a block on the target (``benchmarks.shared_control``, virtual
 clock); what the session said at three moments is then shown by the product's own page,
-in a headless browser. It needs chromium, and ``pip install 'paprle[view,mujoco]'
+in a headless browser. It needs chromium, and ``pip install 'paprle[page,sim]'
 playwright pillow``.
 """
 

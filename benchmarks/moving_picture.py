@@ -4,7 +4,7 @@
 
 A real session of ``leader=web`` runs, and its page is filmed in a headless browser: the
 mouse drags the hand, a Stop, its release, an episode with a task. What stands still is
-shown shortly. It needs chromium, and ``pip install 'paprle[view]' playwright pillow``.
+shown shortly. It needs chromium, and ``pip install 'paprle[page]' playwright pillow``.
 """
 
 from __future__ import annotations

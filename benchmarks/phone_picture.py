@@ -4,7 +4,7 @@
 
 The page is the product's own, served by the product's own server; what the session says
 is given. Beside each other: before the start, while the robot moves, and stopped. It
-needs chromium, and ``pip install 'paprle[web]' playwright pillow``.
+needs chromium, and ``pip install 'paprle[quest]' playwright pillow``.
 """
 
 from __future__ import annotations

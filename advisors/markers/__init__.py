@@ -7,6 +7,6 @@ PLUGIN = PluginSpec(
     config="paprle.advisors.markers.config:MarkersConfig",
     factory="paprle.advisors.markers.advisor:Markers",
     verified="simulator",
-    install="pip install 'paprle[markers]'",
+    install="pip install 'paprle[cameras]'",
     packages=("cv2",),
 )

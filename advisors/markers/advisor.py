@@ -134,7 +134,7 @@ class Markers(Advisor):
                 raise
             raise MissingDependency(
                 "advisors.markers: expected the package 'opencv-python-headless', got "
-                "none; install it with: pip install 'paprle[markers]'"
+                "none; install it with: pip install 'paprle[cameras]'"
             ) from err
         return Detector(self.config)
 

@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.cameras.mujoco.config:MujocoCameraConfig",
     factory="paprle.cameras.mujoco.camera:MujocoCamera",
     verified="simulator",
-    install="pip install 'mujoco>=3.2.7,<5'",
+    install="pip install 'paprle[sim]'",
 )

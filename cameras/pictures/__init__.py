@@ -7,6 +7,6 @@ PLUGIN = PluginSpec(
     config="paprle.cameras.pictures.config:PicturesConfig",
     factory="paprle.cameras.pictures.camera:Pictures",
     verified="simulator",
-    install="pip install 'paprle[markers]'",
+    install="pip install 'paprle[cameras]'",
     packages=("cv2",),
 )

@@ -121,7 +121,7 @@ def _load_decoder() -> Callable[[Path], npt.NDArray[np.uint8] | None]:
     except ModuleNotFoundError as err:
         raise MissingDependency(
             "camera 'pictures': expected the package 'opencv-python-headless', got "
-            "none; install it with: pip install 'paprle[markers]'"
+            "none; install it with: pip install 'paprle[cameras]'"
         ) from err
 
     def decode(path: Path) -> npt.NDArray[np.uint8] | None:

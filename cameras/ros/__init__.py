@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.cameras.ros.config:RosCameraConfig",
     factory="paprle.cameras.ros.camera:RosCamera",
     verified="emulator",
-    install="pip install 'paprle[dds]'",
+    install="pip install 'paprle[ros2]'",
 )

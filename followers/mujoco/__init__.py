@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.followers.mujoco.config:MujocoConfig",
     factory="paprle.followers.mujoco.follower:MujocoFollower",
     verified="simulator",
-    install="pip install 'mujoco>=3.2.7,<5'",
+    install="pip install 'paprle[sim]'",
 )

@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.followers.piper.config:PiperConfig",
     factory="paprle.followers.piper.follower:PiperFollower",
     verified="emulator",
-    install="pip install 'piper_sdk>=0.6.2,<0.7' 'python-can>=4.4,<5'",
+    install="pip install 'paprle[piper]'",
 )

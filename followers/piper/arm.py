@@ -30,7 +30,7 @@ from paprle.hardware.piper.readings import ArmReading
 
 N_ARM = 6
 _JOINTS = range(1, N_ARM + 1)  # spec: the arm counts its joints from 1
-_INSTALL = "pip install 'piper_sdk>=0.6.2,<0.7' 'python-can>=4.4,<5'"
+_INSTALL = "pip install 'paprle[piper]'"
 
 _FIRST_TIME = 3.0  # [s] chosen: for the first frames; an adapter may be slow to start
 _ANSWER_TIME = 0.5  # [s] chosen: for an answer, which may be lost: asked three times

@@ -46,7 +46,10 @@ def diagnose(
         bus.open()
         yield from _examine(bus, where, has_gripper=has_gripper)
     except ImportError as err:
-        yield False, f"{where}: expected {err.name}, got none; pip install it"
+        yield (
+            False,
+            f"{where}: expected {err.name}, got none; pip install 'paprle[piper]'",
+        )
     except BusError as err:
         yield False, str(err)
     finally:

@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.followers.ros2.config:RosConfig",
     factory="paprle.followers.ros2.follower:RosFollower",
     verified="emulator",
-    install="pip install 'paprle[dds]'",
+    install="pip install 'paprle[ros2]'",
 )

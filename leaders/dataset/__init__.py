@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.leaders.dataset.config:DatasetConfig",
     factory="paprle.leaders.dataset.leader:Dataset",
     verified="simulator",
-    install="pip install 'paprle[dataset]'",
+    install="pip install 'paprle[data]'",
 )

@@ -29,7 +29,7 @@ from paprle.leaders.dataset.table import DatasetReader, check_table
 from paprle.leaders.dataset.track import EpisodeTrack
 from paprle.leaders.dataset.umi import UmiSource
 
-_INSTALL = "pip install 'paprle[dataset]'"
+_INSTALL = "pip install 'paprle[data]'"
 _RANGE = re.compile(r"(\d+)(?::(\d+))?")
 
 

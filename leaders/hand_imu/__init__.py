@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.leaders.hand_imu.config:HandImuConfig",
     factory="paprle.leaders.hand_imu.leader:HandImu",
     verified="emulator",
-    install="pip install 'paprle[hand]' # and see leaders/hand_imu/README.md",
+    install="pip install 'paprle[hand-imu]' # and see leaders/hand_imu/README.md",
 )

@@ -169,7 +169,7 @@ class Devices:
         except ModuleNotFoundError as err:
             raise MissingDependency(
                 f"leader 'hand_imu': expected the package 'vqf', got '{err}'; install "
-                "it with: pip install 'paprle[hand]'"
+                "it with: pip install 'paprle[hand-imu]'"
             ) from err
         try:
             self._tracker.open()

@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.leaders.puppeteer.config:PuppeteerConfig",
     factory="paprle.leaders.puppeteer.leader:Puppeteer",
     verified="emulator",
-    install="pip install 'paprle[puppeteer]'",
+    install="pip install 'paprle[dynamixel]'",
 )

@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.leaders.ros.config:RosLeaderConfig",
     factory="paprle.leaders.ros.leader:RosLeader",
     verified="emulator",
-    install="pip install 'paprle[dds]'",
+    install="pip install 'paprle[ros2]'",
 )

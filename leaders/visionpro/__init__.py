@@ -7,6 +7,6 @@ PLUGIN = PluginSpec(
     config="paprle.leaders.visionpro.config:VisionproConfig",
     factory="paprle.leaders.visionpro.leader:Visionpro",
     verified="emulator",
-    install="pip install 'paprle[visionpro]'",
+    install="pip install 'paprle[vision-pro]'",
     packages=("grpc",),
 )

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from paprle.hardware.visionpro.client import Headset
     from paprle.hardware.web.presses import PressReader
 
-_INSTALL = "pip install 'paprle[visionpro]'"
+_INSTALL = "pip install 'paprle[vision-pro]'"
 _SOUND = "pip install 'paprle[sound]'"
 
 

@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.leaders.web.config:WebConfig",
     factory="paprle.leaders.web.leader:Web",
     verified="simulator",
-    install="pip install 'paprle[view]'",
+    install="pip install 'paprle[page]'",
 )

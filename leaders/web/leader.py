@@ -99,7 +99,7 @@ class Web(Leader):
             return ()
         return (
             "leader 'web': expected the package 'websockets' for its page, got none; "
-            "install it with: pip install 'paprle[view]'",
+            "install it with: pip install 'paprle[page]'",
         )
 
     def open(self) -> None:

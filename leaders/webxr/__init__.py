@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.leaders.webxr.config:WebxrConfig",
     factory="paprle.leaders.webxr.leader:Webxr",
     verified="emulator",
-    install="pip install 'paprle[web]'",
+    install="pip install 'paprle[quest]'",
 )

@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.contracts.settings.core:LinkSettings",
     factory="paprle.links.dds.link:DdsLink",
     verified="emulator",
-    install="pip install 'paprle[dds]'",
+    install="pip install 'paprle[ros2]'",
 )

@@ -7,5 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.observers.ros.config:RosObserverConfig",
     factory="paprle.observers.ros.observer:RosObserver",
     verified="emulator",
-    install="pip install 'paprle[dds]'",
+    install="pip install 'paprle[ros2]'",
 )

@@ -7,6 +7,6 @@ PLUGIN = PluginSpec(
     config="paprle.observers.view.config:ViewConfig",
     factory="paprle.observers.view.observer:View",
     verified="simulator",
-    install="pip install 'paprle[view]'",
+    install="pip install 'paprle[page]'",
     packages=("viser",),
 )

@@ -42,7 +42,7 @@ _SAY_NS = 90_000_000  # [ns] chosen: pages are told ten times a second
 _CLOSING = 1.0  # [s] chosen: browsers are told, and nobody waits for them
 _MISSING = (
     "observers.view: expected {}, got none; the session goes on without {}: "
-    "pip install 'paprle[view]', or session.view=false"
+    "pip install 'paprle[page]', or session.view=false"
 )
 
 
@@ -126,7 +126,7 @@ class View(Observer):
         except ImportError as err:
             raise MissingDependency(
                 f"observers.view: expected {err.name}, got none; "
-                "pip install 'paprle[view]'"
+                "pip install 'paprle[page]'"
             ) from err
         self._player = Player(film, self.clock)
 

@@ -21,7 +21,7 @@ from paprle.observers.view.thumbnails import Album
 from paprle.observers.view.viser_proxy import Relay, load_page, name_protocol
 
 _SOCKET, _SCENE, _SCENE_PAGE = "/console", "/scene", "/scene.html"
-_NO_SCENE = "no 3-D picture: expected viser, got none; pip install 'paprle[view]'"
+_NO_SCENE = "no 3-D picture: expected viser, got none; pip install 'paprle[page]'"
 
 
 class Opened(NamedTuple):

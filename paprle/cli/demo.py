@@ -11,7 +11,7 @@ from paprle.cli.verb import EXIT_CODES, Verb, add_settings, say
 from paprle.config import resolve
 from paprle.hosts import run
 
-_EXTRAS = {"mujoco": "mujoco", "matplotlib": "report"}
+_EXTRAS = {"mujoco": "sim", "matplotlib": "report"}
 """What a demo is nicer with, and the extra that brings it."""
 
 

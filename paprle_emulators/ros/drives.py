@@ -74,7 +74,7 @@ class MujocoDrives(Drives):
         except ModuleNotFoundError as err:
             raise ValueError(
                 "physics: expected the package 'mujoco', got none; pip install "
-                "'paprle[mujoco]'"
+                "'paprle[sim]'"
             ) from err
         mechanism, options = _make_mechanism(description)
         try:

@@ -129,7 +129,7 @@ def _load_target(form: Format) -> Callable[[Path, Common], Target]:
     if missing:
         raise MissingDependency(
             f"dataset: expected the package '{missing[0]}', got none; install it with: "
-            "pip install 'paprle[dataset]'"
+            "pip install 'paprle[data]'"
         )
     module, name = _TARGETS[form]
     make: Callable[[Path, Common], Target]

@@ -192,7 +192,7 @@ def _write_parquet(tables: Tables, out: Path) -> list[Path]:
     except ImportError as err:
         raise MissingDependency(
             "study export: expected pyarrow for Parquet, got none; the CSV files are "
-            "written; pip install 'paprle[dataset]'"
+            "written; pip install 'paprle[data]'"
         ) from err
     written = []
     for name, rows in tables.items():

@@ -42,7 +42,7 @@ def test_the_demo_goes_without_what_is_not_installed_and_says_so(
     assert main(["demo", *QUICK]) == 0
 
     out = capsys.readouterr().out
-    assert "pip install 'paprle[mujoco,report]'" in out
+    assert "pip install 'paprle[sim,report]'" in out
     assert "episode_000000.mcap" in list_names(empty / "demo")
 
 

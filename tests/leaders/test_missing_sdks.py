@@ -39,23 +39,23 @@ IMU = ("leader.imu.port=/dev/null", "leader.imu.packet=inertial")
 HEADSET = ("leader.host=127.0.0.1", "leader.timeout=0.1")
 DATASET = ("leader.path=tests",)  # a folder: what reads it comes before what is in it
 NEEDS = {
-    "arpose": Need("web", PAGE),
-    "webxr": Need("web", PAGE),
-    "web": Need("view", ("websockets",)),
+    "arpose": Need("quest", PAGE),
+    "webxr": Need("quest", PAGE),
+    "web": Need("page", ("websockets",)),
     "gamepad": Need("gamepad", ("pygame",)),
     "joycons": Need("gamepad", ("pygame",)),
     "spacemouse": Need("spacemouse", ("hidraw",)),
-    "visionpro": Need("visionpro", ("grpc", "google"), HEADSET),
-    "hand_imu": Need("hand", ("serial", "vqf"), IMU),
-    "ros": Need("dds", ("cyclonedds",), ("leader.transport=dds",)),
+    "visionpro": Need("vision-pro", ("grpc", "google"), HEADSET),
+    "hand_imu": Need("hand-imu", ("serial", "vqf"), IMU),
+    "ros": Need("ros2", ("cyclonedds",), ("leader.transport=dds",)),
     "policy": Need("policy", ("onnxruntime",), ("leader.path=Makefile",)),
-    "dataset_lerobot": Need("dataset", ("pyarrow",), DATASET),
-    "dataset_umi": Need("dataset", ("zarr",), DATASET),
-    "dataset_aloha": Need("dataset", ("h5py",), DATASET),
+    "dataset_lerobot": Need("data", ("pyarrow",), DATASET),
+    "dataset_umi": Need("data", ("zarr",), DATASET),
+    "dataset_aloha": Need("data", ("h5py",), DATASET),
 }
 """Leaders by their YAML."""
 NEEDS |= {
-    path.stem: Need("puppeteer", ("dynamixel_sdk", "serial"))
+    path.stem: Need("dynamixel", ("dynamixel_sdk", "serial"))
     for path in CONFIGS.glob("puppeteer_*.yaml")
 }
 PLAIN = {

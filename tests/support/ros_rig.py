@@ -37,7 +37,7 @@ def skip_or_fail(why: str) -> None:
 def need_dds() -> None:
     """Skip without cyclonedds."""
     if importlib.util.find_spec("cyclonedds") is None:
-        skip_or_fail("cyclonedds is not installed: pip install 'paprle[dds]'")
+        skip_or_fail("cyclonedds is not installed: pip install 'paprle[ros2]'")
 
 
 def choose_domain() -> int:

@@ -147,7 +147,7 @@ def _describe(settings: NodeSettings, transport: str) -> str:
 def _explain(transport: str, err: ImportError) -> str:
     """Return the remedy if a transport cannot be imported."""
     if transport == "dds":
-        return "pip install 'paprle[dds]'"
+        return "pip install 'paprle[ros2]'"
     if transport == "rospy":
         return "apt-get install python3-rospy"
     spec = find_spec("rclpy")

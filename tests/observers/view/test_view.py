@@ -94,7 +94,7 @@ def test_without_its_packages_the_session_is_told_and_goes_on(view, monkeypatch)
     told = []
     wait_until(lambda: told or told.extend(view.take_warnings()) or told)
 
-    assert "without a page: pip install 'paprle[view]'" in told[0]
+    assert "without a page: pip install 'paprle[page]'" in told[0]
     view.observe(make_session_view(PIPER))
 
 
