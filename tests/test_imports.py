@@ -21,7 +21,7 @@ LINTER = tomllib.loads((WORKSPACE / "pyproject.toml").read_text())["tool"][
 ROOTS = set(LINTER["root_packages"])
 CORE = {
     "annotated_types", "daqp", "mcap", "numba", "numpy", "omegaconf", "pinocchio",
-    "pydantic", "rosbags", "scipy", "yaml", "zstandard",
+    "pydantic", "rosbags", "yaml", "zstandard",
     "coal", "pydantic_core",  # which two of them bring
 }  # fmt: skip
 """What every installation has: the project's own dependencies."""

@@ -7,4 +7,5 @@ PLUGIN = PluginSpec(
     config="paprle.advisors.viewpoint.config:ViewpointConfig",
     factory="paprle.advisors.viewpoint.advisor:Viewpoint",
     verified="simulator",
+    install="pip install 'paprle[camera-arm]'",
 )

@@ -8,18 +8,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pinocchio as pin
-from scipy.interpolate import (
-    BSpline,
-    CubicSpline,
-    PchipInterpolator,
-    make_smoothing_spline,
-)
 
+from paprle.contracts.kit.splines import (
+    interpolate,
+    interpolate_monotonically,
+    make_smoother,
+)
 from paprle.contracts.types import LimbCommand, Vec, readonly
 from paprle.leaders.dataset.limbs import LimbRows
 
 _CUTOFF = 10.0  # [Hz] chosen: twice what a hand does; a tracker's noise is above
-_FEWEST = 5  # rows that SciPy smooths
+_FEWEST = 5  # chosen: rows that are smoothed
 
 
 class _Curves(NamedTuple):
@@ -52,11 +51,11 @@ class EpisodeTrack:
         self.period = float(np.median(np.diff(t)))
         self._limbs = {
             limb: _Curves(
-                q=None if own.q is None else CubicSpline(self.t, own.q),
+                q=None if own.q is None else interpolate(self.t, own.q),
                 pose=None if own.pose is None else _smooth(self.t, own.pose),
                 opening=None
                 if own.opening is None
-                else PchipInterpolator(self.t, own.opening),
+                else interpolate_monotonically(self.t, own.opening),
             )
             for limb, own in rows.items()
         }
@@ -83,9 +82,8 @@ def _command(curves: _Curves, t: float) -> LimbCommand:
 def _smooth(t: Vec, poses: Vec) -> Any:
     """Return a curve that leaves out what is faster than a hand; nothing is late."""
     if len(t) < _FEWEST:
-        return CubicSpline(t, poses)
+        return interpolate(t, poses)
     # with this penalty of bends, 1 / (1 + (f / cutoff)⁴) of a frequency is left
     density = (len(t) - 1) / (t[-1] - t[0])
     lam = density / (math.tau * _CUTOFF) ** 4
-    parts = [make_smoothing_spline(t, column, lam=lam) for column in poses.T]
-    return BSpline(parts[0].t, np.stack([own.c for own in parts], axis=1), 3)
+    return make_smoother(t, lam)(poses)

@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.interpolate import (
-    BSpline,
-    CubicSpline,
-    PchipInterpolator,
-    make_smoothing_spline,
-)
 
+from paprle.contracts.kit.splines import (
+    interpolate,
+    interpolate_monotonically,
+    make_smoother,
+)
 from paprle.contracts.types import Vec
 
-_FEWEST = 5  # rows that SciPy smooths
+_FEWEST = 5  # chosen: rows that are smoothed
 _HALF_OF_EACH = math.sqrt(2.0) - 1.0  # 1 / (1 + this)² is a half
 
 
@@ -51,14 +50,14 @@ class Curve:
 
     def _fit(self, t: Vec, values: Vec) -> Any:
         """Return a curve through the rows whose acceleration is continuous."""
-        return CubicSpline(t, values)
+        return interpolate(t, values)
 
 
 class BoundedCurve(Curve):
     """A curve that nowhere leaves what its rows span; its velocity is continuous."""
 
     def _fit(self, t: Vec, values: Vec) -> Any:
-        return PchipInterpolator(t, values)
+        return interpolate_monotonically(t, values)
 
 
 class SmoothCurve(Curve):
@@ -85,7 +84,5 @@ class SmoothCurve(Curve):
         # acceleration falls by its square alone. Half of each of two is the sharper.
         density = (len(t) - 1) / (t[-1] - t[0])
         lam = density * _HALF_OF_EACH / self._omega**4
-        for _ in range(2):
-            parts = [make_smoothing_spline(t, column, lam=lam) for column in values.T]
-            values = np.stack([own(t) for own in parts], axis=1)
-        return BSpline(parts[0].t, np.stack([own.c for own in parts], axis=1), 3)
+        smooth = make_smoother(t, lam)
+        return smooth(smooth(values)(t))

@@ -40,7 +40,7 @@ def _find_pipelines() -> tuple[Any, Any] | None:
         kernel_parts = importlib.import_module("paprle.compiled.kernel_parts")
     except (ImportError, AttributeError):  # something that it reaches into is missing
         return None
-    return kernel_parts.Whole, kernel_parts.Part
+    return kernel_parts.Whole, kernel_parts.PartCompiler
 
 
 PIPELINES = _find_pipelines()
