@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from importlib import import_module
 
 from paprle import __version__
+from paprle.cli.completion_words import COMPLETE, complete
 from paprle.cli.extensions import load_verbs
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, complain, say
 from paprle.contracts.errors import (
@@ -34,6 +35,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "run": ("sessions:RUN", "drive a robot; run.py is the same"),
     "serve": ("sessions:SERVE", "drive a robot here with a leader on another host"),
     "lead": ("lead:LEAD", "lead a robot on another host over a bad network"),
+    "completion": ("completion:COMPLETION", "print completion for bash, zsh or fish"),
     "list": ("catalogue:LIST", "list leaders, robots and envs"),
     "config": ("catalogue:CONFIG", "show the merged config and explain each key"),
     "info": ("episodes:INFO", "show the content of a recorded episode"),
@@ -94,6 +96,9 @@ def _dispatch(args: list[str]) -> int:
         return 0 if args else REFUSED
     if args[0] == "--version":
         say(f"paprle {__version__}")
+        return 0
+    if args[0] == COMPLETE:
+        say("\n".join(complete(args[1:])))
         return 0
     verb = find_verb(args[0])
     return verb.run(verb.parse(args[1:]))

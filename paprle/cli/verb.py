@@ -73,6 +73,15 @@ class Verb:
         Raises:
             ConfigError: If an option is unknown.
         """
+        found, unknown = self.make_parser().parse_known_intermixed_args(args)
+        if unknown:
+            raise ConfigError([self._describe_unknown(word) for word in unknown])
+        if any(_names_urdf(word) for word in getattr(found, "settings", ())):
+            found.settings = _replace_urdfs(found.settings)
+        return found
+
+    def make_parser(self) -> argparse.ArgumentParser:
+        """Return the parser of its arguments."""
         parser = argparse.ArgumentParser(
             prog=f"paprle {self.name}",
             description=self.summary,
@@ -81,12 +90,7 @@ class Verb:
             allow_abbrev=False,
         )
         self.add_arguments(parser)
-        found, unknown = parser.parse_known_intermixed_args(args)
-        if unknown:
-            raise ConfigError([self._describe_unknown(word) for word in unknown])
-        if any(_names_urdf(word) for word in getattr(found, "settings", ())):
-            found.settings = _replace_urdfs(found.settings)
-        return found
+        return parser
 
     def _describe_unknown(self, word: str) -> str:
         """Return what is wrong with an option that this verb does not have."""

@@ -220,7 +220,7 @@ class Resolved:
         tree |= {name_section(k): one.config for k, one in leaders.items()}
         places = Places([Layer("resolved config", tree)])
         types = {name_section(k): one.type for k, one in leaders.items()}
-        classes = _find_classes(types, names["env_type"], problems)
+        classes = find_classes(types, names["env_type"], problems)
         classes |= make_named_classes(tree, problems)
         classes |= {"through": RobotSettings} if has_through else {}
         made = _make(classes, tree, places, problems)
@@ -275,7 +275,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
         types.pop(section, None)
     leaders = _name_leaders(given, types, group)
     plugins = {name_section(k): one.type for k, one in leaders.items()}
-    classes = _find_classes(plugins, types.get("env"), problems)
+    classes = find_classes(plugins, types.get("env"), problems)
     classes |= make_named_classes(merge(layer.tree for layer in layers), problems)
     if "follower" in unread:
         del classes["follower"]
@@ -312,7 +312,7 @@ def _name_leaders(
     return {ALONE: LeaderChoice(given.get("leader", ""), types["leader"], None)}
 
 
-def _find_classes(
+def find_classes(
     leaders: Mapping[str, str], env_type: str | None, problems: list[str]
 ) -> dict[str, type[Any]]:
     """Return the settings class of each section; those of leaders by their plug-in."""

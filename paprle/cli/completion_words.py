@@ -1,0 +1,105 @@
+"""Words that may follow at a shell's prompt, from an index that is made once.
+
+A shell asks at each press of Tab (``paprle __complete WORD …``), so that nothing heavy
+is imported here. Verbs, options and keys stand in the index; names of YAMLs are looked
+up in their folders. Where there is no index yet, a process of its own makes it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from paprle import __version__
+
+COMPLETE = "__complete"
+"""The word in place of a verb by which a shell asks."""
+
+PARTS = ("leader", "follower", "env")
+
+
+def find_index() -> Path:
+    """Return the file of the index for this version and these folders of configs."""
+    folders = os.environ.get("PAPRLE_CONFIG_PATH", "")
+    key = f"{__version__} {sys.version_info[:2]} {__file__} {folders}"
+    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    digest = hashlib.sha256(key.encode()).hexdigest()[:16]
+    return home / "paprle" / f"completion_{digest}.json"
+
+
+def complete(words: Sequence[str]) -> list[str]:
+    """Return the words that may stand in place of the last one.
+
+    Args:
+        words: The command line without the program's name; the last word is the one
+            that is being typed, and may be empty.
+
+    Returns:
+        Words; one that ends in ``=`` or ``.`` goes on. None where a file may follow.
+    """
+    try:
+        index = json.loads(find_index().read_text("utf-8"))
+    except (OSError, ValueError):
+        subprocess.Popen(
+            [sys.executable, "-m", "paprle.cli.completion"],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        return []
+    typed = words[-1] if words else ""
+    found = _list_words(index, list(words[:-1]), typed)
+    return sorted({_shorten(word, typed) for word in found if word.startswith(typed)})
+
+
+def _list_words(
+    index: Mapping[str, Any], before: list[str], typed: str
+) -> Iterator[str]:
+    """Yield whole words, whatever was typed of them."""
+    if not before:
+        yield from (*index["verbs"], "--help", "--version")
+        return
+    verb = index["verbs"].get(before[0])
+    if verb is None:
+        return
+    if typed.startswith("-"):
+        yield from verb["options"]
+        return
+    yield from verb["words"]
+    if not verb["has_settings"]:
+        return
+    for part in PARTS:
+        yield from (f"{part}={name}" for name in _list_names(index, part))
+    for key, values in _list_keys(index, before).items():
+        yield from (f"{key}={value}" for value in values or ("",))
+
+
+def _list_names(index: Mapping[str, Any], part: str) -> set[str]:
+    yamls = (p for f in index["folders"] for p in (Path(f) / part).glob("*.yaml"))
+    return {*index["plugins"].get(part, ()), *(path.stem for path in yamls)}
+
+
+def _list_keys(index: Mapping[str, Any], before: list[str]) -> dict[str, list[str]]:
+    """Return values by key, of the core and of the chosen leader and env."""
+    keys = dict(index["keys"][""])
+    for word in before:
+        part, _, name = word.partition("=")
+        plugin = index["types"].get(part, {}).get(name, name)
+        keys |= index["keys"].get(f"{part}:{plugin}", {})
+    return keys
+
+
+def _shorten(word: str, typed: str) -> str:
+    """Cut a word after the next ``=`` or ``.`` of its key."""
+    key, equals, _ = word.partition("=")
+    if len(typed) > len(key):
+        return word
+    dot = key.find(".", len(typed))
+    return key[: dot + 1] if dot >= 0 else key + equals
