@@ -6,7 +6,10 @@ import sys
 import threading
 import time
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from typing import Self  # which Python 3.10 does not have
 
 _FIRST = 2.0  # asked for: [s] longer silence needs a word
 _NEXT = 10.0  # chosen: [s] often enough to see that it goes on
