@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from paprle.recording.reader import Episode
     from paprle.robot import RobotModel
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Episode",
