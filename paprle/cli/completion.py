@@ -126,7 +126,7 @@ def _list_verbs() -> dict[str, Any]:
 
 def _list_types(part: str, folders: Folders) -> dict[str, str]:
     """Return the plug-in of each name whose YAML names one."""
-    found = {}
+    found: dict[str, str] = {}
     for name in known_names(part, folders) if part in PLUGIN_KINDS else ():
         for _, label, path in folders.list_yamls({part: name}):
             values = read_yaml(path, label, []) or {}
