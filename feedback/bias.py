@@ -7,15 +7,13 @@ or where the leader itself says that it rests.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -27,11 +25,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class BiasConfig(LawSettings):
     """Stiffness of the pull to the base pose."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     stiffness: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Towards the base pose.")

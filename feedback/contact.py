@@ -17,16 +17,14 @@ position, so no gain and no delay makes it unstable, and it is felt before the s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from annotated_types import Ge, Le, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -44,11 +42,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ContactConfig(LawSettings):
     """Stiffness of the wall, and strength of the pulse."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     stiffness: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Of the wall, where joint drives joint.")

@@ -14,16 +14,14 @@ that holds something is damped, and its arm is not.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 from annotated_types import Ge, Gt, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -37,11 +35,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class DampingConfig(LawSettings):
     """Amount of damping, and the filter of its velocity."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     share: Annotated[
         float, Ge(0), Unit("1"), doc("Of the leader's own damping, added in contact.")

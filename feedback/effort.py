@@ -13,15 +13,13 @@ What is not measured is not rendered, and is never taken for zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 from annotated_types import Ge, Gt, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -39,11 +37,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class EffortConfig(LawSettings):
     """Gain and deadband of the effort."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     gain: Annotated[
         float, Ge(0), Unit("1"), doc("Leader torque over follower effort.")

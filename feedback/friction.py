@@ -14,15 +14,13 @@ compensated.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -34,11 +32,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class FrictionConfig(LawSettings):
     """Shares of viscous and dry friction to cancel."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     viscous_share: Annotated[
         float, Ge(0), Le(0.5), Unit("1"), doc("Share of viscous friction cancelled.")

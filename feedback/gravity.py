@@ -6,15 +6,13 @@ masses of the URDF; a share below 1 leaves the rest to the operator.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Le, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -26,11 +24,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class GravityConfig(LawSettings):
     """Share of the weight that is carried."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     share: Annotated[
         float, Ge(0), Le(1), Unit("1"), doc("Share of the weight that is carried.")

@@ -14,15 +14,13 @@ Silent where joint drives joint: see tracking.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -34,11 +32,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class TaskTrackingConfig(LawSettings):
     """Stiffness at the eef or in the leader's joints."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     method: Annotated[
         Literal["transpose", "inverse"],

@@ -15,15 +15,13 @@ for whoever switches that off.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -35,11 +33,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class TrackingConfig(LawSettings):
     """Stiffness in the leader's joints."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     k_gate: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness towards what the gate sent.")

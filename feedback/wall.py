@@ -8,15 +8,13 @@ from 0 at ``onset`` before. The direction is the gate's: it is where the leader 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Gt, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec, Stiffness
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -28,11 +26,9 @@ PLUGIN = PluginSpec(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class WallConfig(LawSettings):
     """Stiffness and range of the walls."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     k_limit: Annotated[
         float, Ge(0), Unit("N·m/rad"), doc("Stiffness of joint limits.")

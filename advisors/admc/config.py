@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
 from paprle.contracts.axes import AxisSpeeds
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import AdvisorSettings
 
 _SPEEDS = AxisSpeeds()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class AdmcConfig(AdvisorSettings):
     """Object and target, the hand that grasps, and the times of suggestions."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it suggests, at most.")

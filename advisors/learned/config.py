@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import AdvisorSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LearnedConfig(AdvisorSettings):
     """Provider of the covariance of motions, and its hand and objects."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it is asked, at most.")

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Gt, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import AdvisorSettings
 
 Family = Literal[
@@ -21,11 +19,9 @@ Family = Literal[
 ]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class MarkersConfig(AdvisorSettings):
     """Source of markers: a camera, a picture, or a list."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     camera: Annotated[
         str | None,

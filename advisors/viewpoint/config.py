@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import AdvisorSettings
 
 Variant = Literal["ours", "paper", "autocam"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ViewpointConfig(AdvisorSettings):
     """The camera's limb, the watched limb, and the criteria of a good view."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it is asked, at most.")

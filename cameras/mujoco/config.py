@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.camera import CameraSettings
-from paprle.contracts.settings.core import STRICT
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class MujocoCameraConfig(CameraSettings):
     """Which part of the world it sees, and how it is drawn."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     width: Annotated[int, Ge(16), Le(4096), Unit("px"), doc("Of an image.")] = 640
     height: Annotated[int, Ge(16), Le(4096), Unit("px"), doc("Of an image.")] = 480

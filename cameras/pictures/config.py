@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Unit, doc
 
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.camera import CameraSettings
-from paprle.contracts.settings.core import STRICT
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class PicturesConfig(CameraSettings):
     """Which pictures are played, how fast, and where they were taken."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     folder: Annotated[str, Unit("path"), doc("Its *.png are played, by name.")]

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.camera import CameraSettings
-from paprle.contracts.settings.core import STRICT
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class RealsenseConfig(CameraSettings):
     """Which one, and what it is asked for."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     serial: Annotated[str, doc("Its serial number; the only one when absent.")] = ""
     recording: Annotated[

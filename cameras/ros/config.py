@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.camera import CameraSettings
-from paprle.contracts.settings.core import STRICT
 from paprle.hardware.ros.transports.choice import NodeSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class RosCameraConfig(NodeSettings, CameraSettings):
     """Settings of the node, and of the image topic."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     topic: Annotated[str, doc("Of the Image, for example /camera/color/image_raw.")]
     kind: Annotated[

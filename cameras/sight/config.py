@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.camera import CameraSettings
-from paprle.contracts.settings.core import STRICT
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class SightCameraConfig(CameraSettings):
     """Which camera it is; size, rate and calibration are those of the camera there."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     host: Annotated[str, doc("Address of the robot's host.")]
     key: Annotated[str, Unit("path"), doc("The link's secret: the file of link.key.")]

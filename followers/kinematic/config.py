@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
 from paprle.followers.kinematic.faults import Fault
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class KinematicConfig(FollowerSettings):
     """Response of the robot to commands, and its pose when it is opened."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Ge(1), Le(1000), Unit("Hz"), doc("How often it is written to.")

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import field
+from typing import Annotated
 
 from annotated_types import Ge, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
 from paprle.hardware.mujoco.mechanism import BLOCK, TARGET
 
@@ -17,11 +16,9 @@ _WHOLE = 1e-6  # chosen: how far from a whole number rounding may leave a ratio
 _LONGEST_STEP = 0.00125  # chosen: [s] half a period at 400 Hz; contacts stay stiff
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RandomiseConfig:
     """Variations from run to run, for experiments on repeatability."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     friction: Annotated[
         float,
@@ -47,11 +44,9 @@ class RandomiseConfig:
     seed: Annotated[int, Ge(0), doc("Seed; the same seed is the same robot.")] = 0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ScenarioConfig:
     """A block to put on a target, again and again."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     target: Annotated[
         tuple[float, float], Unit("m"), doc("Where the target lies, x and y in world.")
@@ -71,11 +66,9 @@ class ScenarioConfig:
                 raise ValueError(f"{name} from less to more, not {low:g} to {high:g}")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class MujocoConfig(FollowerSettings):
     """Settings of the simulation and of its world."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Ge(1), Le(1000), Unit("Hz"), doc("How often it is written to.")

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class PiperConfig(FollowerSettings):
     """Connection of the arm, and its settings."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     interface: Annotated[
         Literal["socketcan", "slcan", "emucan"],

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
 from paprle.contracts.types import PowerOff
 from paprle.hardware.ros.transports.choice import NodeSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class CommandConfig:
     """One topic that takes commands."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     topic: Annotated[str, doc("Its name, below the namespace.")]
     kind: Annotated[
@@ -62,11 +60,9 @@ class CommandConfig:
             )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RosConfig(NodeSettings, FollowerSettings):
     """Settings of the node, and of the robot's topics."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     node: Annotated[str, doc("Name of our node.")] = "paprle_gate"
     rate: Annotated[

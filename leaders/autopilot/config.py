@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.types import Reposture
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class AutopilotConfig:
     """A shape, where it lies, and how fast it is drawn."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     shape: Annotated[
         Literal["circle", "square", "rectangle", "triangle", "s"],

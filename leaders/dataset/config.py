@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.types import Reposture
 
 Format = Literal["lerobot", "umi", "aloha"]
 Rotation = Literal["rotation_vector", "quat_xyzw", "quat_wxyz", "rpy_xyz_extrinsic"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ColumnSettings:
     """Which columns move one limb: joints, or a position and a rotation."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     joints: Annotated[
         Mapping[str, str], doc("The column of each joint, in the joints' order.")
@@ -47,11 +45,9 @@ class ColumnSettings:
     ] = 1.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class DatasetConfig:
     """Which episodes of which dataset, and what its numbers mean."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     path: Annotated[
         str,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
 from paprle.contracts.settings.axis import AxisSettings
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 Role = Literal[
     "deadman",
@@ -51,11 +51,9 @@ BUTTONS: Mapping[str, Role] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class PadSettings:
     """One pad: which it is, what it moves, and by what."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     device: Annotated[
         str,
@@ -80,11 +78,9 @@ class PadSettings:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class GamepadConfig(AxisSettings):
     """One or several pads, how fast they move, and what of them is believed."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     pads: Annotated[Mapping[str, PadSettings], doc("The pads, by any name.")] = field(
         default_factory=dict

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.sound import SoundSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class CameraConfig:
     """The camera, and the process that finds hands in its images."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     recorded: Annotated[
         str,
@@ -55,11 +51,9 @@ class CameraConfig:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ImuConfig:
     """The sensor on the wrist."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     port: Annotated[str, Unit("path"), doc("Its serial port.")]
     packet: Annotated[
@@ -85,11 +79,9 @@ class ImuConfig:
     ] = (0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class HandImuConfig(SoundSettings):
     """A hand, what sees it, and what it means."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     camera: Annotated[CameraConfig, doc("What sees the hand.")] = CameraConfig()
     imu: Annotated[

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.sound import SoundSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class KeyboardConfig(SoundSettings):
     """Speeds of the keys, and the time until they stop."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     speed: Annotated[
         float, Gt(0), Le(1), Unit("m/s"), doc("Translation at level 9.")

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT, GripperSettings
+from paprle.contracts.settings.base import settings
+from paprle.contracts.settings.core import GripperSettings
 from paprle.contracts.types import Reposture
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class KeySettings:
     """Which array of an NPZ holds what; usual names are found without being told."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     time: Annotated[str | None, doc("Stamps, shape (n,), [s].")] = None
     q: Annotated[str | None, doc("Joint positions, shape (n, m), [rad].")] = None
@@ -38,11 +37,9 @@ class KeySettings:
 Delimiter = Literal["auto", "comma", "semicolon", "tab", "space", "bar"]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ColumnSettings:
     """Which column of a table holds what; usual names are found without being told."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     delimiter: Annotated[
         Delimiter, doc("What stands between columns; auto: found.")
@@ -87,11 +84,9 @@ _ORDER = re.compile(r"(?!(.)\1|.(.)\2)[xyz]{3}_(extrinsic|intrinsic)")
 """Three axes, none of them twice in a row."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class UnitSettings:
     """Units of a table or an NPZ; a header's ``x [mm]`` is read without being told."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     time: Annotated[
         Literal["s", "ms", "us", "ns"] | None, doc("Of stamps; absent: s.")
@@ -104,11 +99,9 @@ class UnitSettings:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class BagSettings:
     """Which topics of a bag hold what; a bag with one usable topic needs nothing."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     topics: Annotated[
         Mapping[str, str],
@@ -138,11 +131,9 @@ class BagSettings:
             raise ValueError("the topic of the Joy in 'joy', for deadman, gripper_axis")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class OfflineConfig:
     """Which motion, how it is meant, and how it is played."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     path: Annotated[
         str | None,

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import SightSettings
 from paprle.contracts.types import Reposture
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class PolicyConfig(SightSettings):
     """A policy, and how it is asked."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     function: Annotated[
         str, doc("The policy, module:name: a function, or a class without arguments.")

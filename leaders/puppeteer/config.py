@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ServoSettings:
     """A servo at a joint: q = sign · (angle of the servo − offset) / gear."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     id: Annotated[int, Ge(0), Le(252), doc("Id on its bus.")]
     model: Annotated[str, doc("Model, for example xl330-m288.")]
@@ -45,11 +43,9 @@ class ServoSettings:
     ] = 1.0  # chosen: bounds, beyond which the model or the URDF is another one
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class GripperServoSettings:
     """The servo of a gripper or trigger."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     joint: Annotated[str, doc("Its joint in the leader's URDF.")]
     id: Annotated[int, Ge(0), Le(252), doc("Id on its bus.")]
@@ -76,11 +72,9 @@ class GripperServoSettings:
     ] = 1.0  # chosen: bounds, beyond which the model or the URDF is another one
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class PuppetSettings:
     """One arm: where it is plugged in, what it looks like, which servos it has."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     port: Annotated[str, doc("Serial port; several arms may share one.")]
     urdf: Annotated[str, Unit("path"), doc("URDF of this arm alone.")]
@@ -105,11 +99,9 @@ class PuppetSettings:
     ] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class PuppeteerConfig:
     """A rig of one or more arms."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     limbs: Annotated[Mapping[str, PuppetSettings], doc("Its arms by limb name.")] = (
         field(default_factory=dict)

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT, LinkSettings
+from paprle.contracts.settings.base import settings
+from paprle.contracts.settings.core import LinkSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RemoteConfig:
     """Properties of the operator's leader, and the link to its host."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     limbs: Annotated[
         tuple[str, ...], doc("Its limbs, in the order of the operator's leader.")

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import field
+from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.types import Reposture
 from paprle.hardware.ros.transports.choice import NodeSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class GripperConfig:
     """A joint of the device that stands for the gripper."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     joint: Annotated[str, doc("Its name in the JointState of this limb.")]
     closed: Annotated[float, Unit("rad or m"), doc("Its position at opening 0.")]
@@ -28,11 +26,9 @@ class GripperConfig:
             raise ValueError("an open position that differs from the closed one")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LimbConfig:
     """One limb: a topic of joints or of poses."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     topic: Annotated[str, doc("Topic of its JointState or PoseStamped.")]
     joints: Annotated[
@@ -48,11 +44,9 @@ class LimbConfig:
             raise ValueError("no gripper on a limb of poses: they hold no joint")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class JoyConfig:
     """The operator's controls on a Joy: buttons by number, counted from 0."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     topic: Annotated[str, doc("Topic of the Joy.")] = "/joy"
     deadman: Annotated[
@@ -65,11 +59,9 @@ class JoyConfig:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RosLeaderConfig(NodeSettings):
     """Settings of the node and of the topics it subscribes to."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     limbs: Annotated[Mapping[str, LimbConfig], doc("Limbs by name.")] = field(
         default_factory=dict

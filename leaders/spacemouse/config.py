@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
 
 from paprle.contracts.settings.axis import AxisSettings
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 Role = Literal[
     "open",
@@ -26,11 +26,9 @@ Role = Literal[
 """What a button may do; the last six are the session's actions."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class SpacemouseConfig(AxisSettings):
     """Which mouse, and how fast it moves."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     path: Annotated[
         str, Unit("path"), doc("Its device (/dev/hidraw3); empty: the first found.")

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import SightSettings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class TeachConfig(SightSettings):
     """Location of the poses, and how they are played."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     path: Annotated[
         str, Unit("path"), doc("YAML of the poses; made when the first one is kept.")

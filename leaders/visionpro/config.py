@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, MinLen, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.sound import SoundSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class VisionproConfig(SoundSettings):
     """Address of the headset, and the hands that lead."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     host: Annotated[str, MinLen(1), doc("The address that its app shows.")]
     port: Annotated[int, Ge(1), Le(65_535), doc("Of the app.")] = (

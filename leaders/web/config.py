@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.types import Emits
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class WebConfig:
     """Settings of the page as a leader."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     emits: Annotated[
         Emits,

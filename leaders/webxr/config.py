@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, MinLen, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.hardware.web.settings import WebSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class AppConfig:
     """ARBot's Android app in place of the page."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     phone: Annotated[
         str, doc("The phone's address; nobody else is listened to. It has no token.")
@@ -44,11 +40,9 @@ class AppConfig:
             raise ValueError("an open position that differs from the closed one")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class SightSettings:
     """The robot's camera that the headset shows: observers.sight sends it."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     host: Annotated[str, doc("Address of the host where observers.sight runs.")]
     key: Annotated[str, Unit("path"), doc("Its secret: the file of link.key.")]
@@ -67,11 +61,9 @@ class SightSettings:
     ] = False
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class WebxrConfig(WebSettings):
     """Settings of the page, the device that opens it, and its hands."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     device: Annotated[
         Literal["phone", "headset"],

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import doc
 
 from paprle.contracts.kit.motion_cues import CueSettings
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.hardware.ros.transports.choice import NodeSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RosObserverConfig(NodeSettings):
     """Settings of the node, and the topics that are sent."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     namespace: Annotated[str, doc("Before the topics that are ours alone.")] = "/paprle"
     evaluator: Annotated[

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.hardware.web.settings import WebSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class SightConfig(WebSettings):
     """Access to the pictures, and bounds on their rate."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     key: Annotated[str, Unit("path"), doc("The link's secret: the file of link.key.")]
     udp_port: Annotated[

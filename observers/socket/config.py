@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class SocketConfig:
     """Path of the socket."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     path: Annotated[str, Unit("path"), doc("The Unix socket on which it listens.")]

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import field
+from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.kit.motion_cues import CueSettings
 from paprle.contracts.reality_levels import Side
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ViewConfig:
     """Address of the page, and its contents."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     listen: Annotated[
         str,

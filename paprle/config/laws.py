@@ -18,7 +18,8 @@ from annotated_types import doc
 from paprle.config.layers import Tree
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.kinds import KINDS, Kind
-from paprle.contracts.settings.core import STRICT, ObserverSettings
+from paprle.contracts.settings.base import STRICT
+from paprle.contracts.settings.core import ObserverSettings
 from paprle.contracts.settings.feedback import FeedbackSettings
 from paprle.plugins import find_plugin, is_name, list_names, load_config_class
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Len, Unit, doc
 
@@ -14,7 +13,7 @@ from paprle.config.check import validate
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle_lab.batch.sources import is_address, list_files
 
 Work = Literal["session", "evaluate", "dataset"]
@@ -26,21 +25,17 @@ NOBODY = "none"
 """Name of a network that is not there."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class Choice:
     """One place on an axis."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     name: Annotated[str, doc("What the table calls it.")]
     settings: Annotated[tuple[str, ...], doc("key=value, as `paprle run` takes.")]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class BatchPlan:
     """The plan of a batch; each combination of the axes is a cell."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     work: Annotated[
         Work,

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 from annotated_types import Len, doc
 
@@ -14,7 +14,7 @@ from paprle.config.check import validate
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle_lab.batch.plan import BatchPlan, make_plan
 from paprle_lab.batch.sources import hash_file
 
@@ -22,11 +22,9 @@ STANDARD = Path(__file__).with_name("standard.yaml")
 """Motions that need no file: whoever has this version has them."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class BenchMotion:
     """One motion of a benchmark."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     name: Annotated[str, Len(1), doc("What the scores call it.")]
     path: Annotated[
@@ -37,11 +35,9 @@ class BenchMotion:
     settings: Annotated[tuple[str, ...], doc("key=value of the leader.")] = ()
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class Manifest:
     """Motions × robots × worlds × networks × seeds."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     name: Annotated[str, Len(1), doc("Of the benchmark.")]
     motions: Annotated[tuple[BenchMotion, ...], Len(1), doc("What is played.")]

@@ -11,14 +11,14 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any
 
 import yaml  # type: ignore[import-untyped]
 from annotated_types import Ge, Le
 from pydantic import TypeAdapter, ValidationError
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle_lab.evaluation.reporting.files import write_text
 from paprle_lab.study.latin import deal
 from paprle_lab.study.scales import KNOWN, Questionnaire
@@ -29,11 +29,9 @@ _N_LETTERS = 4  # chosen: a million pseudonyms
 PREFERENCE = "preference"
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class OwnScale:
     """Items that a study asks on a scale of points; see ``Questionnaire``."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     items: dict[str, str]
     points: Annotated[int, Ge(2), Le(101)] = 7
@@ -42,7 +40,7 @@ class OwnScale:
     scales: dict[str, tuple[str, ...]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class StudyPlan:
     """The plan of a study.
 
@@ -59,8 +57,6 @@ class StudyPlan:
         after: Questionnaires after the last; ``preference``: which condition was best.
         questionnaires: Those of the study itself.
     """
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     name: str
     participants: Annotated[int, Ge(1), Le(10000)]

@@ -15,16 +15,14 @@ import os
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
 
 import numpy as np
 import pinocchio as pin
 
 from paprle.contracts.kit.playback import Playback
 from paprle.contracts.plugins import Follower, Leader, PluginSpec
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.types import (
     FollowerInfo,
     FollowerState,
@@ -125,9 +123,8 @@ def break_call(site: str, action: str, after: int) -> None:
     setattr(owner, name, broken)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class BreakerConfig:
-    __pydantic_config__: ClassVar[Any] = STRICT
     site: str = ""
     action: str = "raise"  # or another of make_fault's, or [once] a time to sleep, [s]
     after: int = 0
@@ -176,9 +173,8 @@ class Breaker(Leader):
         pass
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LoggedConfig:
-    __pydantic_config__: ClassVar[Any] = STRICT
     log: str
     power_off: str = "falls"
     simulated: bool = True

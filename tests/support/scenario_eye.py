@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 import numpy as np
 from annotated_types import Ge, Unit, doc
 
 from benchmarks.shared_control.users import Scene, point_of
 from paprle.contracts.plugins import Observer, PluginSpec
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.urdf.link_poses import LinkPoses
 
 PLUGIN = PluginSpec(
@@ -26,9 +25,8 @@ ADVISOR, POINT = "helper", (-0.02, 0.0, 0.0)
 _INFO = "scenario_eye-1.0.dist-info"
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class EyeConfig:
-    __pydantic_config__: ClassVar[Any] = STRICT
     path: Annotated[str, Unit("path"), doc("File that it is written to.")]
     rate: Annotated[float, Ge(1), Unit("Hz"), doc("How often it looks.")] = 200.0
 

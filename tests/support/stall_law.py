@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Unit, doc
 
 from paprle.contracts.plugins import FeedbackInput, FeedbackLaw, PluginSpec
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.feedback import LawSettings
 from paprle.contracts.types import Vec
 
@@ -33,11 +31,9 @@ def install(folder: Path) -> list[str]:
     return [str(folder), str(Path(__file__).parent)]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class StallConfig(LawSettings):
     """When, for how long, and how."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     after: Annotated[float, Ge(0), Unit("s"), doc("After it first drove.")] = 5.0
     duration: Annotated[float, Ge(0), Unit("s"), doc("So long.")] = 1.0

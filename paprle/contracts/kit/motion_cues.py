@@ -8,8 +8,7 @@ curved one for its turn (AdaptiX 3.3.3, requirements X16 and X17).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import pinocchio as pin
@@ -17,7 +16,7 @@ from annotated_types import doc
 
 from paprle.contracts.axes import AxisSpeeds, compute_difference
 from paprle.contracts.session_view import Advice, SessionView
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.types import Vec
 
 CueRole = Literal["active", "suggested"]
@@ -36,11 +35,9 @@ _NOTHING = 0.02  # chosen: a share of a speed that nobody sees
 _MOVED_ON = 0.02  # chosen: a difference that is seen; what is fixed is fixed anew
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class CueSettings:
     """Which cues are shown, and to what they are attached."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     ghost: Annotated[bool, doc("The hand where the motion leads.")] = True
     waypoints: Annotated[bool, doc("Places on the way.")] = False

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Gt, Le, Unit, doc
 
 from paprle.contracts.axes import AxisSpeeds
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.sound import SoundSettings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class AxisSettings(SoundSettings):
     """Speeds at full deflection: part of the config of sticks, caps and keys."""
 

@@ -2,27 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 import numpy as np
 import pinocchio as pin
 from annotated_types import Gt, Le, Unit, doc
 
 from paprle.contracts.images import CameraInfo, Encoding
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 from paprle.contracts.types import readonly
 
 Video = Literal["h264", "jpeg", "none"]
 """How images are recorded."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class PoseSettings:
     """A pose."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     xyz: Annotated[tuple[float, float, float], Unit("m"), doc("Where it is.")] = (
         0.0,
@@ -41,14 +38,12 @@ class PoseSettings:
         return pin.SE3(rotation, np.array(self.xyz))
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class FilmSettings:
     """Settings of every camera whose images can be recorded.
 
     The class has no slots, so that a config can also extend another class.
     """
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     video: Annotated[
         Video,
@@ -59,11 +54,9 @@ class FilmSettings:
     ] = "h264"
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class CameraSettings(FilmSettings):
     """Settings of a camera that does not know its own pose."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     fps: Annotated[float, Gt(0), Le(1000), Unit("Hz"), doc("Images a second.")] = 30.0
     focal: Annotated[

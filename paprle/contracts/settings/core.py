@@ -7,34 +7,28 @@ Plug-ins have classes of the same shape in their own ``config.py``. Only
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field, fields, replace
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
+from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.latency import LatencySettings
 from paprle.contracts.settings.limits import LimitSettings
 
-STRICT: Mapping[str, Any] = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
-"""The ``__pydantic_config__`` of every settings class: unknown keys are errors."""
 
-
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class GripperSettings:
     """A gripper: one actuated joint; fingers that mimic it come from the URDF."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     joint: Annotated[str, doc("URDF joint that opens and closes the gripper.")]
     closed: Annotated[float, Unit("rad or m"), doc("Joint position at opening 0.")]
     open: Annotated[float, Unit("rad or m"), doc("Joint position at opening 1.")]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LimbSettings:
     """A limb: the chain between two links."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     base_link: Annotated[str, doc("Link in which poses of this limb are expressed.")]
     eef_link: Annotated[str, doc("End-effector link.")]
@@ -50,11 +44,9 @@ class LimbSettings:
     )
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RobotSettings:
     """A robot: a URDF, limbs by name, limits that only tighten the URDF's."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     urdf: Annotated[
         str, Unit("path"), doc("URDF, relative to the workspace or absolute.")
@@ -79,11 +71,9 @@ class RobotSettings:
     ] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LimbIkSettings:
     """Inverse kinematics of one limb, where it differs from the others'."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     tol_pos: Annotated[float | None, Gt(0), Unit("m"), doc("As ik.tol_pos.")] = None
     tol_rot: Annotated[float | None, Gt(0), Unit("rad"), doc("As ik.tol_rot.")] = None
@@ -101,11 +91,9 @@ class LimbIkSettings:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class IkSettings:
     """Inverse kinematics."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     tol_pos: Annotated[float, Gt(0), Unit("m"), doc("Converged below this error.")] = (
         1e-6
@@ -150,11 +138,9 @@ class IkSettings:
         return replace(self, **{k: v for k, v in given.items() if v is not None})
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class SceneBodySettings:
     """A body that stands beside the robot, placed in the robot's root link."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     shape: Annotated[
         Literal["box", "sphere", "cylinder", "capsule", "ground"],
@@ -178,11 +164,9 @@ class SceneBodySettings:
     ] = (0.0, 0.0, 0.0)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class GateSettings:
     """The gate: the last word before the robot (docs/SAFETY.md)."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     position_margin: Annotated[
         float, Ge(0), Unit("rad"), doc("Kept from arm position limits (M2).")
@@ -262,11 +246,9 @@ class GateSettings:
     ] = 0.05
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class SessionSettings:
     """The session."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[float, Ge(1), Le(1000), Unit("Hz"), doc("Rate of the tick.")] = (
         200.0
@@ -335,11 +317,9 @@ class SessionSettings:
     ] = 15.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RecordSettings:
     """The recording."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     dir: Annotated[
         str | None,
@@ -358,22 +338,18 @@ class RecordSettings:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ObserverSettings:
     """Observers of a running session; one key for each observer there is."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Ge(1), Le(500), Unit("Hz"), doc("How often observers are told.")
     ] = 100.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LinkSettings:
     """A follower on another machine (docs/remote.md); without ``peer``, on this one."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     peer: Annotated[
         str | None, doc("Address of the other host; absent: there is none.")

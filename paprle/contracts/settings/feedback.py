@@ -6,36 +6,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import field
+from typing import Annotated, Any
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 LagPart = Annotated[float, Ge(0), Le(1)]
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LawSettings:
     """Settings of every feedback law."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     weight: Annotated[
         float, Ge(0), Unit("1"), doc("Its torques are multiplied by this.")
     ] = 1.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RigOrigin:
     """Leader, follower and env of a rig's measurements.
 
     A measurement is used only where its name is the session's. Values without a name
     were given by the user, not measured, and hold for all.
     """
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     leader: Annotated[str, doc("Whose loop_delay, viscous and coulomb these are.")] = ""
     follower: Annotated[
@@ -44,11 +40,9 @@ class RigOrigin:
     env: Annotated[str, doc("In which env they were measured.")] = ""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RigSettings:
     """Measurements of a rig by ``paprle identify``; defaults are cautious guesses."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     loop_delay: Annotated[
         float,
@@ -106,11 +100,9 @@ class RigSettings:
     measured_with: RigOrigin = field(default_factory=RigOrigin)
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class FeedbackSettings:
     """Settings of the feedback that the operator feels (docs/feedback.md)."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Ge(50), Le(1000), Unit("Hz"), doc("Rate of the feedback thread.")

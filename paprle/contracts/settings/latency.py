@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge, Le, Unit, doc
 
+from paprle.contracts.settings.base import settings
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+
+@settings
 class LatencyOrigin:
     """Leader, follower and env of a measurement; sessions of others do not carry it."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
-        "extra": "forbid",
-        "strict": True,
-    }
 
     leader: Annotated[str, doc("The leader.")]
     follower: Annotated[str, doc("The robot.")]
@@ -27,15 +22,9 @@ Delay = Annotated[float, Ge(0), Le(10), Unit("s")]
 """A latency; the median unless its name says p99."""
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LatencySettings:
     """Results of ``paprle latency``, which writes them into the site's settings."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
-        "extra": "forbid",
-        "strict": True,
-        "allow_inf_nan": False,
-    }
 
     measured_with: Annotated[LatencyOrigin, doc("Whose latencies these are.")]
     capture_to_command: Annotated[

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from dataclasses import field
+from typing import Annotated
 
 from annotated_types import Gt, Le, Unit, doc
 
+from paprle.contracts.settings.base import settings
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+
+@settings
 class LimitSettings:
     """Limits of the robot; they may only tighten the URDF's."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
-        "extra": "forbid",
-        "strict": True,
-        "allow_inf_nan": False,
-    }
 
     velocity_scale: Annotated[
         float, Gt(0), Le(1), Unit("1"), doc("Share of the URDF's velocity limits used.")

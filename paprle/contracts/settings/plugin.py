@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated
 
 from annotated_types import Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class FollowerSettings:
     """Settings of every follower, known before the follower is loaded.
 
     The class has no slots, so that a config can also extend another class.
     """
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float | None,
@@ -33,22 +29,18 @@ class FollowerSettings:
         return ()
 
 
-@dataclass(frozen=True, kw_only=True)
+@settings(slots=False)
 class SightSettings:
     """Settings of a leader that looks at the session and its cameras."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     fps: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it looks, and acts.")
     ] = 30.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class AdvisorSettings:
     """Settings of every advisor."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     rate: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it is asked, at most.")

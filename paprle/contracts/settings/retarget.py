@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar, Literal
+from dataclasses import field
+from typing import Annotated, Literal
 
 from annotated_types import Ge, Gt, Le, Unit, doc
 
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class JointMapSettings:
     """One follower joint from one leader joint: q = sign·scale·q_leader + offset."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     joint: Annotated[str, doc("Leader joint.")]
     sign: Annotated[Literal[-1, 1], doc("Sign.")] = 1
@@ -23,14 +21,12 @@ class JointMapSettings:
     offset: Annotated[float, Unit("rad"), doc("Offset.")] = 0.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class LookSettings:
     """Motion of a camera that looks at a hand, or of a limb that follows an object.
 
     The paper's limits are 0.1 m/s² and 0.1 m/s³, with which half a metre takes 5.6 s.
     """
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     max_speed: Annotated[float, Gt(0), Le(2), Unit("m/s"), doc("Aimed at.")] = 0.5
     max_acceleration: Annotated[
@@ -68,14 +64,9 @@ def _find_key(name: str) -> str:
     return name.rstrip("_")
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings(rename=_find_key)
 class LimbRuleSettings:
     """Rule and source of the motion of one limb of the follower."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = {
-        **STRICT,
-        "alias_generator": _find_key,
-    }
 
     rule: Annotated[
         Literal[
@@ -152,11 +143,9 @@ class LimbRuleSettings:
     ] = None
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class FilterSettings:
     """The One-Euro filter of a noisy leader (Casiez et al., CHI 2012)."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     min_cutoff: Annotated[
         float,
@@ -175,11 +164,9 @@ class FilterSettings:
     ] = 4.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class RetargetSettings:
     """Mapping of the leader's motion to the follower's."""
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
     mode: Annotated[
         Literal["auto", "joints", "relative", "absolute", "axes"],

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Annotated
 
 from annotated_types import Ge, Le, Unit, doc
 
+from paprle.contracts.settings.base import settings
 from paprle.contracts.types import Renders
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class SoundSettings:
     """Loudness of contact and warnings."""
 

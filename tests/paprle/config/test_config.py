@@ -20,18 +20,16 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 from paprle.contracts.plugins import PluginSpec
-from paprle.contracts.settings.core import STRICT
+from paprle.contracts.settings.base import settings
 
 PLUGIN = PluginSpec(summary="A toy.", config="toy_rig:ToyConfig", factory="toy_rig:Toy")
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class AxisConfig:
-    __pydantic_config__: ClassVar[Any] = STRICT
     gain: Annotated[float, Gt(0), Unit("N/m"), doc("Stiffness.")] = 1.0
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@settings
 class ToyConfig:
-    __pydantic_config__: ClassVar[Any] = STRICT
     speed: Annotated[float, Gt(0), Le(10), Unit("m/s"), doc("Speed of it.")] = 1.0
     port: Annotated[str | None, doc("Serial port.")] = None
     path: Annotated[str | None, Unit("path"), doc("File.")] = None
