@@ -47,7 +47,6 @@ from paprle_lab.evaluation.tracks import (
     make_tracks,
     store_new_samples,
 )
-from paprle_lab.evaluation.ways import compare_ways
 
 Json = dict[str, Any]
 
@@ -145,7 +144,6 @@ def measure_source(episode: Recording) -> EpisodeResult:
         entry["tracking"] = describe_tracking(judge_tracking(episode))
     entry["tick"] = measure_ticks(episode.ticks, _find_tick_period(episode.config))
     entry["far"] = _find_far(episode).measure()
-    entry["ways"] = compare_ways(episode.ticks, episode.layout.leader, episode.events)
     entry["notes"] = notes
     return EpisodeResult(
         name=episode.path.stem,
@@ -213,7 +211,6 @@ def make_blank(path: Path) -> Json:
         "limbs": {},
         "worst_limb": None,
         "far": None,
-        "ways": None,
         "itv": None,
         "notes": [],
     }

@@ -103,7 +103,5 @@ def test_page_and_report_say_how_far_hand_picture_and_robot_are_apart(led):
     assert errors["predicted_picture_to_robot"] < errors["confirmed_picture_to_robot"]
     assert errors["picture_by_velocity_to_robot"] is not None
     assert far["predicted_is_nearer_percent"]["hold"] > 50.0
-    ways = entry["ways"]
-    assert ways["ours"]["acceleration_p99"] < 0.5 * ways["hold"]["acceleration_p99"]
     assert 100 < far["motion_to_motion_ms"]["p50"] < 400
     assert far["streams"]["captures"]["sent"] > 1000

@@ -19,7 +19,6 @@ from paprle_lab.evaluation.reporting.report_text import (
     format_number,
     list_facts,
 )
-from paprle_lab.evaluation.ways import WAYS, list_rows
 
 Json = dict[str, Any]
 ReportPicture = tuple[str, str, bytes]
@@ -113,7 +112,6 @@ def _render_episode(entry: Json, pictures: Iterable[ReportPicture]) -> str:
             _render_reach(entry),
             _render_table(entry),
             _render_far(entry),
-            _render_ways(entry),
             _render_smoothness(entry),
             *(render_picture(*picture) for picture in pictures),
             _render_verdict(entry),
@@ -253,24 +251,6 @@ def _render_far(entry: Json) -> str:
         f"operator is, at {far['n']} instants; of {far['missing']} more this host was "
         "not told. Confirmed is the robot as its last words have it, predicted as it "
         f"is by now. Nothing is left out for being late.</p><ul>{said}</ul></div>"
-    )
-
-
-def _render_ways(entry: Json) -> str:
-    """Return what other ways would have made of the same arrivals."""
-    if entry["ways"] is None:
-        return ""
-    head, *rows = (
-        "".join(f"<{tag}>{escape(cell)}</{tag}>" for cell in row)
-        for tag, row in zip(("th", *["td"] * len(WAYS)), list_rows(entry), strict=True)
-    )
-    body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return (
-        '<div class="card"><h3>The same arrivals, in other ways</h3><p class="sub">'
-        "What is asked of the robot, against where the hand was at that instant, "
-        "before the robot's own lag: ours is a period later and guesses nothing. "
-        "Pictures as the operator's host measured them: of the robot's same words, at "
-        f"the same instants.</p><table><tr>{head}</tr>{body}</table></div>"
     )
 
 

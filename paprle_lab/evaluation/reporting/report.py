@@ -7,7 +7,7 @@ measured is null, and ``notes`` of the entry say why.
 The list has one entry an episode. Its top level holds the figures of the worst limb
 (largest raw RMSE, named in ``worst_limb``); all limbs stand under ``limbs``. ``itv``
 compares an episode with the others of the same source and robot, and stands, the same,
-in the entries of all of them. ``far`` and ``ways`` are of a leader on another host.
+in the entries of all of them. ``far`` is of a leader on another host.
 """
 
 from __future__ import annotations

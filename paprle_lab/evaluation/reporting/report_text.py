@@ -9,7 +9,6 @@ from typing import Any
 from paprle_lab.evaluation.far import describe_far
 from paprle_lab.evaluation.reporting.reach_text import describe_longest, describe_reach
 from paprle_lab.evaluation.smoothness import find_worst
-from paprle_lab.evaluation.ways import describe_ways
 
 Json = dict[str, Any]
 
@@ -172,7 +171,6 @@ def summarise_entry(entry: Json) -> str:
     acted = gate.get("interventions_by_reason") or {}
     longest = describe_longest(entry["reach"])
     far = describe_far(entry["far"]) if entry["far"] else []
-    ways = describe_ways(entry)
     lines = [
         head,
         f"  position     raw median {n(raw['median'], 'mm')}, p95 {n(raw['p95'], 'mm')}"
@@ -194,7 +192,6 @@ def summarise_entry(entry: Json) -> str:
         )
         + f" (look-ahead {n(entry['look_ahead_ms'], 'ms')} included)",
         *(f"  {'' if i else 'far away':12} {said}" for i, said in enumerate(far)),
-        *(f"  {'' if i else 'ways':12} {said}" for i, said in enumerate(ways)),
         f"  gate         {gate.get('oracle', 'not judged').splitlines()[0]}; acted: "
         + (", ".join(f"{k.lower()} {v}×" for k, v in acted.items()) or "never"),
         f"  clearance    {describe_clearance(gate)}",
