@@ -63,8 +63,6 @@ def _find_cache(package: Path) -> Path:
 CACHE = os.environ.get("NUMBA_CACHE_DIR") or str(_find_cache(Path(__file__).parents[1]))
 """Folder of compiled kernels; another one for other sources."""
 
-numba.config.CACHE_DIR = CACHE
-
 
 def compiled(function: _Kernel) -> _Kernel:
     """Compile a kernel on its first call; division by zero gives inf or NaN."""
@@ -96,9 +94,13 @@ def _compile(function: _Kernel, **options: bool) -> _Kernel:
     if numba.config.DISABLE_JIT:
         return function
     jit = partial(numba.njit, error_model="numpy", **options)
-    if PIPELINES is None:
-        return cast(_Kernel, jit(cache=True)(function))
-    return cast(_Kernel, _compile_in_parts(function, jit, *PIPELINES))
+    theirs, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE
+    try:
+        if PIPELINES is None:
+            return cast(_Kernel, jit(cache=True)(function))
+        return cast(_Kernel, _compile_in_parts(function, jit, *PIPELINES))
+    finally:  # kernels of the program that imports this one stay where they were
+        numba.config.CACHE_DIR = theirs
 
 
 def _compile_in_parts(function: _Kernel, jit: Any, whole: Any, part: Any) -> Any:

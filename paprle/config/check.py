@@ -11,9 +11,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, TypeVar, get_args, get_origin
-
-from pydantic import TypeAdapter, ValidationError
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 from paprle.config.fields import (
     BOUNDS,
@@ -34,6 +32,9 @@ from paprle.config.layers import (
     put,
 )
 from paprle.contracts.errors import ConfigError, suggest
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 T = TypeVar("T")
 
@@ -67,6 +68,9 @@ def validate(
     Returns:
         The settings; None if anything is wrong.
     """
+    # a fifth of a second: a robot, an IK or a gate without settings needs none
+    from pydantic import ValidationError  # noqa: PLC0415
+
     n_before = len(problems)
     root = FieldInfo(cls)
     problems += [
@@ -110,6 +114,8 @@ def _to_list(value: Any) -> Any:
 
 @cache
 def _make_adapter(cls: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - as above
+
     return TypeAdapter(cls)
 
 

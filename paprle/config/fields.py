@@ -15,7 +15,6 @@ from functools import lru_cache
 from typing import Annotated, Any, Union, get_args, get_origin
 
 from annotated_types import Ge, Gt, Le, Lt, Unit, doc
-from pydantic_core import to_jsonable_python
 
 from paprle.config.layers import Tree
 
@@ -168,6 +167,8 @@ def to_plain(settings: Any, fallback: Callable[[Any], Any] | None = None) -> Any
         return {str(k): to_plain(value, fallback) for k, value in settings.items()}
     if isinstance(settings, (tuple, list)):
         return [to_plain(value, fallback) for value in settings]
+    from pydantic_core import to_jsonable_python  # noqa: PLC0415 - slow to load
+
     return to_jsonable_python(settings, fallback=fallback)
 
 

@@ -12,9 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from omegaconf import OmegaConf
-from omegaconf.errors import OmegaConfBaseException
-
 from paprle.config.yaml_text import parse_value
 from paprle.contracts.errors import suggest
 
@@ -168,6 +165,9 @@ def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
         return tree
     if not any("${" in str(value) for _, value in _walk(tree)):
         return tree  # most have none, and OmegaConf takes longer than all the rest
+    from omegaconf import OmegaConf  # noqa: PLC0415 - slow to load, too
+    from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
+
     try:
         resolved = OmegaConf.to_container(OmegaConf.create(tree), resolve=True)
     except OmegaConfBaseException as err:

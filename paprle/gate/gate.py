@@ -121,8 +121,9 @@ class Gate:
             ConfigError: If something is wrong in the settings or the period, links have
                 no bodies, or nothing bounds where a part of the robot can be.
         """
+        if settings is not None:
+            check_made(settings, "gate")
         self.settings = settings or GateSettings()
-        check_made(self.settings, "gate")
         if not _is_within(h, _SHORTEST_DT, _LONGEST_DT):
             raise ConfigError(
                 f"gate: expected a period h from {_SHORTEST_DT} to {_LONGEST_DT} [s], "

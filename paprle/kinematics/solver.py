@@ -97,8 +97,9 @@ class IkSolver:
             ConfigError: If something is wrong in the settings.
         """
         self.limb = limb
+        if settings is not None:
+            check_made(settings, "ik")
         self.settings = settings or IkSettings()
-        check_made(self.settings, "ik")
         self.packed = pack(limb, self.settings, position_margin)
         task = unpack(self.packed)
         self.spread = make_spread(limb, task.joints[Q_MIN], task.joints[Q_MAX])

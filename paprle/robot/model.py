@@ -106,6 +106,7 @@ class RobotModel:
         Raises:
             ConfigError: With everything that is wrong in URDF and settings.
         """
+        check_made(settings, f"follower {name or settings.urdf}")
         urdf = read_urdf((root or Path.cwd()) / settings.urdf)
         return cls._make(urdf, settings, name or urdf.name, scene or {})
 
@@ -127,9 +128,10 @@ class RobotModel:
             ConfigError: With everything that is wrong in it.
         """
         urdf = read_urdf(Path(path).resolve())
-        return cls._make(
-            urdf, RobotSettings(urdf=str(path), limbs=limbs), urdf.name, {}
-        )
+        settings = RobotSettings(urdf=str(path), limbs=limbs)
+        if limbs is not None:
+            check_made(settings, f"follower {urdf.name}")
+        return cls._make(urdf, settings, urdf.name, {})
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotModel:
@@ -162,7 +164,6 @@ class RobotModel:
         name: str,
         scene: Mapping[str, SceneBodySettings],
     ) -> RobotModel:
-        check_made(settings, f"follower {name}")
         info, resolver = _read_info(urdf, settings, name)
         make_scene(scene, urdf.links)
 

@@ -200,17 +200,72 @@ def test_hints_are_for_users_too():
     assert (Path(paprle.__file__).parent / "py.typed").is_file()
 
 
-def test_import_leaves_the_threads_of_other_libraries_alone():
+def test_import_leaves_the_callers_process_alone():
     code = """
-import os
-before = dict(os.environ)
+import os, signal, threading
+import numba
+
+def look():
+    handlers = [signal.getsignal(one) for one in signal.valid_signals()]
+    settings = {k: v for k, v in vars(numba.config).items() if k.isupper()}
+    return dict(os.environ), threading.enumerate(), handlers, settings
+
+before = look()
 import paprle
-paprle.RobotModel
-assert dict(os.environ) == before, set(os.environ.items()) - set(before.items())
+paprle.RobotModel, paprle.Gate, paprle.IkSolver
+for one, other in zip(before, look(), strict=True):
+    assert one == other, (one, other)
 """
     env = {k: v for k, v in os.environ.items() if not k.endswith("_NUM_THREADS")}
+    env.pop("NUMBA_CACHE_DIR", None)
 
     subprocess.run([sys.executable, "-c", code], check=True, env=env)
+
+
+def test_import_alone_loads_nothing_else():
+    code = """
+import sys
+before = set(sys.modules)
+import paprle
+new = {name.partition(".")[0] for name in set(sys.modules) - before}
+print(*(new - sys.stdlib_module_names))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+
+    assert done.stdout.split() == ["paprle"]
+
+
+HEAVY = (
+    "mcap",
+    "rosbags",
+    "omegaconf",
+    "pydantic",
+    "zstandard",
+    "mujoco",
+    "paprle_lab",
+)
+
+
+def test_an_ik_loads_no_library_of_sessions_and_files():
+    code = f"""
+import sys
+from paprle import Gate, IkSolver, RobotModel
+robot = RobotModel.from_urdf({str(URDFS[0])!r})
+arm = next(iter(robot.limbs.values()))
+assert IkSolver(arm).solve(arm.fk(arm.home), arm.home).is_converged
+print(*(name for name in {HEAVY} if name in sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"NUMBA_DISABLE_JIT": "1"},
+    )
+
+    assert not done.stdout.split()
 
 
 @pytest.mark.parametrize("text", ["x = 1\n", "raise ValueError('no arm')\n"])

@@ -35,7 +35,7 @@ def tail_of(x):
 
 @pytest.fixture(autouse=True)
 def _no_cache(monkeypatch, tmp_path):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr("paprle.compiled.CACHE", str(tmp_path))
 
 
 def make_quadruple():
