@@ -14,7 +14,6 @@ from importlib import import_module
 
 from paprle import __version__
 from paprle.cli.completion_words import COMPLETE, complete
-from paprle.cli.extensions import load_verbs
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, complain, say
 from paprle.contracts.errors import (
     ConfigError,
@@ -24,6 +23,7 @@ from paprle.contracts.errors import (
     SessionError,
     suggest,
 )
+from paprle.extensions import load_verbs
 from paprle.ipc.threads import limit_threads
 
 _PACKAGE = "paprle.cli"

@@ -372,9 +372,10 @@ def _check_bodies(robot: RobotModel) -> None:
     if robot.bare_links:
         urdf = robot.urdf_path.name
         raise ConfigError(
-            f"gate: expected bodies of {urdf} to keep apart, got meshes alone, or "
-            f"none, for {', '.join(robot.bare_links)}; enclose meshes by `paprle "
-            f"new-robot {urdf}`, or say allow_no_bodies=True (docs/library.md)"
+            f"gate: expected collision primitives of links of {urdf}, got meshes "
+            f"alone, or none, for {', '.join(robot.bare_links)}; use "
+            f"robot.enclose_meshes(), run `paprle new-robot {urdf}`, or pass "
+            "allow_no_bodies=True (no self-collision check)"
         )
 
 

@@ -8,6 +8,7 @@ others are not in the vector.
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +26,7 @@ from paprle.contracts.settings.core import (
     SceneBodySettings,
 )
 from paprle.contracts.types import RobotInfo, Vec, readonly
+from paprle.extensions import load_extension
 from paprle.robot.arrays import Ints, make_robot_tree
 from paprle.robot.bodies.collision import CollisionModel
 from paprle.robot.bodies.scene import make_scene
@@ -38,6 +40,8 @@ from paprle.robot.mirror import find_twins
 from paprle.robot.resolver import LimbResolver
 from paprle.robot.tree import Urdf, flat_mimics
 from paprle.robot.urdf import read_urdf
+
+_log = logging.getLogger(__name__)
 
 
 class RobotModel:
@@ -65,7 +69,7 @@ class RobotModel:
         info: RobotInfo,
         limbs: dict[str, Limb],
         urdf: Urdf,
-        ignore_collisions: Sequence[tuple[str, str]] = (),
+        settings: RobotSettings | None = None,
         scene: Mapping[str, SceneBodySettings] | None = None,
     ) -> None:
         self.info = info
@@ -78,7 +82,8 @@ class RobotModel:
         self.mimics = info.mimics
         self.tree, self.link_places = make_robot_tree(urdf, info)
         self._urdf = urdf
-        self._ignored = tuple(ignore_collisions)
+        self._settings = settings or RobotSettings(urdf=str(urdf.path))
+        self._ignored = self._settings.ignore_collisions
         self._scene = dict(scene or {})
         self._collision: CollisionModel | None = None
 
@@ -147,14 +152,8 @@ class RobotModel:
         Raises:
             ConfigError: With everything that is wrong in it.
         """
-        yaml, problems = Path(path).resolve(), list[str]()
-        data = read_yaml(yaml, yaml.name, problems) or {}
-        places = Places([Layer(yaml.name, {"follower": data})])
-        settings = validate(RobotSettings, data, "follower", places, problems)
-        if settings is None or problems:
-            raise ConfigError(problems)
-        beside = (yaml.parent / settings.urdf).is_file()
-        return cls.from_settings(settings, yaml.stem, yaml.parent if beside else DATA)
+        yaml = Path(path).resolve()
+        return cls.from_settings(_read_settings(yaml), yaml.stem)
 
     @classmethod
     def _make(
@@ -170,12 +169,42 @@ class RobotModel:
         def stand(home: Vec) -> RobotModel:
             at = replace(info, home=home)
             limbs = _make_limbs(at, resolver)
-            return cls(at, limbs, urdf, settings.ignore_collisions, scene)
+            return cls(at, limbs, urdf, settings, scene)
 
         robot = stand(info.home)
         if settings.limbs is not None:
             return robot
         return stand(readonly(robot.guess_home()))
+
+    def enclose_meshes(self) -> RobotModel:
+        """Return this robot with collision bodies around its meshes.
+
+        They are those of ``paprle new-robot``. The URDF and the pairs that are kept
+        apart are new, and so are limbs and homes that were not given; limits are not.
+        The first call takes up to minutes. Its result is kept in the user's cache.
+
+        Returns:
+            The robot; the very same where no link has meshes alone.
+
+        Raises:
+            ConfigError: If meshes cannot be enclosed.
+            MissingDependency: If the package ``paprle_lab`` is missing.
+        """
+        if not self.bare_links:
+            return self
+        provide = load_extension("paprle.onboarding", "urdf", "enclose_meshes")
+        yaml, told = provide(self.urdf_path)
+        for line in told:
+            _log.log(logging.WARNING if "CHECK" in line else logging.INFO, "%s", line)
+        own, found = self._settings, _read_settings(yaml)
+        ignored = dict.fromkeys((*own.ignore_collisions, *found.ignore_collisions))
+        settings = replace(
+            own,
+            urdf=found.urdf,
+            limbs=found.limbs if own.limbs is None else own.limbs,
+            ignore_collisions=tuple(ignored),
+        )
+        return self.from_settings(settings, self.name, scene=self._scene)
 
     @property
     def bare_links(self) -> tuple[str, ...]:
@@ -262,6 +291,19 @@ class RobotModel:
                 self._urdf, self.info, self._ignored, bodies
             )
         return self._collision
+
+
+def _read_settings(yaml: Path) -> RobotSettings:
+    """Return the settings of a follower's YAML, with the whole path of its URDF."""
+    problems: list[str] = []
+    data = read_yaml(yaml, yaml.name, problems) or {}
+    places = Places([Layer(yaml.name, {"follower": data})])
+    settings = validate(RobotSettings, data, "follower", places, problems)
+    if settings is None or problems:
+        raise ConfigError(problems)
+    beside = yaml.parent / settings.urdf
+    urdf = beside if beside.is_file() else DATA / settings.urdf
+    return replace(settings, urdf=str(urdf))
 
 
 def _read_info(

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from public_robots import ROBOTS
 
 from paprle import RobotModel
 from paprle.contracts.errors import ConfigError
@@ -24,10 +25,15 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+def read_codes():
+    return re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+
+
 @pytest.mark.usefixtures("folder")
 def test_code_of_the_page_does_what_it_says(capsys):
     names = {}
-    for code in re.findall(r"```python\n(.*?)```", PAGE.read_text(), re.DOTALL):
+    *codes, _ = read_codes()
+    for code in codes:
         exec(compile(code, str(PAGE), "exec"), names)
 
     assert names["J"].shape == (6, 6)
@@ -38,6 +44,25 @@ def test_code_of_the_page_does_what_it_says(capsys):
     np.testing.assert_allclose(q_cmd, q_des, atol=0.02)
     assert not np.allclose(arm.take(q_cmd), arm.home, atol=0.02)
     assert capsys.readouterr().out.startswith("True ")
+
+
+@pytest.mark.long
+def test_an_arm_with_meshes_alone_is_led_in_twelve_lines(folder, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    if not ROBOTS["ur5"].is_file():
+        pytest.skip("needs ur5 of example-robot-data")
+    (folder / "ur5_robot.urdf").symlink_to(ROBOTS["ur5"])
+    *_, code = read_codes()
+    assert len([line for line in code.splitlines() if line]) <= 12
+
+    names = {}
+    exec(compile(code, str(PAGE), "exec"), names)
+
+    robot, arm, q = names["robot"], names["arm"], names["q"]
+    assert not robot.bare_links
+    assert robot.find_collision(q) is None
+    reached = names["target"].actInv(arm.fk(arm.take(q)))
+    assert np.linalg.norm(reached.translation) < 1e-3
 
 
 def test_without_velocity_limits_it_is_said_what_to_do_in_python(folder):

@@ -127,6 +127,23 @@ MESHES = """<robot name="meshes"><link name="base"/><link name="arm"><collision>
   <geometry><mesh filename="arm.stl"/></geometry></collision></link>
   <joint name="j" type="revolute"><parent link="base"/><child link="arm"/>
     <limit lower="-1" upper="1" velocity="1"/></joint></robot>"""
+BASE = """<link name="base"><collision><geometry><sphere radius="0.1"/></geometry>
+  </collision></link>"""
+
+
+def write_bar(path):
+    """Write a bar 0.3 to 0.5 m beside its link as a mesh."""
+    corners = np.array(np.meshgrid((0.3, 0.5), (-0.02, 0.02), (-0.02, 0.02)))
+    corners = corners.reshape(3, -1).T
+    facets = [
+        "\n".join(f"vertex {x} {y} {z}" for x, y, z in (a, corners[0], corners[-1]))
+        for a in corners
+    ]
+    text = "".join(
+        f"facet normal 0 0 1\nouter loop\n{facet}\nendloop\nendfacet\n"
+        for facet in facets
+    )
+    path.write_text(f"solid bar\n{text}endsolid bar")
 
 
 def test_a_gate_without_bodies_has_to_be_asked_for_by_name(tmp_path):
@@ -135,7 +152,7 @@ def test_a_gate_without_bodies_has_to_be_asked_for_by_name(tmp_path):
     urdf.write_text(MESHES)
     robot = RobotModel.from_urdf(urdf)
 
-    with pytest.raises(ConfigError, match="meshes.urdf to keep apart.*allow_no_bodies"):
+    with pytest.raises(ConfigError, match="of meshes.urdf, got.*allow_no_bodies"):
         Gate(robot, h=0.005)
     gate = Gate(robot, h=0.005, allow_no_bodies=True)
 
@@ -144,12 +161,30 @@ def test_a_gate_without_bodies_has_to_be_asked_for_by_name(tmp_path):
 
 def test_links_that_are_meshes_alone_are_named(tmp_path):
     urdf = tmp_path / "meshes.urdf"
-    ball = "<collision><geometry><sphere radius='0.1'/></geometry></collision>"
-    base = f'<link name="base">{ball}</link>'
-    urdf.write_text(MESHES.replace('<link name="base"/>', base))
+    urdf.write_text(MESHES.replace('<link name="base"/>', BASE))
 
-    with pytest.raises(ConfigError, match="or none, for arm; enclose"):
+    with pytest.raises(ConfigError, match="or none, for arm; use robot.enclose_meshes"):
         Gate(RobotModel.from_urdf(urdf), h=0.005)
+
+
+def test_meshes_are_enclosed_so_that_a_gate_takes_the_robot(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    write_bar(tmp_path / "arm.stl")
+    urdf = tmp_path / "meshes.urdf"
+    urdf.write_text(MESHES.replace('<link name="base"/>', BASE))
+    limbs = {"arm": LimbSettings(base_link="base", eef_link="arm", home=(0.5,))}
+    bare = RobotModel.from_urdf(urdf, limbs)
+
+    robot = bare.enclose_meshes()
+
+    assert bare.bare_links == ("arm",)
+    assert not robot.bare_links
+    assert robot.enclose_meshes() is robot
+    assert robot.name == bare.name
+    assert (robot.home == bare.home).all()
+    assert (robot.dq_max == bare.dq_max).all()
+    gate = Gate(robot, h=0.005)
+    assert gate.step(robot.home, 0.005).q_cmd == pytest.approx(robot.home)
 
 
 def test_a_robots_yaml_is_read_as_a_session_reads_it():

@@ -1,9 +1,10 @@
-"""Entry points by which other packages extend the command line.
+"""Entry points by which other packages extend the command line and the library.
 
 Each group has one kind of extension:
 
 * ``paprle.verbs``: tables of verbs, as ``paprle.cli.app.VERBS``;
-* ``paprle.onboarding``: functions that write the YAML of a bare URDF;
+* ``paprle.onboarding``: functions that write the YAML of a bare URDF, for sessions and
+  ``RobotModel.enclose_meshes``;
 * ``paprle.viewers``: functions that show an episode in another program.
 """
 
