@@ -25,7 +25,7 @@ class Sight:
             rows=None, allowed=None, waits=np.zeros(2), pair=np.zeros(2, dtype=int)
         )
         self.motion = SimpleNamespace(
-            c=AT,
+            q_cmd=AT,
             goal_error=np.array([0.1, 0.1]),
             v_next=np.zeros(2),
             kept_by=np.full(2, -1),
@@ -35,8 +35,8 @@ class Sight:
             motion=self.motion,
             tools=SimpleNamespace(metric=METRIC, pull=PULL, weight=WEIGHT),
             box=SimpleNamespace(
-                base=np.zeros(2),
-                wanted=np.array([0.3, 0.3]),
+                dq_track=np.zeros(2),
+                dq_goal=np.array([0.3, 0.3]),
                 low=-np.ones(2),
                 high=np.ones(2),
                 brake=np.zeros(2),
