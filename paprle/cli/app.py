@@ -23,7 +23,7 @@ from paprle.contracts.errors import (
     SessionError,
     suggest,
 )
-from paprle.extensions import load_verbs
+from paprle.contracts.kit.extensions import load_verbs
 from paprle.ipc.threads import limit_threads
 
 _PACKAGE = "paprle.cli"

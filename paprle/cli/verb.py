@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 from paprle.cli.slow_work import SlowWork
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.kit.extensions import load_extension
 from paprle.contracts.kit.text import make_printable
-from paprle.extensions import load_extension
 
 if TYPE_CHECKING:
     from paprle.contracts.plugins import Device

@@ -9,8 +9,8 @@ import time
 from pathlib import Path
 
 from paprle.cli.verb import Verb, say
+from paprle.contracts.kit.extensions import load_extension
 from paprle.contracts.plugins import Observer
-from paprle.extensions import load_extension
 from paprle.hosts.views.episode_player import EpisodeFilm
 from paprle.plugins import find_plugin, load_config_class, load_factory
 

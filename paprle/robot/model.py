@@ -20,13 +20,13 @@ from paprle.config.folders import DATA
 from paprle.config.layers import Layer, Places
 from paprle.config.yaml_text import read_yaml
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.kit.extensions import load_extension
 from paprle.contracts.settings.core import (
     LimbSettings,
     RobotSettings,
     SceneBodySettings,
 )
 from paprle.contracts.types import RobotInfo, Vec, readonly
-from paprle.extensions import load_extension
 from paprle.robot.arrays import Ints, make_robot_tree
 from paprle.robot.bodies.collision import CollisionModel
 from paprle.robot.bodies.scene import make_scene
