@@ -23,7 +23,7 @@ ROOTS = set(LINTER["root_packages"])
 CORE = {
     "annotated_types", "daqp", "mcap", "numba", "numpy", "omegaconf", "pinocchio",
     "pydantic", "rosbags", "yaml", "zstandard",
-    "coal", "pydantic_core",  # which two of them bring
+    "coal", "pydantic_core", "typing_extensions",  # which two of them bring
 }  # fmt: skip
 """What every installation has: the project's own dependencies."""
 
