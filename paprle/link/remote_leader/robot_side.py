@@ -18,11 +18,14 @@ from paprle.link.remote_leader.robot_view import pack_view
 MOST_RATE = 100.0
 """Captures a second that cross, [Hz], chosen: reconstruction makes the rest."""
 _CONTENT_AGE = 0.2  # [s] spec: safety.md A2, the longest that anything may be told
-_FORMAT = "4"  # of ``paprle.link``: ``captures``, ``robot_view`` and ``errors_told``
+_FORMAT = "5"  # of ``captures``, ``robot_view`` and ``error_report`` beside this file
 _GONE_NS = 5_000_000_000  # [ns] chosen: then somebody else may come
 _TELL_NS = 5_000_000_000  # [ns] chosen: refusals come by the hundred
 _N_BYES = 5  # chosen: some may be lost
-_REMEDY = "give leader=remote at the robot what `paprle lead` says it gives"
+_REMEDY = (
+    "install the same paprle on both hosts, and give leader=remote at the robot what "
+    "`paprle lead` says it gives"
+)
 
 
 def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
