@@ -6,7 +6,6 @@ import argparse
 import enum
 import json
 import os
-import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, get_args, get_origin
@@ -26,7 +25,7 @@ from paprle.plugins import list_names
 SCRIPTS = {
     "bash": """\
 _paprle() {
-  local line=${COMP_LINE:0:COMP_POINT} words word before=
+  local line=${COMP_LINE:0:COMP_POINT} words word found before=
   read -ra words <<< "$line"
   [[ $line == *[[:space:]] ]] && words+=("")
   word=${words[${#words[@]} - 1]}
@@ -55,6 +54,10 @@ _paprle() {
   compadd -Q -- ${found:#*[=.]}
 }
 compdef _paprle paprle
+# at the first Tab zsh runs this file in place of the function
+if [[ $funcstack[1] == _paprle ]]; then
+  _paprle "$@"
+fi
 """,
     "fish": """\
 function __paprle
@@ -186,7 +189,3 @@ again for keys of plug-ins of your own.""",
     add_arguments=_add_completion,
     run=_completion,
 )
-
-if __name__ == "__main__":
-    write_index()
-    sys.exit(0)

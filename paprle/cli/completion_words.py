@@ -23,6 +23,12 @@ COMPLETE = "__complete"
 
 PARTS = ("leader", "follower", "env")
 
+_MAKE_INDEX = (
+    "import sys; sys.path = [folder for folder in sys.path if folder]; "
+    "from paprle.cli.completion import write_index; write_index()"
+)
+"""Makes the index without the folder of the prompt, whose modules may be anybody's."""
+
 
 def find_index() -> Path:
     """Return the file of the index for this version and these folders of configs."""
@@ -47,7 +53,7 @@ def complete(words: Sequence[str]) -> list[str]:
         index = json.loads(find_index().read_text("utf-8"))
     except (OSError, ValueError):
         subprocess.Popen(
-            [sys.executable, "-m", "paprle.cli.completion"],
+            [sys.executable, "-c", _MAKE_INDEX],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -83,7 +89,9 @@ def _list_words(
 
 def _list_names(index: Mapping[str, Any], part: str) -> set[str]:
     yamls = (p for f in index["folders"] for p in (Path(f) / part).glob("*.yaml"))
-    return {*index["plugins"].get(part, ()), *(path.stem for path in yamls)}
+    # shells insert a word as it is: no name has a letter that means something to them
+    names = (path.stem for path in yamls if path.stem.replace("_", "a").isalnum())
+    return {*index["plugins"].get(part, ()), *names}
 
 
 def _list_keys(index: Mapping[str, Any], before: list[str]) -> dict[str, list[str]]:

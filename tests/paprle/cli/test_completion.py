@@ -71,7 +71,29 @@ def test_without_an_index_one_is_made_beside(tmp_path, monkeypatch):
     )
 
     assert complete(["ru"]) == []
-    assert started == [[sys.executable, "-m", "paprle.cli.completion"]]
+    assert started == [[sys.executable, "-c", completion_words._MAKE_INDEX]]
+
+
+def test_the_folder_of_the_prompt_is_nothing_to_import_from(tmp_path):
+    (tmp_path / "json.py").write_text("print('read')")
+    before = completion_words._MAKE_INDEX.partition("from paprle")[0]
+    code = f"{before}import json"
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stdout == ""
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_file_whose_name_a_shell_could_run_is_left_out(tmp_path, index):
+    (tmp_path / "own/leader").mkdir(parents=True)
+    (tmp_path / "own/leader/my_$(reboot).yaml").write_text("type: offline\n")
+    path = completion_words.find_index()
+    path.write_text(json.dumps(index | {"folders": [str(tmp_path / "own")]}))
+
+    assert complete(["run", "leader=my_"]) == []
 
 
 @pytest.mark.parametrize("shell", sorted(completion.SCRIPTS))
