@@ -15,7 +15,7 @@ PLACES = {
     "packages/paprle_emulators/pyproject.toml": r'^version = "(.+)"$',
     "paprle/__init__.py": r'^__version__ = "(.+)"$',
     "CITATION.cff": r"^version: (.+)$",
-    "CHANGELOG.md": r"^## (\d.*)$",
+    "CHANGELOG.md": r"^## (\d[^\s,(]*)",
 }
 """Files, and the first match in each that is its version."""
 
