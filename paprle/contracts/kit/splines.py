@@ -126,7 +126,7 @@ def make_smoother(t: Vec, lam: float) -> Callable[[Vec], CubicCurve]:
     cubic spline, with f″ = γ at the stamps, and (R + λ QᵀQ) γ = Qᵀy, f = y − λ Q γ.
 
     Args:
-        t: Stamps, shape (n,), rising, n ≥ 3, [s].
+        t: Stamps, shape (n,), rising, n ≥ 4, [s].
         lam: Penalty of bends λ, [s³].
 
     Returns:
