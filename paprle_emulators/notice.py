@@ -13,7 +13,7 @@ import fcntl
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -46,12 +46,19 @@ def announce(
     notice = {"part": part, "name": name, "follower": follower}
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):
-            folder = find_notice_folder()
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            path = folder / f"{os.getpid()}.json"
-            file = stack.enter_context(path.open("w", encoding="utf-8"))
-            stack.callback(path.unlink, missing_ok=True)
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            json.dump({**notice, "overrides": list(overrides)}, file)
-            file.flush()
+            _write({**notice, "overrides": list(overrides)}, stack)
         yield
+
+
+def _write(notice: Mapping[str, object], stack: contextlib.ExitStack) -> None:
+    """Write a notice and lock it, until the stack is closed."""
+    folder = find_notice_folder()
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if folder.lstat().st_uid != os.getuid():
+        return  # another user's: links in it may lead anywhere
+    path = folder / f"{os.getpid()}.json"
+    file = stack.enter_context(path.open("w", encoding="utf-8"))
+    stack.callback(path.unlink, missing_ok=True)
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    json.dump(notice, file)
+    file.flush()
