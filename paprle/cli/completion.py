@@ -84,7 +84,10 @@ def make_index() -> dict[str, Any]:
     for part, kind in PLUGIN_KINDS.items():
         for name in list_names(kind):
             leaders = {part: name} if part == "leader" else {}
-            classes = find_classes(leaders, name if part == "env" else None, [])
+            try:
+                classes = find_classes(leaders, name if part == "env" else None, [])
+            except Exception:  # noqa: BLE001 - a stranger's code may raise anything
+                continue
             if part in classes:
                 keys[f"{part}:{name}"] = _list_keys({part: classes[part]})
     return {
