@@ -92,7 +92,7 @@ class DemonstratedTrial(TrialSession):
 
 
 def make_state(T_world_eef: pin.SE3, seen: Vec) -> Vec:
-    """Return the state of a moment, shape (11,): see ``advisors/learned/state.py``."""
+    """Return a state, shape (11,), as ``advisors/learned/README.md`` describes it."""
     thing, place = (T_world_eef.actInv(seen[k : k + 3]) for k in (0, 3))
     down = T_world_eef.rotation.T @ np.array([0.0, 0.0, -1.0])
     return np.concatenate([thing, place, down, seen[6:8]])

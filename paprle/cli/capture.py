@@ -78,7 +78,8 @@ exit codes: 0 captured, 1 failed, 2 refused, 6 captured with losses
 
 examples:
   paprle capture leader=keyboard record.dir=OUT
-  paprle capture leader=ros leader.topic=/hand record.dir=OUT session.duration=20
+  paprle capture leader=ros leader.limbs.hand.topic=/hand record.dir=OUT \\
+      session.duration=20
   paprle capture leader=mix leaders.left.type=keyboard leaders.right.type=autopilot \\
       record.dir=OUT
   paprle run leader=offline leader.path=OUT/episode_000000.mcap follower=piper \\

@@ -12,7 +12,7 @@ from paprle.config import resolve
 from paprle.hosts import run
 
 _EXTRAS = {"mujoco": "sim", "matplotlib": "report"}
-"""What a demo is nicer with, and the extra that brings it."""
+"""Packages that improve a demo, and the extra that installs each."""
 
 
 def _demo(args: argparse.Namespace) -> int:
@@ -47,9 +47,9 @@ DEMO = Verb(
     name="demo",
     summary="Draw a circle with a simulated PiPER, record it, and report the errors.",
     help=f"""\
-What `paprle run leader=autopilot follower=piper env=mujoco session.episodes=1
-record.dir=demo` does, and then `paprle evaluate`. Settings override these. Without
-MuJoCo an ideal robot moves.
+Runs `paprle run leader=autopilot follower=piper env=mujoco session.episodes=1
+record.dir=demo`, and then `paprle evaluate`. Settings override these. Without MuJoCo an
+ideal robot moves.
 
 examples:
   paprle demo

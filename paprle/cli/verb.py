@@ -50,7 +50,7 @@ class Verb:
     Attributes:
         name: How it is called.
         summary: One line.
-        help: What ``--help`` teaches after the arguments.
+        help: Text of ``--help`` after the arguments.
         add_arguments: Declares its arguments.
         run: Does it; returns the exit code.
     """

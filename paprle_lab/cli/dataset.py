@@ -131,9 +131,9 @@ dropped. Frames that no leader drove (alignment, pauses) are left out unless
 --keep-undriven is given. A stopped run is resumed; later episodes are added to an
 existing data set.
 columns prints names of joints and sizes of images as JSON (follower=… env=…).
-check tells which share of each episode's frames a leader drove, and reports frozen or
-missing images, gaps, drift, jumps, copies, missing labels and episodes that were mostly
-not driven; the exit code is 1 where it found any.
+check prints the share of each episode's frames that a leader drove, and reports frozen
+or missing images, gaps, drift, jumps, copies, missing labels and episodes that were
+mostly not driven; the exit code is 1 where it found any.
 index writes trials.csv for a folder of ARBot's logs: users, tasks, modes by --layout,
 real rates, duplicates, gaps, SHA-256. check --schema arbot compares a set with
 ARBot's 132 trajectories, their units and what the index says; repeated stamps and

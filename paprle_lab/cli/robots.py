@@ -70,7 +70,7 @@ NEW_ROBOT = Verb(
 Limbs, end-effectors, home, limits and grippers are guessed; review the lines that
 begin with CHECK before the robot moves. Collision meshes are enclosed in bodies,
 several per link where one would be too large, in a copy of the URDF beside the YAML;
-that takes tens of seconds, minutes for robots with hands, and says what is under way.
+that takes tens of seconds, minutes for robots with hands, and reports its progress.
 `follower=./my_arm.urdf` does the same in a cache, for envs without a real robot. Where
 every home that is found touches something, nothing is written, and the links are
 named.

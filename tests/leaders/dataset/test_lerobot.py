@@ -330,8 +330,8 @@ def test_each_format_loads_its_own_package_alone(lerobot):
     """And none of them torch."""
     code = (
         "import sys\n"
-        "from leaders.dataset.config import ColumnSettings, DatasetConfig\n"
-        "from leaders.dataset.leader import Dataset\n"
+        "from paprle.leaders.dataset.config import ColumnSettings, DatasetConfig\n"
+        "from paprle.leaders.dataset.leader import Dataset\n"
         f"limbs = {{'arm': ColumnSettings(joints={{'pan': 'pan.pos'}})}}\n"
         f"config = DatasetConfig(path={str(lerobot)!r}, limbs=limbs)\n"
         "Dataset(config, lambda: 0).info\n"
