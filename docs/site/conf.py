@@ -23,6 +23,7 @@ include_patterns = [
     "observers/*/README.md",
     "hardware/**/README.md",
     "packages/*/README.md",
+    "paprle_emulators/*/README.md",
     "CHANGELOG.md",
     "CONTRIBUTING.md",
 ]
