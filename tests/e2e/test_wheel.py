@@ -150,7 +150,6 @@ def test_a_package_of_the_same_name_as_a_folder_does_no_harm(unpacked, tmp_path,
     (tmp_path / name / "__init__.py").write_text("raise ValueError('of another')")
     path = os.pathsep.join([str(tmp_path), str(unpacked)])
     words = ("leader=autopilot", "follower=piper", "env=kinematic", "--dry-run")
-    words += ("cameras.front.type=pictures",) * (name == "cameras")
 
     done = paprle(unpacked, tmp_path, "run", *words, PYTHONPATH=path)
 

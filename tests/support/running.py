@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,14 +24,14 @@ SLACK = 0.02  # [s] safety.md amendments: shared CI machines
 def find_child(parent: int, role: str) -> int | None:
     """Return the process of a role by its name in the table of processes."""
     kind, _, instance = role.partition(":")
-    title = f"paprle.hosts.{kind} {instance}".rstrip()
+    title = re.compile(rf"paprle\.hosts\.\w+\.{kind} {instance}".rstrip().encode())
     for entry in Path("/proc").glob("[0-9]*/cmdline"):
         try:
             words = entry.read_bytes().split(b"\0")
             stat = (entry.parent / "stat").read_text().rsplit(")", 1)[1].split()
         except OSError:
             continue
-        if title.encode() in words and int(stat[1]) == parent:
+        if any(map(title.fullmatch, words)) and int(stat[1]) == parent:
             return int(entry.parent.name)
     return None
 
