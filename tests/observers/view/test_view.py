@@ -87,8 +87,8 @@ def test_a_taken_port_is_passed_over():
 
 
 def test_without_its_packages_the_session_is_told_and_goes_on(view, monkeypatch):
-    for part in ("site", "relay"):
-        monkeypatch.delitem(sys.modules, f"observers.view.{part}", raising=False)
+    for part in ("site", "viser_proxy"):
+        monkeypatch.delitem(sys.modules, f"paprle.observers.view.{part}", raising=False)
     monkeypatch.setitem(sys.modules, "websockets.asyncio.client", None)
     view.open()
     told = []

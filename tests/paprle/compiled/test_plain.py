@@ -56,9 +56,9 @@ def make_kernels():
 @pytest.fixture
 def both(monkeypatch, tmp_path):
     """The kernels in parts, as far as this Numba has any, and the same plainly."""
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "parts"))
+    monkeypatch.setattr(compiled, "CACHE", str(tmp_path / "parts"))
     in_parts = make_kernels()
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "plain"))
+    monkeypatch.setattr(compiled, "CACHE", str(tmp_path / "plain"))
     monkeypatch.setattr(compiled, "PIPELINES", None)
     return in_parts, make_kernels()
 

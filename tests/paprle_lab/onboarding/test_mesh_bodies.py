@@ -137,7 +137,7 @@ def test_meshes_to_look_at_are_found_from_the_copy(folder: Path) -> None:
     cover_meshes(read_urdf(urdf), folder / "copy.urdf")
 
     root = ET.parse(folder / "copy.urdf").getroot()
-    for place in ("link/visual/geometry/mesh", "link/collision/geometry/mesh"):
+    for place in ("link/visual/geometry/mesh", "paprle/link/collision/geometry/mesh"):
         names = {mesh.get("filename") for mesh in root.iterfind(place)}
         assert names == {f"file://{folder / 'part.stl'}"}
     assert not root.findall("link/collision/geometry/mesh")
