@@ -6,7 +6,8 @@
 
 A docstring states what a thing is or does. Three habits hide that:
 
-* ``clause``: it starts with a clause such as "What …", "Who …" or "Whoever …".
+* ``clause``: it starts with a clause such as "What …", "Who …" or "Whoever …"; so may
+  the docstring of an attribute not.
 * ``speech``: its first line says that a function tells, says or hears; functions
   return, raise, report and print.
 * ``long``: the docstring of a private function has more than two lines.
@@ -23,6 +24,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -72,7 +74,12 @@ def find_all(folders: Iterable[str] = FOLDERS) -> Iterator[Finding]:
 
 def find(path: Path) -> Iterator[Finding]:
     """Yield the findings of one file."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for name, text in _list_attributes(tree):
+        if _CLAUSE.match(text.value):
+            first = text.value.splitlines()[0]
+            yield Finding(path, text.lineno, "clause", f"{name}: {first}")
+    for node in ast.walk(tree):
         if not isinstance(
             node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
         ):
@@ -85,6 +92,19 @@ def find(path: Path) -> Iterator[Finding]:
         first = text.splitlines()[0]
         for kind in _judge(node, name, text):
             yield Finding(path, line, kind, f"{name}: {first}")
+
+
+def _list_attributes(tree: ast.AST) -> Iterator[tuple[str, ast.Constant]]:
+    """Yield each name whose assignment has a docstring below it, and that docstring."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        for before, after in pairwise(body if isinstance(body, list) else []):
+            match before, after:
+                case (
+                    ast.Assign() | ast.AnnAssign(),
+                    ast.Expr(value=ast.Constant(value=str()) as text),
+                ):
+                    yield ast.unparse(before).split(" = ")[0], text
 
 
 def _judge(node: ast.AST, name: str, text: str) -> Iterator[str]:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from paprle.advisors.markers.picture import Detector
 
 N_MARKERS = 8
-"""How many markers a record has room for."""
+"""Most markers in a record."""
 
 ADVICE = make_advice_dtype(
     ("id", "i4", (N_MARKERS,)),  # −1: none

@@ -28,7 +28,7 @@ from paprle.hardware.mujoco.model import Indices, SimModel, build_model
 from paprle.hardware.mujoco.robot import LAG, set_home
 
 _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
-"""Where xyz + quat_xyzw are in the seven numbers of a free joint."""
+"""Indices of xyz + quat_xyzw in the seven numbers of a free joint."""
 
 
 class MujocoFollower(Follower):

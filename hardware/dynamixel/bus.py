@@ -36,7 +36,7 @@ _FAST_TRIES = 3  # chosen: of 1 % lost packets one bus in a million reads plainl
 _RETURN = 1 / 200  # chosen: torque that was let go of is back after 0.5 s at 400 Hz
 _SILENT = (math.nan, math.nan, math.nan)
 DANGER = "its watchdog does not stop it, so it may turn on: cut its power"
-"""What is told of a servo that nobody can switch off any more."""
+"""Warning for a servo that can no longer be switched off."""
 
 _MUTE_CYCLES = 4  # chosen: about 0.4 s; a host may pause that long
 

@@ -41,7 +41,7 @@ IDLE_RATE = 50.0
 """Readings a second while nobody drives, [Hz]. chosen: a press is seen within 20 ms,
 and samples stay five times younger than session.max_gap allows."""
 HOLD_RATE = 100.0
-"""How often servos are told a torque that stands, every other time without a reading,
+"""Repetitions of a torque that stands, every other one without a reading,
 [Hz]. chosen: ten times within the silence after which a watchdog drops it, five within
 the age at which it is stale.
 """

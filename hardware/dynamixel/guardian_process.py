@@ -26,10 +26,10 @@ from functools import partial
 from typing import Any
 
 STATE = struct.Struct("=Q?")
-"""What the other process says: how often it has, and whether torque may be on."""
+"""Record of the other process: its count, and whether torque may be on."""
 
 READY_AT = STATE.size
-"""Where behind it we say that we are ready."""
+"""Offset of the guardian's own ready flag."""
 
 SIZE = READY_AT + 1
 """Of both, [bytes]."""

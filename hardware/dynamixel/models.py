@@ -26,7 +26,7 @@ ERROR_BITS: Mapping[int, str] = {
 """Bits of the register Hardware Error Status. spec: e-manual, X series, address 70."""
 
 BAUD_RATES = (57600, 1_000_000, 4_000_000, 3_000_000, 2_000_000, 115200, 9600)
-"""Where a lost servo is looked for, [bit/s]. spec: e-manual, register 8, Baud Rate."""
+"""Rates to search for a lost servo, [bit/s]. spec: e-manual, register 8, Baud Rate."""
 
 BAUD_CODES: Mapping[int, int] = {
     9600: 0,
@@ -37,7 +37,7 @@ BAUD_CODES: Mapping[int, int] = {
     3_000_000: 5,
     4_000_000: 6,
 }
-"""What register 8 holds for a rate in [bit/s]. spec: e-manual, X series, Baud Rate."""
+"""Value of register 8 by rate in [bit/s]. spec: e-manual, X series, Baud Rate."""
 
 
 @dataclass(frozen=True, slots=True)

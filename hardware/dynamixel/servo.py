@@ -30,7 +30,7 @@ pause of a healthy bus thread."""
 
 _WATCHDOG = round(WATCHDOG / 0.02)  # spec: e-manual, register 98, its unit, [s]
 TRIPPED = 255
-"""What register 98 reads after it has bitten: -1. spec: e-manual."""
+"""Value of register 98 after the watchdog has bitten: -1. spec: e-manual."""
 
 _ANSWERS_ALL = 2  # spec: e-manual, register 68, Status Return Level
 

@@ -19,7 +19,7 @@ STALE_NS = 50_000_000
 """Age after which a torque is not rendered, [ns]. spec: safety.md F1."""
 
 RELEASE = 0.2
-"""How long torque takes to vanish on a stop, [s]. spec: safety.md K4."""
+"""Time in which torque vanishes on a stop, [s]. spec: safety.md K4."""
 
 _IDLE = 1.0  # [s] chosen: no hiccup of a host lasts so long
 _RISE = 0.02  # [s] chosen: from 0 to the cap; a contact is felt within 50 ms

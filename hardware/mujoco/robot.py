@@ -18,7 +18,7 @@ NATURAL_FREQUENCY = 250.0  # [rad/s] chosen: 8 ms behind on a ramp, stable at 2 
 # implicitly, and what little inertia two joints in line share then chatters
 DAMPING_RATIO = 1.0  # chosen: no overshoot
 LAG = 2.0 * DAMPING_RATIO / NATURAL_FREQUENCY
-"""How far a servo stays behind a ramp, kv/kp, [s]."""
+"""Lag of a servo behind a ramp, kv/kp, [s]."""
 
 # spec: unitree_mujoco, G1's armature; a rotor of 4e-6 kg·m² behind a gear of 1:50.
 _ARMATURE = 0.01  # [kg·m²]

@@ -31,7 +31,7 @@ KINDS = {
     "joint_state": JOINT_STATE,
     **ACTIONS,
 }
-"""What a command topic takes: the word in the YAML and its type."""
+"""Kinds of command topics: the word in the YAML and its type."""
 
 _LATE_NS = 15_000_000  # [ns] chosen: three periods of 200 Hz, a gap to StopPlanner
 _SAME_EVERY = 8  # [periods] chosen: 40 ms of 200 Hz, two of a controller of 50 Hz

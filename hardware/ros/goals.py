@@ -33,7 +33,7 @@ ACTIONS = {
 """Kinds of commands that are goals, and the types of their actions."""
 
 N_JOINTS = {"gripper_action": (1, 1), "kinova_joints": (4, 7), "kinova_fingers": (1, 3)}
-"""How many joints each takes."""
+"""Number of joints of each."""
 
 _GOAL_NS = 100_000_000  # [ns] chosen: a goal replaces the one before, not 200 a second
 _GOAL_STEP = 1e-4  # [rad] or [m] chosen: a change that is no new goal

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from paprle.hardware.web.hand import HandReading
 
 HOLD_NS = 3_000_000_000
-"""How long all hands pinch, [ns]. spec: requirements.md P34."""
+"""Time for which all hands pinch, [ns]. spec: requirements.md P34."""
 PINCHED, APART = 0.025, 0.05
 """Gaps between the tips of thumb and index, below which a pinch begins and beyond which
 it ends, [m]. spec: P34 has 5 cm; chosen: half of it to begin with."""

@@ -37,7 +37,7 @@ Count = Annotated[int, Ge(0), Le(2**31)]
 Moment = Annotated[float, Ge(0), Le(_LONG)]
 Name = Annotated[str, MinLen(1), MaxLen(32)]
 Mode = Literal["all", "move", "turn"]
-"""What of a hand's motion is passed on: all of it, its position, or its orientation."""
+"""Part of a hand's motion that is passed on: all, its position, its orientation."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

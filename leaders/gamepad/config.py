@@ -24,7 +24,7 @@ Role = Literal[
     "clear",
     "quit",
 ]
-"""What a button may do; the last six are the session's actions."""
+"""Actions of a button; the last six are the session's actions."""
 
 AXES = MappingProxyType(
     {

@@ -14,10 +14,10 @@ import numpy as np
 from paprle.contracts.types import Vec
 
 DURATION = 10.0
-"""How long a joint swings, [s]. chosen: five swings, the last two at full torque."""
+"""Time of swinging, [s]. chosen: five swings, the last two at full torque."""
 
 FAR = 0.35
-"""How far a joint may swing to either side, [rad]. chosen: no hand is in its way."""
+"""Most swing of a joint to either side, [rad]. chosen: no hand is in its way."""
 
 _FREQUENCY = 0.5  # [Hz] chosen: slow enough that friction outweighs inertia
 _RAMP = 6.0  # [s] chosen: torque grows until the joint moves well

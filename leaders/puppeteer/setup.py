@@ -19,7 +19,7 @@ from paprle.hardware.dynamixel.setup import Found, Goal, find_alone, is_set_up, 
 from paprle.leaders.puppeteer.arm import Arm
 
 Goals = Mapping[str, Goal]
-"""What each servo shall become, by the name of its joint."""
+"""New settings of each servo, by the name of its joint."""
 
 
 def set_up_servos(

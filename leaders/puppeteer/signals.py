@@ -19,7 +19,7 @@ CLOSED = 0.8
 """Closure beyond which a gripper is held closed. spec: requirements.md P5, P6."""
 
 HOLD_NS = 3_000_000_000
-"""How long the signal is held, [ns]. spec: requirements.md P5, P6."""
+"""Time for which the signal is held, [ns]. spec: requirements.md P5, P6."""
 
 _STILL = 0.01  # [rad] spec: requirements.md P5, in each 10 ms
 _STILL_NS = 10_000_000  # spec: requirements.md P5

@@ -28,7 +28,7 @@ _FAR = 100.0  # [rad] or [m] chosen: no joint goes farther
 Deflection = Annotated[float, Ge(-1), Le(1)]
 Coordinate = Annotated[float, Ge(-_FAR), Le(_FAR)]
 Action = Annotated[str, Predicate(PAGE_ACTIONS.__contains__)]
-"""What a page may ask for; it cannot quit."""
+"""Actions that a page may request; quit is not among them."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

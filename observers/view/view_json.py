@@ -28,7 +28,7 @@ _WORDS: Mapping[SessionState, tuple[str, str]] = {
     SessionState.STOPPED: ("Stopped", "The robot stays where it is until released."),
     SessionState.CLOSING: ("Ending", "The session ends."),
 }
-"""What a state is called, and what the robot does."""
+"""Name of each state, and the behaviour of the robot in it."""
 _LET_GO = "Let go, or move back."
 _RELEASE = (
     "See what stopped it, and that the robot may move.",

@@ -33,7 +33,7 @@ _POLICY = (
     "img-src 'self' data: blob:; font-src data: blob:; worker-src blob:; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'self'"
 )
-"""What viser's page, one file that unpacks itself, needs; nothing from elsewhere."""
+"""Needs of viser's page, one file that unpacks itself; nothing from elsewhere."""
 _HIDDEN = b"<style>.mantine-Paper-root{display:none!important}</style>"
 """Its own panel, which covers a phone's picture and shows the token."""
 _STAYING = (

@@ -17,7 +17,7 @@ class FarLeader(Leader):
     """A leader whose device is on another host, so that its process may outlive it."""
 
     view_rate = 0.0
-    """How often its host is shown the session (``observe``), [Hz]; 0: never."""
+    """Rate at which its host observes the session (``observe``), [Hz]; 0: never."""
 
     has_forces = False
     """Its operator feels what holds the robot (``SessionView.holds``)."""

@@ -43,7 +43,7 @@ Clock = Callable[[], int]
 """Returns monotonic time in [ns]; ``time.monotonic_ns`` or a ``ManualClock``."""
 
 Verified = Literal["none", "emulator", "simulator", "hardware"]
-"""What a plug-in was verified with."""
+"""Means by which a plug-in was verified."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 
 Level = Literal[1, 2, 3, 4, 5]
 Side = Literal["off", "real", "simulated"]
-"""What the robot of a session is; off: the session has no levels."""
+"""Kind of a session's robot; off: the session has no levels."""
 
 
 class Parts(NamedTuple):
@@ -45,7 +45,7 @@ LEVELS: Mapping[Level, Parts] = {
 """Real alone; with cues; a virtual robot; a virtual environment; virtual alone."""
 
 EVERYTHING = Parts(real=True, simulated=True, environment=True, robot=True, cues=True)
-"""What is on where nobody has chosen a level."""
+"""Parts that are on before a level is chosen."""
 
 
 def find_parts(level: Level, *, has_cues: bool) -> Parts:

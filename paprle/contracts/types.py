@@ -32,15 +32,15 @@ SessionState = states.SessionState
 Vec = npt.NDArray[np.float64]
 
 Emits = Literal["joints", "pose", "axes"]
-"""What a leader's limbs give."""
+"""Kind of a limb's samples."""
 Renders = Literal["none", "rumble", "sound", "torque"]
-"""What a leader lets the operator feel."""
+"""Kind of feedback that a leader renders."""
 Reposture = Literal["ask", "auto"]
-"""Who decides that a limb that is stuck takes another posture."""
+"""Decision that a stuck limb takes another posture."""
 PowerOff = Literal["falls", "brakes"]
-"""What an arm does when its power goes."""
+"""Behaviour of an arm without power."""
 ClosePolicy = Literal["hold", "off"]
-"""How a follower is left: with power, or without."""
+"""State in which a follower is left: with power, or without."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 

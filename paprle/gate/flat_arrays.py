@@ -21,7 +21,7 @@ from numba.np.arrayobj import make_array, populate_array
 ITEM = 8
 """Size of an item of both blocks, [B]."""
 ITEMS = types.float64, types.int64
-"""What the blocks hold."""
+"""Types of the numbers in the blocks."""
 
 
 def count_words(kind: Any) -> int:

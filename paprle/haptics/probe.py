@@ -43,7 +43,7 @@ _RATE = 400.0  # [Hz] chosen: the default of feedback.rate
 _VALID_FOR_NS = 100_000_000  # spec: safety.md A1, T_stale
 
 _Row = tuple[int, int, Vec, Vec, Vec]
-"""When sent and measured, [ns]; command, position and effort."""
+"""Times of sending and measuring, [ns]; command, position and effort."""
 
 
 def probe_follower(

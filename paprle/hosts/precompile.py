@@ -105,7 +105,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "gate": _compile_gate,
     "kinematics": _compile_kinematics,
 }
-"""What a process of its own compiles, by name; measured: they take equally long."""
+"""Work of each compiling process, by name; measured: they take equally long."""
 # what Python calls in a session, the rest being parts of it; or, compiled plainly, all
 N_KERNELS = 20 if compiled.PIPELINES else 230
 

@@ -43,7 +43,7 @@ _N_TURNS, _N_LONGER = 400, 4
 _LEAST_TURN_NS = 500_000  # chosen: [ns] no turn takes less: starts are alike
 _LONGEST_TURN = 0.25  # chosen: share of a period
 SESSION_TURN = 0.0008
-"""What the session's turns take at first: 0.5 ms and what it wakes late, [s]."""
+"""Initial time of the session's turns: 0.5 ms and what it wakes late, [s]."""
 _TRUST = 0.02  # chosen: share of a single instant in the phase that it tells
 _REARM = 0.1  # chosen: share of a period after which a deadline counts as missed
 SPACING = 0.8

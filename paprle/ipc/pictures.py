@@ -11,7 +11,7 @@ import numpy as np
 from paprle.contracts.images import CameraInfo
 
 RECORDING_DTYPE = np.dtype([("episode", "u4"), ("is_on", "?")], align=True)
-"""What the recorder tells cameras: which of its episodes it writes, if any."""
+"""The recorder's record for cameras: the episode that it writes, if any."""
 
 _LEAST_ROOM = 4 << 20  # [bytes] chosen: 8 s of 4 Mbit/s; a recorder waits for no more
 _N_IMAGES = 4  # chosen: raw images that find room where those do not compress

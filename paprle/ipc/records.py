@@ -46,7 +46,7 @@ _POSE, _ROW = 7, 8
 _N_BUTTONS = 6  # spec: leader_status in a recording: ``Actions`` down to quit
 _TURN = 2**31  # counters of modes have 32 bits
 _DEVICE = {"device_q": "q", "device_dq": "dq", "device_tau": "tau"}
-"""Where a sample's record keeps ``LeaderSample.leader_state``."""
+"""Field of a sample's record for ``LeaderSample.leader_state``."""
 _I4, _I8, _U4, _U8, _F8, _BOOL = "i4", "i8", "u4", "u8", "f8", "?"
 
 

@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Sequence
 
 AT_ONCE = 8
-"""How many records share a datagram at most."""
+"""Most records in a datagram."""
 _ROOM = 3500  # [bytes] chosen: of the 4096 of a datagram
 _LEVEL = 1  # chosen: 38 us a record; level 6 takes twice as long for 3 % less
 

@@ -30,7 +30,7 @@ INVARIANTS: Mapping[str, str] = {
     "V1": "viability",
     "T1": "spacing",
 }
-"""What is judged: the identifier in docs/SAFETY.md and its everyday name."""
+"""Invariants: the identifier in docs/SAFETY.md and its everyday name."""
 
 OPTIONAL: Mapping[str, str] = {"M5": "dddq_max"}
 """Limits without which an invariant is not judged."""

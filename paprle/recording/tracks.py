@@ -28,9 +28,9 @@ STATIC_FRAMES_TOPIC = "/tf_static"
 _NS = 1_000_000_000
 _ROUNDING = 1e-3  # chosen: what a file by hand may be off
 _IMAGE_FORMATS = {"jpeg": "jpeg", "png": "16UC1; png compressed"}
-"""What ``CompressedImage.format`` says, in the words of ROS's image transports."""
+"""Values of ``CompressedImage.format``, in the words of ROS's image transports."""
 _LAST = {"h264": "video", "jpeg": "image", "depth16": "depth", "ids16": "segmentation"}
-"""What a topic ends with, by encoding where pixels are numbers, else by format."""
+"""Ends of topics, by encoding where pixels are numbers, else by format."""
 
 
 @dataclass(frozen=True)

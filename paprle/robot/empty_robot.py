@@ -20,4 +20,4 @@ NOBODY = RobotInfo(
     home=_NOTHING,
     limbs=(),
 )
-"""What a leader drives that is captured, or whose robot is on another host."""
+"""Robot of a captured leader, and of one whose robot is on another host."""

@@ -67,7 +67,7 @@ REQUESTS: dict[S, Request] = {
     S.STOPPED: Request.STOP,
     S.CLOSING: Request.READY,
 }
-"""What each state asks of the gate."""
+"""Request of each state to the gate."""
 
 EPISODE_STATES = frozenset({S.ALIGNING, S.ENGAGED, S.CLUTCHED})
 """States that belong to an episode."""

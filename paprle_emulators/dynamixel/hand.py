@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 Vec = NDArray[np.float64]
 HandMotion = Callable[[float], Vec]
-"""Where the hand wants the joints at a time since the motion began, [s] → [rad]."""
+"""Joint positions that the hand wants, by time since the motion began, [s] → [rad]."""
 
 BLEND = 1.0  # chosen: a person's way from one motion to the next [s]
 SWING = 0.3  # chosen: amplitude of the sines, about 20 cm at a hand [rad]

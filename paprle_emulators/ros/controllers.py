@@ -28,11 +28,11 @@ GOALS = {
     "kinova_joints": ("kinova_msgs/msg/ArmJointAnglesActionGoal", "angles"),
     "kinova_fingers": ("kinova_msgs/msg/SetFingersPositionActionGoal", "fingers"),
 }
-"""What carries a goal in ROS 1, and the field of the goal that holds the positions."""
+"""Type of a goal in ROS 1, and the field of the goal that holds the positions."""
 Vec = npt.NDArray[np.float64]
 
 BEGINS = ("measured", "desired")
-"""Where a trajectory controller begins a message: as it comes, or as it was set."""
+"""Start of a trajectory at the controller: on arrival, or as set."""
 STOCK = BEGINS[0]
 
 

@@ -60,7 +60,7 @@ FAULTS = (
     "twice",
     "rogue",
 )
-"""What can be switched on and off; ``killed`` ends the process at once."""
+"""Parts that can be switched on and off; ``killed`` ends the process at once."""
 
 _DELAY_NS = 300_000_000  # [ns] chosen: more than the 250 ms after which a robot stops
 _KEPT = 0.3  # [1] chosen: states that are not lost; gaps of 20 ms are frequent then

@@ -34,7 +34,7 @@ Json = dict[str, Any]
 MARK = "mark"
 """File by which a worker knows that it sees the place of the results."""
 DONE, REFUSED, FAILED, LOST = "done", "refused", "failed", "lost"
-"""How a cell may end; LOST: whoever did it died, each time."""
+"""Ends of a cell; LOST: its worker died each time."""
 
 
 def do_job(job: Mapping[str, Any]) -> Json:

@@ -24,7 +24,7 @@ from paprle_lab.evaluation.poses import Stamps, Trajectory, clean
 from paprle_lab.evaluation.tracks import LimbTrack
 
 _TARGET, _ACTUAL = "/target_pose", "/actual_pose"
-"""How topics of ``paprle.observers.ros`` end, which are found without being named."""
+"""Ends of the topics of ``paprle.observers.ros``; these need not be named."""
 _MAX_GAP = (
     0.25  # [s] spec: the offline leader's max_gap: nothing is known in longer ones
 )

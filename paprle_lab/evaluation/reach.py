@@ -65,7 +65,7 @@ KINDS: Mapping[Reason, str] = {
     Reason.TOOL_SPEED: "tool_speed",
     Reason.SINGULARITY: "singularity",
 }
-"""What the gate gives less for, by reason; silences and faults are no limits."""
+"""Reasons for which the gate sends less; silences and faults are no limits."""
 JERK = "jerk"
 """The kind of what the mean keeps back, which has no reason: it acts in each period."""
 _OBSTACLES = (

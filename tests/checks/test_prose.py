@@ -25,6 +25,8 @@ def find(tmp_path, text):
     ("text", "kinds"),
     [
         ('"""What a tick has no time for."""', ["clause"]),
+        ('X = 1\n"""What it holds."""', ["clause"]),
+        ('X: int = 1\n"""Items of it, [B]."""', []),
         ('class A:\n    """Whoever drives a limb."""', ["clause"]),
         ('def f():\n    """Tell whether it moves."""', ["speech"]),
         (f'def _f(q):\n    """{LONG}"""', ["long"]),

@@ -90,7 +90,7 @@ class SimulatedArm:
 
 
 class Told:
-    """What ``paprle.observers.socket`` says of a session, and when it came."""
+    """Messages of ``paprle.observers.socket``, with their times of arrival."""
 
     def __init__(self, path):
         self.args = [f"observers.socket.path={path}"]

@@ -21,7 +21,7 @@ from paprle.hardware.dynamixel.line.port import SerialPort
 from paprle.hardware.dynamixel.models import Register
 
 TIMEOUT = 0.01
-"""How long a reply may take, [s]. chosen: an adapter takes 1 ms, a busy host some."""
+"""Most time for a reply, [s]. chosen: an adapter takes 1 ms, a busy host some."""
 
 _TRIES = 3  # chosen: of 1 % lost packets one question in a million stays unanswered
 _PATIENT = 15  # chosen: 0.15 s; a host that pauses for less has no servo less

@@ -51,7 +51,7 @@ POLICY = (
     "connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'"
 )
-"""What a page of ours may load: its own files."""
+"""Sources from which a page may load: its own files."""
 
 
 class Page(NamedTuple):
@@ -330,7 +330,7 @@ OPTIONS: Mapping[str, Any] = {
     "ping_timeout": _PONG,
     "server_header": None,
 }
-"""What holds for every listener."""
+"""Options of every listener."""
 
 
 def listen_at(address: str, first: int, n_ports: int = _N_PORTS) -> socket.socket:

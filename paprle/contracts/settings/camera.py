@@ -14,7 +14,7 @@ from paprle.contracts.settings.base import settings
 from paprle.contracts.types import readonly
 
 Video = Literal["h264", "jpeg", "none"]
-"""How images are recorded."""
+"""Formats of recorded images."""
 
 
 @settings

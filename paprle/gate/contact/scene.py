@@ -15,7 +15,7 @@ from paprle.robot.arrays import Bodies, Ints, Pairs, Tree, place_joints
 from paprle.robot.bodies.arrays import place_bodies
 
 NOTHING, PAIR, TOOL, UNDECIDED = range(4)
-"""Why a stop is refused: not at all, a pair of bodies, a tool, not decided in time."""
+"""Reasons to refuse a stop: none, a pair of bodies, a tool, not decided in time."""
 
 
 class Scene(NamedTuple):

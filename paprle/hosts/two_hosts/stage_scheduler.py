@@ -21,7 +21,7 @@ from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.mailbox import Mailbox
 
 LOOK_RATE = 200.0
-"""How often ``paprle lead`` looks, [Hz]; chosen: what waits is late at the robot."""
+"""Rate of ``paprle lead``, [Hz]; chosen: waiting data arrive late at the robot."""
 ORDER = "order"
 """The port of the order, which ``paprle lead`` writes."""
 SPENT = "spent"

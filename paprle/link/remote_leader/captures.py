@@ -20,7 +20,7 @@ from paprle.contracts.types import Actions, LeaderInfo, LeaderSample, LimbComman
 from paprle.ipc.records import pose_to_row
 
 MOST_TOGETHER = 9
-"""How many captures share a datagram at most."""
+"""Most captures in a datagram."""
 _HEAD = struct.Struct("<BI6H")  # how many, number of the newest, actions
 _AGE = struct.Struct("<I")  # when sent, in microseconds
 _CAPTURE = struct.Struct("<IB")  # the same and flags, before what the limbs are asked

@@ -20,7 +20,7 @@ from paprle.link.guards import Hearing
 from paprle.link.packets import Packet
 
 MOST_ROWS = 50
-"""How many rows share a datagram at most: 1.1 kB, which no network cuts in two."""
+"""Most rows in a datagram: 1.1 kB, which no network cuts in two."""
 _WAITING = 120  # chosen: a second of two hands, for a process that looks at 100 Hz
 _HEAD = struct.Struct("<IB4I")  # number of the newest row, how many, counts
 _ROW = struct.Struct("<IB8H")  # age when sent, in microseconds; hand; the rest

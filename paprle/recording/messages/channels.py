@@ -36,9 +36,9 @@ Ints = npt.NDArray[np.int64]
 
 EVENTS_TOPIC = "/events"
 GIVEN = "/given/"
-"""Where topics begin of what newest samples alone ask for."""
+"""Prefixes of the topics of the newest samples' requests."""
 MAPPING = "/mapping/"
-"""Where topics of the matrices begin by which axes drive."""
+"""Prefix of the topics of the matrices that map axes."""
 LEADER_LIFE = "/leader/alive"
 AS_BEFORE = "rows as the one before in the chunk"
 AS_TARGET = "rows as the target"

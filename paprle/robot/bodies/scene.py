@@ -18,7 +18,7 @@ SIZES: Mapping[str, tuple[str, ...]] = {
     "capsule": ("radius", "length"),
     "ground": (),
 }
-"""What the numbers of a shape's size are."""
+"""Meaning of the numbers of a shape's size."""
 
 
 def make_scene(

@@ -1,1 +1,1 @@
-"""Limbs, grippers and homes of a URDF that nobody has described."""
+"""Limbs, grippers and homes of a URDF without settings."""

@@ -28,7 +28,7 @@ WORDS = {
     "tool_speed": "tool speed",
     "singularity": "near a singularity",
 }
-"""How causes are called in a sentence."""
+"""Words for causes in a sentence."""
 
 
 def describe_reach(reach: Json | None) -> str:

@@ -1,4 +1,4 @@
-"""What a forked role has of its parent, and what it must not have (decision 0005).
+"""A forked role inherits imports from its parent, and no descriptor (decision 0005).
 
 Each case is a program of its own: this process may have threads, and is not forked.
 """
