@@ -6,8 +6,8 @@
 
 A docstring states what a thing is or does. Three habits hide that:
 
-* ``clause``: it starts with a clause such as "What …", "Who …" or "Whoever …"; so may
-  the docstring of an attribute not.
+* ``clause``: it starts with a clause such as "What …", "Who …" or "Whoever …"; the
+  docstring of an attribute is checked, too.
 * ``speech``: its first line says that a function tells, says or hears; functions
   return, raise, report and print.
 * ``long``: the docstring of a private function has more than two lines.

@@ -106,7 +106,7 @@ PARTS: dict[str, Callable[[], None]] = {
     "kinematics": _compile_kinematics,
 }
 """Work of each compiling process, by name; measured: they take equally long."""
-# what Python calls in a session, the rest being parts of it; or, compiled plainly, all
+# counted: kernels that Python calls in a session; compiled plainly, their parts as well
 N_KERNELS = 20 if compiled.PIPELINES else 230
 
 

@@ -180,8 +180,9 @@ class RobotModel:
         """Return this robot with collision bodies around its meshes.
 
         They are those of ``paprle new-robot``. The URDF and the pairs that are kept
-        apart are new, and so are limbs and homes that were not given; limits are not.
-        The first call takes up to minutes. Its result is kept in the user's cache.
+        apart are new, and so are limbs and homes that were not given; limits that were
+        given stay. The first call takes up to minutes; the user's cache keeps its
+        result.
 
         Returns:
             The robot; the very same where no link has meshes alone.
