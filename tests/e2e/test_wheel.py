@@ -164,7 +164,8 @@ def test_the_core_runs_without_the_lab(unpacked, tmp_path):
 
     done = paprle(
         core, tmp_path, "run", "leader=autopilot", "follower=piper", "env=kinematic",
-        "session.clock=virtual", "session.episodes=1", "record.dir=out",
+        "session.clock=virtual", "session.episodes=1", "session.duration=0.1",
+        "record.dir=out", NUMBA_DISABLE_JIT="1",  # kernels of a new place are compiled
     )  # fmt: skip
     shown = paprle(core, tmp_path, "info", "out/episode_000000.mcap")
 
