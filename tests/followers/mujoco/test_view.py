@@ -66,7 +66,9 @@ def test_the_newest_state_arrives(view):
 
 
 def test_the_view_ends_when_the_gate_lets_go(view):
-    view, _ = view
+    view, out = view
+    view.show(0.0, np.array([1.0]))
+    _wait_for(out.exists)  # it runs
 
     view.close()
     view.close()

@@ -177,8 +177,10 @@ def test_buttons_sliders_and_what_the_robot_meets(leader, page):
     before = leader.latest().actions
     page.page.locator("#stop").click()
     wait_until(lambda: leader.latest().actions.since(before).stop == 1)
+    leader.apply(make_feedback(SessionState.WAITING))  # before, the robot goes itself
     start(page)
     wait_until(lambda: leader.latest().valid)
+    page.page.get_by_text("Hold the button to begin.").wait_for()
     page.page.locator("#gripper").evaluate(
         "e => { e.value = 0.25; e.dispatchEvent(new Event('input')); }"
     )

@@ -94,7 +94,7 @@ def test_a_key_of_the_table_goes_to_its_field(watched, row):
 
     watched.key.press(row.key)
 
-    assert watched.page.evaluate("document.activeElement.id") == row.name
+    wait_until(lambda: watched.page.evaluate("document.activeElement.id") == row.name)
     assert watched.page.locator(f"label[for={row.name}] kbd").text_content() == row.cap
     watched.key.press("Escape")
 

@@ -261,11 +261,13 @@ def test_nothing_is_inflated(station):
 
 
 def test_a_flood_ends_its_sender(station, phone):
+    began = time.monotonic()
     with pytest.raises(ConnectionClosed):
         for _ in range(5000):
             phone.tell()
 
-    assert station.device.n_messages <= 400
+    n_seconds = 1 + int(time.monotonic() - began)  # a busy machine floods later
+    assert station.device.n_messages <= 400 * n_seconds
 
 
 def test_replayed_and_leading_numbers_are_dropped(station, phone):
