@@ -30,7 +30,6 @@ It ends on SIGTERM and Ctrl-C.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import signal
@@ -45,8 +44,8 @@ from paprle_emulators.dynamixel.orders import Log, Orders
 from paprle_emulators.dynamixel.rig import Rig
 from paprle_emulators.dynamixel.server import Server
 from paprle_emulators.notice import announce
+from paprle_emulators.punctual import request_punctuality
 
-PRIORITY = 40  # chosen: above ordinary processes, below the control loops' 50
 WATCHDOGS: Mapping[str, Literal["real", "ideal"]] = {"real": "real", "ideal": "ideal"}
 KEYS = ("leader", "motion", "watchdog", "firmware", "link_dir", "log", "fault")
 
@@ -128,9 +127,7 @@ def main(words: list[str]) -> int:
             say(json.dumps(server.describe()))
             if sys.stdin is not None:
                 server.listen(sys.stdin.fileno())
-            # Servos answer however busy the computer is, where the computer allows it.
-            with contextlib.suppress(OSError):
-                os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
+            request_punctuality()
             server.run()
     finally:
         server.close()

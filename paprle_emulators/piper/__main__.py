@@ -33,11 +33,11 @@ from paprle_emulators.piper.arm import LAG, EmulatedArm
 from paprle_emulators.piper.faults import ArmFaults
 from paprle_emulators.piper.journal import Journal
 from paprle_emulators.piper.reports import SLOW_PERIOD_NS, make_reports
+from paprle_emulators.punctual import request_punctuality
 
 PERIOD_NS = 5_000_000  # [ns] spec: the arm reports its joints at 200 Hz
 _N_STEPS = 5  # chosen: 1 ms a step of a servo of 100 rad/s
 _MOST_LATE = 10  # chosen: after a longer pause of the machine, time is dropped
-_PRIORITY = 10  # chosen: above all ordinary processes; an arm has its own computer
 _CREDENTIALS = struct.Struct("3i")  # spec: struct ucred of unix(7)
 
 
@@ -229,8 +229,7 @@ def print_line(values: dict[str, object]) -> None:
 
 def main(args: list[str]) -> int:
     """Run an emulated arm; returns the exit code."""
-    with contextlib.suppress(OSError, AttributeError):  # without it a busy host shows
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+    request_punctuality()
     try:
         options = Options.parse(args)
         q = np.array([float(word) for word in options.q.split(",")])

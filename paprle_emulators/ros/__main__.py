@@ -6,7 +6,6 @@ Prints its endpoint as one JSON line, takes faults as JSON lines on standard inp
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import select
@@ -26,6 +25,7 @@ from paprle.hardware.ros.transports.choice import (
     open_bus,
 )
 from paprle_emulators.notice import announce
+from paprle_emulators.punctual import request_punctuality
 from paprle_emulators.ros.controllers import BEGINS, STOCK
 from paprle_emulators.ros.description import Description, load_description
 from paprle_emulators.ros.drives import Drives, LagDrives, MujocoDrives
@@ -33,7 +33,6 @@ from paprle_emulators.ros.other import OtherNode
 from paprle_emulators.ros.robot import EmulatedRobot, Log
 
 _EPOCH_NS = 1_700_000_000 * 10**9  # [ns] chosen: its clock has a date, not ours
-_PRIORITY = 10  # chosen: above all ordinary processes; a robot has its own computer
 
 
 @dataclass(frozen=True)
@@ -230,8 +229,7 @@ class Runner:
 
 def main(words: list[str]) -> int:
     """Run the command line; returns the exit code."""
-    with contextlib.suppress(OSError, AttributeError):  # without it a busy host shows
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
+    request_punctuality()
     try:
         runner = Runner(parse(words))
     except (ValueError, BusError) as err:
