@@ -1,1 +1,1 @@
-"""Episodes on disk: written so that a kill costs little, read back with suspicion."""
+"""Crash-safe recording and reading of episodes."""

@@ -1,18 +1,11 @@
-"""Events: JSON objects with a name, and the monotonic time at which they happened.
+"""Events on ``/events``: JSON objects with ``event`` and monotonic ``t_ns``.
 
-Five of them steer the recorder, all are written to ``/events``:
-``{"event": "episode_begin", "episode": 0, "task": "…", "t_ns": …}``, with a task where
-it is not that of the session,
-``{"event": "episode_end", "end_reason": "success", "kept": true, "outcome": "success",
-"t_ns": …}``, with an outcome where the operator told one, and with ``short`` where the
-robot was not where it was asked to be (``{"cause": …, "seconds": …, "farthest": [m],
-"turned": [rad]}`` each), and, naming the open episode or the last one,
-``{"event": "discard", "episode": 0, "reason": "redo", "t_ns": …}``, which marks it as
-one that the operator does not want, with the ``short`` of one that it ends,
-``{"event": "outcome", "episode": 0, "outcome": "failure", "t_ns": …}``, the operator's
-word on an episode that has ended, and ``{"event": "note", "episode": 0, "text": "…",
-"t_ns": …}``, what the operator noted of it in words. The manifest has the notes of both
-times.
+* ``episode_begin``: ``episode``, ``task`` if not the session's;
+* ``episode_end``: ``end_reason``, ``kept``, ``outcome`` if given, ``short``: list of
+  ``{"cause": …, "seconds": …, "farthest": [m], "turned": [rad]}``;
+* ``discard``: ``episode`` (open or last), ``reason``, ``short`` if it ends one;
+* ``outcome``: ``episode`` (ended), ``outcome``;
+* ``note``: ``episode``, ``text``.
 """
 
 from __future__ import annotations
@@ -30,7 +23,7 @@ _MAX_BYTES = 1 << 16  # chosen: an event is a line, not a document
 
 
 def parse_event(payload: bytes) -> dict[str, Any]:
-    """Return the event; one that is not a JSON object becomes a ``malformed`` event."""
+    """Return the event; ``malformed`` if it is no JSON object."""
     try:
         event = json.loads(payload) if len(payload) <= _MAX_BYTES else None
     except (ValueError, RecursionError):
@@ -41,7 +34,7 @@ def parse_event(payload: bytes) -> dict[str, Any]:
 
 
 def find_stamp(event: dict[str, Any], default: int) -> int:
-    """Return the event's ``t_ns``, or the default where it has none that can be."""
+    """Return a valid ``t_ns`` of the event, or the default."""
     stamp = event.get("t_ns")
     is_stamp = isinstance(stamp, int) and 0 <= stamp < 1 << 62
     return stamp if is_stamp and stamp is not None else default

@@ -1,8 +1,7 @@
-"""Conversions from episodes; they can be made again and are never the only copy.
+"""Conversions of episodes to the formats of ARBot and AdaptiX.
 
-ARBot's log, 19 columns: cake-lab/AR-PiPER, piper_research_logger_node.py. Its stamps
-are wall time in [s], its poses are in the limb's base, positions in [m], orientations
-are ``quat_xyzw``.
+ARBot's log: cake-lab/AR-PiPER, piper_research_logger_node.py. Stamps are wall time
+[s]; poses are in the limb's base, [m] and ``quat_xyzw``.
 """
 
 from __future__ import annotations
@@ -75,11 +74,7 @@ def read_arbot_csv(path: Path) -> Vec:
 
 
 def write_arbot_csv(path: Path, table: npt.ArrayLike) -> None:
-    """Write rows as ARBot's logger does: the shortest text of each float64.
-
-    Args:
-        path: A new file.
-        table: Shape (N, 19), columns as ``ARBOT_COLUMNS``.
+    """Write rows as ARBot's logger does, shape (N, 19), columns as ``ARBOT_COLUMNS``.
 
     Raises:
         RecordingError: If the file exists, or cannot be written.
@@ -94,19 +89,10 @@ def write_arbot_csv(path: Path, table: npt.ArrayLike) -> None:
 
 
 def make_arbot_table(episode: Episode, limb: str, poses: Vec) -> Vec:
-    """Return an episode as ARBot's evaluator would have logged it.
+    """Return an episode as ARBot's log, shape (M, 19), columns as ``ARBOT_COLUMNS``.
 
-    One row a leader sample while ENGAGED, beside the measured pose whose stamp is
-    closest to the sample's capture time. The IK delay is that of the whole tick.
-
-    Args:
-        episode: The episode.
-        limb: Limb of the robot.
-        poses: T_base_eef of the limb at ``q_meas`` of each gate record, shape (N, 7),
-            xyz and quat_xyzw.
-
-    Returns:
-        Shape (M, 19), columns as ``ARBOT_COLUMNS``.
+    Each row pairs a leader sample while ENGAGED with the measured pose closest to its
+    capture time; ``poses`` are T_base_eef per gate record, shape (N, 7).
 
     Raises:
         RecordingError: If the limb has no target poses, or nothing was measured.
@@ -138,19 +124,13 @@ def make_arbot_table(episode: Episode, limb: str, poses: Vec) -> Vec:
 
 
 def make_adaptix(episode: Episode, limb: str, version: int) -> AdaptixRecording:
-    """Return an episode as AdaptiX would have recorded it, a frame a measurement.
+    """Return an episode as an AdaptiX recording, one frame per measurement.
 
-    Poses are in the robot's world; the head, of which nothing is known, is at its
-    origin, and fingertips do not move. Objects are the env's, then those that the
-    operator placed.
-
-    Args:
-        episode: The episode.
-        limb: Limb of the robot.
-        version: 0, 1 or 2; the last two have seven joints before the gripper.
+    Poses are in the robot's world, the head at its origin. Versions 1 and 2 need seven
+    joints before the gripper.
 
     Raises:
-        RecordingError: If it has no such limb, not so many joints, or no measurement.
+        RecordingError: If the limb does not fit, or nothing was measured.
     """
     robot = episode.robot_info
     info = next((one for one in robot.limbs if one.name == limb), None)

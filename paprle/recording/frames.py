@@ -1,8 +1,4 @@
-"""Poses of the robot's links as ``/tf``, for tools that draw it from the file alone.
-
-They follow from the measured joints and the URDF, so they are written now and then and
-never read back.
-"""
+"""Link poses as ``/tf``, from measured joints and URDF; never read back."""
 
 from __future__ import annotations
 
@@ -25,7 +21,7 @@ _NS = 1_000_000_000
 
 
 class FrameMessages:
-    """Makes transforms from the URDF's root to its links.
+    """Encodes transforms from the URDF's root to its links.
 
     Attributes:
         is_known: The URDF can be read, and has the robot's joints.
@@ -59,7 +55,7 @@ class FrameMessages:
         self.is_known = True
 
     def encode(self, gate: Rows) -> Iterator[tuple[int, int, bytes]]:
-        """Yield row, stamp [ns] and message of some of the records."""
+        """Yield row, stamp [ns] and message at 10 Hz at most."""
         for record in gate:
             stamp = int(record["stamp_ns"])
             if stamp < self._next_ns or not np.isfinite(record["q_meas"]).all():

@@ -1,4 +1,4 @@
-"""Stretches of missing ticks in a recovered recording: manifest entry and text."""
+"""Gaps of a recovered recording."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 
 
 class Gap(NamedTuple):
-    """A stretch of a recording of which session or gate ticks are missing.
+    """A stretch without session or gate ticks.
 
     Attributes:
-        at: When it begins, after the first tick of the recording, [s].
-        seconds: How long it lasts, [s].
+        at: Begin after the first tick, [s].
+        seconds: Duration, [s].
     """
 
     at: float
     seconds: float
 
     def __str__(self) -> str:
-        """Return duration and begin as text: ``1.020 s at 9.660 s``."""
+        """Return it as text: ``1.020 s at 9.660 s``."""
         return f"{self.seconds:.3f} s at {self.at:.3f} s"
 
 
 def list_gaps(manifest: Mapping[str, Any]) -> Iterator[Gap]:
-    """Yield what stands in ``gaps``; of another's manifest only what can be read."""
+    """Yield the valid entries of ``gaps`` in a manifest."""
     given = manifest.get("gaps", ())
     for one in given if isinstance(given, list) else ():
         match one:

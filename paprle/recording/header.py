@@ -1,9 +1,4 @@
-"""Header of a recording: enough to evaluate it without this workspace.
-
-The header is one JSON object: the resolved config, the robot with its limits, the
-leader, versions, and the URDF's text. Infinite limits are null, since JSON has no
-infinity.
-"""
+"""Header of a recording: config, robot, leader, versions and URDF as JSON."""
 
 from __future__ import annotations
 
@@ -48,19 +43,15 @@ def make_recording_header(
     gate_period: float,
     objects: Sequence[str] = (),
 ) -> dict[str, Any]:
-    """Collect the header of a session's recordings.
+    """Return the header of a session's recordings, JSON values only.
 
     Args:
-        config: The resolved config, JSON values only.
-        names: ``leader``, ``follower`` and ``env`` as asked for.
-        robot: The robot.
-        leader: What the leader says of itself.
-        gate_period: Period h of the gate, [s].
-        objects: Names of the objects whose poses the follower tells.
-
-    Returns:
-        The header, JSON values only; keys may be added to it, as ``leader_notes``:
-        what leaders say of their source, such as rows of a file left out.
+        config: Resolved config, JSON values only.
+        names: ``leader``, ``follower`` and ``env``.
+        robot: Recorded robot.
+        leader: Recorded leader.
+        gate_period: Period h, [s].
+        objects: Names of tracked objects.
 
     Raises:
         RecordingError: If the URDF cannot be read, or a value is not JSON.
@@ -202,7 +193,7 @@ def leader_from_dict(data: Mapping[str, Any]) -> LeaderInfo:
 
 
 def layout_from_header(header: Mapping[str, Any]) -> Layout:
-    """Return the wire layout of the session that wrote this header.
+    """Return the wire layout of the recorded session.
 
     Raises:
         RecordingError: If the header is not one of this schema.
@@ -276,7 +267,7 @@ def _find_version() -> str:
 
 @cache
 def find_git_rev() -> str | None:
-    """Return the revision this process was started of; None where it is no clone."""
+    """Return the git revision of this process; None outside a clone."""
     folder = Path(__file__).resolve().parents[2]
     command = ["git", "-C", str(folder), "describe", "--always", "--dirty"]
     command += ["--abbrev=40", "--match", ""]

@@ -1,7 +1,4 @@
-"""Checks the header of a recording, since a file may come from anybody.
-
-Its values go into arrays, times and settings, so that each is checked once, here.
-"""
+"""Validation of a recording's header, whose values are not trusted."""
 
 from __future__ import annotations
 
@@ -132,14 +129,10 @@ _HEADER, _CONFIG = TypeAdapter(_Header), TypeAdapter(_Config)
 
 
 def check_header(header: Mapping[str, Any], where: str) -> None:
-    """Refuse a header whose values are not what they should be.
-
-    Args:
-        header: As it stands in the file.
-        where: The file, for the message.
+    """Validate a header; ``where`` names the file.
 
     Raises:
-        RecordingError: If one is missing, of another type, or out of its range.
+        RecordingError: If a value is missing, of another type, or out of range.
     """
     _check(_HEADER, header, f"{where}: header")
     robot = header["robot"]
@@ -168,24 +161,16 @@ def check_header(header: Mapping[str, Any], where: str) -> None:
 
 
 def check_cameras(cameras: Mapping[str, Any], where: str) -> None:
-    """Refuse cameras of a header whose values are not what they should be.
-
-    Args:
-        cameras: As they stand in the file, by name.
-        where: The file, for the message.
+    """Validate the cameras of a header, by name.
 
     Raises:
-        RecordingError: If one is missing, of another type, or out of its range.
+        RecordingError: If a value is missing, of another type, or out of range.
     """
     _check(_CAMERAS, cameras, f"{where}: header cameras")
 
 
 def check_config(config: Mapping[str, Any], where: str) -> None:
-    """Refuse a config whose sections are none.
-
-    Args:
-        config: As it stands in the file.
-        where: The file, for the message.
+    """Validate the sections of a config.
 
     Raises:
         RecordingError: If a section is of another type.

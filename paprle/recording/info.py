@@ -1,4 +1,4 @@
-"""Summary of an episode, as text for a terminal; read once, whatever its length."""
+"""Summary of an episode as text, from one pass."""
 
 from __future__ import annotations
 
@@ -28,16 +28,10 @@ Stamps = npt.NDArray[np.int64]
 
 
 def describe(path: Path) -> str:
-    """Return an episode's summary: what, how long, rates, gaps, states, end.
-
-    Args:
-        path: The MCAP file, its manifest, or a folder with one episode.
-
-    Returns:
-        Some lines.
+    """Return a summary of an MCAP file, or of its manifest or folder.
 
     Raises:
-        RecordingError: If nothing can be read, or it is no recording of ours.
+        RecordingError: If it is no readable recording.
     """
     reading = Reading(find_episode(path))
     seen = _Seen(reading.layout.leader.limbs)
@@ -47,8 +41,6 @@ def describe(path: Path) -> str:
 
 
 class _Rate:
-    """Stamps of one source: how many, at what rate, with which gaps."""
-
     def __init__(self) -> None:
         self.n = 0
         self.longest_ns = 0
@@ -84,8 +76,6 @@ class _Rate:
 
 
 class _Seen:
-    """Statistics of the records read so far."""
-
     def __init__(self, limbs: tuple[str, ...]) -> None:
         self.rates = {Stream.TICK: _Rate(), Stream.GATE: _Rate()}
         self.missing = {Stream.TICK: 0, Stream.GATE: 0}
@@ -194,14 +184,12 @@ def _describe_start(header: Mapping[str, Any], start: int, *, is_known: bool) ->
 
 
 def _find_fate(manifest: Mapping[str, Any]) -> str:
-    """Return what became of the episode."""
     if manifest.get("discarded"):
         return "discarded by the operator"
     return "kept" if manifest.get("kept", bool(manifest)) else "broken off"
 
 
 def _list_notes(manifest: Mapping[str, Any], start: int, end: int) -> Iterator[str]:
-    """Yield what the operator noted, and when."""
     for note in list_notes(manifest):
         is_after = note.t_ns > end
         when = "after its end" if is_after else f"{(note.t_ns - start) * 1e-9:.1f} s"
@@ -221,7 +209,6 @@ def _describe_stream(
 def _describe_cameras(
     header: Mapping[str, Any], manifest: Mapping[str, Any]
 ) -> Iterator[str]:
-    """Yield a line per camera, with its counts where the manifest has them."""
     counts = manifest.get("cameras", {})
     for name, camera in header.get("cameras", {}).items():
         size = f"{camera['width']} × {camera['height']} {camera['video']}"
@@ -256,7 +243,6 @@ def _describe_states(
 
 
 def _describe_config(reading: Reading) -> Iterator[str]:
-    """Yield the settings that change what the figures mean."""
     rate = (reading.config.get("session") or {}).get("rate")
     h = reading.header.get("gate_period")
     period = "unknown" if h is None else f"{1e3 * h:g} ms"

@@ -1,7 +1,6 @@
-"""The manifest beside each episode, and the numbers of episodes.
+"""Manifests, written last and atomically, and episode numbers.
 
-An episode is finished when its manifest is there: it is written last and appears
-whole, by rename. A recording without one was aborted, and can still be read.
+A recording without a manifest was aborted, and can still be read.
 """
 
 from __future__ import annotations
@@ -23,10 +22,7 @@ _MAX_BYTES = 1 << 20  # chosen: a manifest is a few kilobytes
 
 
 def find_next_episode(folder: Path) -> int:
-    """Return one more than the largest episode number in the folder.
-
-    The folder is the only counter, so that an index can never run ahead of the data.
-    """
+    """Return one more than the largest episode number in the folder."""
     numbers = [
         int(match[1])
         for path in folder.iterdir()
@@ -36,12 +32,12 @@ def find_next_episode(folder: Path) -> int:
 
 
 def make_episode_path(folder: Path, number: int) -> Path:
-    """Return the path of the MCAP file of that episode."""
+    """Return the path of an episode's MCAP file."""
     return folder / f"episode_{number:06d}.mcap"
 
 
 def manifest_path(path: Path) -> Path:
-    """Return where the manifest of an MCAP file stands."""
+    """Return the path of an MCAP file's manifest."""
     return path.with_suffix(".json")
 
 
@@ -53,19 +49,7 @@ def make_manifest(
     frames: Mapping[str, int],
     sha256: str,
 ) -> dict[str, Any]:
-    """Return the manifest of a finished MCAP file.
-
-    Args:
-        path: The file.
-        header: The recording's header.
-        end_reason: Why the episode ended.
-        span_ns: First and last monotonic stamp, [ns].
-        frames: Records by stream.
-        sha256: Of the file.
-
-    Returns:
-        JSON values only; limits that are infinite are null.
-    """
+    """Return a manifest, JSON values only; ``span_ns`` is monotonic."""
     start, end = span_ns
     wall_s = (start + int(header["wall_offset_ns"])) / 1e9
     try:
@@ -90,7 +74,7 @@ def make_manifest(
 
 
 def find_mark(manifest: Mapping[str, Any]) -> str:
-    """Return what became of an episode in a word or two."""
+    """Return ``discarded``, ``broken off: …``, the outcome or ``kept``."""
     if manifest.get("discarded"):
         return "discarded"
     if manifest.get("kept") is False:
@@ -99,10 +83,10 @@ def find_mark(manifest: Mapping[str, Any]) -> str:
 
 
 def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
-    """Write it beside the MCAP file: temporary file, fsync, rename, fsync folder.
+    """Write a manifest atomically: fsync, rename, fsync folder.
 
     Raises:
-        OSError: If it cannot be written; then there is no manifest.
+        OSError: If it cannot be written.
     """
     final = manifest_path(path)
     text = json.dumps(manifest, indent=2, allow_nan=False) + "\n"
@@ -121,10 +105,10 @@ def write_manifest(path: Path, manifest: Mapping[str, Any]) -> None:
 
 
 def read_manifest(path: Path) -> dict[str, Any] | None:
-    """Return the manifest of an MCAP file, or None when it was never finished.
+    """Return the manifest of an MCAP file, or None if it was never finished.
 
     Raises:
-        RecordingError: If there is one that cannot be read.
+        RecordingError: If the manifest cannot be read.
     """
     final = manifest_path(path)
     try:
@@ -147,7 +131,7 @@ def read_manifest(path: Path) -> dict[str, Any] | None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make the names in a folder survive a power cut."""
+    """Sync a folder's names to the disk."""
     fd = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(fd)

@@ -1,4 +1,4 @@
-"""Operator's notes on an episode: from its events, and as its manifest has them."""
+"""Operator's notes on an episode, in events and manifest."""
 
 from __future__ import annotations
 
@@ -15,8 +15,7 @@ class Note(NamedTuple):
     """One note.
 
     Attributes:
-        t_ns: When it was given, monotonic, [ns].
-        text: What it says.
+        t_ns: Monotonic stamp, [ns].
     """
 
     t_ns: int
@@ -32,13 +31,13 @@ def find_notes(happened: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
 def add_notes(
     manifest: Mapping[str, Any], more: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return a manifest's ``notes`` with more of them; empty where there is none."""
+    """Return a manifest's ``notes`` with more of them; empty without any."""
     notes = [*manifest.get("notes", ()), *more][:MOST]
     return {"notes": notes} if notes else {}
 
 
 def list_notes(manifest: Mapping[str, Any]) -> Iterator[Note]:
-    """Yield what stands in ``notes``; of another's manifest only what can be read."""
+    """Yield the valid entries of ``notes`` in a manifest."""
     given = manifest.get("notes", ())
     for one in given if isinstance(given, list) else ():
         note = _read(one)

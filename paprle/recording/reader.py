@@ -1,8 +1,4 @@
-"""Reading an episode back as arrays; what cannot be trusted is not returned.
-
-No pickle and no code from the file. Of a damaged or unfinished file the longest valid
-prefix is read, and the episode says so.
-"""
+"""Reading of an episode, or its longest valid prefix, as arrays."""
 
 from __future__ import annotations
 
@@ -32,17 +28,12 @@ class Episode:
     """One recorded episode.
 
     Attributes:
-        path: The MCAP file.
-        header: What the recording says of itself, without config and URDF.
-        config: The resolved config.
-        urdf: Text of the robot's URDF.
-        layout: Dtypes of the session.
-        ticks: Session ticks in order, dtype ``Layout.tick``.
-        gate: Gate ticks in order, dtype ``Layout.gate``.
-        events: Events in order, as given.
-        manifest: The manifest; None when the recording was never finished.
-        is_complete: The file is whole, and is the one of its manifest.
-        note: What is wrong with it; empty when it is complete.
+        header: Header without config and URDF.
+        ticks: Session ticks, dtype ``Layout.tick``.
+        gate: Gate ticks, dtype ``Layout.gate``.
+        manifest: None if the recording was never finished.
+        is_complete: The file is whole and matches its manifest.
+        note: Fault of the file; may be empty.
     """
 
     path: Path
@@ -59,16 +50,10 @@ class Episode:
 
     @classmethod
     def open(cls, path: Path | str) -> Episode:
-        """Read an episode.
-
-        Args:
-            path: The MCAP file, its manifest, or a folder with one episode.
-
-        Returns:
-            The episode, or its longest valid prefix.
+        """Return an episode by its MCAP file, manifest or folder.
 
         Raises:
-            RecordingError: If nothing can be read, or it is no recording of ours.
+            RecordingError: If it is no readable recording.
         """
         return _read(find_episode(Path(path)))
 
@@ -80,12 +65,12 @@ class Episode:
 
     @property
     def robot_info(self) -> RobotInfo:
-        """The robot; its ``urdf_path`` is where the URDF was when it was recorded."""
+        """The robot, with the ``urdf_path`` at the time of recording."""
         return robot_from_dict(self.robot)
 
     @property
     def end_reason(self) -> str:
-        """The reason it ended; ``aborted`` when the recording was never finished."""
+        """Reason of its end; ``aborted`` if it was never finished."""
         return "aborted" if self.manifest is None else self.manifest["end_reason"]
 
     @property
@@ -103,7 +88,7 @@ class Episode:
 
     @cached_property
     def raw(self) -> dict[str, _Stamped]:
-        """Leader poses as given, by follower limb: capture stamps [ns], rows."""
+        """Leader poses by follower limb: capture stamps [ns], rows."""
         new = self.is_new_sample
         stamps = self.ticks["sample"]["stamp_ns"][new]
         return {
@@ -128,10 +113,7 @@ class Episode:
 
     @cached_property
     def objects(self) -> dict[str, _Stamped]:
-        """T_world_object by name: stamps [ns], rows xyz + quat_xyzw.
-
-        Stamps are those of the measurement, of the tick where an operator placed it.
-        """
+        """T_world_object by name: stamps [ns], rows xyz + quat_xyzw."""
         measured = {
             name: _present(self.gate["meas_ns"], self.gate["objects"][:, row])
             for row, name in enumerate(self.layout.objects)
@@ -143,7 +125,7 @@ class Episode:
 
     @cached_property
     def is_new_sample(self) -> npt.NDArray[np.bool_]:
-        """Ticks whose sample is not that of the tick before."""
+        """Mask of ticks with a new sample."""
         has_sample = self.ticks["has_sample"]
         seq = np.where(has_sample, self.ticks["sample"]["seq"].astype(np.int64), -1)
         is_new: npt.NDArray[np.bool_] = has_sample & (np.diff(seq, prepend=-1) != 0)
@@ -151,7 +133,7 @@ class Episode:
 
 
 def find_episode(path: Path) -> Path:
-    """Return the MCAP file meant by itself, its manifest or its folder.
+    """Return the MCAP file of a path, manifest or folder.
 
     Raises:
         RecordingError: If there is none, or a folder has several.
@@ -204,7 +186,7 @@ def _read(path: Path) -> Episode:
 
 
 def _join(blocks: list[Rows], dtype: np.dtype[np.void]) -> Rows:
-    """Return the blocks as one array, letting go of each once it is copied."""
+    """Return the blocks as one array, freeing each once it is copied."""
     whole = np.zeros(sum(map(len, blocks)), dtype)
     at = 0
     blocks.reverse()
@@ -217,6 +199,5 @@ def _join(blocks: list[Rows], dtype: np.dtype[np.void]) -> Rows:
 
 
 def _present(stamps: npt.NDArray[np.int64], values: Vec) -> _Stamped:
-    """Return the rows that are not NaN throughout, with their stamps."""
     present = ~np.isnan(values).all(axis=1)
     return stamps[present], values[present]

@@ -1,8 +1,4 @@
-"""Reading a recording piece by piece: at no time more of it in memory than a chunk.
-
-No pickle and no code from the file, and only the channels that are ours. Of a damaged
-or unfinished file the longest valid prefix is read.
-"""
+"""Streaming reader of a recording, with one chunk in memory."""
 
 from __future__ import annotations
 
@@ -54,42 +50,27 @@ Table = npt.NDArray[np.uint8]
 
 @dataclass(frozen=True)
 class Block:
-    """Rows of one stream that follow each other.
-
-    Attributes:
-        stream: Session ticks or gate ticks.
-        records: Their records, in order.
-    """
+    """Consecutive records of one stream."""
 
     stream: Stream
     records: Rows
 
 
 class Reading:
-    """One pass over a recording.
+    """One pass over a recording, or its longest valid prefix.
 
     Attributes:
-        path: The file.
-        header: What the recording says of itself, checked.
-        config: The resolved config.
-        urdf: Text of the robot's URDF.
-        layout: Dtypes of the session.
-        manifest: The manifest; None when the recording was never finished.
-        n_messages: Messages read so far, of all channels.
-        streams: What messages are of, by topic.
-        renumbering: Knows what was missing so far.
+        manifest: None if the recording was never finished.
+        n_messages: Messages read so far.
+        streams: Stream by topic.
+        renumbering: Losses so far.
     """
 
     def __init__(self, path: Path, scanner: Scanner | None = None) -> None:
-        """Read what the recording is.
-
-        Args:
-            path: The file.
-            scanner: Reads it: a ``Salvager`` goes on after damage. When absent, the
-                longest valid prefix is read.
+        """Read attachments and manifest; a ``Salvager`` reads on after damage.
 
         Raises:
-            RecordingError: If it is no recording of ours, or cannot be read.
+            RecordingError: If it is no readable recording.
         """
         self.path = path
         self.n_messages = 0
@@ -125,7 +106,7 @@ class Reading:
             raise self._error("to read it", str(err)) from err
 
     def find_problem(self) -> str:
-        """Return the fault of the file once it was read; empty when it is valid."""
+        """Return the fault of the file after reading; empty if valid."""
         if not self._scanner.is_complete:
             return (
                 f"{self._scanner.problem}; what comes before is valid, "
@@ -220,7 +201,6 @@ class Reading:
             raise self._error(f"the header's names on {topic}", "others")
 
     def _decode(self, stream: Stream) -> Block | None:
-        """Return the rows that all channels of a stream have; None without any."""
         feeds = [f for f in self._feeds.values() if f.channel.stream == stream]
         n = min(feed.n_rows for feed in feeds if not isinstance(feed, _SparseFeed))
         if n == 0:
@@ -244,7 +224,7 @@ class Reading:
 
 
 class _Feed:
-    """Messages of one channel that wait for those of the others of their stream."""
+    """Messages of one channel that wait for the other channels of their stream."""
 
     def __init__(self, channel: Channel) -> None:
         self.channel = channel
@@ -254,7 +234,7 @@ class _Feed:
         self._template = np.frombuffer(channel.message.template, np.uint8)
 
     def take(self, table: Table, first: int) -> bool:  # noqa: ARG002 - all rows come
-        """Take messages by their first row; False if what never changes has changed."""
+        """Take messages by their first row; False if a constant byte has changed."""
         self._tables.append(table)
         self.n_rows += len(table)
         self.n_bytes += table.size
@@ -262,7 +242,6 @@ class _Feed:
         return bool((table[:, fixed] == self._template[fixed]).all())
 
     def give(self, n: int) -> tuple[Rows, Ints]:
-        """Return messages of the next n rows, and of which of them each is."""
         whole = _join(self._tables)
         rest = whole[n:]
         self._tables = [rest.copy()] if len(rest) else []
@@ -282,12 +261,10 @@ class _SparseFeed(_Feed):
         self._n_given = 0
 
     def take(self, table: Table, first: int) -> bool:
-        """Take messages of rows that follow each other."""
         self._rows.append(np.arange(first, first + len(table)))
         return super().take(table, first)
 
     def give(self, n: int) -> tuple[Rows, Ints]:
-        """Return messages of the next n rows, or of one before, and whose each is."""
         if not self._rows:
             return np.zeros(0, self.channel.message.dtype), np.zeros(0, np.int64)
         whole, rows = _join(self._tables), np.concatenate(self._rows) - self._n_given

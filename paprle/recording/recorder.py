@@ -1,8 +1,4 @@
-"""The recorder's work, without its process: rings in, episodes out.
-
-Nothing here can hold up a robot. A failing disk ends the recording, never a step, and
-the rings are emptied all the same.
-"""
+"""Recorder without its process: reads rings, writes episodes."""
 
 from __future__ import annotations
 
@@ -40,18 +36,13 @@ FILE_SHARE = 1.05  # measured: of what grows: 0.3–0.5 smooth motion, 1.03 nois
 
 
 def estimate_rate(layout: Layout, tick_rate: float, gate_rate: float) -> float:
-    """Return how many bytes a second a recording takes at most, [1/s]."""
+    """Return the highest data rate of a recording, [bytes/s]."""
     raw = layout.tick.itemsize * tick_rate + layout.status.itemsize * gate_rate
     return FILE_SHARE * raw
 
 
 def check_free_space(folder: Path, bytes_per_s: float, planned: float) -> None:
-    """Refuse to start where the planned recording would not fit twice.
-
-    Args:
-        folder: Where the episodes go; made if it does not exist.
-        bytes_per_s: From ``estimate_rate``, [1/s].
-        planned: Planned time, [s].
+    """Check that the planned recording, [s], would fit twice; makes the folder.
 
     Raises:
         RecordingError: If the folder cannot be made or has too little room.
@@ -72,14 +63,13 @@ def check_free_space(folder: Path, bytes_per_s: float, planned: float) -> None:
 
 
 class Recorder:
-    """Turns what the rings bring into one file an episode.
+    """Writes the records of the rings, one file per episode.
 
     Attributes:
-        failure: Why there is no recording though there should be one; may be empty.
-        warning: What the operator should know; may be empty.
-        losses: Every failure so far.
-        manifests: Manifests of the episodes finished so far, by path.
-        has_prefix: A killed recorder leaves what it was given; see ``Journal``.
+        failure: Reason of a missing recording; may be empty.
+        warning: Warning for the operator; may be empty.
+        manifests: Finished episodes, by path.
+        has_prefix: See ``Journal``.
     """
 
     def __init__(
@@ -91,16 +81,7 @@ class Recorder:
         wall: Callable[[], int] = time.time_ns,
         footage: Footage | None = None,
     ) -> None:
-        """Prepare; nothing is opened before the first episode begins.
-
-        Args:
-            settings: Where and how often; ``dir`` has to be set.
-            layout: Dtypes of the session.
-            header: From ``make_recording_header``.
-            rings: One of each process that records.
-            wall: Returns wall time, [ns]; read once an episode.
-            footage: What the header's cameras give; none when absent.
-        """
+        """Prepare without opening a file; ``wall`` returns wall time, [ns]."""
         self.failure = ""
         self.warning = ""
         self.losses: list[str] = []
@@ -131,15 +112,11 @@ class Recorder:
 
     @property
     def path(self) -> Path | None:
-        """The file being written."""
+        """The open file."""
         return self._journal.path if self._journal else None
 
     def step(self, now_ns: int) -> None:
-        """Empty the rings and write what is due; never raises because of the disk.
-
-        Args:
-            now_ns: The clock of the stamps in the rings, [ns].
-        """
+        """Empty the rings and write due records; never raises because of the disk."""
         self._drain(now_ns)
         if self.is_recording and self.count_dropped() != self._dropped_before:
             self.warning = "recording: the disk is too slow, records are being lost"
@@ -149,13 +126,12 @@ class Recorder:
             self._keep(self._journal, now_ns)
 
     def finish(self, end_reason: str, now_ns: int) -> None:
-        """Take all that is left in the rings and finish an episode still open."""
+        """Empty the rings and finish an open episode."""
         self._drain(now_ns)
         self._process(None, now_ns)
         self._end(end_reason)
 
     def _drain(self, now_ns: int) -> None:
-        """Move everything from the rings to the held records, in order of stamps."""
         for ring in self._rings:
             for kind, payload in ring.drain():
                 entry = self._classify(kind, payload, now_ns)
@@ -254,7 +230,6 @@ class Recorder:
             self._fail(err)
 
     def _write_footage(self) -> None:
-        """Take all that cameras gave; what comes after a failure is let go."""
         for track, given in self._footage.take():
             if track is None:
                 self._write(Stream.EVENT, given)
@@ -265,7 +240,6 @@ class Recorder:
                     self._fail(err)
 
     def _keep(self, journal: Journal, now_ns: int) -> None:
-        """Flush and sync when it is time, and look at the free space."""
         if now_ns - self._flushed_ns < self._settings.flush * 1e9:
             return
         self._flushed_ns = now_ns
@@ -311,7 +285,7 @@ class Recorder:
         self.manifests[journal.path] = manifest
 
     def _discard(self, event: Mapping[str, Any]) -> None:
-        """Mark the open episode, else the last one; nothing is ever deleted."""
+        """Mark the open episode, else the last; nothing is deleted."""
         marks = {"discarded": True, "kept": False}
         reason = str(event.get("reason", "discarded"))
         if self._journal is not None:
@@ -322,7 +296,6 @@ class Recorder:
             self._mark_last(event, marks | {"end_reason": reason, "outcome": None})
 
     def _note(self, event: Mapping[str, Any]) -> None:
-        """Keep a note for the manifest of the open episode, else of the last one."""
         if self._journal is not None:
             self._extra |= add_notes(self._extra, find_notes([event]))
         else:
@@ -330,7 +303,6 @@ class Recorder:
             self._mark_last(event, add_notes(last, find_notes([event])))
 
     def _mark_last(self, event: Mapping[str, Any], marks: Mapping[str, Any]) -> None:
-        """Write the operator's marks into the manifest of the last episode."""
         path, manifest = next(reversed(self.manifests.items()), (None, {}))
         meant = event.get("episode", manifest.get("session_episode"))
         if path is None or manifest.get("session_episode") != meant:
@@ -344,7 +316,6 @@ class Recorder:
             self.warning = f"{path}: could not be marked as {dict(marks)}: {err}"
 
     def _fail(self, err: Exception) -> None:
-        """Give up this episode's recording, leaving what was written as it is."""
         where = self.path or self._folder
         self.failure = f"recording of '{where}' failed: {err}; the robot is unaffected"
         self.losses.append(self.failure)
@@ -354,7 +325,7 @@ class Recorder:
             self._footage.end()
 
     def count_dropped(self) -> dict[str, int]:
-        """Return how many records of each stream found the rings full so far."""
+        """Return the records dropped by full rings, by stream."""
         totals = {stream.name.lower(): 0 for stream in Stream}
         for ring in self._rings:
             for stream in Stream:

@@ -1,4 +1,4 @@
-"""The robot of a recording, made from the header alone."""
+"""The robot of a recording."""
 
 from __future__ import annotations
 
@@ -17,14 +17,7 @@ from paprle.robot.urdf import read_urdf
 
 
 def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
-    """Make the limbs of a recorded robot from the text of its URDF.
-
-    Args:
-        robot: The robot as recorded.
-        urdf: Text of its URDF.
-
-    Returns:
-        Limbs by name, in order.
+    """Return the limbs of a recorded robot by name, in order.
 
     Raises:
         ConfigError: If the URDF cannot be read or is not that of the robot.
@@ -46,14 +39,7 @@ def make_limbs(robot: RobotInfo, urdf: str) -> dict[str, Limb]:
 
 
 def read_recorded_urdf(robot: RobotInfo, text: str) -> Urdf:
-    """Read the text of a recorded URDF.
-
-    Args:
-        robot: The robot as recorded.
-        text: The URDF.
-
-    Returns:
-        The tree, with the path that it had when it was recorded.
+    """Return the tree of a URDF, with its recorded path.
 
     Raises:
         ConfigError: If it cannot be read.

@@ -1,4 +1,4 @@
-"""The bodies of a recording: those of its robot, and those that its gate avoided."""
+"""Collision bodies of a recording."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.robot.bodies.scene import make_scene
 
 
 class Recorded(Protocol):
-    """A recording: ``paprle.recording.reader.Episode``, or a stored one."""
+    """An episode, or a stored recording."""
 
     @property
     def robot_info(self) -> RobotInfo: ...  # noqa: D102
@@ -40,7 +40,7 @@ def make_collision_model(episode: Recorded) -> CollisionModel:
 
 
 def read_scene(episode: Recorded) -> dict[str, SceneBodySettings]:
-    """Return the bodies that an episode's gate kept clear of, by name."""
+    """Return the scene bodies of an episode's gate, by name."""
     gate: Mapping[str, Any] = episode.config.get("gate") or {}
     scene = gate.get("scene", {})
     return {name: SceneBodySettings(**body) for name, body in scene.items()}

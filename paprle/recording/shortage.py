@@ -1,4 +1,4 @@
-"""Causes that kept a robot from its leader: manifest entry and text."""
+"""Causes that kept a robot from its leader."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ SHORT_ROT = 0.035  # [rad] chosen: two degrees
 
 
 class Shortage(NamedTuple):
-    """One cause that kept a robot from where its leader was.
+    """A cause that kept a robot from its leader.
 
     Attributes:
-        cause: In words: ``joint4 at its limit``.
-        seconds: For how long.
-        farthest: Distance at most, [m]; 0 where none is known.
-        turned: Angle at most, [rad]; likewise.
+        cause: Text such as ``joint4 at its limit``.
+        farthest: Largest distance, [m]; 0 if unknown.
+        turned: Largest angle, [rad]; 0 if unknown.
     """
 
     cause: str
@@ -29,7 +28,7 @@ class Shortage(NamedTuple):
 
     @property
     def worst(self) -> str:
-        """The largest distance, else the largest angle, as text; empty: not known."""
+        """The largest distance, else angle, as text; empty: unknown."""
         return describe_distance(self.farthest, self.turned)
 
     def __str__(self) -> str:
@@ -39,14 +38,14 @@ class Shortage(NamedTuple):
 
 
 def describe_distance(pos: float, rot: float) -> str:
-    """Return a distance or else an angle as a person reads it; empty: neither."""
+    """Return a distance [m], else an angle [rad], as text; empty: neither."""
     if pos >= SHORT_POS:
         return f"{pos * 1e2:.0f} cm" if pos >= 0.1 else f"{pos * 1e3:.0f} mm"
     return f"{np.degrees(rot):.0f}°" if rot >= SHORT_ROT else ""
 
 
 def list_shortages(manifest: Mapping[str, Any]) -> Iterator[Shortage]:
-    """Yield what stands in ``short``; of another's manifest only what can be read."""
+    """Yield the valid entries of ``short`` in a manifest."""
     given = manifest.get("short", ())
     for one in given if isinstance(given, list) else ():
         found = _read(one)
@@ -55,7 +54,7 @@ def list_shortages(manifest: Mapping[str, Any]) -> Iterator[Shortage]:
 
 
 def list_stands(manifest: Mapping[str, Any]) -> list[str]:
-    """Return which limbs stood while asked to move, with cause and time, in words."""
+    """Return the limbs that stood while asked to move, as text."""
     given = manifest.get("stood")
     return [
         f"{what} {seconds:.1f} s"

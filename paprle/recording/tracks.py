@@ -1,4 +1,4 @@
-"""Camera tracks of an episode: their topics, message types and frames."""
+"""Camera tracks of an episode: topics, message types and frames."""
 
 from __future__ import annotations
 
@@ -38,9 +38,6 @@ class CameraTrack:
     """The pictures of one camera, or their depth.
 
     Attributes:
-        camera: Its name.
-        kind: Pictures or depth.
-        topic: Where they stand.
         format: h264, jpeg or png.
     """
 
@@ -76,14 +73,7 @@ def name_frame(camera: str) -> str:
 
 
 def list_tracks(cameras: Mapping[str, Any]) -> tuple[CameraTrack, ...]:
-    """Return the tracks of a recording.
-
-    Args:
-        cameras: Its header's, from ``camera_to_dict``.
-
-    Returns:
-        Pictures and depth of those that are recorded.
-    """
+    """Return the tracks of recorded pictures and depth, from a header's cameras."""
     tracks = []
     for name, values in cameras.items():
         encoding = values["encoding"]
@@ -100,16 +90,7 @@ def list_tracks(cameras: Mapping[str, Any]) -> tuple[CameraTrack, ...]:
 
 
 def camera_to_dict(info: CameraInfo, kind: str, video: Video) -> dict[str, Any]:
-    """Return what is recorded of a camera, as JSON values.
-
-    Args:
-        info: What its images are.
-        kind: Its plug-in.
-        video: How they are recorded.
-
-    Returns:
-        The values; a camera that was not calibrated has null for ``K``.
-    """
+    """Return a camera as JSON values; ``K`` is null without a calibration."""
     pose = pin.SE3ToXYZQUAT(info.T_link_cam)
     return {
         "type": kind,
@@ -129,7 +110,7 @@ def camera_from_dict(values: Mapping[str, Any]) -> CameraInfo:
     """Return the camera of ``camera_to_dict``, of values that were checked.
 
     Raises:
-        RecordingError: If it is turned by no rotation.
+        RecordingError: If its quaternion is no unit quaternion.
     """
     mounting = values["T_link_camera"]
     pose = np.array([*mounting["xyz"], *mounting["quat_xyzw"]], dtype=np.float64)
@@ -153,12 +134,7 @@ def camera_from_dict(values: Mapping[str, Any]) -> CameraInfo:
 def make_first_messages(
     cameras: Mapping[str, Any], stamp_ns: int
 ) -> Iterator[tuple[str, str, bytes]]:
-    """Yield topic, type and message of calibrations and frames, once per episode.
-
-    Args:
-        cameras: Of the header.
-        stamp_ns: When the episode begins, [ns].
-    """
+    """Yield topic, type and message of calibrations and frames, once per episode."""
     infos = {name: camera_from_dict(values) for name, values in cameras.items()}
     for name, info in infos.items():
         if not np.isnan(info.K).any():
@@ -196,7 +172,6 @@ def _make_camera_info(name: str, info: CameraInfo, stamp_ns: int) -> bytes:
 
 
 def _make_frames(infos: Mapping[str, CameraInfo], stamp_ns: int) -> bytes:
-    """Return where the cameras are, as ``/tf_static`` has it."""
     transforms = []
     for name, info in infos.items():
         x, y, z, qx, qy, qz, qw = pin.SE3ToXYZQUAT(info.T_link_cam).tolist()

@@ -1,4 +1,4 @@
-"""The files under a journal: one that grows by whole chunks, and one without a name."""
+"""Chunked file and unnamed spill file of a journal."""
 
 from __future__ import annotations
 
@@ -13,11 +13,9 @@ _BLOCK = 1 << 16  # [bytes] chosen: that are kept in memory, or read at a time
 
 
 class FileSink:
-    """A new file, written in one call a flush, hashed on the way.
+    """A hashed file that grows by one write per flush.
 
-    ``write`` only collects, so that what a kill can tear is one chunk at the end.
-    ``sync`` runs fdatasync on a thread of its own: a slow disk does not hold up the
-    chunks that follow, and its error comes out of the next call.
+    ``sync`` runs fdatasync on its own thread; the next call raises its error.
     """
 
     def __init__(self, path: Path) -> None:
@@ -30,20 +28,20 @@ class FileSink:
         self._pending: Future[None] | None = None
 
     def write(self, data: bytes) -> int:
-        """Collect bytes for the next flush."""
+        """Buffer bytes for the next flush."""
         self._parts.append(bytes(data))
         self._n_bytes += len(data)
         return len(data)
 
     def tell(self) -> int:
-        """Return the position after all that was written so far."""
+        """Return the position after everything buffered."""
         return self._n_bytes
 
     def flush(self) -> None:
-        """Hand everything collected to the kernel.
+        """Write the buffer to the kernel.
 
         Raises:
-            OSError: If the disk is full or fails, now or in an earlier sync.
+            OSError: If the disk fails, now or in an earlier sync.
         """
         data, self._parts = b"".join(self._parts), []
         self._sha256.update(data)
@@ -53,16 +51,16 @@ class FileSink:
             pending.result()
 
     def sync(self) -> None:
-        """Start writing everything to the disk, unless that is still going on."""
+        """Start fdatasync unless one is running."""
         if self._pending is None:
             fdatasync = getattr(os, "fdatasync", os.fsync)  # macOS has none
             self._pending = self._pool.submit(fdatasync, self._fd)
 
     def close(self) -> None:
-        """Wait until everything is on the disk and let go; may be called twice.
+        """Sync and close the file; idempotent.
 
         Raises:
-            OSError: If the disk failed.
+            OSError: If the disk fails.
         """
         if self._fd < 0:
             return
@@ -88,7 +86,7 @@ class FileSink:
 
 
 class Spill:
-    """Bytes for later, in a file without a name: however many, a block is in memory."""
+    """Buffers bytes in an unnamed file."""
 
     def __init__(self, folder: Path) -> None:
         with tempfile.TemporaryFile(dir=folder) as file:
@@ -96,20 +94,20 @@ class Spill:
         self._parts = bytearray()
 
     def write(self, data: bytes) -> None:
-        """Take bytes.
+        """Append bytes.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         self._parts += data
         if len(self._parts) >= _BLOCK:
             self._flush()
 
     def read(self) -> Iterator[bytes]:
-        """Yield everything that was taken, block by block.
+        """Yield all bytes, block by block.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         self._flush()
         os.lseek(self._fd, 0, os.SEEK_SET)
@@ -117,7 +115,7 @@ class Spill:
             yield block
 
     def close(self) -> None:
-        """Let go of it; may be called twice."""
+        """Close the file; idempotent."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

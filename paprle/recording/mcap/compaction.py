@@ -1,4 +1,4 @@
-"""The compacted file of a closed episode: large chunks, channel by channel."""
+"""Compacted file of a closed episode: large chunks, channel by channel."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _PICTURE_BYTES = 1 << 20  # chosen: of a chunk; a viewer that jumps reads one of
 
 
 def make_part_path(path: Path) -> Path:
-    """Return where an episode's file grows that takes its place at the close."""
+    """Return the path of the hidden file of a compaction."""
     return path.with_name(f".{path.name}.part")
 
 
 class Compaction:
-    """Writes the same as a journal, in a hidden file beside it."""
+    """Writes a journal's content in large chunks to a hidden file."""
 
     def __init__(
         self,
@@ -40,13 +40,6 @@ class Compaction:
         tracks: Sequence[CameraTrack],
     ) -> None:
         """Create the hidden file.
-
-        Args:
-            path: The file that it will be.
-            layout: Dtypes of the session.
-            header: Of the recording.
-            channels: What records become.
-            tracks: Where pictures stand.
 
         Raises:
             OSError: If it cannot be written.
@@ -72,22 +65,19 @@ class Compaction:
             raise
 
     def hold(self, stream: Stream, data: bytes) -> None:
-        """Take records of a stream."""
+        """Buffer records of a stream."""
         self._held[stream].append(data)
         self._n_held += len(data)
 
     def add(self, message: Rows) -> None:
-        """Take a message as it stands in the journal."""
+        """Add a message of the journal."""
         self._file.add(message)
 
     def add_picture(self, message: Rows) -> bool:
-        """Take the message of a picture.
-
-        Returns:
-            Whether it was the last of a chunk.
+        """Return whether the added picture completed a chunk.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         self._file.add(message)
         self._picture_bytes += message.nbytes
@@ -97,28 +87,19 @@ class Compaction:
         return is_full
 
     def step(self, first_ns: int) -> None:
-        """Write a chunk if there is enough for one.
-
-        Args:
-            first_ns: First stamp of the episode, [ns].
+        """Write a chunk once enough is held.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         if self._n_held >= _CHUNK_BYTES:
             self._compact(first_ns)
 
     def close(self, first_ns: int | None) -> str:
-        """Finish the file and let it take its place.
-
-        Args:
-            first_ns: First stamp of the episode, [ns]; None when it has none.
-
-        Returns:
-            Its SHA-256.
+        """Return the SHA-256 of the file, which replaces the journal's.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         if first_ns is not None:
             self._compact(first_ns)
@@ -146,7 +127,6 @@ class Compaction:
             self._file.declare(record)
 
     def _compact(self, first_ns: int) -> None:
-        """Write what was held as one large chunk."""
         self._describe(first_ns)
         for stream, held in self._held.items():
             if not held:

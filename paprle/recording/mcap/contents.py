@@ -1,4 +1,4 @@
-"""Schemas, topics, metadata and attachments, written before any message."""
+"""Declarations, metadata and attachments of a file."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ TIME_NOTE = (
 
 
 class Topics:
-    """The topics of a file, numbered as they are declared.
-
-    Attributes:
-        ids: Their numbers.
-    """
+    """Topics of a file, numbered as declared."""
 
     def __init__(self) -> None:
         self.ids: dict[str, int] = {}
@@ -40,7 +36,7 @@ class Topics:
     def declare_own(
         self, channels: Sequence[Channel], tracks: Sequence[CameraTrack]
     ) -> list[Schema | Topic]:
-        """Return the declarations of these channels and tracks, and of the events."""
+        """Return the declarations of channels, tracks and events."""
         told: list[Schema | Topic] = []
         for channel in channels:
             metadata = {LEFT_OUT: channel.left_out} if channel.left_out else {}
@@ -53,7 +49,7 @@ class Topics:
     def declare(
         self, topic: str, typename: str, metadata: Mapping[str, str] | None = None
     ) -> list[Schema | Topic]:
-        """Return the declaration of a topic, with its schema if that is new."""
+        """Return the declaration of a topic, and of its schema if new."""
         told: list[Schema | Topic] = []
         if typename not in self._schemas:
             number = self._schemas[typename] = len(self._schemas) + 1
@@ -68,7 +64,7 @@ class Topics:
 
 
 def list_attachments(header: Mapping[str, Any]) -> list[Attachment]:
-    """Return header, config and URDF as the files that stand in a recording."""
+    """Return header, config and URDF as attachments."""
     own = dict(header)
     config, urdf = own.pop("config"), own.pop("urdf")
     return [
@@ -79,7 +75,7 @@ def list_attachments(header: Mapping[str, Any]) -> list[Attachment]:
 
 
 def make_metadata(header: Mapping[str, Any]) -> Metadata:
-    """Return what tools list of a recording."""
+    """Return the metadata that tools list."""
     keys = ("leader", "follower", "env", "version", "git_rev", "urdf_sha256")
     values = {key: str(header.get(key) or "") for key in keys} | {
         "schema": str(SCHEMA_VERSION),

@@ -1,10 +1,6 @@
-"""One episode's MCAP file: while it grows a prefix of it is always valid, then small.
+"""MCAP file of an open episode, always valid up to the last ``flush``.
 
-Everything given so far stands in the kernel as whole chunks after each ``flush``, so a
-killed recorder loses what came since. What the recording is (config, robot, URDF) is
-in attachments at the very start of the file and survives with it. Such small chunks
-take twice the room: beside them the same is written in large ones, which become the
-file at the close.
+Its small chunks take twice the room; at the close, one of large chunks replaces it.
 """
 
 from __future__ import annotations
@@ -42,8 +38,7 @@ class Journal:
     """Writes one episode; not thread-safe.
 
     Attributes:
-        path: The MCAP file.
-        frames: Records written so far by stream name.
+        frames: Written records by stream name.
     """
 
     def __init__(
@@ -54,15 +49,14 @@ class Journal:
         *,
         has_prefix: bool = True,
     ) -> None:
-        """Create the file and write what the recording is.
+        """Create the file and write its attachments.
 
         Args:
-            path: A file that does not exist.
+            path: A new file.
             layout: Dtypes of the session.
             header: From ``make_recording_header``, plus ``wall_offset_ns``: wall time
                 minus monotonic time, [ns].
-            has_prefix: A killed recorder leaves what it was given; else it leaves no
-                record, and recording takes half the time.
+            has_prefix: Keep a valid prefix after a kill, at twice the time.
 
         Raises:
             OSError: If the file exists or cannot be written.
@@ -94,14 +88,10 @@ class Journal:
             undo.pop_all()
 
     def write(self, stream: Stream, payload: bytes) -> None:
-        """Take one record; it reaches the kernel with the next flush.
-
-        Args:
-            stream: What it is.
-            payload: Bytes of ``Layout.tick`` or ``Layout.gate``, or a JSON event.
+        """Buffer a tick, gate record or JSON event for the next flush.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
             RecordingError: If the payload has the wrong size.
         """
         if stream == Stream.EVENT:
@@ -119,14 +109,10 @@ class Journal:
             self.flush()
 
     def write_picture(self, track: CameraTrack, coded: Coded) -> None:
-        """Take one picture; it reaches the kernel with the next flush.
-
-        Args:
-            track: Where it belongs: one of the header's cameras.
-            coded: The picture.
+        """Buffer one picture for the next flush.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         row = self._n_pictures[track.topic]
         self._n_pictures[track.topic] += 1
@@ -136,10 +122,10 @@ class Journal:
             self.flush()
 
     def flush(self) -> None:
-        """Hand everything so far to the kernel as a complete chunk.
+        """Write the buffer to the kernel as a complete chunk.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         for stream in self._pending:
             self._encode(stream)
@@ -150,31 +136,26 @@ class Journal:
         self._large.step(min(self._span, default=0))
 
     def sync(self) -> None:
-        """Start bringing everything flushed onto the disk; returns at once."""
+        """Start syncing the file to the disk; returns at once."""
         self._sink.sync()
 
     def check_place(self) -> None:
-        """See that the file is still where it was made.
+        """Check that the file is still at its path.
 
         Raises:
-            RecordingError: If it was moved, removed or replaced: what is written from
-                here on would be found by nobody.
+            RecordingError: If it was moved, removed or replaced.
         """
         if not self._sink.is_at(self.path):
             raise RecordingError(GONE)
 
     def close(self, end_reason: str, extra: Mapping[str, Any]) -> dict[str, Any]:
-        """Finish the file, then write its manifest, then return that.
-
-        Args:
-            end_reason: Why the episode ended.
-            extra: More for the manifest, JSON values only.
+        """Finish the file.
 
         Returns:
-            The manifest.
+            The manifest, with ``extra``.
 
         Raises:
-            OSError: If the disk is full or fails; then there is no manifest.
+            OSError: If the disk fails; then there is no manifest.
         """
         try:
             self.flush()
@@ -190,7 +171,7 @@ class Journal:
         return manifest
 
     def abandon(self) -> None:
-        """Let go of the file as it is, without a manifest; never raises."""
+        """Close the file as it is, without a manifest; never raises."""
         with contextlib.suppress(OSError):  # the disk failed; the caller has said so
             self._sink.close()
         self._large.abandon()
@@ -216,12 +197,10 @@ class Journal:
         self._large.add(message)
 
     def _frame(self, topic: str, data: bytes, stamp_ns: int, row: int) -> Rows:
-        """Return a message that is written by itself, as a record of a chunk."""
         self._note(stamp_ns)
         return frame_one(self._topics.ids[topic], data, stamp_ns + self._offset, row)
 
     def _encode(self, stream: Stream) -> None:
-        """Add the pending records of a stream to the small chunk."""
         payloads = self._pending[stream]
         if not payloads:
             return

@@ -1,4 +1,4 @@
-"""Files that a recorder leaves beside an episode if it is killed."""
+"""Files that a killed recorder leaves beside an episode."""
 
 from __future__ import annotations
 
@@ -9,13 +9,7 @@ from paprle.recording.mcap.compaction import make_part_path
 
 
 def clear_leftovers(path: Path) -> bool:
-    """Remove the hidden files of an episode whose recorder is gone.
-
-    Args:
-        path: The MCAP file; it is left as it is.
-
-    Returns:
-        Whether there is a file without a manifest, which can be recovered.
+    """Return whether an episode can be recovered; removes its hidden files.
 
     Raises:
         OSError: If the folder cannot be read or changed.

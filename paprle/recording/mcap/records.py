@@ -20,14 +20,9 @@ Stamps = npt.NDArray[Any]
 def frame_rows(
     channel_id: int, rows: Rows, log: Stamps, publish: Stamps, sequence: Stamps
 ) -> Rows:
-    """Return messages of one size as records of a chunk, one row each.
+    """Return messages of one size as records of a chunk.
 
-    Args:
-        channel_id: Their channel.
-        rows: Their bytes, one item each.
-        log: When they were recorded, shape (n,), wall time [ns].
-        publish: Their own stamps, shape (n,), wall time [ns].
-        sequence: Their row numbers, shape (n,).
+    ``log`` and ``publish`` are wall time [ns]; these and ``sequence`` have shape (n,).
     """
     size = rows.dtype.itemsize
     formats = ["u1", "<u8", "<u2", "<u4", "<u8", "<u8", f"V{size}"]
@@ -43,14 +38,9 @@ def frame_rows(
 def frame_records(
     channel_id: int, channel: Channel, records: Rows, first: int, offset_ns: int
 ) -> Rows:
-    """Return the encoding of a channel's records, as records of a chunk.
+    """Return a channel's encoded records as records of a chunk.
 
-    Args:
-        channel_id: The channel's number in the file.
-        channel: The encoder of the records.
-        records: Records that follow each other.
-        first: Row number of the first.
-        offset_ns: Wall time minus monotonic time, [ns].
+    ``first`` is a row number; ``offset_ns`` is wall time minus monotonic time, [ns].
     """
     rows, told = channel.encode(records)
     log = records["stamp_ns"][told] + offset_ns

@@ -1,4 +1,4 @@
-"""Making a whole file of what is whole of a damaged one, chunk by chunk."""
+"""Recovery of the valid chunks of a damaged file."""
 
 from __future__ import annotations
 
@@ -42,20 +42,13 @@ _CHUNK_BYTES = 1 << 19  # chosen: about as in a finished recording
 
 @dataclass(frozen=True)
 class RecoverReport:
-    """The saved and lost parts of a recovered recording.
+    """Saved and lost parts of a recovered recording.
 
     Attributes:
-        path: The new file.
-        n_messages: Messages in it.
-        n_ticks: Whole session ticks in it.
-        n_gate: Whole gate ticks in it.
-        lost_bytes: Bytes of the old file that are not in what was whole.
-        lost_time: How long the gaps last, and about how long the bytes after the last
-            whole chunk took to record, from the bytes a second of the others, [s].
-            What never reached the file is not counted.
-        gaps: Where ticks are missing between others.
-        lost: How many messages are missing before the last one, by topic.
-        problem: Why the old file is not valid; empty when it is.
+        lost_bytes: Bytes of the old file outside valid parts.
+        lost_time: Gaps, plus an estimate for the bytes after the last valid chunk, [s].
+        lost: Missing messages before the last one, by topic.
+        problem: Fault of the old file; may be empty.
     """
 
     path: Path
@@ -84,22 +77,12 @@ class RecoverReport:
 
 
 def make_recovered_path(path: Path) -> Path:
-    """Return where the recovered file goes unless another place is asked for."""
+    """Return the default path of the recovered file."""
     return path.with_name(f"{path.stem}.recovered.mcap")
 
 
 def recover(path: Path, out: Path) -> RecoverReport:
-    """Write what is whole of a recording as a whole recording.
-
-    A damaged chunk is left out: rows that follow it are numbered after those before
-    it, and their stamps and counts show the gap.
-
-    Args:
-        path: The damaged file; it is only read.
-        out: The new file; its manifest goes beside it.
-
-    Returns:
-        What was saved and lost.
+    """Return the saved and lost parts of a recording, whose valid chunks go to ``out``.
 
     Raises:
         RecordingError: If there is nothing to save, ``out`` exists, or the new file
@@ -137,7 +120,6 @@ def recover(path: Path, out: Path) -> RecoverReport:
 
 
 def _find_gaps(source: _Survey) -> Iterator[Gap]:
-    """Yield the stretches in which ticks are missing, those that overlap as one."""
     reading = source.reading
     start = source.span[0] + int(reading.header["wall_offset_ns"])
     missing = sorted(
@@ -163,17 +145,11 @@ def _count_lost(source: _Survey) -> Counter[str]:
 
 
 class _Survey:
-    """The counts and checksums of a recording, taken without holding it in memory.
+    """Counts and checksums of a recording.
 
     Attributes:
-        reading: The pass over the file.
-        n_ticks: Whole session ticks.
-        n_gate: Whole gate ticks.
-        n_events: Events.
-        notes: What the operator noted, as a manifest has it.
         span: First and last stamp of the ticks, [ns].
-        checksums: Of the records, by stream.
-        problem: What is wrong with the file; empty when nothing is.
+        problem: Fault of the file; may be empty.
     """
 
     def __init__(self, reading: Reading) -> None:
@@ -202,7 +178,6 @@ class _Survey:
 
 
 def _copy(source: Reading, out: Path) -> tuple[int, str]:
-    """Write what is whole; return how many messages, and the new file's SHA-256."""
     file = IndexedFile(out)
     pictures = IntactPictures()
     renumbering = Renumbering(source.streams)
@@ -221,7 +196,6 @@ def _copy(source: Reading, out: Path) -> tuple[int, str]:
 
 
 def _copy_item(item: Attachment | Metadata | Chunk, file: IndexedFile) -> int:
-    """Write an item; return how many messages it has."""
     if isinstance(item, Attachment):
         file.attach(records.Attachment(0, 0, item.name, item.media_type, item.data))
         return 0
@@ -260,7 +234,7 @@ def _declare(topic: Topic) -> records.Channel:
 
 
 def _finish(source: _Survey, report: RecoverReport, sha256: str) -> None:
-    """Write the manifest and read everything back; raises if it is not the same."""
+    """Write the manifest, and raise if the file does not read back the same."""
     frames = {
         "event": source.n_events,
         "tick": report.n_ticks,

@@ -1,8 +1,4 @@
-"""Reading on after damage: every whole chunk of a file, and what is missing between.
-
-A chunk is whole if its checksum is right; the next one is found by what every chunk
-begins with. What its channels are stands in the summary, too, where there is one.
-"""
+"""Salvage of every valid chunk, found by first bytes and checksum."""
 
 from __future__ import annotations
 
@@ -38,11 +34,11 @@ _BLOCK = 1 << 16  # [bytes] chosen: searched at a time
 
 
 class Salvager(Scanner):
-    """Iterates over what is whole of a file; ``problem`` names the first damage.
+    """Iterates over the valid parts of a file; ``problem`` names the first damage.
 
     Attributes:
-        lost_bytes: Bytes between and after what is whole, without those of a summary.
-        tail_bytes: Those of them that come after it.
+        lost_bytes: Bytes outside valid parts, without those of a summary.
+        tail_bytes: Lost bytes after the last valid part.
     """
 
     def __init__(self, path: Path) -> None:
@@ -52,7 +48,7 @@ class Salvager(Scanner):
         self._is_ended = self._is_declared = False
 
     def __iter__(self) -> Iterator[Attachment | Metadata | Chunk]:
-        """Yield what is whole, in order; never raises for damage."""
+        """Yield the valid parts in order; never raises for damage."""
         with self._path.open("rb") as file:
             try:
                 self._begin(file)
@@ -84,7 +80,6 @@ class Salvager(Scanner):
         )
 
     def _find_chunk(self, file: BinaryIO) -> int | None:
-        """Return where the next whole chunk begins; None: there is none."""
         place = self._search
         while True:
             file.seek(place)
@@ -112,7 +107,7 @@ class Salvager(Scanner):
         return True
 
     def _declare(self, file: BinaryIO) -> Iterator[Chunk]:
-        """Yield, once, the channels of the summary that no whole chunk declared."""
+        """Yield, once, channels that only the summary declares."""
         if self._is_declared:
             return
         self._is_declared = True
@@ -141,7 +136,6 @@ class Salvager(Scanner):
         return declared
 
     def _drop_known(self, chunk: Chunk) -> Chunk:
-        """Return a chunk without what was declared before."""
         return [
             record
             for record in chunk
@@ -170,14 +164,12 @@ class Salvager(Scanner):
 
 @dataclass(frozen=True)
 class Loss:
-    """Messages that are missing on a channel which leaves none out.
+    """Messages missing on a channel that has one for every row.
 
     Attributes:
-        topic: The channel's.
-        n: How many.
-        begin_ns: Time of the last message before them; without one about when they
-            began, wall time [ns].
-        end_ns: Time of the first message after them, wall time [ns].
+        n: Number of messages.
+        begin_ns: Time of the message before them, or an estimate, wall time [ns].
+        end_ns: Time of the message after them, wall time [ns].
     """
 
     topic: str
@@ -187,21 +179,13 @@ class Loss:
 
 
 class Renumbering:
-    """Numbers rows as though none were missing between them.
-
-    A channel that leaves rows out does not tell which are missing: those of its stream
-    are.
+    """Numbers rows without gaps, by stream.
 
     Attributes:
-        losses: What is missing, in order.
+        losses: Missing messages, in order.
     """
 
     def __init__(self, streams: Mapping[str, Stream]) -> None:
-        """Begin with the first chunk.
-
-        Args:
-            streams: What rows of a topic are of; others have rows of their own.
-        """
         self.losses: list[Loss] = []
         self._streams = streams
         self._topics: dict[int, Topic] = {}
@@ -211,7 +195,7 @@ class Renumbering:
         self._n_missing: dict[Stream | str, int] = {}
 
     def renumber(self, chunk: Chunk) -> Chunk:
-        """Return a chunk, the next one, with its rows numbered anew.
+        """Return the next chunk, renumbered.
 
         Raises:
             RecordingError: If channels of one stream do not lack the same rows.
@@ -231,7 +215,6 @@ class Renumbering:
         ]
 
     def _check_alike(self) -> None:
-        """Refuse a file whose channels of one stream have lost different rows."""
         for channel, missing in self._missing.items():
             rows = self._name_rows(channel)
             if self._n_missing[rows] != missing:
@@ -251,7 +234,6 @@ class Renumbering:
         return self._streams.get(topic, topic)
 
     def _count(self, messages: Messages) -> None:
-        """Note how many messages of a channel are missing before these."""
         channel, log = messages.channel_id, messages.log_time
         rows = self._name_rows(channel)
         given = self._n_given.get(channel, 0)

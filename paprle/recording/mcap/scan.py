@@ -1,10 +1,6 @@
-"""Reading MCAP files that nobody vouches for: in order, up to the first damage.
+"""Reading of untrusted MCAP files, chunk by chunk, up to the first damage.
 
-Sizes are compared with what is there before anything is allocated, every checksum is
-checked, and messages may not be missing in between: each carries its row number, and a
-channel that leaves rows out says so. What was read before the damage is a true prefix
-of what was recorded. Nothing is kept: one chunk at a time is in memory, and messages
-that follow each other in it are one table.
+Sizes are checked before allocation, then checksums and row numbers.
 """
 
 from __future__ import annotations
@@ -32,7 +28,7 @@ _INDEX_ENTRY = 16  # [bytes] spec: mcap.dev, Message Index: log time and offset
 
 
 class Damaged(ValueError):
-    """The file is not valid from here on; the message says why."""
+    """The file is not valid from here on."""
 
 
 @dataclass(frozen=True)
@@ -74,20 +70,19 @@ class Topic:
 
     @property
     def left_out(self) -> str:
-        """Which rows have no message; empty: none."""
+        """The rows without a message; empty: none."""
         return self.metadata.get(LEFT_OUT, "")
 
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages of one channel and one size that follow each other, not decoded.
+    """Consecutive undecoded messages of one channel and size.
 
     Attributes:
-        channel_id: Their channel.
         sequence: Row number of the first.
-        log_time: When they were recorded, shape (n,), wall time [ns].
-        publish_time: Their own stamps, shape (n,), wall time [ns].
-        data: Their bytes, shape (n, size).
+        log_time: Times of recording, shape (n,), wall time [ns].
+        publish_time: Stamps, shape (n,), wall time [ns].
+        data: Bytes, shape (n, size).
     """
 
     channel_id: int
@@ -114,10 +109,10 @@ class Scanner:
 
     Attributes:
         size: Bytes of the file.
-        valid_bytes: End of the longest valid prefix found so far.
-        is_complete: The file ended as it should, and all checksums are right.
-        problem: Why it is not complete; empty while it is.
-        sha256: Of all that was read; of the whole file when it is complete.
+        valid_bytes: Longest valid prefix so far.
+        is_complete: The file has its end, and all checksums match.
+        problem: Why it is not complete; may be empty.
+        sha256: Of the bytes read.
     """
 
     def __init__(self, path: Path) -> None:
@@ -133,7 +128,7 @@ class Scanner:
         self._sparse: set[int] = set()
 
     def __iter__(self) -> Iterator[Attachment | Metadata | Chunk]:
-        """Yield what is valid, in order; never raises for damage."""
+        """Yield the valid items in order; never raises for damage."""
         with self._path.open("rb") as file:
             try:
                 self._begin(file)
@@ -194,7 +189,6 @@ class Scanner:
         raise Damaged(f"record of kind {opcode} where none may be")
 
     def _check_rows(self, chunk: Chunk) -> None:
-        """Check that channels are declared, and that no message is missing."""
         for record in chunk:
             if isinstance(record, Schema):
                 self._schemas.add(record.id)
@@ -215,13 +209,11 @@ class Scanner:
         self._rows[channel] = messages.sequence + len(messages.data)
 
     def _check_end(self, file: BinaryIO, body: bytes, crc: int) -> None:
-        """Check the data section's checksum, then the summary and its checksum."""
         if len(body) != 4 or struct.unpack("<I", body)[0] not in (0, crc):
             raise Damaged("the data's checksum is wrong")
         self._check_summary(file)
 
     def _check_summary(self, file: BinaryIO) -> bytes:
-        """Return the summary, which follows the data, with its footer."""
         rest_bytes = self.size - file.tell()
         if not FOOTER_BYTES <= rest_bytes <= self.size:
             raise Damaged("the summary is cut off")
@@ -240,8 +232,6 @@ class Scanner:
 
 
 class _Fields:
-    """Reads the fields of a record, never past its end."""
-
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
@@ -271,7 +261,7 @@ class _Fields:
 
 
 def _check_index(body: bytes) -> None:
-    """Check that an index has its declared size, so that it hides no chunk."""
+    """Check an index's declared size, so that it hides no chunk."""
     fields = _Fields(body)
     _, size = fields.numbers("<HI")
     if size != len(body) - fields.at or size % _INDEX_ENTRY:
@@ -296,7 +286,7 @@ def _parse_metadata(body: bytes) -> Metadata:
 
 
 def unpack_chunk(body: bytes) -> bytes:
-    """Return the chunk's records, decompressed; raises ``Damaged`` if they are not."""
+    """Return the chunk's records, decompressed; raises ``Damaged``."""
     fields = _Fields(body)
     _, _, size, crc = fields.numbers("<QQQI")
     compression = fields.text()
@@ -310,7 +300,7 @@ def unpack_chunk(body: bytes) -> bytes:
 
 
 def _decompress(data: bytes, compression: str, size: int) -> bytes:
-    """Return the data; its own header must promise the size before it is unpacked."""
+    """Return the data, if its header promises the declared size."""
     if compression != "zstd":
         raise Damaged(f"compression '{compression}' where only zstd is written")
     try:
@@ -340,7 +330,6 @@ def _split_chunk(data: bytes) -> Iterator[Schema | Topic | Messages]:
 
 
 def _take_messages(data: bytes, at: int, length: int) -> Messages:
-    """Return the messages from here on that have one channel, size and count."""
     stride = 9 + length
     if stride <= _MESSAGE_HEAD.itemsize:
         raise Damaged("a message is empty")
@@ -369,7 +358,7 @@ def _take_messages(data: bytes, at: int, length: int) -> Messages:
 
 
 def parse_declaration(opcode: int, body: bytes) -> Schema | Topic:
-    """Return a schema or channel by its record; raises ``Damaged`` if it is neither."""
+    """Return the schema or channel of a record; raises ``Damaged``."""
     fields = _Fields(body)
     if opcode == Opcode.SCHEMA:
         (schema_id,) = fields.numbers("<H")

@@ -1,8 +1,4 @@
-"""An MCAP file with its index, written in memory that does not grow with the file.
-
-The writer of ``mcap`` keeps what its summary says of each chunk, 1.5 kB a chunk. Here
-that goes to a file without a name, packed as it will stand in the summary.
-"""
+"""Indexed MCAP writer whose summary grows in an unnamed file, not in memory."""
 
 from __future__ import annotations
 
@@ -50,17 +46,14 @@ def pack(record: McapRecord) -> bytes:
 
 
 class IndexedFile:
-    """Writes one file: what it is, chunks, and at the end a summary.
+    """Writes attachments, chunks and a summary.
 
     Attributes:
-        n_bytes: Of the chunk that has been begun, before it is packed.
+        n_bytes: Of the open chunk, before compression.
     """
 
     def __init__(self, path: Path) -> None:
         """Create the file.
-
-        Args:
-            path: A file that does not exist.
 
         Raises:
             OSError: If it exists or cannot be written.
@@ -88,28 +81,28 @@ class IndexedFile:
         self._put(pack(Header("ros2", "paprle")))
 
     def attach(self, attachment: Attachment) -> None:
-        """Write a file within the file; before any chunk."""
+        """Write an attachment, before any chunk."""
         a, at, data = attachment, self._sink.tell(), pack(attachment)
         place = (at, len(data), a.log_time, a.create_time, len(a.data))
         self._attachments.append(AttachmentIndex(*place, a.name, a.media_type))
         self._put(data)
 
     def note(self, metadata: Metadata) -> None:
-        """Write a map of texts; before any chunk."""
+        """Write metadata, before any chunk."""
         at, data = self._sink.tell(), pack(metadata)
         self._metadata.append(MetadataIndex(at, len(data), metadata.name))
         self._put(data)
 
     def flush(self) -> None:
-        """Hand what was written so far to the kernel.
+        """Write everything so far to the kernel.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         self._sink.flush()
 
     def declare(self, record: Schema | Channel) -> None:
-        """Declare a schema or a channel of messages, in the next chunk."""
+        """Declare a schema or a channel in the next chunk."""
         if isinstance(record, Schema):
             self._schemas.append(record)
         else:
@@ -131,10 +124,10 @@ class IndexedFile:
         self._add(messages.tobytes())
 
     def end_chunk(self) -> None:
-        """Write what was added as a chunk with its index; none without a message.
+        """Write the open chunk with its index, unless it has no message.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         if not self._entries:
             return
@@ -164,13 +157,13 @@ class IndexedFile:
         self._sink.flush()
 
     def finish(self) -> str:
-        """Write the last chunk and the summary, and close the file.
+        """Write the summary and close the file.
 
         Returns:
             Its SHA-256.
 
         Raises:
-            OSError: If the disk is full or fails.
+            OSError: If the disk fails.
         """
         self.end_chunk()
         self._put(pack(DataEnd(self._crc)))
@@ -187,10 +180,10 @@ class IndexedFile:
         return self._sink.hexdigest()
 
     def close(self) -> None:
-        """Let go of the file as it is; may be called twice.
+        """Close the file as it is; idempotent.
 
         Raises:
-            OSError: If the disk failed.
+            OSError: If the disk fails.
         """
         self._chunks.close()
         self._sink.close()
@@ -204,7 +197,7 @@ class IndexedFile:
         self._sink.write(data)
 
     def _put_entries(self) -> dict[int, int]:
-        """Write where the chunk's messages are; return where that is, by channel."""
+        """Write the message index of the chunk; return its offsets by channel."""
         offsets = {}
         for channel_id, parts in self._entries.items():
             offsets[channel_id] = self._sink.tell()
@@ -214,7 +207,6 @@ class IndexedFile:
         return offsets
 
     def _put_summary(self) -> Iterator[SummaryOffset]:
-        """Write the summary; yield where its groups are."""
         for opcode, parts in self._list_groups():
             start = self._sink.tell()
             for part in parts:
@@ -246,6 +238,5 @@ class IndexedFile:
 
 
 def _widen(span: list[int], other: Iterable[int]) -> list[int]:
-    """Return first and last of both."""
     both = [*span, *other]
     return [min(both), max(both)]

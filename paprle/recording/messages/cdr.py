@@ -1,10 +1,4 @@
-"""CDR messages of constant length as NumPy records, so that many cost like one.
-
-The strings and the lengths of the sequences of a channel never change while it
-records. Then every number stands at a fixed offset of the message, and a batch of
-messages is an array. ``make_fixed`` finds the offsets from one example; the bytes
-around the numbers are the example's own, as ``rosbags`` encoded them.
-"""
+"""CDR messages with constant strings and lengths, as NumPy records."""
 
 from __future__ import annotations
 
@@ -41,8 +35,8 @@ class FixedMessage:
 
     Attributes:
         typename: ROS 2 type.
-        template: The example's bytes.
-        dtype: Its numbers and strings by dotted name, ``itemsize == len(template)``.
+        template: Bytes of the example.
+        dtype: Numbers and strings by dotted name.
     """
 
     typename: str
@@ -55,7 +49,7 @@ class FixedMessage:
 
 
 def make_fixed(typename: str, example: Any) -> FixedMessage:
-    """Find where the numbers of a message stand, from one example of it."""
+    """Return the fixed message of an example, with its offsets."""
     walk = _Walk()
     walk.visit_message(typename, example, "")
     template = encode(example, typename)
@@ -71,7 +65,7 @@ def make_fixed(typename: str, example: Any) -> FixedMessage:
 
 
 class _Walk:
-    """Follows one message the way the CDR encoder does, noting offsets."""
+    """Follows the CDR encoder through one message, noting offsets."""
 
     def __init__(self) -> None:
         self.at = 0

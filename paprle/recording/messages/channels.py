@@ -1,9 +1,6 @@
-"""Which fields of the wire records become which messages: one table, both ways.
+"""Bit-exact mapping between wire records and messages.
 
-The journal writes a batch of records through it and the reader fills the same records
-from the messages, so that what comes back is what went in, bit for bit. Reports that
-drive nothing are cut to some digits: the velocity of q_cmd, which that tells itself,
-what limits were asked for, and what the IK left.
+Reports are rounded: velocity of q_cmd, requested limits and residuals of the IK.
 """
 
 from __future__ import annotations
@@ -53,16 +50,12 @@ class Channel:
     """One topic, filled from one kind of record.
 
     Attributes:
-        topic: Its name.
-        stream: Kind of record that it is filled from.
         message: Type, template and offsets.
         stamp: Path of the monotonic stamp in the record, [ns].
         fields: Path in the record by field of the message; an int picks a row.
-        bits: Of a field's mantissa that are kept, where that is not all.
-        left_out: Which records have no message, as the file says it; empty: none. What
-            such a channel tells has the stamp of another one, too.
-        expected: What a record without a message says, shape (n, …); when absent what
-            the one before says. The first of a chunk then has one.
+        bits: Kept bits of a field's mantissa; absent: all.
+        left_out: Rule of the records without a message; empty: none.
+        expected: Their values, shape (n, …); when absent, those of the record before.
     """
 
     topic: str
@@ -75,7 +68,7 @@ class Channel:
     expected: Callable[[Rows], npt.NDArray[Any]] | None = None
 
     def encode(self, records: Rows) -> tuple[Rows, Ints]:
-        """Return CDR messages of a chunk's records, and which records they are of."""
+        """Return the CDR messages of a chunk's records, and their indices."""
         rows = self._fill(records)
         told = np.arange(len(rows))
         if self.left_out:
@@ -84,7 +77,6 @@ class Channel:
         return whole[told], told
 
     def _find_told(self, rows: Rows, records: Rows) -> npt.NDArray[np.bool_]:
-        """Return a mask of records to store: those that differ from the prediction."""
         is_told = np.zeros(len(rows), dtype=np.bool_)
         for name in self.fields:
             data = see_bytes(rows[name])
@@ -115,7 +107,7 @@ class Channel:
 
     @property
     def is_constant(self) -> npt.NDArray[np.bool_]:
-        """Which bytes of its messages are always the template's, shape (itemsize,)."""
+        """Bytes of its messages that never change, shape (itemsize,)."""
         constant = np.ones(self.message.dtype.itemsize, dtype=np.bool_)
         fields: Mapping[str, Any] = self.message.dtype.fields or {}
         for name in ("header.stamp.sec", "header.stamp.nanosec", *self.fields):
@@ -124,17 +116,13 @@ class Channel:
         return constant
 
     def stamps(self, records: Rows) -> Ints:
-        """Return the monotonic stamps that go into the headers, [ns]."""
+        """Return the monotonic stamps for the headers, [ns]."""
         return select(records, self.stamp)
 
     def decode(self, rows: Rows, records: Rows, at: Ints) -> None:
-        """Fill the records from the CDR messages of this channel.
+        """Fill the records from this channel's messages.
 
-        Args:
-            rows: The messages.
-            records: What they are of, in part.
-            at: Of which record each message is, shape (n,), ascending; the first may
-                be of one before these.
+        ``at`` indexes the records, shape (n,), ascending; the first may be negative.
         """
         if not self.left_out:
             seconds = rows["header.stamp.sec"].astype(np.int64)
@@ -154,7 +142,7 @@ class Channel:
 
 
 def select(records: Rows, path: Path) -> npt.NDArray[Any]:
-    """Return a view of one field of all records: names go in, an int picks a row."""
+    """Return a view of one field of all records; an int in the path picks a row."""
     view: npt.NDArray[Any] = records
     for key in path:
         view = view[key] if isinstance(key, str) else view[:, key]
@@ -162,15 +150,7 @@ def select(records: Rows, path: Path) -> npt.NDArray[Any]:
 
 
 def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channel, ...]:
-    """Return every channel of a recording but ``/events``.
-
-    Args:
-        layout: Dtypes of the session.
-        base_links: Base link by limb of the robot, for ``frame_id``.
-
-    Returns:
-        The channels, in the order in which they are written.
-    """
+    """Return every channel but ``/events``, in order of writing."""
     channels = [_session_tick(layout), _leader_status(layout)]
     for row, limb in enumerate(layout.leader.limbs):
         channels += _leader_limb(layout, row, limb)
@@ -204,7 +184,7 @@ def make_channels(layout: Layout, base_links: Mapping[str, str]) -> tuple[Channe
 
 
 def _keep_filled(channel: Channel) -> Channel:
-    """Return a channel without the arrays that are empty: a capture has no joints."""
+    """Return a channel without empty arrays: a capture has no joints."""
     there = channel.message.dtype.names or ()
     fields = {name: path for name, path in channel.fields.items() if name in there}
     return replace(channel, fields=fields)
@@ -234,7 +214,6 @@ def _own(
     record: np.dtype[np.void],
     frame: str = "",
 ) -> Channel:
-    """Return the channel of one of our own messages, filled from a kind of record."""
     empty = np.zeros(1, record)
     fields: dict[str, Path] = {}
     values: dict[str, Any] = {}
@@ -288,13 +267,11 @@ def _leader_limb(layout: Layout, row: int, limb: str) -> list[Channel]:
 
 
 def _name_axes(layout: Layout, limb: str) -> dict[str, tuple[str, ...]]:
-    """Return what a sample holds of a limb of axes, and the names of its numbers."""
     axes = layout.leader.axes.get(limb, ())
     return {"axes": axes, "mode": ("mode",)} if axes else {}
 
 
 def _leader_device(layout: Layout) -> list[Channel]:
-    """Return the channel of a device's own joints, where it has some."""
     names = layout.leader.device_joints
     if not names:
         return []
@@ -315,7 +292,6 @@ def _leader_device(layout: Layout) -> list[Channel]:
 
 
 def _leader_life(layout: Layout) -> list[Channel]:
-    """Return the channel of a slow leader's signs of life: stamps alone."""
     if not layout.sample["alive_ns"].shape[0]:
         return []
     message = make_fixed(JOINT_STATE, _joint_state((), 0))
@@ -324,7 +300,6 @@ def _leader_life(layout: Layout) -> list[Channel]:
 
 
 def _mapping(layout: Layout, row: int, limb: str) -> list[Channel]:
-    """Return the channel of the matrix D by which axes drive a limb, row by row."""
     n_axes = layout.tick["mapping"].shape[-1]
     if not n_axes:
         return []
@@ -335,7 +310,6 @@ def _mapping(layout: Layout, row: int, limb: str) -> list[Channel]:
 
 
 def _raw(layout: Layout, row: int, limb: str) -> Channel:
-    """Return the channel of the pose that drives a limb: mostly its leader's own."""
     poses = [layout.leader.emits_poses(own) for own in layout.leader.limbs]
     has_pose = np.array([*poses, False])  # the last: no limb
 
@@ -352,7 +326,6 @@ def _raw(layout: Layout, row: int, limb: str) -> Channel:
 
 
 def _given(row: int, limb: str, frame: str) -> Channel:
-    """Return the channel of what a leader's newest sample alone asks of a limb."""
     pose = _pose(f"{GIVEN}{limb}/pose", frame, ("given", row))
     return replace(
         pose,

@@ -1,9 +1,6 @@
-"""The ROS 2 message types of a recording, their schema texts and their codec.
+"""ROS 2 message types of a recording, their schemas and codec; no ROS is needed.
 
-Standard types come from ROS 2 Humble's definitions. Our own are generated: the tables
-below choose fields of the wire records and explain them, and the records say their
-types. No ROS is needed to write or to read them; any public tool that knows CDR opens
-them.
+Standard types are those of ROS 2 Humble; our own follow from the wire records.
 """
 
 from __future__ import annotations
@@ -158,7 +155,7 @@ string format
 
 @lru_cache(maxsize=1)
 def load_typestore() -> Typestore:
-    """Return the store of all types of a recording, made once."""
+    """Return the cached store of all types."""
     store = get_typestore(Stores.ROS2_HUMBLE)
     for typename, text in OWN_TYPES.items():
         store.register(get_types_from_msg(text, typename))
@@ -166,7 +163,7 @@ def load_typestore() -> Typestore:
 
 
 def make_message(typename: str, **fields: Any) -> Any:
-    """Return a message of that type; all its fields have to be given."""
+    """Return a message of a type; all its fields are required."""
     return load_typestore().types[typename](**fields)
 
 

@@ -1,1 +1,1 @@
-"""Recordings in formats of other projects: ROS bags and AdaptiX."""
+"""Recordings of ROS and AdaptiX."""

@@ -1,20 +1,19 @@
 """Recordings of AdaptiX: CSV, versions 0, 1 and 2 (requirements X27, X28, 3.3).
 
 References:
-    maxpascher/AdaptiX, Storage.cpp. A file has a row for each actor, ``id, name, class,
-    mesh, sx, sy, sz, tag``, and a row for each frame. Numbers are Unreal Engine's:
-    left-handed, z up, [cm]; quaternions are x, y, z, w. The version is not in the file,
-    but rows of 12, 66 and 70 numbers with 8 for each object cannot be confused.
+    maxpascher/AdaptiX, Storage.cpp. A file has a row per actor, ``id, name, class,
+    mesh, sx, sy, sz, tag``, and a row per frame. Numbers are Unreal Engine's:
+    left-handed, z up, [cm]; quaternions are x, y, z, w. The row length gives the
+    version: 12, 66 or 70 numbers, plus 8 per object.
 
-A frame is ``t``, then poses in world, fingers, the head, and ``id`` with a pose for
-each object:
+A frame is ``t``, poses in world, fingers, the head, and ``id`` with a pose per object:
 
 * v2: 8 poses of joints, 3 times finger and fingertip, the head's pose;
 * v1: 8 poses of joints, finger, fingertip, the head's pose;
 * v0: the gripper's pose, finger, the head's position.
 
-Here all is right-handed and in [m]: y is turned round, so that rotations are
-conjugated, S R S with S = diag(1, -1, 1). The last joint of v1 and v2 is the gripper.
+Values here are right-handed, [m]: y is negated, rotations are S R S with
+S = diag(1, -1, 1). The last joint of v1 and v2 is the gripper.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ NOBODY = readonly([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
 class Actor(NamedTuple):
-    """An object as described at the start of a log; no field may be empty."""
+    """An object of a log; no field may be empty."""
 
     id: int
     name: str
@@ -65,11 +64,10 @@ class AdaptixFrame(NamedTuple):
 
     Attributes:
         t: [s].
-        joints: Poses in world, the gripper last, xyz + quat_xyzw, shape (8, 7); v0:
-            (1, 7).
-        fingers: As recorded, 0 open, shape (6,), (2,) or (1,).
-        head: Pose of the user's head, shape (7,); v0: without orientation.
-        objects: Poses of objects by id, shape (7,).
+        joints: Poses in world, the gripper last, shape (8, 7); v0: (1, 7).
+        fingers: 0 open, shape (6,), (2,) or (1,).
+        head: Pose, shape (7,); v0: without orientation.
+        objects: Poses by id, shape (7,).
     """
 
     t: float
@@ -81,13 +79,10 @@ class AdaptixFrame(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AdaptixRecording:
-    """A file.
+    """A parsed file.
 
     Attributes:
-        version: 0, 1 or 2.
-        actors: What is known of objects.
-        frames: In order; whoever replays them goes through them one by one.
-        dropped: Lines that could not be read, by kind.
+        dropped: Unreadable lines, by kind.
     """
 
     version: int
@@ -97,7 +92,7 @@ class AdaptixRecording:
 
 
 def is_adaptix(text: str) -> bool:
-    """Whether a text begins as a recording does: an actor, or a frame with poses."""
+    """Whether a text begins with an actor or a frame with poses."""
     for line in filter(str.strip, text[:_HEAD].split("\n")):
         words = _split(line)
         if _read_actor(words) is not None:
@@ -113,14 +108,9 @@ def is_adaptix(text: str) -> bool:
 
 
 def parse_adaptix(where: object, text: str) -> AdaptixRecording:
-    """Return what is in a text; a last line that was cut off is dropped.
+    """Return the recording of a text.
 
-    Args:
-        where: The file, for messages.
-        text: What is in it.
-
-    Returns:
-        The recording; rows of another version than the first are dropped and counted.
+    A truncated last line and rows of other versions than the first are dropped.
 
     Raises:
         RecordingError: If there is no frame.
@@ -149,7 +139,7 @@ def parse_adaptix(where: object, text: str) -> AdaptixRecording:
 
 
 def write_adaptix(path: Path, recording: AdaptixRecording) -> None:
-    """Write a recording as AdaptiX does, 15 digits behind the point.
+    """Write a recording as AdaptiX does.
 
     Raises:
         RecordingError: If the file exists, or cannot be written.
@@ -207,7 +197,6 @@ def _turn(poses: Vec, quat: pin.Quaternion) -> Vec:
 
 
 def _find_version(n: int) -> int | None:
-    """Return the version of a row of n numbers."""
     for version, known in enumerate(_N_KNOWN):
         if n >= known and (n - known) % _N_OBJECT == 0:
             return version
@@ -220,7 +209,6 @@ def _split(line: str) -> list[str]:
 
 
 def _read_actor(words: Sequence[str]) -> Actor | None:
-    """Return an actor; None: it is none."""
     if len(words) != _N_ACTOR or _read_numbers(words[1:4]) is not None:
         return None
     scale = _read_numbers(words[4:7])

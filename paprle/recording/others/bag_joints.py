@@ -1,4 +1,4 @@
-"""Joint positions of a bag: partial messages merged, each joint by its own stamps."""
+"""Joint positions of a bag, merged from partial messages."""
 
 from __future__ import annotations
 
@@ -27,12 +27,11 @@ class Joints:
     """Joint positions of one topic.
 
     Attributes:
-        stamps_ns: When, shape (n,), [ns].
-        names: Joint names.
+        stamps_ns: Shape (n,), [ns].
         q: Positions, shape (n, m), [rad] or [m].
         n_left_out: Messages of other joints, or without one position a name.
-        n_merged: Rows that were put together from several messages.
-        n_stale: Rows left out since a joint was silent for too long.
+        n_merged: Rows merged from several messages.
+        n_stale: Rows dropped after a joint's long silence.
     """
 
     stamps_ns: Stamps
@@ -45,12 +44,11 @@ class Joints:
 
 @dataclass(frozen=True)
 class Wanted:
-    """Which joints of a topic are meant.
+    """Joints to read from a topic.
 
     Attributes:
-        names: Their names; empty: all, or those that begin with the limb's name.
-        limb: Name of the limb, which tells apart joints that differ in a prefix.
-        max_age: How long a joint may be silent, [s].
+        names: Joint names; empty: all, or those with the limb's name as prefix.
+        max_age: Longest silence of a joint, [s].
     """
 
     names: tuple[str, ...] = ()
@@ -61,23 +59,12 @@ class Wanted:
 def merge_states(
     path: Path, topic: str, messages: list[Message], wanted: Wanted
 ) -> Joints:
-    """Return rows of all wanted joints, from messages that may hold some of them.
+    """Return rows of all wanted joints, merged from messages with some of them.
 
-    Rows have the stamps of the joint that is told most often; others are interpolated
-    between their own stamps, and missing where these are too far apart.
-
-    Args:
-        path: The bag, for messages.
-        topic: Name of the topic, for messages.
-        messages: Stamp [ns], names and positions of each message, in order.
-        wanted: The joints that are meant.
-
-    Returns:
-        Their positions.
+    Rows have the stamps [ns] of the most frequent joint; others are interpolated.
 
     Raises:
-        RecordingError: If a joint is missing, if names are ambiguous, or if two
-            publishers contradict each other.
+        RecordingError: If joints are missing or ambiguous, or publishers contradict.
     """
     series = _collect(messages)
     try:
@@ -110,7 +97,7 @@ def merge_states(
 
 
 def _collect(messages: list[Message]) -> dict[str, tuple[Stamps, Vec]]:
-    """Return stamps [ns] and positions by joint, in the order of first appearance."""
+    """Return stamps [ns] and positions by joint."""
     found: dict[str, tuple[list[int], list[float]]] = {}
     for stamp_ns, names, q in messages:
         for name, value in zip(names, q.tolist(), strict=True):
@@ -124,13 +111,12 @@ def _collect(messages: list[Message]) -> dict[str, tuple[Stamps, Vec]]:
 
 
 class _NamesError(ValueError):
-    """The joints that are meant are not there, or not told apart."""
+    """Wanted joints are missing or ambiguous."""
 
 
 def _choose(
     topic: str, series: dict[str, tuple[Stamps, Vec]], wanted: Wanted
 ) -> dict[str, str]:
-    """Return the joints of the topic that are meant, by the names they are given."""
     seen = ", ".join(sorted(series)) or "none"
     if not wanted.names:
         most = max((len(t) for t, _ in series.values()), default=0)
@@ -169,7 +155,6 @@ def _in_order(t: Stamps, q: Vec) -> tuple[Vec, Vec]:
 def _at(
     base: Stamps, t: Stamps, q: Vec, max_age: float
 ) -> tuple[Vec, npt.NDArray[np.bool_]]:
-    """Return a joint's positions at other stamps, and where it was silent too long."""
     if np.array_equal(base, t):
         return q, np.zeros(len(base), dtype=np.bool_)
     own, q = _in_order(t, q)

@@ -1,8 +1,4 @@
-"""Motion in bags of others: ``ros2 bag`` (MCAP or SQLite) and ROS 1 ``.bag``.
-
-Nothing of a bag is trusted: types are those of ROS itself, never the bag's own, and
-whatever cannot be read is an error that says what was found.
-"""
+"""Motion in ``ros2 bag`` (MCAP, SQLite) and ROS 1 ``.bag``, with ROS's own types."""
 
 from __future__ import annotations
 
@@ -40,7 +36,7 @@ _MCAP_MAGIC = b"\x89MCAP0\r\n"  # spec: mcap.dev, file format
 
 
 def is_bag(path: Path) -> bool:
-    """Return whether this is a bag of others, not an episode of ours."""
+    """Return whether this is a bag, not an episode of ours."""
     if path.is_dir():
         return (path / "metadata.yaml").is_file()
     if path.suffix != ".mcap":
@@ -55,16 +51,12 @@ class Bag:
     """An open bag; a context manager.
 
     Attributes:
-        path: Where it is.
         topics: Type by topic, in ROS 2's spelling.
-        is_by_reception: Stamps are the recorder's, whatever the senders' say.
+        is_by_reception: Stamps are the recorder's, not the senders'.
     """
 
     def __init__(self, path: Path) -> None:
-        """Open a bag.
-
-        Args:
-            path: ``.mcap``, ``.db3``, ``.bag``, or the folder that ``ros2 bag`` made.
+        """Open ``.mcap``, ``.db3``, ``.bag``, or the folder of ``ros2 bag``.
 
         Raises:
             RecordingError: If it cannot be read.
@@ -98,14 +90,14 @@ class Bag:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         if self._reader is not None:
             self._reader.close()
             self._reader = None
 
     @cached_property
     def listing(self) -> str:
-        """Its topics and their types, for messages."""
+        """Topics and types as text, for messages."""
         listed = [f"{topic} [{kind}]" for topic, kind in sorted(self.topics.items())]
         return ", ".join(listed)[:1000] or "nothing"
 
@@ -114,17 +106,7 @@ class Bag:
         return [topic for topic, kind in self.topics.items() if kind in kinds]
 
     def agree_on_clock(self, topics: Iterable[str]) -> str:
-        """Let stamps of these topics be those of one clock, by reception if need be.
-
-        Each of them may come from another host, whose clock is a little off: motions
-        that are compared would seem to lag by that.
-
-        Args:
-            topics: Those that are read together.
-
-        Returns:
-            What to tell of it; empty when their clocks agree.
-        """
+        """Return a warning if clocks differ; all stamps are then those of reception."""
         offsets = {topic: self._find_offset(topic) for topic in topics}
         low, high = min(offsets.values()), max(offsets.values())
         if high - low <= _APART_NS:
@@ -136,7 +118,7 @@ class Bag:
         )
 
     def _find_offset(self, topic: str) -> int:
-        """Return how far a topic's stamps are from reception, on the median, [ns]."""
+        """Return the median offset of a topic's stamps from reception, [ns]."""
         kinds = (*JOINT_TYPES, POSE_STAMPED, JOY)
         read = list(islice(self._read(topic, *kinds), _SAMPLED))
         received = np.array([stamp for stamp, _ in read], dtype=np.int64)
@@ -145,7 +127,7 @@ class Bag:
 
     @cached_property
     def statics(self) -> StaticFrames:
-        """The static transforms in it, of all topics named ``tf_static``."""
+        """Static transforms of all topics named ``tf_static``."""
         statics = StaticFrames()
         for topic in self.find(TRANSFORMS):
             if topic.rpartition("/")[2] == "tf_static":
@@ -157,24 +139,19 @@ class Bag:
         return statics
 
     def find_frame(self, topic: str) -> str:
-        """Return the ``frame_id`` of the first pose of a topic; may be empty."""
+        """Return the ``frame_id`` of a topic's first pose; may be empty."""
         first = next(self._read(topic, POSE_STAMPED), None)
         return "" if first is None else str(first[1].header.frame_id)
 
     def read_poses(
         self, topic: str, frame: SourceFrame | None = None
     ) -> tuple[Stamps, Vec]:
-        """Return stamps [ns] and rows xyz + quat_xyzw of a PoseStamped topic.
+        """Return stamps (n,) [ns] and poses (n, 7) of a PoseStamped topic.
 
-        Args:
-            topic: Name of the topic.
-            frame: The frame that its poses are brought into; None: as they are.
-
-        Returns:
-            Stamps, shape (n,), and rows, shape (n, 7).
+        Poses are xyz + quat_xyzw, transformed into ``frame`` if given.
 
         Raises:
-            RecordingError: If poses are in frames that no static transform joins.
+            RecordingError: If no static transform joins the frames.
         """
         read = list(self._read(topic, POSE_STAMPED))
         rows = np.zeros((len(read), 7))
@@ -193,16 +170,9 @@ class Bag:
         return self._find_stamps(read), rows
 
     def read_joints(self, topic: str, wanted: Wanted) -> Joints:
-        """Return the joints of a JointState or JointTrajectory topic, by name.
+        """Return the joints of a JointState or JointTrajectory topic.
 
-        Of a JointTrajectory each point counts until the next message replaces it.
-
-        Args:
-            topic: Name of the topic.
-            wanted: The joints that are meant.
-
-        Returns:
-            Their positions.
+        A trajectory's point is valid until the next message replaces it.
 
         Raises:
             RecordingError: If joints are missing or ambiguous, or contradict.
@@ -222,14 +192,14 @@ class Bag:
         return replace(joints, n_left_out=joints.n_left_out + n_bad)
 
     def read_joy(self, topic: str) -> tuple[Stamps, list[Vec], list[list[bool]]]:
-        """Return stamps [ns], axes and buttons of a Joy topic, a row a message."""
+        """Return stamps [ns], axes and buttons of a Joy topic."""
         read = list(self._read(topic, JOY))
         axes = [np.array(message.axes, dtype=np.float64) for _, message in read]
         buttons = [[bool(down) for down in message.buttons] for _, message in read]
         return self._find_stamps(read), axes, buttons
 
     def _read(self, topic: str, *kinds: str) -> Iterator[tuple[int, Any]]:
-        """Yield receive time, [ns], and message of a topic of one of these types."""
+        """Yield receive time [ns] and message."""
         kind = self.topics.get(topic)
         if kind not in kinds:
             raise RecordingError(
@@ -252,7 +222,6 @@ class Bag:
             ) from err
 
     def _find_stamps(self, read: list[tuple[int, Any]]) -> Stamps:
-        """Return the senders' stamps, or those of reception where clocks differ."""
         received = np.array([stamp for stamp, _ in read], dtype=np.int64)
         if self.is_by_reception:
             return received
@@ -274,7 +243,7 @@ class Bag:
 
 
 def _transform(T: pin.SE3, rows: Vec) -> Vec:
-    """Return poses in another frame, rows xyz + quat_xyzw; norms stay as they are."""
+    """Return poses in another frame, rows xyz + quat_xyzw."""
     x, y, z, w = rows[:, 3:].T
     a, b, c, d = pin.Quaternion(T.rotation).coeffs()  # x, y, z, w
     turned = np.column_stack(
@@ -289,7 +258,7 @@ def _transform(T: pin.SE3, rows: Vec) -> Vec:
 
 
 def _read_points(message: Any) -> tuple[tuple[str, ...], list[tuple[int, Vec]]]:
-    """Return names, and time after the message's [ns] and positions of its points."""
+    """Return names, and offsets [ns] and positions of the points."""
     if hasattr(message, "points"):
         names = tuple(message.joint_names)
         points = [(point.time_from_start, point.positions) for point in message.points]
@@ -309,7 +278,6 @@ def _join_trajectories(
     told: list[tuple[int, tuple[str, ...], list[tuple[int, Vec]]]],
     wanted: Wanted,
 ) -> Joints:
-    """Return the points of messages that hold all wanted joints."""
     names = wanted.names or next((given for _, given, _ in told), ())
     kept: list[tuple[int, list[tuple[int, Vec]]]] = []
     for begin_ns, given, points in told:
@@ -334,7 +302,7 @@ def _join_trajectories(
 def _replace_points(
     messages: list[tuple[int, list[tuple[int, Vec]]]],
 ) -> Iterator[tuple[int, Vec]]:
-    """Yield stamps [ns] and positions; what the next message replaces is left out."""
+    """Yield stamps [ns] and positions without those that the next message replaces."""
     ends = [begin + points[0][0] for begin, points in messages[1:]]
     for (begin, points), end in zip(messages, [*ends, None], strict=True):
         for i, (after, q) in enumerate(points):

@@ -1,1 +1,1 @@
-"""Pictures of a recording: codecs, cache, thumbnails and damaged streams."""
+"""Pictures of a recording."""

@@ -1,8 +1,4 @@
-"""Images to coded pictures and back: H.264, JPEG, PNG for depth and ids, by FFmpeg.
-
-All of it is PyAV's work; here stand the settings, and what they cost is in
-``docs/decisions/0010-recording.md``.
-"""
+"""H.264, JPEG and PNG codecs by PyAV; costs: docs/decisions/0010-recording.md."""
 
 from __future__ import annotations
 
@@ -42,10 +38,10 @@ _DECODERS = {"h264": "h264", "jpeg": "mjpeg", "png": "png"}
 
 
 class Encoder(Protocol):
-    """Makes coded pictures of images.
+    """Encodes images.
 
     Attributes:
-        format: Of the pictures: h264, jpeg or png.
+        format: h264, jpeg or png.
     """
 
     format: str
@@ -56,15 +52,11 @@ class Encoder(Protocol):
 
 
 def check_video(info: CameraInfo, video: Video) -> None:
-    """Refuse images that could not be recorded, before anything is opened.
-
-    Args:
-        info: What the images are.
-        video: How they are to be coded.
+    """Check that images can be encoded.
 
     Raises:
-        ConfigError: If images of this size cannot be coded like this.
-        MissingDependency: If PyAV is not there.
+        ConfigError: If H.264 cannot code their size.
+        MissingDependency: If PyAV is not installed.
     """
     if find_spec("av") is None:
         raise MissingDependency(_NO_AV)
@@ -77,7 +69,7 @@ def check_video(info: CameraInfo, video: Video) -> None:
 
 
 def estimate_footage(info: CameraInfo, video: Video) -> float:
-    """Return how many bytes a second the pictures of a camera take at most, [1/s]."""
+    """Return the highest data rate of a camera's pictures, [bytes/s]."""
     n = info.width * info.height * info.fps
     exact = _DEPTH_SHARE * 2.0 * n
     if info.encoding in EXACT:
@@ -87,21 +79,13 @@ def estimate_footage(info: CameraInfo, video: Video) -> float:
 
 
 def make_encoder(info: CameraInfo, video: Video) -> Encoder:
-    """Return what codes the images of a camera.
+    """Return the encoder of a camera's images.
 
-    ``encode`` takes the stamp [ns] and the bytes of an image, and returns its picture,
-    one that needs none before it where ``needs_key`` says so; None where the bytes are
-    no image.
-
-    Args:
-        info: What the images are.
-        video: How they are to be coded.
-
-    Returns:
-        The encoder.
+    ``encode`` takes stamp [ns] and bytes and returns a picture, a key frame if
+    ``needs_key``; None if the bytes are no image.
 
     Raises:
-        MissingDependency: If PyAV is not there.
+        MissingDependency: If PyAV is not installed.
     """
     if info.encoding in EXACT:
         return _Still(info, info.encoding, "png")
@@ -112,26 +96,21 @@ def make_encoder(info: CameraInfo, video: Video) -> Encoder:
 
 
 def make_depth_encoder(info: CameraInfo) -> Encoder:
-    """Return what codes the depth beside the images of a camera, without loss."""
+    """Return the lossless encoder of a camera's depth."""
     return _Still(info, "depth16", "png")
 
 
 class Decoder:
-    """Makes images of the pictures of one stream, which are given in order."""
+    """Decodes the pictures of one stream, given in order."""
 
     def __init__(
         self, form: str, size: tuple[int, int], *, is_depth: bool = False
     ) -> None:
-        """Prepare.
-
-        Args:
-            form: Of the pictures: h264, jpeg or png.
-            size: Width and height of the images, [px]: others are broken.
-            is_depth: They hold 16 bits a pixel.
+        """Prepare for ``size``: width and height, [px]; depth has 16 bits a pixel.
 
         Raises:
             RecordingError: If there is no such format.
-            MissingDependency: If PyAV is not there.
+            MissingDependency: If PyAV is not installed.
         """
         if form not in _DECODERS:
             known = ", ".join(_DECODERS)
@@ -142,14 +121,7 @@ class Decoder:
         self._codec = self._make()
 
     def decode(self, data: bytes) -> Image | None:
-        """Return the image of a picture, RGB or depth; None where it is broken.
-
-        Args:
-            data: The picture.
-
-        Returns:
-            Shape (height, width, 3), or (height, width) of depth.
-        """
+        """Return the image, (height, width, 3), or depth, (height, width), or None."""
         if self._form == "png":  # measured: FFmpeg's adds a picture to the one before
             self._codec = self._make()
         try:
@@ -173,7 +145,7 @@ class Decoder:
 
 
 class _H264:
-    """A stream without pictures that refer to later ones, as live viewers need it."""
+    """Stream without B-frames, for live viewers."""
 
     format = "h264"
 
@@ -221,8 +193,6 @@ class _H264:
 
 
 class _Still:
-    """Pictures that need no other."""
-
     def __init__(self, info: CameraInfo, encoding: Encoding, form: str) -> None:
         self.format = form
         self._av = load_av()
@@ -263,8 +233,6 @@ class _Still:
 
 
 class _Passed:
-    """Pictures as the camera coded them."""
-
     def __init__(self, form: str) -> None:
         self.format = form
 
@@ -279,7 +247,6 @@ class _Passed:
 
 
 def _make_reader(info: CameraInfo, encoding: Encoding | None = None) -> Any:
-    """Return what makes a frame of PyAV of an image's bytes; None: they are none."""
     av = load_av()
     encoding = encoding or info.encoding
     if encoding in _FORMATS:
@@ -310,7 +277,7 @@ def load_av() -> Any:
     """Return PyAV.
 
     Raises:
-        MissingDependency: If it is not there.
+        MissingDependency: If it is not installed.
     """
     try:
         import av  # noqa: PLC0415 - only who codes pictures needs it

@@ -1,8 +1,4 @@
-"""Coded pictures of cameras on their way into an episode: in order, whole, counted.
-
-The cameras code their pictures themselves, and only while an episode is written, which
-a level in memory signals. Their first picture is one that needs none before it.
-"""
+"""Coded pictures on their way into an episode, beginning with a key frame."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ class RingReader(Protocol):
 
 @dataclass
 class _Count:
-    """The counts and gaps of a camera's images in an episode; stamps in [ns]."""
+    """Counts and gaps of a camera's images; stamps in [ns]."""
 
     n: int = 0
     n_missed: int = 0
@@ -38,7 +34,7 @@ class _Count:
 
 
 class Footage:
-    """The rings of cameras, and what of them belongs to the open episode."""
+    """The cameras' rings and their part of the open episode."""
 
     def __init__(
         self,
@@ -47,14 +43,7 @@ class Footage:
         tell: Callable[[int, bool], None],
         n_before: int = 0,
     ) -> None:
-        """Prepare.
-
-        Args:
-            cameras: Of the recording's header.
-            rings: By name of the camera.
-            tell: Tells cameras the number of an episode, and whether it is written.
-            n_before: The last number that they were told by another recorder.
-        """
+        """Prepare for the rings of a header's cameras."""
         tracks = list_tracks(cameras)
         self._tracks: dict[tuple[str, int], CameraTrack] = {
             (track.camera, track.kind): track for track in tracks
@@ -67,11 +56,7 @@ class Footage:
         tell(n_before, False)
 
     def begin(self, stamp_ns: int) -> None:
-        """Let an episode begin.
-
-        Args:
-            stamp_ns: What was exposed earlier is not part of it, [ns].
-        """
+        """Begin an episode with pictures exposed from ``stamp_ns`` on."""
         self._drain_all()
         self._begin_ns = stamp_ns
         self._n_episodes += 1
@@ -83,12 +68,7 @@ class Footage:
         self._tell(self._n_episodes, True)
 
     def end(self) -> dict[str, dict[str, Any]]:
-        """Let it end.
-
-        Returns:
-            Of each camera how many pictures were written, how many images were not,
-            and the longest time between two pictures, [s].
-        """
+        """End the episode; return picture counts and longest gap [s] by camera."""
         self._tell(self._n_episodes, False)
         self._begin_ns = None
         return {
@@ -102,11 +82,7 @@ class Footage:
         }
 
     def take(self) -> Iterator[tuple[CameraTrack | None, Any]]:
-        """Yield what belongs to the episode, and take it out of the rings.
-
-        Yields:
-            A track and a ``Coded`` of it, or None and the bytes of an event.
-        """
+        """Yield tracks with ``Coded``, and events with None, from the rings."""
         for name, ring in self._rings.items():
             for kind, payload in ring.drain():
                 if self._begin_ns is None:
@@ -122,7 +98,6 @@ class Footage:
     def _judge(
         self, track: CameraTrack, coded: Coded, begin_ns: int
     ) -> Iterator[tuple[CameraTrack, Coded]]:
-        """Yield a picture that can be decoded, of this episode."""
         if coded.stamp_ns < begin_ns:
             return
         count = self._counts[track.camera]
@@ -141,7 +116,6 @@ class Footage:
 
 
 def _add(count: _Count, coded: Coded) -> None:
-    """Count a picture, and those that its camera could not code since the last."""
     if count.n_before is not None:
         count.n_missed += max(0, coded.n_dropped - count.n_before)
     count.n_before = coded.n_dropped

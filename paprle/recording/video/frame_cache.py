@@ -1,9 +1,4 @@
-"""The pictures of a recorded camera at any time, forwards and backwards.
-
-They are copied once, coded, into a file without a name, so that memory does not grow
-with an episode; a picture is decoded with those that it needs before it, a second's at
-most.
-"""
+"""Random access to recorded pictures, copied to an unnamed file."""
 
 from __future__ import annotations
 
@@ -24,10 +19,10 @@ class Reel:
     """The pictures of one camera."""
 
     def __init__(self, footage: Footage, camera: str) -> None:
-        """Read them.
+        """Read the pictures.
 
         Raises:
-            RecordingError: If none were recorded of it.
+            RecordingError: If the camera has none.
         """
         self.info: CameraInfo = footage.cameras[camera]
         self._spool = tempfile.TemporaryFile(dir=_SPOOL)  # noqa: SIM115 - for its life
@@ -47,7 +42,7 @@ class Reel:
         self._shown: tuple[int, Frame | None] = (-1, None)
 
     def find(self, t_ns: int) -> Frame | None:
-        """Return the newest image at a time [ns]; None where it is old or broken."""
+        """Return the newest image at a time [ns]; None if old or broken."""
         k = int(np.searchsorted(self.stamps_ns, t_ns, side="right")) - 1
         if k < 0 or t_ns - self.stamps_ns[k] > _LATE * 1e9 / self.info.fps:
             return None
@@ -56,7 +51,7 @@ class Reel:
         return self._shown[1]
 
     def close(self) -> None:
-        """Let go of its file."""
+        """Close the file."""
         self._spool.close()
 
     def _decode(self, k: int) -> Frame | None:

@@ -1,4 +1,4 @@
-"""Reading the pictures of an episode back, one by one; nothing of it is trusted."""
+"""Reading of an episode's untrusted pictures, one by one."""
 
 from __future__ import annotations
 
@@ -35,9 +35,8 @@ class Coded(NamedTuple):
     """A picture as it is in the file.
 
     Attributes:
-        stamp_ns: When it was exposed, monotonic, [ns].
-        data: Its bytes.
-        format: Of these: h264, jpeg or png.
+        stamp_ns: Time of exposure, monotonic, [ns].
+        format: h264, jpeg or png.
     """
 
     stamp_ns: int
@@ -46,12 +45,12 @@ class Coded(NamedTuple):
 
 
 class RecordedPicture(NamedTuple):
-    """A picture.
+    """A decoded picture.
 
     Attributes:
-        stamp_ns: When it was exposed, monotonic, [ns].
-        image: RGB, shape (height, width, 3); or depth, shape (height, width), in counts
-            of ``CameraInfo.depth_unit``, 0 where none is known. None: it is broken.
+        stamp_ns: Time of exposure, monotonic, [ns].
+        image: RGB, (height, width, 3), or depth, (height, width), in counts of
+            ``CameraInfo.depth_unit``, 0: unknown. None: broken.
     """
 
     stamp_ns: int
@@ -59,22 +58,17 @@ class RecordedPicture(NamedTuple):
 
 
 class Footage:
-    """The pictures of an episode, of any length: one chunk is in memory at a time.
+    """The pictures of an episode, with one chunk in memory.
 
     Attributes:
-        path: The MCAP file.
-        cameras: What the images of each camera are, by name.
-        settings: The same as it is recorded, with the plug-in, by name.
+        settings: JSON values of each camera, by name.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read what cameras there are.
-
-        Args:
-            path: The MCAP file; of a damaged one, its longest valid prefix is read.
+        """Read the cameras of an MCAP file.
 
         Raises:
-            RecordingError: If it is no recording of ours, or cannot be read.
+            RecordingError: If it is no readable recording.
         """
         self.path = path
         header = _read_header(path)
@@ -90,18 +84,14 @@ class Footage:
         self._tracks = {(track.camera, track.kind): track for track in tracks}
 
     def list_tracks(self) -> tuple[CameraTrack, ...]:
-        """Return what there is of each camera: pictures, and depth beside them."""
+        """Return the tracks of pictures and depth."""
         return tuple(self._tracks.values())
 
     def read_coded(self, camera: str, *, depth: bool = False) -> Iterator[Coded]:
-        """Yield the pictures of a camera as they are in the file.
-
-        Args:
-            camera: Its name.
-            depth: The depth beside its images instead of them.
+        """Yield the coded pictures of a camera, or its depth.
 
         Raises:
-            RecordingError: If none were recorded of it.
+            RecordingError: If it has none.
         """
         track = self._find_track(camera, depth=depth)
         ids: set[int] = set()
@@ -116,15 +106,11 @@ class Footage:
     def read(
         self, camera: str, *, depth: bool = False
     ) -> Generator[RecordedPicture, None, None]:
-        """Yield the pictures of a camera, decoded, in order.
-
-        Args:
-            camera: Its name.
-            depth: The depth beside its images instead of them.
+        """Yield the decoded pictures of a camera, or its depth.
 
         Raises:
-            RecordingError: If none were recorded of it.
-            MissingDependency: If PyAV is not there.
+            RecordingError: If it has none.
+            MissingDependency: If PyAV is not installed.
         """
         track = self._find_track(camera, depth=depth)
         info = self.cameras[camera]

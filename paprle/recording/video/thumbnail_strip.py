@@ -1,7 +1,7 @@
-"""A few stills of a recorded camera, side by side: what an episode was about.
+"""Strips of stills of an episode's cameras.
 
-``python -m paprle.recording.video.thumbnail_strip EPISODE`` writes the strips of all
-its cameras to the standard output, a JSON object a line, at the lowest priority.
+``python -m paprle.recording.video.thumbnail_strip EPISODE`` writes a JSON object per
+camera to the standard output, at the lowest priority.
 """
 
 from __future__ import annotations
@@ -35,8 +35,7 @@ class Strip(NamedTuple):
     """Stills side by side.
 
     Attributes:
-        jpeg: The picture.
-        stamps_ns: When each was exposed, monotonic, [ns].
+        stamps_ns: Times of exposure, monotonic, [ns].
     """
 
     jpeg: bytes
@@ -44,15 +43,11 @@ class Strip(NamedTuple):
 
 
 def make_strips(path: Path, n: int = N_STILLS) -> dict[str, Strip]:
-    """Return the strip of each camera of an episode that has any picture.
-
-    Args:
-        path: The MCAP file.
-        n: How many stills at most.
+    """Return the strip of each camera that has pictures, of n stills at most.
 
     Raises:
-        RecordingError: If it is no recording of ours.
-        MissingDependency: If PyAV is not there.
+        RecordingError: If it is no readable recording.
+        MissingDependency: If PyAV is not installed.
     """
     footage = Footage(path)
     names = [one.camera for one in footage.list_tracks() if one.kind is Kind.PICTURE]
@@ -92,7 +87,6 @@ def _make_strip(footage: Footage, camera: str, n: int) -> Strip | None:
 
 
 def _shrink(image: Image) -> npt.NDArray[np.uint8]:
-    """Return an image as small RGB with even sides."""
     step = -(-image.shape[1] // _WIDE)
     small = image[::step, ::step].astype(np.uint32)
     if small.ndim == 2:
@@ -118,7 +112,7 @@ def _encode(pixels: npt.NDArray[np.uint8]) -> bytes:
 
 
 def describe_strip(camera: str, strip: Strip) -> dict[str, Any]:
-    """Return a strip as JSON has it."""
+    """Return a strip as JSON values."""
     begin = strip.stamps_ns[0]
     return {
         "camera": camera,
@@ -128,7 +122,7 @@ def describe_strip(camera: str, strip: Strip) -> dict[str, Any]:
 
 
 def main() -> int:
-    """Write the strips of the episode that is named."""
+    """Write the strips of the given episode."""
     os.nice(_NICE)
     try:
         strips = make_strips(Path(sys.argv[1]))
