@@ -1,1 +1,1 @@
-"""Force feedback: laws composed, kept stable and passive, and carried to the leader."""
+"""Force feedback: laws, stability, passivity and rendering."""

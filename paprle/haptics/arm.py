@@ -1,4 +1,4 @@
-"""A leader's arm as feedback needs it: pose, Jacobian, weight and what it may bear."""
+"""Kinematics, weight and limits of a leader's arm."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ class Posture(NamedTuple):
         R: From the eef's axes to the operator's, shape (3, 3).
         p: Eef in the leader's base, in the operator's axes, shape (3,), [m].
         J: Body Jacobian of the eef, shape (6, n_arm).
-        J_handle: The same of the eef that the operator holds: another one where a
-            robot stands for the leader's arm (``retarget.through``).
-        gravity: Torques that hold its weight, gripper too, shape (m,), [N·m].
+        J_handle: That of the held eef; differs with ``retarget.through``.
+        gravity: Torques that hold arm and gripper, shape (m,), [N·m].
     """
 
     R: Vec
@@ -37,28 +36,20 @@ class Posture(NamedTuple):
 
 
 class Arm:
-    """One arm of a leader; not for two threads at once.
+    """One arm of a leader; not thread-safe.
 
     Attributes:
         joint_names: Arm joints, then the gripper's.
-        n_arm: How many are the arm's.
-        q_min: Lower position limits, shape (m,); -inf where there are none.
+        q_min: Lower position limits, shape (m,); -inf without any.
         q_max: Upper position limits, shape (m,).
-        effort: Largest torque of the motors, by what they are or by the URDF,
-            whichever is less, shape (m,), [N·m].
-        reset_q: Where the arm's joints rest, shape (n_arm,), [rad]; None: unknown.
-        damping: Viscous friction by the URDF, NaN: it says none, (m,), [N·m·s/rad].
-        friction: Dry friction by the URDF, 0: it says none, shape (m,), [N·m].
+        effort: Smaller torque limit of motors and URDF, shape (m,), [N·m].
+        reset_q: Rest posture, shape (n_arm,), [rad].
+        damping: Viscous friction of the URDF or NaN, shape (m,), [N·m·s/rad].
+        friction: Dry friction of the URDF or 0, shape (m,), [N·m].
     """
 
     def __init__(self, own: Limb, arm: LeaderArm, driving: Limb | None = None) -> None:
-        """Load its masses.
-
-        Args:
-            own: Its chain.
-            arm: What the leader says of it.
-            driving: The chain whose eef drives the follower, by the same joints; its
-                own when absent.
+        """Load the masses; the eef of ``driving`` drives, by default that of ``own``.
 
         Raises:
             ConfigError: If its URDF lacks a joint.
@@ -91,7 +82,7 @@ class Arm:
         self._at = np.array(at)
 
     def place(self, q: Vec) -> Posture:
-        """Return its posture at q, shape (m,)."""
+        """Return the posture at q, shape (m,)."""
         T, J = _place(self._driving, q[: self.n_arm])
         is_own = self._driving is self._own
         J_handle = J if is_own else _place(self._own, q[: self.n_arm])[1]
@@ -127,7 +118,6 @@ class Arm:
 
 
 def _place(limb: Limb, q: Vec) -> tuple[pin.SE3, Vec]:
-    """Return the eef in the limb's base, and its body Jacobian."""
     model, data, frame = limb.model, limb.data, limb.frame_id
     pin.computeJointJacobians(model, data, q)
     T = pin.updateFramePlacement(model, data, frame)
@@ -138,7 +128,6 @@ def _place(limb: Limb, q: Vec) -> tuple[pin.SE3, Vec]:
 def _load(
     arm: LeaderArm, joint_names: tuple[str, ...]
 ) -> tuple[pin.Model, pin.Data, list[int]]:
-    """Return the arm with its masses; joints that are not named stand at zero."""
     whole = make_pin_model(arm.urdf_path)
     missing = [name for name in joint_names if not whole.existJointName(name)]
     if missing:

@@ -1,10 +1,7 @@
-"""From the laws' torques to what the leader renders: ramp, caps, passivity, rate.
+"""Composition of the laws' torques within the caps (F1).
 
-Two sums go separate ways. The leader torque (bias, weight, friction) depends on the
-leader alone; F2 alone answers for it. The reflected torque renders the follower, behind
-delays that nobody bounds: it comes in softly, limb by limb, and its energy is watched.
-The sum of both stays within the caps, or for long within what motors bear for long,
-pushes no harder than the handle may, and rises no faster than the caps' rise (F1).
+The leader torque depends on the leader alone (F2); the reflected torque ramps in per
+limb, and its energy is observed (F3).
 """
 
 from __future__ import annotations
@@ -30,8 +27,8 @@ class Handle(NamedTuple):
     """The handle of one limb.
 
     Attributes:
-        rows: The joints of the limb's arm among all.
-        J: Body Jacobian of the handle, shape (6, n_arm); None where there is none.
+        rows: Rows of its arm joints.
+        J: Body Jacobian, shape (6, n_arm).
     """
 
     rows: slice
@@ -39,13 +36,12 @@ class Handle(NamedTuple):
 
 
 class LawTorques(NamedTuple):
-    """Torques that the laws request, before any limit.
+    """Torques of the laws before any limit.
 
     Attributes:
-        leader: Sum of the laws that render the leader alone, shape (M,), [N·m].
-        reflected: Sum of the laws that render the follower, shape (M,), [N·m].
-        is_driving: Which joints belong to a limb that drives, shape (M,); the reflected
-            torque of the others is not rendered.
+        leader: Sum of laws on the leader alone, shape (M,), [N·m].
+        reflected: Sum of laws on the follower, shape (M,), [N·m].
+        is_driving: Joints that render the reflected torque, shape (M,).
     """
 
     leader: Vec
@@ -54,18 +50,17 @@ class LawTorques(NamedTuple):
 
 
 class Composer:
-    """All joints of the leader, one vector of M.
+    """Limits the torques of all M joints of the leader.
 
     Attributes:
         caps: Largest torques, shape (M,), [N·m].
-        passivity: Observers and controllers.
-        tau: What is rendered until the next step, shape (M,), [N·m].
+        tau: Rendered torque, shape (M,), [N·m].
     """
 
     def __init__(
         self, settings: FeedbackSettings, caps: Vec, damping: Vec, rate: float
     ) -> None:
-        """Make it; ``rate`` is that at which torques change, [Hz]."""
+        """Make it; ``rate`` is that of torques, [Hz]."""
         self.caps = caps
         # more than the leader's own damping would be felt, and is not stable for sure
         late = Delays.of(rate, settings.rig).bus
@@ -78,40 +73,29 @@ class Composer:
         self.reset()
 
     def reset(self) -> None:
-        """Render nothing; both sums will come in softly."""
+        """Render nothing; both sums ramp in again."""
         m = self.caps.size
         self._leader_share, self._reflected_share = 0.0, np.zeros(m)
         self.tau, self._reflected = np.zeros((2, m))
         self.passivity.reset(np.ones(m, dtype=np.bool_))
 
     def stop_reflecting(self, joints: npt.NDArray[np.bool_]) -> None:
-        """Stop rendering the follower on these joints, shape (M,), at once.
-
-        It will come in softly again.
-        """
+        """Stop reflecting on these joints, shape (M,), at once; it ramps in again."""
         self._reflected_share = np.where(joints, 0.0, self._reflected_share)
         self.tau = self.tau - np.where(joints, self._reflected, 0.0)
         self._reflected = np.where(joints, 0.0, self._reflected)
         self.passivity.reset(joints)
 
     def observe(self, moved: Vec) -> None:
-        """Count the energy of what stood since the last step.
-
-        Args:
-            moved: How far the leader moved meanwhile, shape (M,), [rad].
-        """
+        """Count the energy since the last step, for a motion of shape (M,), [rad]."""
         self.passivity.observe(self._reflected, moved)
 
     def compose(
         self, wanted: LawTorques, dq: Vec, dt: float, handles: Sequence[Handle]
     ) -> Vec:
-        """Return the torques of this step.
+        """Return the torques of this step, shape (M,), [N·m].
 
-        Args:
-            wanted: What the laws ask for.
-            dq: How far the leader moved since its last sample over dt, (M,), [rad/s].
-            dt: Time between the samples, [s].
-            handles: One for each limb.
+        ``dq`` is the motion between samples over ``dt``, (M,), [rad/s].
         """
         drives = wanted.is_driving
         self._leader_share = min(1.0, self._leader_share + dt / self._ramp)
@@ -131,7 +115,7 @@ class Composer:
         return self.tau
 
     def _limit_change(self, tau: Vec, step: Vec) -> Vec:
-        """Limit the change of torque, (M,): it may fall faster, for passivity."""
+        """Limit the rise of torque, (M,); it may fall faster, for passivity."""
         # It rises by a step at most; it falls quicker, as what the energy no longer
         # covers must end before a hand has moved on.
         before, zero = self.tau, 0.0 * tau
@@ -142,7 +126,7 @@ class Composer:
         return np.asarray(before + fall + _limit(tau - falls_to, step))
 
     def damp(self, dq: Vec) -> Vec:
-        """Return damping alone, and forget the rest: the leader is too fast (F4)."""
+        """Return damping alone and reset: the leader is too fast (F4)."""
         self.reset()
         self.tau = _limit(-self._damping * dq, self.caps)
         return self.tau

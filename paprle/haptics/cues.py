@@ -1,18 +1,6 @@
-"""Cues of the follower's contacts and limits, for leaders without motors.
+"""Cues of contact, limit and clearance, and a rumble, for leaders without motors.
 
-There are three numbers and one rumble.
-
-The cues come from the gate's status alone, in the leader's own process: no model of the
-robot, no kernels, no torque. ``compute_cues`` is pure; ``CueSource`` remembers what it
-needs: the command behind a lag, and the rumble.
-
-A follower in free motion, whatever its own lag, lies within the range of three
-commands: the newest, and those behind half and all of its longest lag; two are not
-enough where a motion turns. The distance outside this range is how far something holds
-it. The feedback laws learn the lag instead (``follower_model``), which takes twice the
-time that a leader's loop has for cues; the tolerance is the same. Measured efforts,
-where there are any, give the contact force (``touch``): a stiff drive shows no
-distance.
+Contact is the distance from the commands within the longest lag, or the effort.
 """
 
 from __future__ import annotations
@@ -53,17 +41,15 @@ NO_CUES = Cues()
 
 
 class CueLimits(NamedTuple):
-    """Limits that a status is compared with, by joint, shape (n,).
-
-    Joints that do not count have limits that nothing reaches.
+    """Limits by joint, shape (n,); infinite for joints that do not count.
 
     Attributes:
         q_min: Lowest positions, [rad] or [m].
         q_max: Highest positions.
-        per_margin: 1 over the distance from a limit at which it shows, [1/rad].
-        per_speed: 1 over the velocity limit V, [s/rad].
-        tolerance: How far the follower may be off in free motion, [rad] or [m].
-        kept: Clearance that the gate keeps, a number, [m].
+        per_margin: Inverse distance at which a limit shows, [1/rad].
+        per_speed: 1 / V, [s/rad].
+        tolerance: Deviation in free motion, [rad] or [m].
+        kept: Clearance of the gate, [m].
     """
 
     q_min: Vec
@@ -78,13 +64,13 @@ class CueInput(NamedTuple):
     """One status of the gate, and the command behind two lags.
 
     Attributes:
-        reasons: Reason bits that acted.
-        clearance: Smallest clearance, [m]; NaN or +inf where none is known.
-        q_des: What the gate was asked for, shape (n,), [rad] or [m].
-        q_cmd: What it sent.
-        dq_cmd: How fast, [rad/s] or [m/s].
-        q_meas: Where the follower was.
-        q_late: The command behind half the longest lag and all of it, shape (2, n).
+        reasons: Active reason bits.
+        clearance: Smallest clearance, [m]; NaN or +inf if unknown.
+        q_des: Input of the gate, shape (n,), [rad] or [m].
+        q_cmd: Output of the gate.
+        dq_cmd: Its velocity, [rad/s] or [m/s].
+        q_meas: Measured positions.
+        q_late: Commands behind half the longest lag and all of it, shape (2, n).
     """
 
     reasons: int
@@ -97,15 +83,9 @@ class CueInput(NamedTuple):
 
 
 def make_cue_limits(robot: RobotInfo, drives: Sequence[bool], kept: float) -> CueLimits:
-    """Return what the cues of a leader are measured by.
+    """Return the limits of a leader's cues.
 
-    The arm joints of the limbs that it drives count. Grippers count nowhere: they rest
-    at their ends, and hold what they hold.
-
-    Args:
-        robot: The follower's robot.
-        drives: Which of its limbs the leader drives.
-        kept: Clearance that the gate keeps, [m].
+    Arm joints of driven limbs count; grippers never do. ``kept`` is in [m].
     """
     driven = [
         one for one, is_driven in zip(robot.limbs, drives, strict=True) if is_driven
@@ -128,12 +108,8 @@ def make_cue_limits(robot: RobotInfo, drives: Sequence[bool], kept: float) -> Cu
 def compute_cues(now: CueInput, limits: CueLimits) -> Cues:
     """Return the cues of one status; pure.
 
-    Contact is how far the follower is outside of what its command and its lag explain.
-    Limit is the largest of: how near the command is to a position limit, how near its
-    speed is to V, and, while a limit acts, how far it is behind what was asked for.
-    Clearance is 0 until the gate slows down for something, and then grows to 1 at the
-    clearance that it keeps. The smallest clearance alone says nothing: some robots have
-    bodies that are always near each other.
+    Limit is the largest of nearness to position limits and V, and distance to the request
+    if a limit acts. Clearance is 0 until the gate slows down, 1 at the kept one.
     """
     half, late = now.q_late
     low = np.minimum(np.minimum(half, late), now.q_cmd)
@@ -157,30 +133,25 @@ def compute_cues(now: CueInput, limits: CueLimits) -> Cues:
 
 
 def _approach(clearance: float, kept: float) -> float:
-    """Return ``_SLOWED`` far away, and from twice the kept clearance on up to 1."""
     if not clearance < 2.0 * kept:
         return _SLOWED
     return min(max(2.0 - clearance / kept, _SLOWED), 1.0)
 
 
 def _clip(value: float) -> float:
-    """Return the value within 0 … 1; 0 where it is not a number."""
+    """Return the value within 0 … 1; 0 for NaN."""
     return 0.0 if math.isnan(value) else min(max(value, 0.0), 1.0)
 
 
 class Rumble:
-    """One amplitude from the cues, which comes at once, goes slowly and never flickers.
-
-    It starts at one amplitude and ends at a lower one, and falls no faster than from 1
-    to 0 in ``_RELEASE``.
-    """
+    """One amplitude from the cues: fast attack, release in ``_RELEASE``, hysteresis."""
 
     def __init__(self, on: float = _ON, off: float = _OFF) -> None:
         self._on, self._off = on, off
         self.reset()
 
     def reset(self) -> None:
-        """Be silent at once."""
+        """Silence it at once."""
         self._level, self._is_on = 0.0, False
 
     def step(self, cues: Cues, dt: float) -> float:
@@ -191,9 +162,9 @@ class Rumble:
 
 
 class CueSource:
-    """Adds cues and rumble to what the session tells one leader; one thread at a time.
+    """Adds cues and rumble to one leader's feedback; not thread-safe.
 
-    Silent unless the leader drives, and the gate follows and was heard of lately.
+    It is silent unless the leader drives and the gate's status is fresh.
     """
 
     def __init__(
@@ -203,14 +174,7 @@ class CueSource:
         settings: FeedbackSettings,
         kept: float,
     ) -> None:
-        """Make it.
-
-        Args:
-            robot: The follower's robot.
-            layout: What crosses process borders.
-            settings: Section ``feedback``.
-            kept: ``gate.clearance_scene``, [m].
-        """
+        """Make it; ``kept`` is ``gate.clearance_scene``, [m]."""
         rig, usual = settings.rig, (settings.rig.dead_time, settings.rig.time_constant)
         lags = [sum(rig.lags.get(name, usual)) for name in robot.joint_names]
         self._lags = np.outer((0.5, 1.0), lags) * (1.0 + rig.lag_spread)
@@ -232,13 +196,7 @@ class CueSource:
         self._touch.choose_joints(self._limits.tolerance < _FAR)
 
     def add(self, told: Feedback, now_ns: int, status: Record | None) -> Feedback:
-        """Return the session's feedback with the current cues and rumble.
-
-        Args:
-            told: Feedback of the session.
-            now_ns: Monotonic time, [ns].
-            status: The gate's newest status.
-        """
+        """Return the feedback with current cues and rumble."""
         oldest_ns = now_ns - self._stale_ns
         if told.n_cues > self._n_cues >= 0:
             self._pulse_ns = now_ns + _PULSE_NS
@@ -265,7 +223,6 @@ class CueSource:
         return told
 
     def _update(self, head: GateStatus, status: Record) -> None:
-        """Compute the cues of another status."""
         q_cmd, dt = status["q_cmd"], 1e-9 * (head.stamp_ns - self._stamp_ns)
         self._stamp_ns = head.stamp_ns
         if not 0.0 < dt <= _GAP:

@@ -1,10 +1,6 @@
-"""Predicted position of a follower in free motion: Ĝ q_cmd.
+"""Predicted position of a follower in free motion: Ĝ q_cmd, dead time and first order.
 
-Ĝ is a dead time and a first-order lag. The dead time is learnt per joint, from free
-motion alone, and only within the share of the lag that the stability gate has counted.
-Learning pauses while a residual is larger than such an error of the lag could explain,
-or while the gate holds the follower back: otherwise a contact would be taken for lag
-and vanish (``safety.md``, lag-compensated feedback).
+The dead time is learnt in free motion alone (``safety.md``, lag-compensated feedback).
 """
 
 from __future__ import annotations
@@ -31,24 +27,16 @@ class FollowerModel:
     """The model of all joints of the robot.
 
     Attributes:
-        q: Where the follower would be, shape (n,), [rad] or [m].
+        q: Predicted position, shape (n,), [rad] or [m].
         dead_time: As learnt so far, shape (n,), [s].
-        is_free: No contact was detected for a while on the joint's arm, or on its
-            gripper, shape (n,).
-        contact: What holds single joints.
+        is_free: No recent contact of the joint's arm or gripper, shape (n,).
+        contact: Contacts of single joints.
     """
 
     def __init__(
         self, rig: RigSettings, joints: Sequence[str], parts: Sequence[Vec] = ()
     ) -> None:
-        """Make it.
-
-        Args:
-            rig: What is known of the follower's lag.
-            joints: Names of its joints.
-            parts: Indices of joints that share contacts: those of an arm, or of a
-                gripper. A joint in none of them is judged alone.
-        """
+        """Make it; ``parts`` are indices of joints that share contacts."""
         n, usual = len(joints), (rig.dead_time, rig.time_constant)
         dead_time, tau = np.array([rig.lags.get(name, usual) for name in joints]).T
         self._tau = np.maximum(tau, 1e-6)
@@ -72,13 +60,13 @@ class FollowerModel:
     def update(
         self, stamp_ns: int, q_cmd: Vec, meas_ns: int, q_meas: Vec, *, is_held: bool
     ) -> None:
-        """Advance to the newest measurement; do nothing without a newer one.
+        """Advance to a newer measurement; do nothing without one.
 
         Args:
-            stamp_ns: When the command was sent, [ns].
-            q_cmd: The command, shape (n,).
-            meas_ns: When the follower was measured, [ns].
-            q_meas: Where it was, shape (n,).
+            stamp_ns: Time of the command, [ns].
+            q_cmd: Shape (n,).
+            meas_ns: Time of the measurement, [ns].
+            q_meas: Shape (n,).
             is_held: The gate holds the command back.
         """
         if not 0 < stamp_ns - self._stamp_ns <= _GAP_NS or meas_ns < self._zero_ns:
@@ -95,7 +83,7 @@ class FollowerModel:
             self.contact.update(dt, q_cmd, q_meas, self.q)
 
     def _restart(self, stamp_ns: int, q_cmd: Vec, meas_ns: int) -> None:
-        """Forget the past: assume that the command has stood where it is."""
+        """Restart as if the command had stood still."""
         self._zero_ns = min(stamp_ns, meas_ns) - _GAP_NS * 100
         self._stamp_ns, self._meas_ns = stamp_ns, meas_ns
         self._touched_ns[:], self.is_free[:] = meas_ns, False
@@ -123,7 +111,6 @@ class FollowerModel:
         return velocity
 
     def _interpolate_commands(self, t: Vec) -> Vec:
-        """Interpolate past commands at each joint's time t, [s], clamped; (n,)."""
         first = self._newest + 1
         times = self._times[first : first + _N_COMMANDS]
         i = np.minimum(np.maximum(np.searchsorted(times, t), 1), _N_COMMANDS - 1)
@@ -138,7 +125,6 @@ class FollowerModel:
     def _detect_contact(
         self, q_meas: Vec, velocity: Vec, dt: float, *, is_held: bool
     ) -> None:
-        """Detect contact by the residual, and learn the dead time in free motion."""
         residual, speed = q_meas - self.q, np.abs(velocity)
         is_touched = np.abs(residual) > CONTACT_TOLERANCE + self._spread * speed
         is_touched |= is_held

@@ -1,4 +1,4 @@
-"""The follower's state, from the gate's status, carried back to the leader."""
+"""The follower's state from the gate's status, mapped to the leader."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _LEARN = 0.1  # chosen: in ten periods a rate is known
 
 
 class FollowerInLeaderJoints(NamedTuple):
-    """The follower in the leader's joints, shape (M,); NaN where nothing stands for it.
+    """The follower in the leader's joints, shape (M,); NaN where unmapped.
 
     Attributes:
-        gate: What the gate sent, [rad].
-        follower: Where the follower is, [rad].
-        model: Where it would be if nothing touched it, [rad].
-        tau: Its measured efforts, [N·m].
+        gate: Output of the gate, [rad].
+        follower: Measured position, [rad].
+        model: Predicted position in free motion, [rad].
+        tau: Measured efforts, [N·m].
     """
 
     gate: Vec
@@ -46,10 +46,9 @@ class FollowerSide:
     """The newest status of the gate.
 
     Attributes:
-        model: Where the follower would be in free motion.
-        q_gate: What the gate sent, shape (n,).
-        q_meas: Where the follower was, shape (n,).
-        clearance: Smallest clearance, [m]; +inf where none is known.
+        q_gate: Output of the gate, shape (n,).
+        q_meas: Measured positions, shape (n,).
+        clearance: Smallest clearance, [m]; +inf if unknown.
         is_near: The gate keeps clear of something.
     """
 
@@ -103,7 +102,6 @@ class FollowerSide:
         return self.q_gate, self.q_meas, self.model.q
 
     def _learn_period(self, passed_ns: int) -> None:
-        """Average the gate's period, which is the follower's; skip pauses."""
         if 0 < passed_ns <= _PAUSE_NS:
             share = _LEARN if self._period_ns else 1.0
             self._period_ns += share * (passed_ns - self._period_ns)
@@ -117,13 +115,9 @@ class FollowerSide:
         return is_fresh and self._is_finite and self._state is GateState.ENGAGED
 
     def find_free(self) -> Flags:
-        """Return whether nothing touches what the leader's joints drive, shape (M,).
+        """Return whether the leader's joints drive no contact, shape (M,).
 
-        An arm is free when all its joints are; a gripper is judged alone, because what
-        it holds is no contact of the arm.
-
-        Returns:
-            One flag for each joint.
+        An arm is free when all its joints are; its gripper is judged alone.
         """
         is_free = np.ones(self._mirror.is_driven.size, dtype=np.bool_)
         for rows, columns in self._parts:
@@ -131,12 +125,7 @@ class FollowerSide:
         return is_free
 
     def find_held(self) -> tuple[Vec, Vec]:
-        """Return which of the leader's joints are held, and how sure that is of parts.
-
-        Returns:
-            From −1 to 1 for each joint, and for all joints of a part its largest share,
-            each of shape (M,).
-        """
+        """Return the certainty of held joints, −1 … 1, and of their parts, (M,)."""
         held = self.model.contact.held
         by_part = np.zeros(self._mirror.is_driven.size)
         for rows, columns in self._parts:
@@ -144,14 +133,7 @@ class FollowerSide:
         return self._mirror.held(held), by_part
 
     def find_gate_held(self, q: Vec, dt: float) -> Vec:
-        """Return how sure it is that the gate holds back what joints ask, shape (M,).
-
-        A gate that follows is behind the leader by the loop's delay, and tells nothing.
-
-        Args:
-            q: The leader's joints, shape (M,), [rad].
-            dt: Time since the last call, [s]; 0: forget what was.
-        """
+        """Return the certainty that the gate holds joints back, (M,); dt 0 resets."""
         if dt <= 0.0 or self._q_late is None:
             self._q_late = q
             self._gate_hold.reset()

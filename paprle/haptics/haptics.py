@@ -1,4 +1,4 @@
-"""From both sides' states to the leader's torques, once a period; no thread, no I/O."""
+"""Torques of a leader from both sides' states, without thread or I/O."""
 
 from __future__ import annotations
 
@@ -53,15 +53,13 @@ _SILENT = frozenset({SessionState.STOPPED, SessionState.CLOSING})
 
 
 class SessionNotice(NamedTuple):
-    """State of the session, as it reports it.
+    """Reported state of the session.
 
     Attributes:
         stamp_ns: Time of the report, [ns].
-        state: Its state.
         is_engaged: The leader drives.
-        anchors: What engaging fixed; None where joint drives joint, and before.
-        limb_drives: Which limbs of the leader drive while it is engaged, shape
-            (n_limbs,); None: all of them.
+        anchors: Anchors of engagement; None before, and in joint mode.
+        limb_drives: Limbs that drive if engaged, shape (n_limbs,); None: all.
     """
 
     stamp_ns: int
@@ -72,8 +70,6 @@ class SessionNotice(NamedTuple):
 
 
 class _Accepted(NamedTuple):
-    """Inputs of a step: a fresh sample with joints, and the session's notice."""
-
     sample: LeaderSample
     joints: JointState
     session: SessionNotice
@@ -83,10 +79,10 @@ class _Motion(NamedTuple):
     """Motion of the leader.
 
     Attributes:
-        dq: Its velocity as measured, or else between samples, shape (M,), [rad/s].
-        dq_samples: Its velocity between the last two samples, shape (M,), [rad/s].
+        dq: Velocity, measured or between samples, shape (M,), [rad/s].
+        dq_samples: Velocity between the last two samples, shape (M,), [rad/s].
         dt: Time between these samples, [s].
-        q_now: Its position extrapolated to this step, shape (M,), [rad].
+        q_now: Position extrapolated to this step, shape (M,), [rad].
     """
 
     dq: Vec
@@ -99,17 +95,12 @@ class Haptics:
     """Laws, mirrors and composer of one leader and one robot.
 
     Attributes:
-        limbs: The leader's limbs.
-        joints: What is known of their joints.
-        margins: How near to the bound of stability the laws are, by leader limb.
-        held_margins: The same in contact, with a hand.
-        composer: Caps, ramp and passivity.
-        follower: The follower, by the gate's status.
-        gain_scale: Factor on the torques of laws at their default gains, shape (M,).
-        held_scale: The same of laws that are stiff in contact alone.
-        state: What the last step did.
-        renders_undriven: Some law renders torques while the leader does not drive.
-        n_bad: Steps in which a law returned something that is not finite.
+        margins: Stability margins by leader limb.
+        held_margins: Margins in contact, with a hand.
+        gain_scale: Factor on torques of laws at default gains, shape (M,).
+        held_scale: That of laws that are stiff in contact alone.
+        renders_undriven: Some law renders while the leader does not drive.
+        n_bad: Steps with non-finite torques of a law.
     """
 
     def __init__(
@@ -121,19 +112,10 @@ class Haptics:
         layout: Layout,
         afar: FollowerAfar | None = None,
     ) -> None:
-        """Make all parts; ``check_stability`` refuses laws that would not be stable.
-
-        Args:
-            settings: Section ``feedback``.
-            robot: The follower's robot.
-            leader: What the leader says of itself.
-            pairing: Who drives whom; limbs that other leaders drive are ignored.
-            layout: What crosses process borders.
-            afar: The follower, where it is on another host; ``robot`` is nobody then.
+        """Make all parts without checking stability; ``afar`` replaces ``robot``.
 
         Raises:
-            ConfigError: If settings name what the leader does not have; lists all
-                problems.
+            ConfigError: With all problems of the settings.
         """
         self._settings = settings
         # torques change with the leader's samples, and with the thread's steps
@@ -173,14 +155,7 @@ class Haptics:
         self.gain_scale, self.held_scale = np.ones((2, len(self.joints.names)))
 
     def check_stability(self, scale: float = 1.0) -> None:
-        """Measure the margins, and refuse what would not be stable.
-
-        Default gains are scaled down as far as the rig needs; gains that somebody
-        configured are kept, or refused.
-
-        Args:
-            scale: Of translations, follower over leader (``retarget.scale``); it counts
-                where motion is relative alone.
+        """Measure the margins; scale default gains down, refuse configured ones.
 
         Raises:
             ConfigError: If a limb's laws are above the bound (F2).
@@ -203,12 +178,12 @@ class Haptics:
 
     @property
     def is_measured(self) -> bool:
-        """Whether damping and the bus's delay were measured; else they are guesses."""
+        """Whether damping and bus delay were measured, not guessed."""
         is_known = self._settings.rig.leader_delay is not None
         return is_known and bool(np.isfinite(self.joints.viscous).all())
 
     def describe(self) -> str:
-        """Return which laws are on, and how near to the bound of stability they are."""
+        """Return the active laws and their stability margins."""
         laws = ", ".join(law.name for law in self._laws) or "none"
         worst = max((margin.ratio for margin in self.margins.values()), default=0.0)
         parts = [f"feedback: {laws}; at {worst:.0%} of what is stable"]
@@ -229,14 +204,7 @@ class Haptics:
         session: SessionNotice | None,
         status: Record | None,
     ) -> Mapping[str, Vec]:
-        """Return the torques by leader limb; empty means a limp leader.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-            sample: The leader's newest sample.
-            session: What the session said last.
-            status: The gate's newest status.
-        """
+        """Return the torques by leader limb; empty: the leader is limp."""
         if status is not None:
             self.follower.update(status)
         accepted = self._accept(now_ns, sample, session)
@@ -261,7 +229,6 @@ class Haptics:
     def _accept(
         self, now_ns: int, sample: LeaderSample | None, session: SessionNotice | None
     ) -> _Accepted | None:
-        """Return what may be rendered to: fresh, valid, finite, and not stopped."""
         if sample is None or session is None or session.state in _SILENT:
             return None
         joints, age_ns = sample.leader_state, now_ns - sample.stamp_ns
@@ -275,7 +242,6 @@ class Haptics:
         return _Accepted(sample, joints, session)
 
     def _differentiate(self, now_ns: int, accepted: _Accepted) -> _Motion:
-        """Return how the leader moves; at rest where there is nothing to compare."""
         q, stamp_ns = accepted.joints.q, accepted.sample.stamp_ns
         dt, dq = 1e-9 * (stamp_ns - self._sample_ns), np.zeros(q.size)
         is_first = self._step_ns == 0 or now_ns - self._step_ns > self._stale_ns
@@ -289,7 +255,6 @@ class Haptics:
     def _find_state(
         self, now_ns: int, accepted: _Accepted | None, motion: _Motion | None
     ) -> RenderState:
-        """Return what this step does."""
         if accepted is None or motion is None:
             now = Situation(False, True, 0, 0, 0.0)
         else:
@@ -303,7 +268,6 @@ class Haptics:
         return find_render_state(now, self._bounds)
 
     def _find_driving(self, now_ns: int, accepted: _Accepted) -> Flags:
-        """Return which of the leader's limbs drive the follower, shape (n_limbs,)."""
         is_following = (
             accepted.session.is_engaged
             and accepted.sample.engaged
@@ -318,7 +282,7 @@ class Haptics:
         self._q_sample, self._q_now = accepted.joints.q, motion.q_now
 
     def _fall_silent(self) -> None:
-        """Let the leader go limp; everything comes in softly afterwards."""
+        """Let the leader go limp; all torques ramp in afterwards."""
         if self._step_ns:
             self.composer.reset()
             self._restart_laws()
@@ -327,7 +291,6 @@ class Haptics:
     def _render(
         self, accepted: _Accepted, motion: _Motion, drives: Flags
     ) -> Mapping[str, Vec]:
-        """Return the torques of a leader that moves."""
         if self.state is RenderState.OVERSPEED:
             self._restart_laws()
             return self._split(self.composer.damp(np.nan_to_num(motion.dq)))
@@ -367,7 +330,6 @@ class Haptics:
     def _sum_laws(
         self, now: HapticInput, drives: Flags, anchors: Anchors | None
     ) -> tuple[LawTorques, list[Handle]]:
-        """Evaluate all laws for all limbs."""
         leader, reflected = np.zeros((2, now.q.size))
         follower, handles = self.follower, []
         for i, limb in enumerate(self.limbs):
@@ -383,7 +345,6 @@ class Haptics:
     def _add_laws(
         self, i: int, inputs: FeedbackInput, sums: tuple[Vec, Vec], *, is_driving: bool
     ) -> None:
-        """Add the laws' torques of one limb to the leader and the reflected torques."""
         states, rows = self._states[i], self.limbs[i].rows
         scales = self.gain_scale[rows], self.held_scale[rows]
         for k, one in enumerate(self._laws):
@@ -397,7 +358,7 @@ class Haptics:
             sums[law.needs_follower][rows] += one.weight * tau
 
     def _spread(self, by_limb: Flags) -> Flags:
-        """Return for each joint what holds for its limb, shape (M,)."""
+        """Return for each joint the flag of its limb, shape (M,)."""
         spread: Flags = np.repeat(by_limb, self._n_joints)
         return spread
 
@@ -422,23 +383,10 @@ def make_haptics(  # noqa: PLR0913, PLR0917 - all that a session knows of a lead
     through: RobotModel | None = None,
     name: str = ALONE,
 ) -> Haptics:
-    """Make the feedback of one leader, refused where it would not be stable.
-
-    Args:
-        settings: Section ``feedback``.
-        robot: The follower's robot.
-        leader: What the leader says of itself.
-        retarget: How the two are paired.
-        layout: What crosses process borders.
-        through: The robot that ``retarget.through`` names.
-        name: Which of several leaders it is; ``leader`` is then all of them as one.
-
-    Returns:
-        Everything but a thread.
+    """Return the feedback of one leader, without a thread.
 
     Raises:
-        ConfigError: If laws are above the bound (F2), or settings name what the leader
-            does not have; lists all problems.
+        ConfigError: If laws are above the bound (F2), or with all problems.
     """
     pairing = make_pairing(robot, leader, retarget, load_arms(leader, through))
     own = leader.parts.get(name, leader)

@@ -1,13 +1,7 @@
-"""Identification of a rig: lag of a follower, friction and delay of a leader's motors.
+"""Identification of a follower's lag and of the friction of a leader's motors.
 
-The functions are pure. Both devices are moved by two tones at once. The follower's lag
-follows from gain and phase of its positions against its commands; a motor's friction
-from the torques asked of it,
-
-    tau(t − T_d) = I ddq + b dq + c sign(dq) + k_0 + k_1 q,
-
-by least squares over all T_d. Tones this slow identify friction; they separate delay
-and inertia only roughly, and these are not used.
+Both are moved by two tones. The lag follows from gain and phase, friction from least
+squares over all T_d of tau(t − T_d) = I ddq + b dq + c sign(dq) + k_0 + k_1 q.
 """
 
 from __future__ import annotations
@@ -37,9 +31,8 @@ class Lag(NamedTuple):
     Attributes:
         dead_time: [s].
         time_constant: Of a first order, [s].
-        residual: What of its motion they do not explain, as a share.
-        stiffness: Of its drive, effort by position error; NaN: its effort is not
-            measured, or does not show it, [N·m/rad].
+        residual: Unexplained share of the motion.
+        stiffness: Effort by position error, [N·m/rad]; NaN: unknown.
     """
 
     dead_time: float
@@ -54,9 +47,9 @@ class Motor(NamedTuple):
     Attributes:
         viscous: b, [N·m·s/rad].
         coulomb: c, [N·m].
-        inertia: I, [kg·m²].
-        delay: From torques asked for to motion measured, [s].
-        residual: What of the torque they do not explain, as a share.
+        inertia: I, [kg·m²]; rough.
+        delay: From torque to measured motion, [s]; rough.
+        residual: Unexplained share of the torque.
     """
 
     viscous: float
@@ -67,22 +60,15 @@ class Motor(NamedTuple):
 
 
 def make_tones(t: Vec | float, amplitude: float, rise: float = 1.0) -> Vec:
-    """Return both tones together, rising from zero, at most ``amplitude``."""
+    """Return the sum of both tones, ramped in, at most ``amplitude``."""
     waves = sum(np.sin(2 * np.pi * f * np.asarray(t)) / 2.0 for f in TONES)
     return np.asarray(amplitude * np.minimum(np.asarray(t) / rise, 1.0) * waves)
 
 
 def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> Lag:
-    """Fit a follower's lag.
+    """Return the lag that best explains gain and phase of both tones.
 
-    Args:
-        t_cmd: When commands were sent, shape (N,), [s].
-        q_cmd: Commands of one joint, shape (N,).
-        t_meas: When it was measured, shape (N,), [s].
-        q_meas: Where it was, shape (N,).
-
-    Returns:
-        The lag that explains gain and phase of both tones best.
+    ``t_cmd`` and ``q_cmd``, ``t_meas`` and ``q_meas`` have shape (N,), times [s].
     """
     gains = _find_tones(t_meas, q_meas) / _find_tones(t_cmd, q_cmd)
     d = np.arange(0.0, _LONGEST, _STEP)[:, None, None]
@@ -96,17 +82,7 @@ def fit_lag(t_cmd: Vec, q_cmd: Vec, t_meas: Vec, q_meas: Vec) -> Lag:
 
 
 def fit_drive(t: Vec, q_cmd: Vec, q_meas: Vec, tau: Vec) -> float:
-    """Fit how stiff a drive is: tau = k (q_cmd − q) + d dq + k_0 + k_1 q.
-
-    Args:
-        t: When it was measured, shape (N,), [s].
-        q_cmd: Commands of one joint, shape (N,).
-        q_meas: Where it was, shape (N,).
-        tau: Its measured efforts, shape (N,), [N·m].
-
-    Returns:
-        k, [N·m/rad]; NaN where the effort does not show it within ``_SURE``.
-    """
+    """Return k, [N·m/rad], of tau = k (q_cmd − q) + d dq + k_0 + k_1 q; may be NaN."""
     if not np.isfinite(tau).all() or len(tau) < _LEAST:
         return math.nan
     terms = (q_cmd - q_meas, np.gradient(q_meas, t), np.ones_like(t), q_meas)
@@ -119,7 +95,6 @@ def fit_drive(t: Vec, q_cmd: Vec, q_meas: Vec, tau: Vec) -> float:
 
 
 def _find_tones(t: Vec, q: Vec) -> Vec:
-    """Return the complex amplitude of each tone, whatever else the motion holds."""
     columns = [np.ones_like(t), t]
     for f in TONES:
         columns += [np.cos(2 * np.pi * f * t), np.sin(2 * np.pi * f * t)]
@@ -128,16 +103,9 @@ def _find_tones(t: Vec, q: Vec) -> Vec:
 
 
 def fit_motor(t: Vec, tau: Vec, q: Vec, dq: Vec) -> Motor:
-    """Fit friction, inertia and delay of one joint.
+    """Return friction ≥ 0, inertia and delay of one joint.
 
-    Args:
-        t: Times, evenly spaced, shape (N,), [s].
-        tau: Torques asked for, shape (N,), [N·m].
-        q: Measured positions, shape (N,), [rad].
-        dq: Measured velocities, shape (N,), [rad/s].
-
-    Returns:
-        The best over all delays; friction is at least zero.
+    Inputs have shape (N,), evenly spaced: [s], requested [N·m], measured [rad], [rad/s].
     """
     dt = float(np.median(np.diff(t)))
     ddq = np.gradient(dq, dt)

@@ -1,4 +1,4 @@
-"""Inputs of the laws: at one instant, or in the postures of the stability check."""
+"""Inputs of the laws, at one instant or in postures of the stability check."""
 
 from __future__ import annotations
 
@@ -23,16 +23,15 @@ class HapticInput(NamedTuple):
     """One instant of both sides, for all limbs.
 
     Attributes:
-        q: The leader's joints, shape (M,), [rad].
+        q: Leader joints, shape (M,), [rad].
         dq: Their velocities, shape (M,), [rad/s].
         dt: Time since the last step, [s].
-        in_leader_joints: The follower in the leader's joints.
         clearance: Smallest clearance, [m].
         is_near: The gate keeps clear of something.
-        is_free: Nothing touches what the joint drives, shape (M,).
-        held: What holds back what the joint drives, −1 … 1, shape (M,).
-        held_by_gate: The gate holds the joint's command back, 0 … 1, shape (M,).
-        held_part: The same of all that its arm drives, 0 … 1, shape (M,).
+        is_free: The joint drives no contact, shape (M,).
+        held: Held state of what the joint drives, −1 … 1, shape (M,).
+        held_by_gate: The gate holds the command back, 0 … 1, shape (M,).
+        held_part: Held state of its arm, 0 … 1, shape (M,).
     """
 
     q: Vec
@@ -54,15 +53,7 @@ def make_input(
     now: HapticInput,
     moves: Displacements = NOWHERE,
 ) -> FeedbackInput:
-    """Return what the laws are given for one limb.
-
-    Args:
-        limb: The limb.
-        joints: What is known of all joints.
-        at: Its posture; None without kinematics.
-        now: The instant.
-        moves: Displacements at its eef.
-    """
+    """Return the laws' input for one limb; ``at`` is None without kinematics."""
     rows, there = limb.rows, now.in_leader_joints
     return FeedbackInput(
         q=now.q[rows],
@@ -97,12 +88,7 @@ def make_input(
 
 
 def list_postures(limb: LeaderLimb, joints: LeaderJoints) -> Vec:
-    """Return postures all over a limb's workspace, the same each time, (N, m), [rad].
-
-    Args:
-        limb: The limb.
-        joints: What is known of all joints.
-    """
+    """Return fixed postures over a limb's workspace, (N, m), [rad]."""
     rows, m = limb.rows, len(limb.joint_names)
     low = np.maximum(joints.q_min[rows], -_TURN)
     high = np.maximum(np.minimum(joints.q_max[rows], _TURN), low)
@@ -115,13 +101,9 @@ def sample_postures(
     is_driven: Vec,
     scale: float | None,
 ) -> list[FeedbackInput]:
-    """Return inputs over a limb's workspace; NaN stands in what is never given.
+    """Return inputs over a limb's workspace; NaN in values that are never given.
 
-    Args:
-        limb: The limb.
-        joints: What is known of all joints.
-        is_driven: 0 for a joint that drives one, NaN for others, shape (M,).
-        scale: Of translations where the limb's pose drives; None where it does not.
+    ``is_driven`` is 0 or NaN by joint, shape (M,).
     """
     rows = limb.rows
     is_posed = limb.arm is not None and scale is not None

@@ -1,4 +1,4 @@
-"""Properties of each joint of the leader, all limbs in one vector of M."""
+"""Properties of the leader's joints, all limbs in one vector of M."""
 
 from __future__ import annotations
 
@@ -28,11 +28,10 @@ class LeaderLimb:
     """One limb of the leader.
 
     Attributes:
-        name: Its name.
-        rows: Its joints among all.
-        arm_rows: Those of its arm.
+        rows: Rows of its joints.
+        arm_rows: Rows of its arm joints.
         joint_names: ``limb/joint``.
-        arm: Its kinematics; None when it says nothing of them.
+        arm: Its kinematics; may be None.
     """
 
     name: str
@@ -43,11 +42,11 @@ class LeaderLimb:
 
     @property
     def n_arm(self) -> int:
-        """Number of its joints that belong to the arm."""
+        """Number of its arm joints."""
         return int(self.arm_rows.stop - self.arm_rows.start)
 
     def split(self, *, is_whole: bool) -> list[Vec]:
-        """Return its joints one by one, or its arm's together: indices in the limb."""
+        """Return groups of indices in the limb: single joints, or the whole arm."""
         joints = np.arange(len(self.joint_names))
         first = [joints[: self.n_arm]] if is_whole else []
         return [*first, *joints[self.n_arm * is_whole :, None]]
@@ -75,11 +74,11 @@ def list_limbs(leader: LeaderInfo, arms: Mapping[str, Arm]) -> tuple[LeaderLimb,
 
 
 class ContactGroup(NamedTuple):
-    """An arm, or a gripper, of both sides: what contact shows in together.
+    """An arm or a gripper of both sides, which shows contact together.
 
     Attributes:
-        rows: The leader's joints among all.
-        columns: Indices of the robot's joints that they drive.
+        rows: Rows of the leader's joints.
+        columns: Indices of the driven robot joints.
     """
 
     rows: slice
@@ -109,19 +108,16 @@ class LeaderJoints:
 
     Attributes:
         names: ``limb/joint``.
-        damping: Viscous friction, [N·m·s/rad]: as measured, or a guess of the URDF
-            or the settings.
-        viscous: The same, NaN where it was not measured.
-        coulomb: Dry friction; NaN where it was not measured, [N·m].
-        base: Where the leader rests; NaN where nothing says so, [rad].
-        q_min: Lowest positions that neither side forbids, [rad].
-        q_max: Highest ones.
-        dry: Dry friction that may be counted on: as measured, half of a guess of the
-            URDF, or none, [N·m].
-        drives: Stiffness of the follower's drives as measured, or the largest there
-            is, at the joint, [N·m/rad].
+        damping: Viscous friction, measured or guessed, [N·m·s/rad].
+        viscous: Measured viscous friction or NaN.
+        coulomb: Measured dry friction or NaN, [N·m].
+        base: Rest position or NaN, [rad].
+        q_min: Lowest positions of both sides, [rad].
+        q_max: Highest positions.
+        dry: Dry friction, measured or half of the URDF's, [N·m].
+        drives: Measured or largest stiffness of the follower's drives, [N·m/rad].
         caps: Torque caps, [N·m].
-        gain_squared: Σ gain² over the follower's joints that it drives.
+        gain_squared: Σ gain² over driven joints.
     """
 
     names: tuple[str, ...]
@@ -143,14 +139,10 @@ def read_joints(
     robot: RobotModel,
     mirror: JointMirror,
 ) -> LeaderJoints:
-    """Collect the properties of each joint from settings, both URDFs and the pairing.
-
-    Returns:
-        One number a joint.
+    """Return the joints' properties from settings, both URDFs and the pairing.
 
     Raises:
-        ConfigError: If settings name what the leader does not have, or a number is
-            not above zero; lists all problems.
+        ConfigError: With all unknown names and numbers not above zero.
     """
     names = tuple(joint for limb in limbs for joint in limb.joint_names)
     rig, problems = settings.rig, list[str]()
@@ -197,7 +189,6 @@ def read_joints(
 
 
 def _read_drives(rig: RigSettings, robot: RobotModel) -> Vec:
-    """Return the stiffness of the robot's drives, shape (n,), [N·m/rad]."""
     given = rig.drive_stiffness
     return np.array([given.get(name, _STIFFEST) for name in robot.joint_names])
 
@@ -207,7 +198,6 @@ class _Reader:
         self._names, self._problems = names, problems
 
     def by_name(self, key: str, values: Mapping[str, float]) -> Vec:
-        """Return the values in order; NaN where there is none."""
         row = np.full(len(self._names), np.nan)
         for name, value in values.items():
             where = f"feedback.{key}.{name}"

@@ -1,4 +1,4 @@
-"""The feedback laws that are on, made from their settings."""
+"""The active feedback laws."""
 
 from __future__ import annotations
 
@@ -11,15 +11,7 @@ _DAMPING = frozenset({"damping", "friction"})
 
 
 def make_laws(settings: FeedbackSettings) -> tuple[Weighted, ...]:
-    """Construct the laws that are on.
-
-    Args:
-        settings: Section ``feedback``.
-
-    Returns:
-        The laws; those at their default gains may be scaled, where they render
-        something stiff.
-    """
+    """Return the active laws; stiff ones at default gains are scalable."""
     laws = []
     for name in getattr(settings.laws, "__dataclass_fields__", ()):
         config = getattr(settings.laws, name)

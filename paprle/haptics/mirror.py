@@ -1,10 +1,7 @@
-"""The follower carried back to the leader: into its joints, or to its eef.
+"""Mapping of the follower back to the leader's joints or eef (requirements P21).
 
-Joint by joint q_follower = gain · q + offset, so q = (q_follower − offset) / gain and,
-by virtual work, torques are multiplied by gain. Where the leader's pose drives, the
-follower's displacements are turned into the axes of the leader's eef: with
-R_cmd = L R K and p_cmd = p₀ + s L (p − p_l0) (``paprle.retargeting.retarget``) these
-are (L R)ᵀ dp and (L R)ᵀ log(R_b R_aᵀ); requirements P21 as amended.
+Joints: q = (q_follower − offset) / gain, torques times gain. Poses, for R_cmd = L R K
+and p_cmd = p₀ + s L (p − p_l0): (L R)ᵀ dp and (L R)ᵀ log(R_b R_aᵀ).
 """
 
 from __future__ import annotations
@@ -33,10 +30,10 @@ class Link(NamedTuple):
 
 
 class JointMirror:
-    """All joints of the leader, in one vector of M; several links of one: their mean.
+    """Maps joints of the robot to those of the leader; several links average.
 
     Attributes:
-        is_driven: Which joints of the leader drive something, shape (M,).
+        is_driven: Leader joints that drive something, shape (M,).
     """
 
     def __init__(self, links: Sequence[Link], n_rows: int) -> None:
@@ -51,7 +48,7 @@ class JointMirror:
         self._missing = np.where(self.is_driven, 0.0, np.nan)
 
     def positions(self, q_robot: Vec) -> Vec:
-        """Return where the leader would stand, shape (M,); NaN: drives nothing."""
+        """Return the leader's positions, shape (M,); NaN: drives nothing."""
         values = (q_robot[self._columns] - self._offset) * self._share
         total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
         return total + self._missing
@@ -63,20 +60,20 @@ class JointMirror:
         return total + self._missing
 
     def held(self, held_robot: Vec) -> Vec:
-        """Return which joints are held, and from which way, −1 … 1, shape (M,)."""
+        """Return held joints with direction, −1 … 1, shape (M,)."""
         values = held_robot[self._columns] * np.sign(self._gain)
         total: Vec = np.bincount(self._rows, values, self._n).astype(np.float64)
         return np.minimum(np.maximum(total, -1.0), 1.0)
 
     def spread_largest(self, by_robot_joint: Vec) -> Vec:
-        """Return the largest number of what each joint drives, 0: none, shape (M,)."""
+        """Return the largest value over driven joints, 0: none, shape (M,)."""
         largest = np.zeros(self._n)
         np.maximum.at(largest, self._rows, by_robot_joint[self._columns])
         return largest
 
     @property
     def gain_squared(self) -> Vec:
-        """Σ gain² over what a joint drives: stiffness there over here, shape (M,)."""
+        """Σ gain² over driven joints, which maps stiffness, shape (M,)."""
         return np.bincount(self._rows, self._gain**2, self._n).astype(np.float64)
 
     def bounds(self, q_min: Vec, q_max: Vec) -> tuple[Vec, Vec]:
@@ -90,10 +87,7 @@ class JointMirror:
 
 
 def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[Link]:
-    """Return what drives what, joint by joint; grippers too, in every mode.
-
-    Limbs of the robot that other leaders drive are left out.
-    """
+    """Return the joint links, grippers included, without limbs of other leaders."""
     starts, at = {}, 0
     for name in leader.limbs:
         starts[name] = at
@@ -117,7 +111,6 @@ def find_links(robot: RobotModel, leader: LeaderInfo, pairing: Pairing) -> list[
 
 
 def _list_pairs(pairing: Pairing, leader: LeaderInfo) -> list[tuple[str, LimbSource]]:
-    """Return the limbs of the robot that this leader may drive, in their order."""
     return [
         (name, source)
         for name, pair in pairing.limbs.items()
@@ -127,7 +120,7 @@ def _list_pairs(pairing: Pairing, leader: LeaderInfo) -> list[tuple[str, LimbSou
 
 
 def count_joints(leader: LeaderInfo, limb: str) -> int:
-    """Return how many joints of a leader limb there are in ``leader_state``."""
+    """Return the number of a leader limb's joints in ``leader_state``."""
     arm = leader.arms.get(limb)
     if arm is None:
         return len(leader.joint_names.get(limb, ()))
@@ -135,10 +128,7 @@ def count_joints(leader: LeaderInfo, limb: str) -> int:
 
 
 class Displacements(NamedTuple):
-    """Of one leader limb's eef, linear first, shape (6,); see ``FeedbackInput``.
-
-    ``scale`` is that of its translations.
-    """
+    """Displacements of a leader limb's eef, linear first, shape (6,)."""
 
     gate: Vec
     follower: Vec
@@ -152,11 +142,11 @@ NOWHERE = Displacements(NONE, NONE, NONE)
 
 
 class CarryBack(NamedTuple):
-    """Mapping of a follower limb's displacements to the leader limb that drives it.
+    """Mapping of a follower limb's displacements to its leader limb.
 
     Attributes:
         is_by_pose: Into the axes of the leader's eef; else joint by joint.
-        is_scaled: Motion is relative, so that ``retarget.scale`` counts.
+        is_scaled: ``retarget.scale`` counts: motion is relative.
     """
 
     is_by_pose: bool
@@ -164,12 +154,7 @@ class CarryBack(NamedTuple):
 
 
 def find_carry_back(pairing: Pairing, limb: str) -> CarryBack:
-    """Return it for one limb of the follower: nothing else here asks how it is driven.
-
-    Args:
-        pairing: Who drives whom.
-        limb: A limb of the follower.
-    """
+    """Return the mapping for one limb of the follower."""
     rule = RULES[pairing.limbs[limb].rule]
     return CarryBack(rule.carry_back == "pose", rule.begins_at_command)
 
@@ -178,7 +163,6 @@ class PoseMirror:
     """The limbs of the robot that one limb of the leader drives by its pose.
 
     Attributes:
-        is_driving: There are some.
         is_scaled: ``retarget.scale`` counts for one of them.
     """
 
@@ -199,16 +183,9 @@ class PoseMirror:
     def find(
         self, at: Posture, anchors: Anchors | None, q_robot: tuple[Vec, Vec, Vec]
     ) -> Displacements:
-        """Return the displacements; of several limbs their mean.
+        """Return the mean displacements of the limbs; NaN without any.
 
-        Args:
-            at: The leader's posture.
-            anchors: What engaging fixed; None before.
-            q_robot: What the gate sent, where the robot is, and where it would be if
-                nothing touched it, each of shape (n,).
-
-        Returns:
-            NaN where the pose drives nothing.
+        ``q_robot`` is commanded, measured and predicted, each of shape (n,).
         """
         if not self._limbs or anchors is None:
             return NOWHERE

@@ -1,8 +1,4 @@
-"""Moves a rig as ``paprle.haptics.identify`` asks.
-
-The follower moves through its gate, and each joint of the leader by torques within its
-caps, nobody's hands on it.
-"""
+"""Motion of a rig for ``paprle.haptics.identify``, through gate or torque caps."""
 
 from __future__ import annotations
 
@@ -53,19 +49,7 @@ def probe_follower(
     loop: DeadlineLoop,
     clock: Callable[[], int] = time.monotonic_ns,
 ) -> dict[str, Lag]:
-    """Move all arm joints a little about where they stand, through the gate.
-
-    However this ends, the command has been brought to rest.
-
-    Args:
-        controller: The gate and its open follower.
-        robot: The robot.
-        layout: What crosses process borders.
-        loop: Of the gate's rate.
-        clock: What the loop waits by, [ns].
-
-    Returns:
-        The lag of each arm joint that moved.
+    """Return the lags of all arm joints, moved through the gate and braked at the end.
 
     Raises:
         DeviceError: If the gate does not let it move.
@@ -91,7 +75,6 @@ def _swing(
     loop: DeadlineLoop,
     clock: Callable[[], int],
 ) -> tuple[list[_Row], GateState]:
-    """Move by both tones; returns what was sent and measured, and the last state."""
     middle: Vec | None = None
     rows: list[_Row] = []
     begin_ns, state = clock(), GateState.DISARMED
@@ -166,23 +149,12 @@ def _fit_lags(rows: list[_Row], robot: RobotModel, joints: Vec) -> dict[str, Lag
 def probe_leader(
     leader: Leader, haptics: Haptics, limb: str, joint: int
 ) -> tuple[Motor, float]:
-    """Move one joint of an open leader by torques, about where it hangs.
+    """Return a leader joint's parameters, and the 95 % age of its samples, [s].
 
-    The limb is limp first, until it hangs still; weak springs then keep all joints
-    about there, and the push on the joint grows until it moves.
-
-    Args:
-        leader: The leader.
-        haptics: What is known of its joints.
-        limb: Its limb.
-        joint: Index of the joint in the limb.
-
-    Returns:
-        Friction, inertia and delay, and how old the oldest samples were, [s]: 95 %
-        were younger.
+    The limp limb comes to rest; weak springs hold it while the push on the joint grows.
 
     Raises:
-        DeviceError: If it says nothing of its joints, or is moved too far.
+        DeviceError: If it does not report its joints, or is moved too far.
     """
     at = next(one for one in haptics.limbs if one.name == limb)
     caps, middle = haptics.joints.caps[at.rows], np.empty(0)
@@ -223,7 +195,7 @@ def probe_leader(
 def _read(
     leader: Leader, limb: str, rows: slice, now_ns: int
 ) -> tuple[Vec, Vec, float]:
-    """Return positions and velocities of a limb, and how old they are, [s]."""
+    """Return positions, velocities and age [s] of a limb."""
     sample = leader.latest()
     state = None if sample is None else sample.leader_state
     if sample is None or state is None or state.dq is None:

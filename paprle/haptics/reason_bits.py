@@ -1,4 +1,4 @@
-"""Which of the gate's reasons mean what to an operator's hand."""
+"""Reason bits of the gate that feedback renders."""
 
 from __future__ import annotations
 

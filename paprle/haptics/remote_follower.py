@@ -1,13 +1,7 @@
-"""A follower on another host as feedback has it: what held the hand, and how long ago.
+"""Feedback of a follower on another host: the wall is in the leader's own axes.
 
-The wall that ``contact`` renders stands where the robot was held, in the leader's own
-axes, so that the spring's loop is the leader's bus alone, however long the way is. What
-the way adds is that what holds the robot may yield: a wall that follows the hand by a
-share α after a round trip τ has Re Z = −K Re[(1 − α e^{−jωτ}) / jω], that is, takes
-−α K sin(ωτ) / ω of damping away, at most 0.217 α K τ. F2 counts that as delay of the
-bus (``Delays.of``), for round trips up to ``FULL_FORCE_RTT``; beyond it the wall fades
-faster than τ grows, to nothing at ``NO_FORCE_RTT``. The observer (F3) stands at the
-leader's joints and needs to know nothing of the way.
+A wall that follows the hand by a share α after a round trip τ takes at most 0.217 α K τ
+of damping, which F2 counts as bus delay (``Delays.of``; decision 0014).
 """
 
 from __future__ import annotations
@@ -44,10 +38,10 @@ class Told(NamedTuple):
     """The newest state received from the robot.
 
     Attributes:
-        heard_ns: Time of arrival, our time, [ns].
+        heard_ns: Local time of arrival, [ns].
         is_following: The robot followed this leader.
-        share: Share that is rendered, given its age, 0 … 1.
-        hands: What held hands back, by their place among the leader's limbs.
+        share: Rendered share by age, 0 … 1.
+        hands: Held hands by leader limb.
     """
 
     heard_ns: int
@@ -57,10 +51,7 @@ class Told(NamedTuple):
 
 
 class FollowerAfar:
-    """Stands where ``FollowerSide`` does, for a leader whose robot is far away.
-
-    ``hear`` is called by whoever has the link; all else by the feedback's thread.
-    """
+    """Remote ``FollowerSide``; only ``hear`` may run on another thread."""
 
     clearance, is_near = math.inf, False
     q_robot = _NOTHING, _NOTHING, _NOTHING
@@ -72,7 +63,7 @@ class FollowerAfar:
         self._age = 0.0
 
     def list_poses(self, limbs: Sequence[LeaderLimb]) -> list[PoseAfar]:
-        """Take the leader's limbs; return where each one's hand is led."""
+        """Take the leader's limbs; return their pose mirrors."""
         self._rows = [limb.arm_rows for limb in limbs]
         self._n = sum(len(limb.joint_names) for limb in limbs)
         return [PoseAfar(self, i, limb) for i, limb in enumerate(limbs)]
@@ -85,15 +76,7 @@ class FollowerAfar:
         *,
         is_following: bool,
     ) -> None:
-        """Take what came of the robot.
-
-        Args:
-            now_ns: Our time, [ns].
-            age_ns: How old our motion is that the robot had when it spoke; None: nobody
-                knows, [ns].
-            hands: What holds it.
-            is_following: It follows this leader.
-        """
+        """Take a state of the robot; ``age_ns`` is that of our motion there."""
         is_known = age_ns is not None and age_ns >= 0
         passed = 1e-9 * (now_ns - self._told.heard_ns)
         age = 1e-9 * age_ns if age_ns is not None and is_known else math.inf
@@ -106,28 +89,28 @@ class FollowerAfar:
         self._told = Told(now_ns, is_following and is_known, share, held)
 
     def find_share(self, now_ns: int) -> float:
-        """Return how much of a contact would be rendered at this time, 0 … 1."""
+        """Return the rendered share of a contact, 0 … 1."""
         told = self._told
         is_fresh = now_ns - told.heard_ns <= SILENT_NS
         return told.share if is_fresh and told.is_following else 0.0
 
     def find_hand(self, place: int) -> HeldHand | None:
-        """Return what holds the hand of a limb, by its place; None: nothing."""
+        """Return the held state of a limb's hand, or None."""
         return self._told.hands.get(place)
 
     def update(self, status: Record) -> None:
-        """Take a status of the gate: there is no gate on this host."""
+        """Do nothing: this host has no gate."""
 
     def is_following(self, now_ns: int, stale_ns: int) -> bool:  # noqa: ARG002 - a way is longer
-        """Whether the robot follows, near enough to be felt, and was heard of."""
+        """Whether the robot follows with a fresh and near state."""
         return self.find_share(now_ns) > 0.0
 
     def find_free(self) -> npt.NDArray[np.bool_]:
-        """Return that no joint of the leader has a contact of its own, shape (M,)."""
+        """Return all joints as free of own contacts, shape (M,)."""
         return np.ones(self._n, dtype=np.bool_)
 
     def find_held(self) -> tuple[Vec, Vec]:
-        """Return that no joint is held, and how sure it is of each arm; shape (M,)."""
+        """Return no held joints, and the certainty by arm; shape (M,)."""
         told, by_part = self._told, np.zeros(self._n)
         for place, hand in told.hands.items():
             if place < len(self._rows):
@@ -135,21 +118,16 @@ class FollowerAfar:
         return np.zeros(self._n), by_part
 
     def find_gate_held(self, q: Vec, dt: float) -> Vec:  # noqa: ARG002 - it is far away
-        """Return that nobody knows whether the gate holds back, shape (M,)."""
+        """Return that holding by the gate is unknown, shape (M,)."""
         return np.zeros(self._n)
 
     def mirror(self) -> FollowerInLeaderJoints:
-        """Return that no joint of the robot stands for one of the leader's."""
+        """Return that no joints are mapped."""
         return FollowerInLeaderJoints(*np.full((4, self._n), np.nan))
 
 
 class PoseAfar:
-    """Pose mirror of one limb of a remote robot; stands in for ``PoseMirror``.
-
-    Attributes:
-        is_driving: The limb's pose drives.
-        is_scaled: ``retarget.scale`` counts; it is undone beside the robot.
-    """
+    """Pose mirror of one limb of a remote robot, as ``PoseMirror``."""
 
     is_scaled = False
 
@@ -163,7 +141,7 @@ class PoseAfar:
         anchors: Anchors | None,  # noqa: ARG002 - they are beside the robot
         q_robot: tuple[Vec, Vec, Vec],  # noqa: ARG002 - likewise
     ) -> Displacements:
-        """Return how far the hand is from where the robot is held, and in which way."""
+        """Return the displacement from the held pose to the hand."""
         hand = self._follower.find_hand(self._place)
         if hand is None:
             return NOWHERE

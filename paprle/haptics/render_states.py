@@ -1,13 +1,13 @@
-"""States of a feedback step, decided from five facts; no torque is computed here.
+"""States of a feedback step, without torques.
 
-=============  =====================================================================
-``SILENT``     Nothing fresh may be rendered to: limp, and everything starts anew.
-``FIRST``      Nothing was rendered before: limp, until it is known how it moves.
-``STALLED``    The step before was too long ago: starts anew, as ``FIRST``.
-``STANDING``   There is no newer sample of the leader: the torque stands.
-``OVERSPEED``  The leader is too fast: it is damped, and nothing else (F4).
-``RENDERING``  The laws are evaluated; who drives is another question, limb by limb.
-=============  =====================================================================
+=============  ==================================================
+``SILENT``     Inputs are not fresh: limp, restart.
+``FIRST``      Nothing was rendered before: limp, motion unknown.
+``STALLED``    The step before was too long ago: as ``FIRST``.
+``STANDING``   No newer sample: the torque stands.
+``OVERSPEED``  The leader is too fast: damping alone (F4).
+``RENDERING``  Laws are evaluated.
+=============  ==================================================
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ class Situation(NamedTuple):
     """Facts about a step before anything is rendered.
 
     Attributes:
-        is_accepted: Sample, session and leader are fresh and may be rendered to.
-        was_silent: The step before was silent, or there was none.
+        is_accepted: Inputs are fresh and valid.
+        was_silent: The step before was silent or absent.
         since_step_ns: Time since the step before, [ns].
-        since_sample_ns: Time from the sample of the step before to this one, [ns].
-        speed: Of the fastest joint, [rad/s]; NaN counts as too fast.
+        since_sample_ns: Time between the last two samples, [ns].
+        speed: Of the fastest joint, [rad/s]; NaN: too fast.
     """
 
     is_accepted: bool
@@ -70,5 +70,5 @@ _RULES: tuple[tuple[RenderState, Callable[[Situation, Bounds], bool]], ...] = (
 
 
 def find_render_state(now: Situation, bounds: Bounds) -> RenderState:
-    """Return what the step does."""
+    """Return the state of a step."""
     return next(state for state, holds in _RULES if holds(now, bounds))

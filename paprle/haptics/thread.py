@@ -1,9 +1,4 @@
-"""The feedback thread: beside the leader's own, at its own rate, never in its way.
-
-Whatever goes wrong in here leaves a limp leader and is reported; the leader process and
-the session go on. A thread that stalls leaves one, too: the leader renders no torque
-that is older than 50 ms.
-"""
+"""Feedback thread at its own rate; any failure or stall leaves a limp leader."""
 
 from __future__ import annotations
 
@@ -34,11 +29,11 @@ _KEPT = 1 << 16  # chosen: wake-ups that are remembered; 160 s of them at 400 Hz
 class Sources(NamedTuple):
     """Functions that return the newest records, or None before the first.
 
-    A record that has not changed may be the same object as before.
+    An unchanged record may be the same object as before.
 
     Attributes:
         session: Feedback of the session for the leader.
-        anchors: Anchors fixed at engagement.
+        anchors: Anchors of engagement.
         status: The gate's status.
     """
 
@@ -48,13 +43,12 @@ class Sources(NamedTuple):
 
 
 class FeedbackThread(threading.Thread):
-    """Renders torques until it is told to end, or something in it fails.
+    """Renders torques until it is closed or fails.
 
     Attributes:
-        n_steps: Steps so far that were not idle.
-        n_overruns: Deadlines that it missed.
-        is_idle: Nobody drives, nobody uses the leader, and nothing is rendered or
-            torques stand; then it steps 50 or 100 times a second.
+        n_steps: Steps that were not idle.
+        n_overruns: Missed deadlines.
+        is_idle: Nothing changes, so that it steps at 50 or 100 Hz.
         period_ns: Until its next step, [ns].
     """
 
@@ -122,7 +116,7 @@ class FeedbackThread(threading.Thread):
             self._leader.apply(_add(told, tau, now_ns))
 
     def _find_rate(self, told: Feedback | None, tau: Mapping[str, Vec]) -> float:
-        """Return how often to step, [Hz]: seldom where nothing moves or changes."""
+        """Return the rate of steps, [Hz]: low where nothing moves or changes."""
         before, self._tau = self._tau, tau
         if told is None or told.state != _WAITING or not self._leader.is_at_rest:
             return self._rate
@@ -133,7 +127,7 @@ class FeedbackThread(threading.Thread):
         return min(rest, self._rate)
 
     def summarise(self) -> str:
-        """Return how punctual it was while it did not idle; empty if it never ran."""
+        """Return its punctuality while not idle; empty if it never ran."""
         if self.n_steps == 0 or self._busy_ns == 0:
             return ""
         rate = 1e9 * self.n_steps / self._busy_ns
@@ -145,7 +139,7 @@ class FeedbackThread(threading.Thread):
         )
 
     def close(self) -> None:
-        """End it, and wait for that."""
+        """Stop and join the thread."""
         self._must_end.set()
         if self.is_alive():
             self.join(_SHUTDOWN_TIMEOUT)
@@ -157,7 +151,6 @@ class FeedbackThread(threading.Thread):
 
 
 def _stand(before: Mapping[str, Vec], tau: Mapping[str, Vec]) -> bool:
-    """Whether torques are what they were."""
     return before.keys() == tau.keys() and all(
         before[limb].shape == torque.shape
         and bool((np.abs(torque - before[limb]) <= _STANDS).all())
@@ -166,5 +159,4 @@ def _stand(before: Mapping[str, Vec], tau: Mapping[str, Vec]) -> bool:
 
 
 def _add(told: Feedback, tau: Mapping[str, Vec], now_ns: int) -> Feedback:
-    """Return the session's feedback with the current torques."""
     return replace(told, stamp_ns=now_ns, tau=tau)

@@ -1,10 +1,7 @@
-"""Pose of a robot led by a remote hand, and what holds it, in the hand's axes.
+"""Pose and held displacement of a robot led by a remote hand, in the hand's axes.
 
-Both are computed beside the robot, where every measurement is, and cross a link as a
-pose and a displacement. With R_cmd = L R K, p_cmd = p₀ + s L (p − p_l0)
-(``paprle.haptics.mirror``) a hand at the robot's pose would be at R = Lᵀ R_f Kᵀ and
-p = p_l0 + Lᵀ (p_f − p₀) / s. The remote hand meets its wall there, however it has moved
-meanwhile.
+With R_cmd = L R K, p_cmd = p₀ + s L (p − p_l0) the hand's pose is R = Lᵀ R_f Kᵀ,
+p = p_l0 + Lᵀ (p_f − p₀) / s.
 """
 
 from __future__ import annotations
@@ -26,11 +23,7 @@ _LEAST = 1e-4  # [m] and [rad] chosen: as the law ``contact`` has it
 
 
 class HeldHands:
-    """Watches the gate's statuses for what holds limbs that hands lead by their poses.
-
-    Attributes:
-        follower: The follower, by the gate's status.
-    """
+    """Finds the held hands from the gate's statuses."""
 
     def __init__(
         self,
@@ -40,15 +33,7 @@ class HeldHands:
         pairing: Pairing,
         layout: Layout,
     ) -> None:
-        """Make it.
-
-        Args:
-            settings: Section ``feedback``.
-            robot: The robot.
-            leader: What the leader says of itself.
-            pairing: Who drives whom.
-            layout: What crosses process borders.
-        """
+        """Make it."""
         self.follower = FollowerSide(layout, settings.rig, JointMirror([], 0), [])
         self._stale_ns = round(1e9 * settings.stale_after)
         places = {name: i for i, name in enumerate(robot.limbs)}
@@ -64,12 +49,7 @@ class HeldHands:
         self.follower.update(status)
 
     def find(self, now_ns: int, anchors: Anchors | None) -> tuple[HeldHand, ...]:
-        """Return each hand that drives; of one that drives several limbs, the surest.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-            anchors: What engaging fixed.
-        """
+        """Return the held state of each driving hand; of several limbs, the surest."""
         if anchors is None or not self.follower.is_following(now_ns, self._stale_ns):
             return ()
         found: dict[int, HeldHand] = {}
@@ -101,6 +81,5 @@ class HeldHands:
 
 
 def _find_way(moved: Vec) -> Vec:
-    """Return the direction of a displacement, shape (3,); zeros where it has none."""
     length = float(np.linalg.norm(moved))
     return moved / length if length > _LEAST else 0.0 * moved

@@ -1,11 +1,7 @@
-"""Which joints of the follower something holds back; decided in two measurements.
+"""Detection of held joints within two measurements.
 
-A joint that is free moves as its model does, but for what the lag is off: by δ |a| in
-speed, and by δ |v| in place. One that has met something stops while its command and its
-model both go on, whichever its lag is nearer to. So a joint is held once it falls
-behind both of them within a few milliseconds, or behind its model in all, by more than
-that, in the direction in which it is commanded. It is held until its
-command comes back to where it is, or it moves as fast as its model again.
+A held joint falls behind command and model, or behind the model in all, by more than
+its lag's error: δ |a| in speed, δ |v| in position.
 """
 
 from __future__ import annotations
@@ -44,16 +40,11 @@ class Contact:
     """Contacts of n joints.
 
     Attributes:
-        held: How sure it is that something holds a joint back, from −1 (from moving
-            down) to 1 (from moving up), shape (n,).
+        held: Certainty of being held, −1 (moving down) to 1 (up), shape (n,).
     """
 
     def __init__(self, lag: Vec) -> None:
-        """Make it.
-
-        Args:
-            lag: Of each joint, as far as it is known, shape (n,), [s].
-        """
+        """Make it for lags of shape (n,), [s]."""
         self._unsure = _UNSURE + _UNSURE_SHARE * lag
         n = lag.size
         self._share, self._side = np.zeros(n), np.zeros(n)
@@ -68,19 +59,12 @@ class Contact:
         return held
 
     def reset(self) -> None:
-        """Forget everything: nothing is held."""
+        """Forget all contacts."""
         self._share[:] = self._side[:] = self._speed[:] = self._acceleration[:] = 0.0
         self._slow, self._past = None, []
 
     def update(self, dt: float, q_cmd: Vec, q_meas: Vec, q_model: Vec) -> None:
-        """Judge one more measurement.
-
-        Args:
-            dt: Time since the one before, [s].
-            q_cmd: Newest command, shape (n,), [rad].
-            q_meas: Where the joints are.
-            q_model: Where they would be if nothing touched them.
-        """
+        """Judge a measurement of shape (n,), [rad], after ``dt``, [s]."""
         self._past = [one._replace(age=one.age + dt) for one in self._past]
         while len(self._past) > 1 and self._past[1].age >= _WINDOW - 0.5 * dt:
             self._past.pop(0)
@@ -114,7 +98,6 @@ class Contact:
         self._share = np.minimum(np.maximum(self._share + step, 0.0), 1.0)
 
     def _follow_peaks(self, velocity: Vec, dt: float) -> None:
-        """Remember speeds and accelerations of the model for a while."""
         slow = velocity if self._slow is None else self._slow
         acceleration = np.abs(velocity - slow) / (dt + _SMOOTH)
         self._slow = slow + (velocity - slow) * (dt / (dt + _SMOOTH))

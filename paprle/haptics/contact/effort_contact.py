@@ -1,11 +1,6 @@
-"""Contact force of the follower from its measured efforts, without a model.
+"""Contact force from measured efforts of a stiff drive, without a model.
 
-A stiff drive in contact shows next to no position error; its effort does. Weight and
-friction are subtracted by the effort of the free motion a moment ago. The command
-separates inertia from contact: an effort that rises while the command accelerates is
-inertia, otherwise contact. A contact that begins while the command accelerates is thus
-missed; the cue of distances covers it. During contact the reference nearly stands
-still, or contact would be learnt away.
+Recent free motion gives the reference; a rise while the command accelerates is inertia.
 """
 
 from __future__ import annotations
@@ -27,15 +22,10 @@ _QUIET_TIME = 0.1  # [s] chosen: a drive follows an acceleration within it
 
 
 class Touch:
-    """The effort beyond that of free motion, from one status to the next."""
+    """Effort beyond that of free motion, status by status."""
 
     def __init__(self, ddq_max: Vec, full: float) -> None:
-        """Take what it is measured by.
-
-        Args:
-            ddq_max: Acceleration limits A by joint, shape (n,), [rad/s²].
-            full: Effort that is felt fully, [N·m].
-        """
+        """Make it for limits A, (n,), [rad/s²], and the effort of full touch, [N·m]."""
         self._per_ddq, self._full = 1.0 / ddq_max, full
         self.choose_joints(np.ones(ddq_max.shape, dtype=np.bool_))
 
@@ -45,7 +35,7 @@ class Touch:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the past: the follower was not heard of for a while."""
+        """Forget the past, after a pause of statuses."""
         self._free: Vec | None = None
         self._dq: Vec | None = None
         self._activity = 1.0
@@ -53,15 +43,9 @@ class Touch:
         self._is_touching, self._peak = False, 0.0
 
     def step(self, tau: Vec, dq_cmd: Vec, dt: float) -> float | None:
-        """Return how hard it presses, 0 … 1 of the full effort.
+        """Return the touch, 0 … 1; None without measured efforts or contact.
 
-        Args:
-            tau: Measured efforts, shape (n,), [N·m]; NaN where there are none.
-            dq_cmd: Velocities of the command, shape (n,), [rad/s].
-            dt: Time since the last status, [s].
-
-        Returns:
-            The share; None where efforts are not measured, or show no contact.
+        ``tau`` are measured efforts, shape (n,), [N·m], NaN: none.
         """
         tau = np.where(self._counts, tau, 0.0)
         if not math.isfinite(float(np.add.reduce(tau))):
@@ -100,5 +84,4 @@ class Touch:
 
 
 def _measure(tau: Vec, reference: Vec) -> float:
-    """Return by how much efforts differ, at the joint where they do most, [N·m]."""
     return float(np.maximum.reduce(np.abs(tau - reference)))

@@ -1,22 +1,12 @@
-"""The stability gate F2: no stiffness that the leader's damping cannot hold.
+"""Stability bound F2 on laws, given the leader's damping (Colgate and Schenkel 1997).
 
-A spring whose reaction comes late by d takes the damping K sin(ω d) / ω ≤ K d away.
-With the sum of all laws, over the leader's workspace, and a factor of two in hand, it
-asks at every frequency ω that
+At every frequency ω, over the workspace, with s(ω, d) = sin(ω d) / ω:
 
-    λ_max( B_ω^−½ [2 s(ω, T/2 + T_d) K_local + 2 s(ω, T/2 + T_d + L̂) K_delayed] B_ω^−½ )
+    λ_max(B_ω^−½ K_ω B_ω^−½) ≤ 1,  B_ω = B + b Re[e^{−jω (T/2 + T_d)} / (1 + jω τ)]
+    K_ω = 2 s(ω, T/2 + T_d) K_local + 2 s(ω, T/2 + T_d + L̂) K_delayed
 
-be at most 1, where s(ω, d) = sin(ω d) / ω, T is the period, T_d the loop's delay, L̂ the
-longest lag that the reference may have, and
-
-    B_ω = B + b Re[ e^{−jω (T/2 + T_d)} / (1 + jω τ) ]
-
-is the measured damping B, less what laws cancel of it, and what laws add: b, as late as
-everything else and behind a filter of time constant τ, helps slow motion and harms
-quick motion. The leader's Re Z(jω) is then positive with whatever inertia: it is stable
-in any passive hand (Colgate and Schenkel 1997). Without b it is worst at ω → 0, where
-with all of K delayed it reads λ_max(B^−½ K B^−½) ≤ ½ / (T/2 + T_d + L̂) (``safety.md``
-F2 as amended).
+Period T, loop delay T_d, longest lag L̂, remaining damping B, added damping b behind a
+filter τ (``safety.md`` F2).
 """
 
 from __future__ import annotations
@@ -39,10 +29,10 @@ _N_OMEGA = 48  # chosen: denser changes the bound by less than 1 %
 
 
 class Weighted(NamedTuple):
-    """A law by name, and its weight: of all joints, or shape (m,).
+    """A named law and its weight: of all joints, or shape (m,).
 
     Attributes:
-        is_scalable: Its gains are nobody's choice, and may be scaled down.
+        is_scalable: Its gains are defaults, which may be scaled down.
     """
 
     name: str
@@ -56,11 +46,10 @@ class Delays(NamedTuple):
 
     Attributes:
         period: Between two torques.
-        loop: Of the leader's motion until its torque.
+        loop: From the leader's motion to its torque.
         lag: Of the follower behind its command.
-        bus: Of a torque against a follower that is held; of one over a link what
-            yields there, too.
-        round_trip: Of the link to the follower that ``bus`` counts; 0: it is here.
+        bus: Of a torque against a held follower, with the share of a link.
+        round_trip: Of the link that ``bus`` counts; 0: local.
     """
 
     period: float
@@ -71,14 +60,7 @@ class Delays(NamedTuple):
 
     @classmethod
     def of(cls, rate: float, rig: RigSettings, round_trip: float = 0.0) -> Delays:
-        """Return those of a rig.
-
-        Args:
-            rate: At which torques change, [Hz].
-            rig: The rig; of its follower's joints, the slowest, as late as it may ever
-                be learnt to be.
-            round_trip: Of a link to the follower, [s]; 0: it is here.
-        """
+        """Return the delays of a rig's slowest joint; rate of torques in [Hz]."""
         lags = ((rig.dead_time, rig.time_constant), *rig.lags.values())
         lag = max(map(sum, lags)) * (1.0 + rig.lag_spread)
         own = rig.leader_delay
@@ -89,30 +71,24 @@ class Delays(NamedTuple):
 
     @property
     def local(self) -> float:
-        """Of a spring to a reference that stands still."""
+        """Delay of a spring to a fixed reference."""
         return self.period / 2.0 + self.loop
 
     @property
     def contact(self) -> float:
-        """Of a spring to a follower that is held: the way to it is not in the loop."""
+        """Delay of a spring to a held follower, without the way to it."""
         return self.period / 2.0 + self.bus
 
     @property
     def delayed(self) -> float:
-        """Of a spring to the follower."""
+        """Delay of a spring to the follower."""
         return self.local + self.lag
 
 
 def find_loop_delay(leader: float, session: float, gate: float) -> float:
-    """Return the delay that the rates alone make; no rig is quicker.
+    """Return the least delay, [s], of loops at these rates, [Hz].
 
-    Whatever passes a loop waits half a period for it. It passes the bus as a sample and
-    as a torque, and the gate as a command and as a measurement.
-
-    Args:
-        leader: Rate of the leader's bus, [Hz].
-        session: Rate of the tick, [Hz].
-        gate: Rate of the gate, which is the follower's, [Hz].
+    Each passage waits half a period; bus and gate are passed twice.
     """
     return 0.5 * (2.0 / leader + 1.0 / session + 2.0 / gate)
 
@@ -121,11 +97,11 @@ class Margin(NamedTuple):
     """Stability margin of the laws, in the posture nearest to the bound.
 
     Attributes:
-        ratio: Of stiffness to what is stable; 1 is the bound, 2 decays no more.
+        ratio: Stiffness over the stable one; 1 is the bound, 2 no longer decays.
         joint: The joint with the largest share.
-        K: Stiffness at that joint of all laws, [N·m/rad].
-        B: Damping that is left there, [N·m·s/rad]; not above 0: none.
-        lost: Damping that laws cancel there, [N·m·s/rad].
+        K: Stiffness there, [N·m/rad].
+        B: Remaining damping there, [N·m·s/rad]; may be ≤ 0.
+        lost: Damping cancelled there, [N·m·s/rad].
         shares: Share of the ratio by law, the largest first.
     """
 
@@ -138,15 +114,14 @@ class Margin(NamedTuple):
 
 
 class Springs(NamedTuple):
-    """Springs and damping that P laws declare over N postures of a limb of m joints.
+    """Springs and damping of P laws over N postures of a limb of m joints.
 
     Attributes:
-        names: Of the laws.
-        local: Stiffness against what stands still, shape (N, P, m, m), [N·m/rad].
+        local: Stiffness against a fixed reference, shape (N, P, m, m), [N·m/rad].
         delayed: Stiffness against the follower, shape (N, P, m, m).
-        lost: Damping that they cancel, shape (N, m), [N·m·s/rad].
-        added: Damping that they add, shape (N, P, m).
-        filters: Time constants of what they add, shape (P,), [s].
+        lost: Cancelled damping, shape (N, m), [N·m·s/rad].
+        added: Added damping, shape (N, P, m).
+        filters: Time constants of added damping, shape (P,), [s].
     """
 
     names: tuple[str, ...]
@@ -167,14 +142,14 @@ class Springs(NamedTuple):
         )
 
     def scale(self, laws: npt.NDArray[np.bool_], gain_scale: Vec) -> Springs:
-        """Return all springs, those of some laws multiplied by a factor a joint."""
+        """Return springs with those of some laws scaled by joint."""
         # within a group the factor is one; between groups such laws have no stiffness
         root = np.sqrt(gain_scale)
         share = np.where(laws[:, None, None], root[:, None] * root, 1.0)
         return self._replace(local=self.local * share, delayed=self.delayed * share)
 
     def mute(self, laws: npt.NDArray[np.bool_]) -> Springs:
-        """Return all springs without the stiffness of some laws; damping stays."""
+        """Return springs without the stiffness of some laws; damping stays."""
         return self._replace(
             local=np.where(laws[:, None, None], 0.0, self.local),
             delayed=np.where(laws[:, None, None], 0.0, self.delayed),
@@ -184,7 +159,7 @@ class Springs(NamedTuple):
 def read_springs(
     laws: Sequence[Weighted], postures: Sequence[FeedbackInput]
 ) -> Springs:
-    """Collect stiffness and damping of all laws in every posture."""
+    """Return stiffness and damping of all laws in every posture."""
     n, p, m = len(postures), len(laws), postures[0].q.size
     local, delayed = np.zeros((2, n, p, m, m))
     damping = np.zeros((n, p, m))
@@ -207,16 +182,9 @@ def read_springs(
 def measure_margin(
     springs: Springs, damping: Vec, joints: Sequence[str], delays: Delays
 ) -> Margin:
-    """Find where a limb's laws come nearest to the bound.
+    """Return the margin of a limb at its worst posture and frequency.
 
-    Args:
-        springs: Of all laws that are on, over the limb's workspace.
-        damping: Measured damping, shape (m,), [N·m·s/rad].
-        joints: Names of the limb's joints.
-        delays: What makes springs late.
-
-    Returns:
-        The worst posture and frequency.
+    ``damping`` is measured, shape (m,), [N·m·s/rad].
     """
     omega = _list_frequencies(springs, delays)
     B = _find_damping(springs, damping, omega, delays)  # (N, W, m)
@@ -251,7 +219,7 @@ def measure_margin(
 
 
 def _list_frequencies(springs: Springs, delays: Delays) -> Vec:
-    """Return those to be tried, shape (W,), [rad/s]; rest alone where it is worst."""
+    """Return the frequencies to try, (W,), [rad/s]; rest alone where it is worst."""
     if not springs.added.any():
         return np.zeros(1)
     fastest = np.pi / delays.period
@@ -269,12 +237,8 @@ def _find_damping(springs: Springs, damping: Vec, omega: Vec, delays: Delays) ->
 def refuse_unstable(margins: Sequence[Margin], delays: Delays) -> None:
     """Refuse laws above the bound.
 
-    Args:
-        margins: One a limb.
-        delays: What makes springs late.
-
     Raises:
-        ConfigError: With every limb that is above it, its numbers, and what to lower.
+        ConfigError: With every limb above it, its numbers, and what to lower.
     """
     problems = [
         _describe(margin, delays) for margin in margins if not margin.ratio <= 1.0
@@ -314,7 +278,6 @@ def _describe(margin: Margin, delays: Delays) -> str:
 
 
 def _describe_link(delays: Delays) -> str:
-    """Return the round trip that link contact was judged at, and the delay it adds."""
     if not delays.round_trip:
         return ""
     added = _YIELDS * (delays.round_trip + delays.lag)

@@ -1,16 +1,9 @@
-"""The stability gate F2 in contact: what a hand and the gears' friction hold.
+"""Stability bound F2 in contact, with the damping of hand and gears.
 
-A spring K that comes late by d feeds K d v² to a motion of speed v. A joint that
-presses on a wall is held by a hand, and its gears are rubbed dry. A hand that holds on
-at all damps its handle by b_h along every axis and by b_r about it; dry friction c
-takes c |v|, no less than (c / v₀) v² up to the speed v₀ (Diolaiti et al. 2006). So
-while the hand is there and slower than v₀, with the factor of two that F2 has,
+A hand damps its handle by b_h and b_r; dry friction c gives c / v₀ up to the speed v₀
+(Diolaiti et al. 2006). With d = T/2 + bus delay,
 
-    λ_max( B_c^−½ [2 d Σ K] B_c^−½ ) ≤ 1,      B_c = B + c / v₀ + Jᵀ diag(b_h, b_r) J
-
-over the workspace, d = T/2 + the delay of the leader's own bus: what holds the follower
-stands still, so neither the follower nor the way to it is in this loop. A leader that
-was let go of, or is quicker, is not covered by this bound but by the observer (F3).
+    λ_max(B_c^−½ [2 d Σ K] B_c^−½) ≤ 1,  B_c = B + c / v₀ + Jᵀ diag(b_h, b_r) J
 """
 
 from __future__ import annotations
@@ -45,13 +38,7 @@ _GRIP = np.array([HAND] * 3 + [WRIST] * 3)
 def find_held_damping(limb: LeaderLimb, joints: LeaderJoints, dry_share: float) -> Vec:
     """Return B_c in the postures of ``sample_postures``, (N, m, m), [N·m·s/rad].
 
-    Args:
-        limb: The limb.
-        joints: What is known of all joints.
-        dry_share: Share of the dry friction that laws cancel.
-
-    Returns:
-        One matrix a posture; each is positive definite.
+    ``dry_share`` is the share of dry friction that laws cancel.
     """
     own = joints.damping[limb.rows]
     own = own + (1.0 - min(dry_share, 1.0)) * joints.dry[limb.rows] / _SPEED
@@ -70,17 +57,7 @@ def find_held_damping(limb: LeaderLimb, joints: LeaderJoints, dry_share: float) 
 def measure_held_margin(
     springs: Springs, B: Vec, joints: Sequence[str], delays: Delays
 ) -> Margin:
-    """Find where a limb's laws come nearest to the bound in contact.
-
-    Args:
-        springs: Of all laws, over the limb's workspace.
-        B: Of ``find_held_damping``.
-        joints: Names of the limb's joints.
-        delays: What makes springs late.
-
-    Returns:
-        The worst posture.
-    """
+    """Return the margin of a limb in contact at its worst posture, for B_c."""
     late = 2.0 * delays.contact * springs.local
     late = late + 2.0 * delays.delayed * springs.delayed
     root = np.linalg.inv(np.linalg.cholesky(B))
@@ -108,18 +85,15 @@ def fit_held(
     joints: Sequence[str],
     delays: Delays,
 ) -> Fit:
-    """Scale the laws of contact as far as a limb needs.
+    """Return the scales of the laws of contact, and their margin.
 
     Args:
-        springs: Of all laws, over the limb's workspace.
-        is_scalable: Which laws may be scaled, shape (P,).
+        springs: Over the limb's workspace.
+        is_scalable: Shape (P,).
         groups: Joints that share a scale; each joint is in one group.
         B: Of ``find_held_damping``.
-        joints: Names of the limb's joints.
-        delays: What makes springs late.
-
-    Returns:
-        The scales, and how near to the bound all laws are then.
+        joints: Names of joints.
+        delays: Delays of the springs.
     """
     gain_scale = np.ones(B.shape[-1])
     for group in groups:
@@ -139,7 +113,6 @@ def _find_scale(
     joints: Sequence[str],
     delays: Delays,
 ) -> float:
-    """Return the largest factor for all that may be scaled; 1 where it fits."""
     ones = np.ones(B.shape[-1])
 
     def fits(factor: float) -> bool:

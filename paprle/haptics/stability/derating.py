@@ -1,9 +1,7 @@
-"""Steady torque: what motors bear for minutes is less than what they bear in a press.
+"""Derating of torque caps by the motors' mean square torque over some seconds.
 
 "Stable motions are possible with robots designed for loads with 1/5 or less of the
-stall torque" (e-manual of every X series model); the cap of F1 is 3/10 of it. A mean
-square over some seconds stands for the heat: where its root comes near the fifth, the
-cap shrinks to it, so slowly that nobody feels a step, and grows back as slowly.
+stall torque" (e-manual of every X series model); the cap of F1 is 3/10 of it.
 """
 
 from __future__ import annotations
@@ -27,21 +25,12 @@ class Derating:
     """
 
     def __init__(self, m: int, torque_share: float) -> None:
-        """Make it, cold.
-
-        Args:
-            m: How many motors.
-            torque_share: Share of the stall torque that the caps are.
-        """
+        """Start cold; ``torque_share`` is the caps' share of the stall torque."""
         self._steady = min(1.0, STEADY / torque_share)
         self.load = np.zeros(m)
 
     def find_caps(self, caps: Vec) -> Vec:
-        """Return what the motors bear now, shape (M,), [N·m].
-
-        Args:
-            caps: What they bear cold.
-        """
+        """Return the present caps, from cold ones, shape (M,), [N·m]."""
         steady = self._steady * caps
         over = (np.sqrt(self.load) / np.maximum(steady, 1e-9) - _BEGINS) / (
             1.0 - _BEGINS
@@ -51,5 +40,5 @@ class Derating:
         )
 
     def warm(self, tau: Vec, dt: float) -> None:
-        """Count a torque, shape (M,), [N·m], that stands for a time dt, [s]."""
+        """Count a torque, shape (M,), [N·m], over a time dt, [s]."""
         self.load += (tau * tau - self.load) * min(dt / _WARMS, 1.0)

@@ -1,4 +1,4 @@
-"""Gain scaling of a limb's laws by F2: laws that always act, and laws of contact."""
+"""Gain scaling of a limb's laws by F2, always and in contact."""
 
 from __future__ import annotations
 
@@ -21,9 +21,8 @@ class LimbFit(NamedTuple):
     """Fit of a limb's laws to its damping.
 
     Attributes:
-        strict: Laws that always act, even if nobody holds the leader.
-        held: All laws in contact, where a hand presses; its scale is that of the laws
-            that are stiff in contact alone.
+        strict: Laws that always act, even on a released leader.
+        held: All laws in contact, with the scale of those stiff in contact alone.
     """
 
     strict: Fit
@@ -39,19 +38,7 @@ def fit_limb(
     *,
     is_whole: bool,
 ) -> LimbFit:
-    """Scale a limb's laws as far as their bounds need.
-
-    Args:
-        laws: All laws that are on.
-        postures: Of ``sample_postures``.
-        limb: The limb.
-        joints: What is known of all joints.
-        delays: What makes springs late.
-        is_whole: The joints of its arm share one scale.
-
-    Returns:
-        Scales and margins.
-    """
+    """Return scales and margins of a limb's laws; a whole arm shares one scale."""
     springs = read_springs(laws, postures)
     is_scalable = np.array([law.is_scalable for law in laws], dtype=np.bool_)
     in_contact = np.array([law.law.is_in_contact for law in laws], dtype=np.bool_)
@@ -78,14 +65,8 @@ def fit_limb(
 def find_dry_share(laws: Sequence[Weighted]) -> float:
     """Return the share of dry friction that all laws cancel.
 
-    Args:
-        laws: All laws that are on.
-
-    Returns:
-        The share.
-
     Raises:
-        ConfigError: If too little is left to be sure that some is.
+        ConfigError: If too little of it remains.
     """
     share = sum(float(np.max(law.weight)) * law.law.dry_share for law in laws)
     if share > _MOST_DRY:

@@ -1,8 +1,6 @@
-"""Scales the default gains of laws to what a rig can hold; see ``stability`` for F2.
+"""Scaling of default gains to F2; configured gains are kept or refused.
 
-Gains that somebody configured are kept, or refused. Where joint drives joint, each
-joint has a scale of its own, so that the weakest motor does not mute all others; where
-a pose drives, an arm's joints share one, because a spring at its eef must stay one.
+In joint mode each joint has its scale; where a pose drives, an arm's joints share one.
 """
 
 from __future__ import annotations
@@ -25,8 +23,8 @@ class Fit(NamedTuple):
     """Fit of a limb's laws to its damping.
 
     Attributes:
-        gain_scale: Factor on the torques of laws at their default gains, shape (m,).
-        margin: Stability margin of all laws with this factor.
+        gain_scale: Factor on torques of laws at default gains, shape (m,).
+        margin: Stability margin with this factor.
     """
 
     gain_scale: Vec
@@ -41,18 +39,15 @@ def fit_laws(
     joints: Sequence[str],
     delays: Delays,
 ) -> Fit:
-    """Scale a limb's laws down as far as its damping needs.
+    """Return the scales of a limb's laws, and their margin.
 
     Args:
-        springs: Of all laws, over the limb's workspace.
-        is_scalable: Which laws may be scaled, shape (P,).
+        springs: Over the limb's workspace.
+        is_scalable: Shape (P,).
         groups: Joints that share a scale; each joint is in one group.
-        damping: Measured damping, shape (m,), [N·m·s/rad].
-        joints: Names of the limb's joints.
-        delays: What makes springs late.
-
-    Returns:
-        The scales, and how near to the bound the laws are.
+        damping: Measured, shape (m,), [N·m·s/rad].
+        joints: Names of joints.
+        delays: Delays of the springs.
     """
     gain_scale = np.ones(damping.size)
     for group in groups:

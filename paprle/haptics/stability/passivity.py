@@ -1,19 +1,9 @@
-"""Time-domain passivity, joint by joint (``safety.md`` F3).
+"""Time-domain passivity by joint (``safety.md`` F3).
 
-The observer adds up the energy that the operator has put into the rendered torques,
-E = E₀ − Σ tau Δq. A torque reaches the motors late, by up to the delay of the leader's
-bus: of those that may have stood over the interval it counts the one that gave most. A
-torque is let through by E / (E₀ + T |tau| v), at most as
-a whole, where v is how fast the leader moves with it and T is long beside how late
-torques are. So a spring let go of gives back less than it took, late as it is, and what
-little it gives beyond is a share of E₀ that shrinks. A force that stands costs no
-energy: it is not cut, and where a hand holds against it E comes back to E₀. What was
-cut grows slowly, so that it does not chatter about rest.
-
-The controller damps before E falls below zero, from E₁ on: α = (E₁ − E) / (h dq²), at
-most ``alpha_max``; where that is not enough, the joint's torque is ramped to zero, and
-comes back slowly, once there is energy or the joint rests (Hannaford and Ryu 2002;
-Artigas et al. 2011).
+The observer counts E = E₀ − Σ tau Δq with the late torque that gave most, and passes
+a share E / (E₀ + T |tau| v) ≤ 1. Below E₁ the controller damps by
+α = (E₁ − E) / (h dq²) ≤ ``alpha_max``; beyond it the torque ramps to zero (Hannaford
+and Ryu 2002; Artigas et al. 2011).
 """
 
 from __future__ import annotations
@@ -41,18 +31,13 @@ class Passivity:
     """The observers and controllers of M joints.
 
     Attributes:
-        energy: What the operator has put in and not got back, shape (M,), [J].
-        share: Share of the torque that is let through, shape (M,).
+        energy: Net energy from the operator, shape (M,), [J].
+        share: Passed share of the torque, shape (M,).
         n_damped: Steps in which a controller acted, shape (M,).
     """
 
     def __init__(self, alpha_max: Vec, n_late: int = 0) -> None:
-        """Make them.
-
-        Args:
-            alpha_max: Most that a controller damps, shape (M,), [N·m·s/rad].
-            n_late: How many intervals late a torque may reach the motors.
-        """
+        """Make them; ``alpha_max`` has shape (M,), [N·m·s/rad]."""
         m = alpha_max.size
         self._alpha_max = alpha_max
         self._stood = np.zeros((n_late + 1, m))
@@ -61,25 +46,19 @@ class Passivity:
         self._slow, self._level = np.zeros(m), np.full(m, np.inf)
 
     def reset(self, joints: npt.NDArray[np.bool_]) -> None:
-        """Forget the energy of these joints, shape (M,): nothing is rendered there."""
+        """Reset the energy of joints, shape (M,), that render nothing."""
         self.energy[joints], self.share[joints] = _START, 1.0
         self._slow[joints], self._level[joints] = 0.0, np.inf
         self._stood[:, joints] = 0.0
 
     def observe(self, tau: Vec, moved: Vec) -> None:
-        """Count what torques took and gave over the last interval.
-
-        Args:
-            tau: What was asked for over it, shape (M,), [N·m].
-            moved: How far the joints moved meanwhile, shape (M,), [rad].
-        """
+        """Count the energy of torques, (M,), [N·m], over a motion, (M,), [rad]."""
         self._stood[1:] = self._stood[:-1]
         self._stood[0] = tau
         self.energy -= (self._stood * moved).max(axis=0)
         np.minimum(self.energy, _FULL, out=self.energy)
 
     def _ration(self, tau: Vec, dt: float) -> Vec:
-        """Give no more than what the operator put in lasts."""
         size, out = np.abs(tau), np.sign(tau) * self._slow
         needed = _START + _LASTS * size * np.maximum(out - _RESTS, 0.0)
         most = size * np.minimum(np.maximum(self.energy, 0.0) / needed, 1.0)
@@ -94,7 +73,7 @@ class Passivity:
         self.energy[rests & (self.energy < _START)] += _REFILL * dt
 
     def control(self, tau: Vec, dq: Vec, dt: float) -> Vec:
-        """Return the torque with what damping the energy asks for, shape (M,)."""
+        """Return the torque with the damping that E requires, shape (M,)."""
         self._slow += (dq - self._slow) * (dt / (dt + _SMOOTH))
         self._refill(tau, dt)
         tau = self._ration(tau * self.share, dt)
