@@ -108,8 +108,8 @@ def make_cue_limits(robot: RobotInfo, drives: Sequence[bool], kept: float) -> Cu
 def compute_cues(now: CueInput, limits: CueLimits) -> Cues:
     """Return the cues of one status; pure.
 
-    Limit is the largest of nearness to position limits and V, and distance to the request
-    if a limit acts. Clearance is 0 until the gate slows down, 1 at the kept one.
+    Limit is the largest of nearness to position limits and V, and, if a limit acts, the
+    distance to the request. Clearance is 0 until the gate slows down, then grows to 1.
     """
     half, late = now.q_late
     low = np.minimum(np.minimum(half, late), now.q_cmd)

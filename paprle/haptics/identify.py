@@ -105,7 +105,7 @@ def _find_tones(t: Vec, q: Vec) -> Vec:
 def fit_motor(t: Vec, tau: Vec, q: Vec, dq: Vec) -> Motor:
     """Return friction ≥ 0, inertia and delay of one joint.
 
-    Inputs have shape (N,), evenly spaced: [s], requested [N·m], measured [rad], [rad/s].
+    Inputs have shape (N,), evenly spaced: [s], requested [N·m], measured [rad], rates.
     """
     dt = float(np.median(np.diff(t)))
     ddq = np.gradient(dq, dt)

@@ -1,4 +1,4 @@
-"""A robot: URDF and settings in; one joint vector, limbs, limits and bodies out."""
+"""Robots: joint vector, limbs, limits and bodies, from URDF and settings."""
 
 from paprle.robot.chain import Limb
 from paprle.robot.model import RobotModel

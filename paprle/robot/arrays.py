@@ -1,9 +1,6 @@
-"""A robot's joints and bodies as arrays, and its forward kinematics, compiled.
+"""A robot's joints and bodies as arrays, and compiled forward kinematics.
 
-One pass gives the pose of every joint: limbs, bodies and Jacobians all read from it.
-The order is depth first, so that a parent stands before its children. A joint that
-mimics another is a joint like any other; it reads its position from the column of the
-joint it follows.
+A mimic joint reads the column of its source.
 """
 
 from __future__ import annotations
@@ -25,16 +22,16 @@ Bools = npt.NDArray[np.bool_]
 
 
 class Tree(NamedTuple):
-    """Joints, parents first; m of them, driven by a vector of n positions.
+    """m joints, parents first, driven by a vector of n positions.
 
     Attributes:
-        parent: Parent joint, -1 where it stands on the root, shape (m,).
-        R: Rotation of the joint's frame in its parent's at q = 0, shape (m, 3, 3).
-        p: Its origin there, shape (m, 3), [m].
-        axis: Unit vector in the joint's own frame, shape (m, 3).
-        is_prismatic: It slides, shape (m,).
-        column: Place in the vector that drives it, shape (m,).
-        scale: Its position is ``scale · q[column] + offset``, shape (m,).
+        parent: Parent joint, -1: the root, shape (m,).
+        R: Rotation in the parent at q = 0, shape (m, 3, 3).
+        p: Origin in the parent, shape (m, 3), [m].
+        axis: Unit vector in the joint's frame, shape (m, 3).
+        is_prismatic: Shape (m,).
+        column: Place in the driving vector, shape (m,).
+        scale: Position is ``scale · q[column] + offset``, shape (m,).
         offset: See ``scale``, shape (m,), [rad] or [m].
     """
 
@@ -49,20 +46,16 @@ class Tree(NamedTuple):
 
 
 class Bodies(NamedTuple):
-    """Convex bodies, each on one joint; nb of them.
-
-    A box has its longest side along z, so that z is the long axis of every body.
+    """nb convex bodies, each on one joint, with their long axis along z.
 
     Attributes:
-        joint: Joint of ``RobotModel.tree`` that moves it, -1: the root, shape (nb,).
-        R: Its rotation in that joint, shape (nb, 3, 3).
-        p: Its centre in that joint, shape (nb, 3), [m].
+        joint: Joint of ``RobotModel.tree``, -1: the root, shape (nb,).
+        R: Rotation in the joint, shape (nb, 3, 3).
+        p: Centre in the joint, shape (nb, 3), [m].
         kind: ``SPHERE`` and so on, shape (nb,).
-        size: Half extents along its axes, radius of its disc, radius of its ball,
-            shape (nb, 5), [m].
-        sphere: Radius of its bounding sphere, shape (nb,), [m].
-        capsule: Radius of the enclosing capsule on the line of half length
-            ``size[2]`` along z, shape (nb,), [m].
+        size: Half extents, radius of disc, radius of ball, shape (nb, 5), [m].
+        sphere: Radius of the bounding sphere, shape (nb,), [m].
+        capsule: Radius of the enclosing capsule along z, shape (nb,), [m].
     """
 
     joint: Ints
@@ -75,16 +68,12 @@ class Bodies(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """Bounds on the change of distances with each joint, whatever the posture.
-
-    A joint changes the pairs whose bodies it moves against each other, and no others:
-    of eight arms an eighth of the table is not zero.
+    """Posture-independent bounds on the change of distances, as a sparse table.
 
     Attributes:
-        starts: Where each pair's entries begin, and the end of the last, shape
-            (k + 1,).
-        column: Place of the entry's joint in the robot's vector, shape (nnz,).
-        rate: The bound, shape (nnz,), [m/rad] or [m/m].
+        starts: Begin of each pair's entries, and the last end, shape (k + 1,).
+        column: Joint of the entry in the robot's vector, shape (nnz,).
+        rate: Bound, shape (nnz,), [m/rad] or [m/m].
     """
 
     starts: Ints
@@ -93,13 +82,13 @@ class Reach(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """Pairs of bodies to keep apart; k of them, of a robot of n joints.
+    """k pairs of bodies to keep apart, of a robot of n joints.
 
     Attributes:
         a: One body, shape (k,).
         b: The other, shape (k,).
         keep: Clearance to hold, shape (k,), [m].
-        reach: How fast its distance can change at most.
+        reach: Bounds on the change of distance.
     """
 
     a: Ints
@@ -109,7 +98,7 @@ class Pairs(NamedTuple):
 
 
 def make_reach(dense: Vec) -> Reach:
-    """Return the entries of a table of shape (n, k) that are not zero."""
+    """Return the nonzero entries of a table of shape (n, k)."""
     pair, column = np.nonzero(dense.T)
     starts = np.searchsorted(pair, np.arange(dense.shape[1] + 1)).astype(np.int64)
     return Reach(starts, column.astype(np.int64), dense[column, pair])
@@ -117,13 +106,7 @@ def make_reach(dense: Vec) -> Reach:
 
 @inlined
 def bound_change(reach: Reach, k: int, travel: Vec) -> float:
-    """Return how much the distance of a pair can change at most, [m].
-
-    Args:
-        reach: Of all pairs.
-        k: The pair.
-        travel: How far each joint goes, shape (n,), [rad] or [m].
-    """
+    """Return a bound on the change of pair k's distance, [m], for travel (n,)."""
     change = 0.0
     for at in range(reach.starts[k], reach.starts[k + 1]):
         change += reach.rate[at] * travel[reach.column[at]]
@@ -131,7 +114,7 @@ def bound_change(reach: Reach, k: int, travel: Vec) -> float:
 
 
 class TreeJoint(NamedTuple):
-    """One joint of a tree that is being put together."""
+    """One joint of a tree under construction."""
 
     parent: int
     placement: pin.SE3
@@ -160,16 +143,7 @@ def make_tree(joints: Sequence[TreeJoint]) -> Tree:
 def make_robot_tree(
     urdf: Urdf, info: RobotInfo
 ) -> tuple[Tree, dict[str, tuple[int, pin.SE3]]]:
-    """Return all movable joints of a robot, and where its links are.
-
-    Args:
-        urdf: The robot's URDF.
-        info: Its actuated joints and mimics.
-
-    Returns:
-        The tree, and by link the joint that moves it (-1: none) with the link's pose
-        in that joint.
-    """
+    """Return a robot's movable joints, and by link its joint (-1: none) and pose."""
     columns = {name: k for k, name in enumerate(info.joint_names)}
     mimics = {mimic.joint: mimic for mimic in info.mimics}
     place: dict[str, tuple[int, pin.SE3]] = {urdf.root: (-1, pin.SE3.Identity())}
@@ -198,14 +172,7 @@ def make_robot_tree(
 
 @compiled
 def place_joints(tree: Tree, q: Vec, R: Vec, p: Vec) -> None:
-    """Write the pose of every joint in the root.
-
-    Args:
-        tree: The joints.
-        q: Positions, shape (n,), [rad] or [m].
-        R: Takes the rotations, shape (m, 3, 3).
-        p: Takes the origins, shape (m, 3), [m].
-    """
+    """Write the poses of all joints in the root to R, (m, 3, 3), and p, (m, 3), [m]."""
     for i in range(len(tree.parent)):
         position = tree.scale[i] * q[tree.column[i]] + tree.offset[i]
         x, y, z = tree.axis[i, 0], tree.axis[i, 1], tree.axis[i, 2]

@@ -1,7 +1,6 @@
-"""Stopping speed and distance of a joint: closed forms of discrete time, compiled.
+"""Stopping speed and distance of a joint in discrete time, compiled.
 
-Commands are c_k, v_k = (c_k − c_{k−1})/h, and braking takes A·h off the speed each
-period.
+Commands are c_k, v_k = (c_k − c_{k−1})/h; braking takes A·h off the speed per period.
 """
 
 from __future__ import annotations
@@ -15,21 +14,11 @@ _FAR = 1e6  # [rad] chosen: stands for "no limit"; keeps the closed form finite
 
 @compiled
 def compute_stopping_speed(distance: float, ddq_max: float, h: float) -> float:
-    """Return the highest speed that still stops within a distance.
+    """Return the highest speed, [rad/s], that stops within a distance, [rad].
 
-    Braking from v that starts in the next period covers
-    S(v) = (n + 1) v h − A h² n(n + 1)/2 with n = ⌊v/(A h)⌋, this period's step
-    included. S is continuous and monotone; this is its inverse,
-    v = (d + A h² n(n + 1)/2) / ((n + 1) h), n = ⌊(√(1 + 8 d/(A h²)) − 1)/2⌋.
-    The textbook √(2 A d) overshoots.
-
-    Args:
-        distance: Distance to the bound, [rad]; negative counts as 0.
-        ddq_max: Acceleration limit A, [rad/s²].
-        h: Period, [s].
-
-    Returns:
-        The speed, [rad/s], never more than ``distance / h``.
+    It inverts S(v) = (n + 1) v h − A h² n(n + 1)/2 with n = ⌊v/(A h)⌋:
+    v = (d + A h² n(n + 1)/2) / ((n + 1) h), n = ⌊(√(1 + 8 d/(A h²)) − 1)/2⌋,
+    at most ``distance / h``. A negative distance counts as 0.
 
     References:
         docs/SAFETY.md, V1.
@@ -42,7 +31,7 @@ def compute_stopping_speed(distance: float, ddq_max: float, h: float) -> float:
 
 @compiled
 def compute_stopping_distance(speed: float, ddq_max: float, h: float) -> float:
-    """Return how far a joint still goes when every next period brakes, [rad]."""
+    """Return the distance of a joint that brakes from the next period on, [rad]."""
     n = math.floor(speed / (ddq_max * h))
     return float(n * speed * h - ddq_max * h * h * n * (n + 1.0) / 2.0)
 

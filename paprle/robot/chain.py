@@ -1,9 +1,6 @@
-"""A limb: forward kinematics and Jacobian of one chain of joints.
+"""Forward kinematics and Jacobian of a limb, by its own pinocchio model.
 
-The chain has a pinocchio model of its own, rooted in the base link and made of the
-limb's joints alone, so that ``oMf[frame_id]`` is ``T_base_eef`` and nq = nv = n. All
-other joints on the way stand where they are held; a joint that mimics one of the limb
-moves with it.
+The model is rooted in the base link and has the limb's joints alone, nq = nv = n.
 """
 
 from __future__ import annotations
@@ -35,12 +32,10 @@ def chain_between(urdf: Urdf, base_link: str, eef_link: str) -> list[Step]:
 
 
 class Chain(NamedTuple):
-    """A chain of joints, twice.
+    """A chain of joints, as model and arrays.
 
     Attributes:
-        model: Its pinocchio model, nq = nv = n.
-        frame_id: Frame of the end-effector in it.
-        tree: The same joints as arrays.
+        frame_id: Frame of the end-effector.
         T_last_eef: The end-effector in its last joint.
     """
 
@@ -56,17 +51,7 @@ def make_chain(
     q_held: Mapping[str, float],
     mimics: Mapping[str, Mimic],
 ) -> Chain:
-    """Make the model of a chain.
-
-    Args:
-        steps: The joints on the way.
-        joint_names: Those that move; in the order of the way.
-        q_held: Where all others stand, [rad] or [m].
-        mimics: Mimics by joint.
-
-    Returns:
-        The chain.
-    """
+    """Return a chain; other joints stand at ``q_held``, [rad] or [m]."""
     names: list[str] = []
     joints: list[TreeJoint] = []
     T_parent_next = pin.SE3.Identity()
@@ -107,7 +92,6 @@ def _make_model(
     T_last_eef: pin.SE3,
     joint_names: Sequence[str],
 ) -> pin.Model:
-    """Return the pinocchio model of a chain."""
     model = pin.Model()
     parent = 0
     for name, joint in zip(names, joints, strict=True):
@@ -130,7 +114,7 @@ def _make_model(
 
 
 def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel:
-    """Return a joint with one coordinate; aligned where its axis is, for speed."""
+    """Return a joint with one coordinate, of an aligned type if possible, for speed."""
     letter = "XYZ"[int(np.argmax(axis))]
     is_aligned = bool(np.max(axis) > 1.0 - 1e-12)
     if kind == "prismatic":
@@ -146,22 +130,18 @@ class Limb:
     """One limb of a robot.
 
     Attributes:
-        name: Its name.
-        base_link: Link in which its poses are expressed.
-        eef_link: Its end-effector link.
-        joint_names: Its joints from base to eef.
-        indices: Their places in the robot's vector, shape (n_l,).
+        base_link: Link in which poses are expressed.
+        joint_names: Joints from base to eef.
+        indices: Places in the robot's vector, shape (n_l,).
         q_min: Lower position limits, shape (n_l,), [rad] or [m].
         q_max: Upper position limits, shape (n_l,).
         dq_max: Velocity limits, shape (n_l,), [rad/s] or [m/s].
         home: Home position, shape (n_l,).
-        gripper: Its gripper, if it has one.
         model: Pinocchio model of the chain, nq = nv = n_l.
-        data: Data of this model; not for two threads at once.
+        data: Data of this model; not thread-safe.
         frame_id: Frame of the eef: ``data.oMf[frame_id]`` is T_base_eef.
-        tree: The same chain as arrays, for kernels.
         R_eef: Rotation of the eef in the last joint, shape (3, 3).
-        p_eef: Its origin there, shape (3,), [m].
+        p_eef: Origin there, shape (3,), [m].
     """
 
     def __init__(self, info: LimbInfo, robot: RobotInfo, chain: Chain) -> None:
@@ -183,7 +163,7 @@ class Limb:
         self.p_eef = readonly(chain.T_last_eef.translation)
 
     def fk(self, q: Vec) -> pin.SE3:
-        """Return T_base_eef at q, shape (n_l,); NaN where q has any.
+        """Return T_base_eef at q, shape (n_l,); NaN if q has any.
 
         Raises:
             CommandError: If q has not one position a joint.
@@ -192,10 +172,7 @@ class Limb:
         return pin.updateFramePlacement(self.model, self.data, self.frame_id).copy()
 
     def jacobian(self, q: Vec) -> Vec:
-        """Return the body Jacobian of T_base_eef at q.
-
-        Returns:
-            Shape (6, n_l), linear first, expressed in the eef.
+        """Return the body Jacobian of T_base_eef at q, shape (6, n_l), linear first.
 
         Raises:
             CommandError: If q has not one position a joint.
@@ -209,7 +186,7 @@ class Limb:
         """Return the limb's part, shape (n_l,), of a robot vector, shape (n,).
 
         Raises:
-            CommandError: If it has not one position for each of the robot's joints.
+            CommandError: If it has not one position a joint.
         """
         part: Vec = self._as_robot_vector(q_robot)[self.indices]
         return part
@@ -218,14 +195,14 @@ class Limb:
         """Return the robot vector, shape (n,), with the limb's part replaced.
 
         Raises:
-            CommandError: If one of both has not one position a joint.
+            CommandError: If one has not one position a joint.
         """
         q = self._as_robot_vector(q_robot).copy()
         q[self.indices] = self.as_vector(q_limb)
         return q
 
     def as_vector(self, q: Vec) -> Vec:
-        """Return positions of the limb's joints as numbers, shape (n_l,).
+        """Return positions of the limb's joints as float64, shape (n_l,).
 
         Raises:
             CommandError: If there is not one a joint.
@@ -240,7 +217,6 @@ class Limb:
         return vector
 
     def _as_robot_vector(self, q_robot: Vec) -> Vec:
-        """Return robot positions, shape (n,) or (n, ticks), as numbers."""
         vector = _as_numbers(q_robot)
         if vector.shape[:1] != (self._n_robot,):
             raise CommandError(
@@ -260,5 +236,4 @@ def _as_numbers(values: npt.ArrayLike) -> Vec:
 
 
 def _tell(values: object, vector: Vec) -> str:
-    """Return what was given in place of a vector, for messages."""
     return f"shape {vector.shape}" if vector.shape else repr(values)

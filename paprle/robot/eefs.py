@@ -12,7 +12,7 @@ from paprle.robot.pose_rows import write_pose
 
 
 class Eefs:
-    """Poses of all eefs of a robot, each in its limb's base, in one pass."""
+    """Poses of all eefs, each in its limb's base."""
 
     def __init__(self, robot: RobotModel) -> None:
         limbs = tuple(robot.limbs.values())
@@ -32,12 +32,7 @@ class Eefs:
         self._p = np.array([limb.p_eef for limb in limbs])
 
     def place(self, q: Vec, rows: Vec) -> None:
-        """Write pose rows.
-
-        Args:
-            q: Positions of the robot's joints, shape (n,), [rad] or [m].
-            rows: Takes the poses by limb, shape (m, 7).
-        """
+        """Write pose rows by limb, shape (m, 7), at q, shape (n,)."""
         place_eefs(self._tree, self._last, self._R, self._p, q, rows)
 
 
@@ -45,15 +40,15 @@ class Eefs:
 def place_eefs(
     tree: Tree, last: Ints, R_eef: Vec, p_eef: Vec, q: Vec, rows: Vec
 ) -> None:
-    """Write the pose row of each limb's eef, each in its own base.
+    """Write the pose row of each limb's eef, in its own base.
 
     Args:
-        tree: The chains of all limbs, one after the other.
+        tree: Chains of all limbs.
         last: Last joint of each, shape (m,).
         R_eef: Rotation of the eef in it, shape (m, 3, 3).
-        p_eef: Its origin there, shape (m, 3), [m].
-        q: Positions of the robot's joints, shape (n,).
-        rows: Takes the rows, shape (m, 7).
+        p_eef: Origin there, shape (m, 3), [m].
+        q: Robot vector, shape (n,).
+        rows: Output, shape (m, 7).
     """
     R_all, p_all = np.empty(tree.R.shape), np.empty(tree.p.shape)
     T = np.empty((4, 4))

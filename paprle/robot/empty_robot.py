@@ -1,4 +1,4 @@
-"""A robot without joints: what leaders drive where no robot is known."""
+"""A robot without joints, for leaders without a robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""All movable joints of a robot in one pinocchio model, for what is judged by coal."""
+"""Movable joints of a robot as one pinocchio model, for coal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,12 @@ from paprle.robot.tree import Urdf
 
 
 class JointTree:
-    """All movable joints, mimics as joints of their own, in one pinocchio model.
+    """All movable joints in one pinocchio model, mimics included.
 
     Attributes:
-        model: The model.
         n: Joints of the robot's vector.
-        place: Joint id that moves a link and the link's pose in that joint, by link.
-        moved_by: The gripper joint that moves a link, by link of a finger.
+        place: Joint id and pose in that joint, by link.
+        moved_by: Gripper joint by link of a finger.
     """
 
     def __init__(
@@ -30,14 +29,7 @@ class JointTree:
         mimics: Sequence[Mimic],
         grippers: Collection[str] = (),
     ) -> None:
-        """Make the model.
-
-        Args:
-            urdf: The robot's URDF.
-            joint_names: The joints of its vector, in order.
-            mimics: What follows them.
-            grippers: Those of them that open and close a gripper.
-        """
+        """Make the model of a robot's vector, mimics and gripper joints."""
         self.model = pin.Model()
         self.n = len(joint_names)
         self.place: dict[str, tuple[int, pin.SE3]] = {
@@ -68,15 +60,15 @@ class JointTree:
         self._offset = np.array([row[2] for row in rows])
 
     def find_place(self, link: str) -> tuple[int, pin.SE3]:
-        """Return the joint that moves a link or a body of the scene, and its pose."""
+        """Return the joint of a link or scene body, and its pose there."""
         return self.place.get(link, (0, pin.SE3.Identity()))
 
     def expand(self, q: Vec) -> Vec:
-        """Return positions of all joints of the model from the robot's vector."""
+        """Return positions of all model joints from the robot's vector."""
         expanded: Vec = q[self._columns] * self._scale + self._offset
         return expanded
 
     def find_columns(self, a: str, b: str) -> list[int]:
-        """Return which joints of the robot's vector move one link against another."""
+        """Return the joints of the robot's vector between two links."""
         ways = [set(self.model.supports[self.find_place(link)[0]]) for link in (a, b)]
         return sorted({int(self._columns[joint - 1]) for joint in ways[0] ^ ways[1]})

@@ -1,8 +1,4 @@
-"""Limits and home of a robot: its URDF's, tightened by its settings.
-
-Everything that is wrong goes into one list of problems, so that a user sees all of it
-at once.
-"""
+"""Limits and home of a robot: its URDF's, tightened by its settings."""
 
 from __future__ import annotations
 
@@ -37,15 +33,8 @@ def resolve_limits(
     """Return limits and home of all actuated joints, by the fields of ``RobotInfo``.
 
     V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers
-    V / gripper_time, and J = limits.dddq_max, or 500 / s · A where nothing tells one;
-    neither above the joint's own, of ``ddq_max_joints``, ``dddq_max_joints``, or URDF.
-
-    Args:
-        joints: The actuated joints, in the order of the robot's vector.
-        limbs: Its limbs.
-        settings: Its settings.
-        limb_settings: Its limbs' settings, given or found.
-        problems: Takes what is wrong.
+    V / gripper_time; J = limits.dddq_max, or 500 / s · A. ``ddq_max_joints``,
+    ``dddq_max_joints`` and URDF bound both. ``problems`` collects errors.
     """
     limits = settings.limits
     names = [joint.name for joint in joints]
@@ -112,7 +101,6 @@ def _find_own(
     limits: LimitSettings,
     problems: list[str],
 ) -> float:
-    """Return what no other setting lifts: the joint's own limit; inf: it has none."""
     given: float | None = getattr(limits, key).get(joint.name)
     if given is not None and given > most:
         problems.append(
@@ -128,7 +116,6 @@ def _jerks(
     limits: LimitSettings,
     problems: list[str],
 ) -> list[float]:
-    """Return J of each joint: the least limit given, else a share of A."""
     found: list[float] = []
     short: dict[str, tuple[float, float]] = {}
     for joint, A in zip(joints, ddq_max, strict=True):
@@ -174,7 +161,7 @@ def _velocity(joint: UrdfJoint, limits: LimitSettings, problems: list[str]) -> f
 
 @dataclass(slots=True)
 class _Home:
-    """Home positions and where each stands in the YAML."""
+    """Home positions, each with its place in the YAML."""
 
     positions: dict[str, float]
     ranges: Mapping[str, tuple[float, float]]
@@ -232,13 +219,7 @@ def _home(
 
 
 def find_margin(q_min: Vec, q_max: Vec, asked: float) -> Vec:
-    """Return what commands keep from position limits (M2); the IK and the gate alike.
-
-    Args:
-        q_min: Lower limits, shape (n,), [rad] or [m].
-        q_max: Upper limits, shape (n,).
-        asked: The margin where joints have room for it, [rad] or [m].
-    """
+    """Return the margin to position limits (M2), shape (n,), [rad] or [m]."""
     margin: Vec = np.minimum(asked, _MARGIN_SHARE * (q_max - q_min))
     return margin
 

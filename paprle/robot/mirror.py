@@ -1,9 +1,4 @@
-"""Limbs that are each other's mirror image, left and right of a robot.
-
-The robot's plane of symmetry is its root's xz plane. A limb mirrors another where, with
-all joints at zero, each of its axes lies where the other's image is; then one sign a
-joint turns a posture of one limb into that of the other.
-"""
+"""Limbs that mirror each other in the root's xz plane, with a sign by joint."""
 
 from __future__ import annotations
 
@@ -26,7 +21,7 @@ class Twin(NamedTuple):
 
     Attributes:
         limb: The image.
-        signs: Of its joints, by those of the other, shape (n_l,).
+        signs: Of its joints, shape (n_l,).
     """
 
     limb: Limb
@@ -34,12 +29,7 @@ class Twin(NamedTuple):
 
 
 def find_twins(tree: Tree, limbs: Sequence[Limb]) -> dict[str, Twin]:
-    """Return the image of each limb that has one, by the first of the two names.
-
-    Args:
-        tree: All joints of the robot.
-        limbs: Its limbs; none is the image of two.
-    """
+    """Return the image of each limb that has one, by the first of the two names."""
     twins: dict[str, Twin] = {}
     taken: set[str] = set()
     ordered = sorted(limbs, key=lambda limb: limb.name)  # whatever the file's order
@@ -53,7 +43,6 @@ def find_twins(tree: Tree, limbs: Sequence[Limb]) -> dict[str, Twin]:
 
 
 def _find_signs(tree: Tree, limb: Limb, other: Limb) -> Vec | None:
-    """Return a sign for each joint, shape (n_l,); None where axes are elsewhere."""
     if len(limb.indices) != len(other.indices):
         return None
     m, n = len(tree.parent), 1 + int(tree.column.max())

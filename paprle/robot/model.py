@@ -1,9 +1,6 @@
-"""A robot: one vector of actuated joints, limbs by name, limits that only tighten.
+"""Robot model: one vector of actuated joints, limbs by name, limits.
 
-``RobotModel`` is made once, before anything is opened, and is told every mistake of
-URDF and settings at once. One angle stands for every actuated joint, continuous ones
-included, so that nq = nv = n here and in the models of the limbs; joints that mimic
-others are not in the vector.
+Every actuated joint has one angle, so that nq = nv = n; mimics are not in the vector.
 """
 
 from __future__ import annotations
@@ -48,20 +45,13 @@ class RobotModel:
     """A robot's kinematics, limits and collision bodies.
 
     Attributes:
-        info: What followers need to know of it; the vectors below stand in it.
-        name: Its name.
-        urdf_path: Its URDF.
-        joint_names: All actuated joints, in vector order: depth first in the URDF.
+        joint_names: Actuated joints, depth first in the URDF.
         home: Home positions, shape (n,), [rad] or [m].
         q_min: Lower position limits, shape (n,); -inf for continuous joints.
         q_max: Upper position limits, shape (n,).
         dq_max: Velocity limits V, shape (n,), [rad/s] or [m/s].
         ddq_max: Acceleration limits A, shape (n,), [rad/s²] or [m/s²].
-        limbs: Limbs by name, in order.
-        mimics: Joints that follow actuated ones.
-        tree: All movable joints as arrays, for kernels.
-        link_places: By link, the joint of ``tree`` that moves it (-1: none) and the
-            link's pose in that joint.
+        link_places: Joint of ``tree`` (-1: none) and pose in that joint, by link.
     """
 
     def __init__(
@@ -95,21 +85,13 @@ class RobotModel:
         root: Path | None = None,
         scene: Mapping[str, SceneBodySettings] | None = None,
     ) -> RobotModel:
-        """Make a robot from its settings.
+        """Return a robot from settings; missing limbs and homes are discovered.
 
-        Args:
-            settings: Its settings; limbs and their homes are discovered where
-                there are none.
-            name: Its name; that in the URDF when absent.
-            root: Folder that a relative ``settings.urdf`` is relative to; the working
-                directory when absent.
-            scene: Bodies beside it (``gate.scene``); it collides with them, too.
-
-        Returns:
-            The robot.
+        ``root`` is the folder of a relative URDF, by default the working directory; the
+        robot collides with ``scene``, too.
 
         Raises:
-            ConfigError: With everything that is wrong in URDF and settings.
+            ConfigError: With all problems of URDF and settings.
         """
         check_made(settings, f"follower {name or settings.urdf}")
         urdf = read_urdf((root or Path.cwd()) / settings.urdf)
@@ -119,18 +101,10 @@ class RobotModel:
     def from_urdf(
         cls, path: str | Path, limbs: Mapping[str, LimbSettings] | None = None
     ) -> RobotModel:
-        """Make a robot from a bare URDF.
-
-        Args:
-            path: The URDF.
-            limbs: Its limbs; discovered when absent, with homes far from limits and
-                singularities.
-
-        Returns:
-            The robot.
+        """Return a robot from a bare URDF; missing limbs and homes are discovered.
 
         Raises:
-            ConfigError: With everything that is wrong in it.
+            ConfigError: With all problems of the URDF.
         """
         urdf = read_urdf(Path(path).resolve())
         settings = RobotSettings(urdf=str(path), limbs=limbs)
@@ -140,17 +114,12 @@ class RobotModel:
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotModel:
-        """Make a robot from a follower's YAML, as ``paprle new-robot`` writes it.
+        """Return a robot from a follower's YAML, as ``paprle new-robot`` writes it.
 
-        Args:
-            path: The YAML; a relative URDF in it is relative to its folder, or else to
-                the workspace.
-
-        Returns:
-            The robot.
+        A relative URDF is relative to the YAML's folder, or else to the workspace.
 
         Raises:
-            ConfigError: With everything that is wrong in it.
+            ConfigError: With all its problems.
         """
         yaml = Path(path).resolve()
         return cls.from_settings(_read_settings(yaml), yaml.stem)
@@ -179,13 +148,8 @@ class RobotModel:
     def enclose_meshes(self) -> RobotModel:
         """Return this robot with collision bodies around its meshes.
 
-        They are those of ``paprle new-robot``. The URDF and the pairs that are kept
-        apart are new, and so are limbs and homes that were not given; limits that were
-        given stay. The first call takes up to minutes; the user's cache keeps its
-        result.
-
-        Returns:
-            The robot; the very same where no link has meshes alone.
+        Given limits, limbs and homes stay. The first call takes up to minutes; its result
+        is cached.
 
         Raises:
             ConfigError: If meshes cannot be enclosed.
@@ -209,7 +173,7 @@ class RobotModel:
 
     @property
     def bare_links(self) -> tuple[str, ...]:
-        """Links that nothing can keep apart: those with meshes alone, or all."""
+        """Links without checked bodies: those with meshes alone, or all."""
         urdf = self._urdf
         return urdf.mesh_links if urdf.primitives else tuple(urdf.links)
 
@@ -221,7 +185,7 @@ class RobotModel:
         return np.array([*own.indices, *places], dtype=np.int64)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
-        """Return two links that touch at q, shape (n,); None when all is clear."""
+        """Return two links that touch at q, shape (n,); None if clear."""
         return self._collisions().find_collision(q)
 
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
@@ -230,7 +194,7 @@ class RobotModel:
 
     @property
     def n_collision_pairs(self) -> int:
-        """Number of checked pairs of bodies; 0 where the URDF has only meshes."""
+        """Number of checked pairs of bodies."""
         return len(self._collisions().pairs)
 
     def guess_home(self) -> Vec:
@@ -239,11 +203,11 @@ class RobotModel:
         return guess_home(self.info, self.limbs, self.measure_clearances, twins)
 
     def list_doubts(self) -> list[str]:
-        """Return what cannot be true of it: limits in degrees, homes beyond a turn."""
+        """Return doubts about limits in degrees and homes beyond a turn."""
         return list_doubts(self.info, self._urdf)
 
     def describe_held(self) -> list[str]:
-        """Return which joints hold still because no limb has them, in some lines."""
+        """Return lines on the joints in no limb."""
         moved = {j for limb in self.info.limbs for j in limb.joint_names}
         moved |= {limb.gripper.joint for limb in self.info.limbs if limb.gripper}
         held = [name for name in self.joint_names if name not in moved]
@@ -258,7 +222,7 @@ class RobotModel:
         return self._collisions().min_clearance(q)
 
     def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
-        """Return the first index along a path where two links touch, and which."""
+        """Return the first index along a path where two links touch, and these."""
         for index, q in enumerate(qs):
             pair = self.find_collision(q)
             if pair is not None:
@@ -268,16 +232,10 @@ class RobotModel:
     def make_collision_model(
         self, scene: Mapping[str, SceneBodySettings]
     ) -> CollisionModel:
-        """Return its bodies and those of a scene, and the pairs that must not touch.
-
-        Args:
-            scene: Bodies beside it; those it was made with need no second making.
-
-        Returns:
-            The model; its working memory is for one caller at a time.
+        """Return the collision model of robot and scene; not thread-safe.
 
         Raises:
-            ConfigError: If something is wrong in the scene.
+            ConfigError: If the scene is invalid.
         """
         if dict(scene) == self._scene:
             return self._collisions()
@@ -285,7 +243,7 @@ class RobotModel:
         return CollisionModel(self._urdf, self.info, self._ignored, bodies)
 
     def _collisions(self) -> CollisionModel:
-        """Return the collision bodies, made when first asked for: they are slow."""
+        """Return the collision bodies, made lazily: they are slow."""
         if self._collision is None:
             bodies = make_scene(self._scene, self._urdf.links)
             self._collision = CollisionModel(
@@ -295,7 +253,6 @@ class RobotModel:
 
 
 def _read_settings(yaml: Path) -> RobotSettings:
-    """Return the settings of a follower's YAML, with the whole path of its URDF."""
     problems: list[str] = []
     data = read_yaml(yaml, yaml.name, problems) or {}
     places = Places([Layer(yaml.name, {"follower": data})])
@@ -310,7 +267,6 @@ def _read_settings(yaml: Path) -> RobotSettings:
 def _read_info(
     urdf: Urdf, settings: RobotSettings, name: str
 ) -> tuple[RobotInfo, LimbResolver]:
-    """Return the robot by settings and URDF, and the resolver of its limbs."""
     problems: list[str] = []
     given = discover_limbs(urdf) if settings.limbs is None else settings.limbs
     resolver = LimbResolver(urdf, problems)

@@ -1,8 +1,4 @@
-"""Poses as rows of numbers, compiled.
-
-A pose row is (x, y, z, qx, qy, qz, qw) with a quaternion of about unit length; a row
-that is not finite or whose quaternion is no rotation holds no pose.
-"""
+"""Poses as rows (x, y, z, qx, qy, qz, qw), compiled; invalid rows hold no pose."""
 
 from __future__ import annotations
 
@@ -48,10 +44,7 @@ def read_pose(row: Vec, R: Vec, p: Vec) -> bool:
 
 @compiled
 def write_pose(T: Vec, row: Vec) -> None:
-    """Write the row of a pose T, shape (4, 4), with qw ≥ 0.
-
-    Shepperd's method: the largest of the four divides.
-    """
+    """Write the row of a pose T, (4, 4), with qw ≥ 0, by Shepperd's method."""
     s = T[0, 0] + T[1, 1] + T[2, 2]
     i = 0
     for k in range(1, 3):

@@ -1,4 +1,4 @@
-"""Limbs of a robot: settings held against its URDF, every mistake listed at once."""
+"""Validation of limb settings against a URDF."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class LimbResolver:
     """Checks limb settings against a URDF.
 
     Attributes:
-        problems: What was found wrong.
-        steps: The way from base to eef, by limb.
+        problems: All mistakes.
+        steps: Way from base to eef, by limb.
     """
 
     def __init__(self, urdf: Urdf, problems: list[str]) -> None:
@@ -76,7 +76,6 @@ class LimbResolver:
     def _joints(
         self, where: str, settings: LimbSettings, steps: list[Step], grippers: set[str]
     ) -> tuple[str, ...]:
-        """Return the limb's joints from base to eef, whatever order they are given."""
         on_way = [j.name for j, _ in steps if j.is_actuated]
         wanted = settings.joints
         if wanted is None:

@@ -1,4 +1,4 @@
-"""A URDF as plain records: a tree of links, the joints between them, their bodies."""
+"""Parsed URDF: a tree of links, with joints and bodies."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from paprle.contracts.urdf.mimic import Mimic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UrdfJoint:
-    """A joint as the URDF has it.
+    """A joint of a URDF.
 
     Attributes:
         kind: ``fixed``, ``revolute``, ``continuous`` or ``prismatic``.
@@ -24,8 +24,7 @@ class UrdfJoint:
         lower: Lower limit, [rad] or [m]; -inf for continuous, NaN when absent.
         upper: Upper limit.
         velocity: Velocity limit, [rad/s] or [m/s]; 0 when absent.
-        acceleration: Of URDF 1.2, the lower of its two, [rad/s²] or [m/s²]; inf when
-            absent.
+        acceleration: Lower one of URDF 1.2, [rad/s²] or [m/s²]; inf when absent.
         jerk: Of URDF 1.2, [rad/s³] or [m/s³]; inf when absent.
     """
 
@@ -44,12 +43,12 @@ class UrdfJoint:
 
     @property
     def is_movable(self) -> bool:
-        """It moves, by itself or by mimicry."""
+        """It moves, actuated or as a mimic."""
         return self.kind != "fixed"
 
     @property
     def is_actuated(self) -> bool:
-        """It moves by itself and so has a place in the robot's vector."""
+        """It has a place in the robot's vector."""
         return self.is_movable and self.mimic is None
 
     def T_parent_child(self, q: float) -> pin.SE3:
@@ -66,7 +65,7 @@ class Primitive:
     """A collision body: box (x, y, z), sphere (r), cylinder or capsule (r, length).
 
     Attributes:
-        name: What the URDF calls it; empty where it does not.
+        name: Name in the URDF; may be empty.
     """
 
     link: str
@@ -96,17 +95,15 @@ class Urdf:
     """A tree of links.
 
     Attributes:
-        name: Name the file gives the robot.
-        path: Where it was read from.
-        notes: What was read in another way than it is written.
+        notes: Deviations from the file.
         root: The link without a parent.
         links: All links, depth first.
-        joints: All joints, depth first, so that a limb's joints follow each other.
-        primitives: Collision bodies that are no meshes.
-        mesh_links: Links that have nothing but meshes to collide with.
-        inertias: Masses of links, where stated.
-        parent_joint: The joint that holds a link, by link; the root has none.
-        child_joints: The joints that hang on a link, by link.
+        joints: All joints, depth first.
+        primitives: Collision bodies except meshes.
+        mesh_links: Links that collide by meshes alone.
+        inertias: Stated masses by link.
+        parent_joint: Joint above a link.
+        child_joints: Joints below a link.
     """
 
     name: str

@@ -1,8 +1,4 @@
-"""Read a URDF strictly and list every mistake in it at once.
-
-Only what kinematics, limits and collision need is read; meshes never are. Entity
-bombs and external entities cannot happen: a file with a document type is refused.
-"""
+"""Strict URDF reader without meshes or document types; lists all mistakes at once."""
 
 from __future__ import annotations
 
@@ -40,15 +36,10 @@ _ROUND = ("cylinder", "capsule")
 
 
 def read_urdf(path: Path) -> Urdf:
-    """Read a URDF.
+    """Return the tree of a URDF.
 
-    Limits are the tighter of hard and soft ones (``safety_controller``). ``floating``
-    and ``planar`` joints are read as fixed, with a warning: the base of the robot
-    stands still here. So are joints whose range is 0 to 0, and bodies of size
-    zero are none: other readers take them.
-
-    Returns:
-        Its tree of links.
+    Limits include soft ones (``safety_controller``). ``floating``, ``planar`` and
+    rangeless joints are read as fixed; bodies of size zero are dropped.
 
     Raises:
         ConfigError: If it cannot be read, or with every mistake in it.
@@ -121,7 +112,6 @@ def _mesh_links(elements: list[ET.Element]) -> tuple[str, ...]:
 
 
 def _has_no_range(joint: ET.Element) -> bool:
-    """Return whether both limits of a revolute or prismatic joint are zero."""
     limit = joint.find("limit")
     kind, mimic = joint.get("type"), joint.find("mimic")
     if limit is None or mimic is not None or kind not in {"revolute", "prismatic"}:
@@ -131,8 +121,6 @@ def _has_no_range(joint: ET.Element) -> bool:
 
 
 class _Reader:
-    """Reads elements and gathers what is wrong with them."""
-
     def __init__(self, where: str) -> None:
         self.where = where
         self.problems: list[str] = []
@@ -155,7 +143,6 @@ class _Reader:
     def numbers(
         self, element: ET.Element | None, key: str, default: tuple[float, ...], of: str
     ) -> Vec:
-        """Return the numbers of an attribute; the default when it is absent."""
         text = None if element is None else element.get(key)
         if text is None:
             return readonly(default)
@@ -246,7 +233,6 @@ class _Reader:
     def soften(
         self, element: ET.Element, lower: float, upper: float, of: str
     ) -> tuple[float, float]:
-        """Return limits within the soft ones, where a joint's controller has them."""
         soft = element.find("safety_controller")
         low = float(self.numbers(soft, "soft_lower_limit", (0.0,), of)[0])
         high = float(self.numbers(soft, "soft_upper_limit", (0.0,), of)[0])
@@ -265,7 +251,6 @@ class _Reader:
         return inside
 
     def note_softened(self) -> None:
-        """Add one note that lists the soft limits."""
         if self.softened:
             told = ", ".join(self.softened[:_N_TOLD])
             more = len(self.softened) - _N_TOLD
@@ -273,7 +258,7 @@ class _Reader:
             self.notes.append(f"soft limits are kept: {told}{others}")
 
     def rate(self, element: ET.Element, key: str, of: str) -> float:
-        """Return a limit of URDF 1.2, where an absent one is none: inf."""
+        """Return a limit of URDF 1.2, inf when absent."""
         limit = element.find("limit")
         if limit is None or limit.get(key) in (None, "inf"):
             return math.inf
@@ -315,7 +300,6 @@ class _Reader:
         return join_capsules(found)
 
     def inertia(self, link: ET.Element) -> Inertia | None:
-        """Return the masses of a link, None where it states none."""
         inertial = link.find("inertial")
         if inertial is None:
             return None
@@ -352,7 +336,6 @@ class _Reader:
         return tuple(size.tolist())
 
     def check_tree(self, links: list[str], joints: list[UrdfJoint]) -> None:
-        """Check names, ends and mimicry of all joints, and that they form one tree."""
         if not self._has_good_size(links, joints):
             return
         for what, names in (("link", links), ("joint", [j.name for j in joints])):
@@ -401,8 +384,6 @@ class _Reader:
 
 
 class _Tree:
-    """Links and joints in depth-first order, children as the file has them."""
-
     def __init__(self, where: str, links: list[str], joints: list[UrdfJoint]) -> None:
         self.child_joints = {
             link: tuple(j for j in joints if j.parent == link) for link in links

@@ -1,4 +1,4 @@
-"""Bodies that may collide, as arrays for kernels, and the pairs to keep apart."""
+"""Collision bodies as arrays for kernels, and the pairs to keep apart."""
 
 from __future__ import annotations
 
@@ -39,15 +39,7 @@ _KINDS: Mapping[str, int] = {
 
 @compiled
 def place_bodies(bodies: Bodies, R_joint: Vec, p_joint: Vec, R: Vec, p: Vec) -> None:
-    """Write the pose of every body in the root.
-
-    Args:
-        bodies: The bodies.
-        R_joint: Rotations of the joints, shape (m, 3, 3).
-        p_joint: Their origins, shape (m, 3), [m].
-        R: Takes the bodies' rotations, shape (nb, 3, 3).
-        p: Takes their centres, shape (nb, 3), [m].
-    """
+    """Write body poses in the root to R, (nb, 3, 3), and p, (nb, 3), [m]."""
     for i in range(len(bodies.joint)):
         k = bodies.joint[i]
         for r in range(3):
@@ -115,19 +107,12 @@ def _size(body: Primitive) -> Vec:
 def make_bodies(
     robot: RobotModel, settings: GateSettings
 ) -> tuple[Bodies, Pairs, tuple[tuple[str, str], ...]]:
-    """Return all bodies of a robot and its scene, and the pairs to keep apart.
+    """Return bodies of robot and scene, pairs to keep apart, and their links' names.
 
-    Args:
-        robot: The robot.
-        settings: The scene, and the clearances to hold. A pair that is nearer than
-            that at home keeps 90 % of what it has there: a robot can stand at home.
-
-    Returns:
-        The bodies, the pairs, and the names of each pair's links.
+    A pair nearer than its clearance at home keeps 90 % of its distance there.
 
     Raises:
-        ConfigError: If something is wrong in the scene, or nothing bounds where a
-            body can be.
+        ConfigError: If the scene is invalid, or a body's place is unbounded.
     """
     model = robot.make_collision_model(settings.scene)
     bodies = to_arrays(model.bodies, robot.link_places)

@@ -1,12 +1,7 @@
-"""Collisions of a robot, by the primitive bodies of its URDF and of the scene.
+"""Collisions of the primitive bodies of URDF and scene, by coal alone.
 
-Pairs are all bodies but those of one rigid part, of links that one joint connects, of
-one gripper's own fingers, those told to be ignored, and what shows how a model overlaps
-and not how a robot collides: what touches in every posture tried, or at home though one
-joint alone is between the two, and links fixed to its own. The scene is rigid with the
-robot's root.
-
-It works with coal alone: what the gate computes with its own kernels is judged by it.
+Left out are rigid, adjacent, ignored and one gripper's own pairs, and overlaps of the
+model: in all tried postures, or at home across one joint.
 """
 
 from __future__ import annotations
@@ -50,12 +45,10 @@ class CollisionModel:
     """The bodies of a robot and the pairs of them that must not touch.
 
     Attributes:
-        bodies: All bodies: those of the URDF, then those of the scene.
-        n_robot_bodies: How many are of the URDF.
-        pairs: The links of each pair, in the order in which they are checked; a body
-            of the scene stands for a link of its name.
+        bodies: Bodies of the URDF, then of the scene.
+        pairs: Links of each checked pair; a body of the scene counts as a link.
         body_pairs: The same as indices into ``bodies``.
-        left_out: Why other pairs of links are not checked, in words.
+        left_out: Reasons why other pairs are not checked.
     """
 
     def __init__(
@@ -92,7 +85,7 @@ class CollisionModel:
         self._drop_overlaps_at_a_joint(urdf)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
-        """Return two links that touch at q, shape (n,); None when all is clear."""
+        """Return two links that touch at q, shape (n,); None if clear."""
         if not self.pairs or not self._collide(q, stop_at_first=True):
             return None
         return self.pairs[self._touching()[0]]
@@ -119,15 +112,9 @@ class CollisionModel:
         return np.array([result.min_distance for result in results.distanceResults])
 
     def find_tightest(self, q: Vec, q_asked: Vec, kept: Vec) -> int:
-        """Return the pair with the least beyond what it keeps; −1: nothing is near.
+        """Return the pair with the least clearance beyond ``kept``, (k,), [m], or −1.
 
-        Of those that come nearer on the way to what is asked for, if there are any:
-        what a limb that holds still has near it keeps nothing.
-
-        Args:
-            q: Where the robot is, shape (n,).
-            q_asked: Where it was asked to be, shape (n,).
-            kept: What each of ``pairs`` keeps, shape (k,), [m].
+        Pairs that come nearer on the way to ``q_asked`` take precedence.
         """
         if not self.pairs:
             return -1
@@ -158,18 +145,16 @@ class CollisionModel:
         return min(found)[2] if found else -1
 
     def _measure(self, placed: pin.GeometryData, k: int) -> float:
-        """Return the distance of one of ``pairs``, [m]."""
         result = pin.computeDistance(self._geometry, placed, k)
         return float(result.min_distance)
 
     def _place(self, q: Vec, results: pin.GeometryData) -> list[pin.SE3]:
-        """Return the poses of all bodies at q, shape (n,)."""
         model, data, full = self._tree.model, self._data, self._tree.expand(q)
         pin.updateGeometryPlacements(model, data, self._geometry, results, full)
         return list(results.oMg)
 
     def describe_pair(self, k: int) -> str:
-        """Return in words the bodies of one of ``pairs``, and their limbs."""
+        """Return the bodies of a pair and their limbs as text."""
         links = self.pairs[k]
         own = [body < self.n_robot_bodies for body in self.body_pairs[k]]
         a, b = (
@@ -179,7 +164,6 @@ class CollisionModel:
         return f"{a} is kept clear of {b}"
 
     def _name_owner(self, link: str) -> str:
-        """Return which limb moves a link, in words; nothing where none does."""
         columns = self._tree.find_columns(self._urdf.root, link)
         movers = {self._info.joint_names[column] for column in columns}
         for limb in self._info.limbs:
@@ -189,27 +173,17 @@ class CollisionModel:
         return ""
 
     def find_nearest_points(self, k: int) -> Vec:
-        """Return where two bodies of ``pairs`` are nearest, shape (2, 3), [m].
+        """Return the nearest points of a pair in the root, shape (2, 3), [m].
 
-        Args:
-            k: Which pair; it is as ``clearances`` measured it last.
-
-        Returns:
-            A point of each body, in the robot's root.
+        They are those of the last ``clearances``.
         """
         result = self._results.distanceResults[k]
         return np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
 
     def find_kept(self, between_links: float, to_scene: float) -> Vec:
-        """Return the clearance each of ``pairs`` is to hold, shape (k,), [m].
+        """Return the clearance to hold by pair, shape (k,), [m].
 
-        Args:
-            between_links: Asked between bodies of the robot, [m].
-            to_scene: Asked between robot and scene, [m].
-
-        Returns:
-            What is asked, but 90 % of what a pair has at home where that is less: a
-            robot can stand at home.
+        It is the requested one, but at most 90 % of the distance at home.
         """
         is_scene = [b >= self.n_robot_bodies for _, b in self.body_pairs]
         asked = np.where(is_scene, to_scene, between_links)
@@ -230,7 +204,6 @@ class CollisionModel:
         )
 
     def _find_touching(self, q: Vec) -> list[int]:
-        """Return which of ``pairs`` touch at q."""
         if not self.pairs:
             return []
         self._collide(q, stop_at_first=False)
@@ -297,7 +270,6 @@ class CollisionModel:
         self._set_pairs([pair for pair in everything if pair not in dropped])
 
     def _drop_overlaps_at_a_joint(self, urdf: Urdf) -> None:
-        """Leave out what touches at home and has one joint between, and fixed links."""
         beside = {
             frozenset((self._tree.place[j.parent][0], self._tree.place[j.child][0]))
             for j in urdf.joints
@@ -315,7 +287,7 @@ class CollisionModel:
 
 
 def make_shape(body: Primitive) -> coal.CollisionGeometry:
-    """Return a body as coal measures it."""
+    """Return a body as a coal shape."""
     if body.shape == "ground":
         return coal.Halfspace(np.array([0.0, 0.0, 1.0]), 0.0)
     shapes = {
@@ -328,7 +300,6 @@ def make_shape(body: Primitive) -> coal.CollisionGeometry:
 
 
 def _find_ball(body: Primitive) -> _Ball:
-    """Return a ball that holds a body; what has no end has one without end."""
     if body.shape == "ground":
         return _Ball(np.zeros(3), math.inf)
     shape = make_shape(body)
@@ -346,7 +317,6 @@ def _postures(info: RobotInfo) -> list[Vec]:
 
 
 def _describe_missing(urdf: Urdf) -> str:
-    """Return which links are not checked, and the remedy; empty when all are."""
     remedy = "give the links such bodies in the URDF (docs/collision.md)"
     if not urdf.primitives:
         return (

@@ -1,17 +1,12 @@
-"""Distance between two placed convex bodies, with its points and direction, compiled.
+"""Signed distance of two convex bodies, with points and normal, compiled.
 
-The signed distance is the largest, over all unit vectors n, of how far the bodies are
-apart along n. What is returned is always that number for the n returned, so it is never
-above the true distance, whatever an iteration did: an error can only err to the safe
-side. Distances of apart bodies are exact to rounding for spheres, capsules and
-half-spaces and to ``TOLERANCE`` otherwise. Depths of overlap are exact for spheres and
-capsules among each other and for half-spaces; otherwise they are the least over the
-directions tried, never less than the true depth.
+The result is a separation along the returned normal, never above the true distance;
+inexact cases are within ``TOLERANCE`` or, in overlap, the least over tried directions.
 
 References:
     Gilbert, Johnson, Keerthi, "A fast procedure for computing the distance between
-    complex objects in three-dimensional space", 1988; the smallest simplex is found as
-    in Wolfe, "Finding the nearest point in a polytope", 1976.
+    complex objects in three-dimensional space", 1988; Wolfe, "Finding the nearest point
+    in a polytope", 1976.
 """
 
 from __future__ import annotations
@@ -40,19 +35,10 @@ from paprle.robot.bodies.shapes import (
 
 @inlined
 def measure_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
-    """Measure the distance of two bodies; at most one may be a half-space.
+    """Return the signed distance of two bodies, at most one a half-space, [m].
 
-    Args:
-        bodies: The bodies.
-        a: Index of one.
-        b: Index of the other.
-        R: Rotations of all bodies, shape (nb, 3, 3).
-        p: Centres of all bodies, shape (nb, 3), [m].
-        out: Takes the nearest point of a (0:3), that of b (3:6), [m], and the unit
-            normal from a to b (6:9), shape (9,). The distance is along the normal.
-
-    Returns:
-        The signed distance, negative where they overlap, [m].
+    ``out``, shape (9,), takes the nearest points of a and b, [m], and the unit normal
+    from a to b.
     """
     is_turned = bodies.kind[a] > bodies.kind[b]
     if is_turned:
@@ -74,11 +60,7 @@ def measure_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> fl
 
 @inlined
 def bound_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec) -> float:
-    """Return a cheap number that is never above the distance of two bodies, [m].
-
-    Far apart it comes from bounding spheres, nearer from enclosing capsules. The
-    arguments are those of ``measure_pair``.
-    """
+    """Return a lower bound of the distance of two bodies, [m]."""
     if bodies.kind[b] == HALF_SPACE:
         return _height(bodies, a, b, R, p)
     if bodies.kind[a] == HALF_SPACE:
@@ -95,12 +77,9 @@ def bound_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec) -> float:
 
 @inlined
 def bound_along(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, n: Vec) -> float:
-    """Return how far two bodies are apart along a direction, [m].
+    """Return the separation of two bodies along a unit vector n from a to b, [m].
 
-    That is never above their distance, and just that along the normal of
-    ``measure_pair``: a plane that kept two bodies apart a moment ago tells nearly as
-    much as measuring anew. The arguments are those of ``measure_pair``, and a unit
-    vector n from a to b, shape (3,). Of a half-space ``bound_pair`` tells all: -inf.
+    It equals the distance along the normal of ``measure_pair``; -inf for a half-space.
     """
     if bodies.kind[a] == HALF_SPACE or bodies.kind[b] == HALF_SPACE:
         return -math.inf
@@ -114,7 +93,6 @@ def bound_along(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, n: Vec) -> float
 
 @inlined
 def _height(bodies: Bodies, a: int, b: int, R: Vec, p: Vec) -> float:
-    """Return how far body a is above the half-space b."""
     up = (R[b, 0, 2], R[b, 1, 2], R[b, 2, 2])
     x, y, z = p[a, 0] - p[b, 0], p[a, 1] - p[b, 1], p[a, 2] - p[b, 2]
     middle = up[0] * x + up[1] * y + up[2] * z
@@ -138,7 +116,6 @@ def _measure_above(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> 
 def _measure_capsules(
     bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec
 ) -> float:
-    """Measure two capsules; a sphere is one of no length."""
     s, t, x, y, z = between_axes(bodies, a, b, R, p)
     apart = math.sqrt(x * x + y * y + z * z)
     n = across(R, a, b) if apart <= TINY else (x / apart, y / apart, z / apart)
@@ -151,7 +128,6 @@ def _measure_capsules(
 
 @inlined
 def _measure_ball(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
-    """Measure a sphere a against a box or a cylinder b."""
     x, y, z = p[a, 0] - p[b, 0], p[a, 1] - p[b, 1], p[a, 2] - p[b, 2]
     c = (
         R[b, 0, 0] * x + R[b, 1, 0] * y + R[b, 2, 0] * z,
@@ -196,7 +172,6 @@ def _leave_core(
 def _find_face(
     c: tuple[float, float, float], half: tuple[float, float, float]
 ) -> tuple[float, float, float, float]:
-    """Find the nearest face of a box from inside: signed distance and normal."""
     x, y, z = abs(c[0]) - half[0], abs(c[1]) - half[1], abs(c[2]) - half[2]
     if z >= x and z >= y:
         return z, 0.0, 0.0, math.copysign(1.0, c[2])

@@ -1,16 +1,7 @@
-"""Distance of two bodies with flat faces or edges, by iteration; compiled.
+"""Distance of two bodies with flat faces or edges, compiled.
 
-The cores of two bodies (all of them but their balls) are apart by the distance of the
-origin from the set of differences of their points. A simplex in that set is moved
-toward the origin until the plane it found keeps the cores apart by as much as its own
-distance, but for ``TOLERANCE``, and for less where they are far apart. What is returned
-is the distance of that plane's two sides: it is never above the true distance,
-converged or not.
-
-References:
-    Gilbert, Johnson, Keerthi, "A fast procedure for computing the distance between
-    complex objects in three-dimensional space", 1988; the step within a simplex is
-    that of Wolfe, "Finding the nearest point in a polytope", 1976.
+A simplex moves to the origin until its plane separates the cores up to ``TOLERANCE``
+(Gilbert, Johnson, Keerthi 1988; Wolfe 1976).
 """
 
 from __future__ import annotations
@@ -51,7 +42,7 @@ _A, _WEIGHT, _NEW = 3, 6, 7
 
 @inlined
 def measure_cores(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
-    """Measure two bodies; arguments and result are those of ``measure_pair``."""
+    """Measure two bodies, as ``measure_pair``."""
     s, t, x, y, z = between_axes(bodies, a, b, R, p)
     apart = math.sqrt(x * x + y * y + z * z)
     n = across(R, a, b) if apart <= TINY else (x / apart, y / apart, z / apart)
@@ -80,7 +71,6 @@ def measure_cores(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> f
 
 @inlined
 def _is_round_there(bodies: Bodies, i: int, R: Vec, n: Triple) -> bool:
-    """Return whether a body's surface along n is that of its enclosing capsule."""
     sine = R[i, 0, 2] * n[0] + R[i, 1, 2] * n[1] + R[i, 2, 2] * n[2]
     is_capsule = bodies.kind[i] == CAPSULE
     return bool(is_capsule or (bodies.kind[i] != BOX and abs(sine) <= _SQUARE))
@@ -120,7 +110,6 @@ def _separate(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Tripl
 
 @inlined
 def _mix(s: Vec, k: int, column: int) -> tuple[float, float, float]:
-    """Return the weighted mean of the simplex' first k points."""
     x, y, z = 0.0, 0.0, 0.0
     for i in range(k):
         x += s[i, _WEIGHT] * s[i, column]
@@ -226,7 +215,6 @@ def _overlap(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple
 
 @compiled
 def _part(a: Core, b: Core, u: Triple, best: float, n: Triple) -> tuple[float, Triple]:
-    """Try to part two cores along u; return the better of that and of best along n."""
     norm = math.sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2])
     if norm <= TINY:
         return best, n

@@ -1,4 +1,4 @@
-"""Names of links and pairs of links in an operator's words."""
+"""Descriptions of links and pairs of links."""
 
 from __future__ import annotations
 
@@ -9,15 +9,7 @@ if TYPE_CHECKING:
 
 
 def describe_link(robot: RobotModel, link: str) -> str:
-    """Return a link's name and the limb that moves it: ``'link3' of left_arm``.
-
-    Args:
-        robot: The robot.
-        link: One of its links, or a body of the scene.
-
-    Returns:
-        The words; of a link that no limb moves, the name alone.
-    """
+    """Return a link's name, with the limb that moves it: ``'link3' of left_arm``."""
     if link not in robot.link_places:
         return f"'{link}' of the scene"
     joint, columns = robot.link_places[link][0], set()
@@ -31,6 +23,6 @@ def describe_link(robot: RobotModel, link: str) -> str:
 
 
 def describe_kept(robot: RobotModel, pair: tuple[str, str]) -> str:
-    """Return in words the two links, or link and body, that are kept apart."""
+    """Return the description of two links, or link and body, that are kept apart."""
     one, two = (describe_link(robot, link) for link in pair)
     return f"{one} is kept clear of {two}"

@@ -1,13 +1,7 @@
 """Upper bounds on the change of two bodies' distance with each joint.
 
-When one joint moves, the distance of two bodies changes no faster than a point of
-either moves about the joint's axis, seen from the other side of the joint. So the bound
-is the largest distance from the axis that any point of one body can have, and that of
-the other body when the robot is taken to be held on the other side: the lesser counts.
-
-To find it a body is wrapped in points and carried along the chain from joint to joint:
-what a turning joint sweeps is a cylinder about its axis, what a sliding one sweeps is
-the body drawn out. A full turn is taken for every revolute joint.
+The bound is the largest distance of a body from the joint's axis, the lesser of both
+sides, with a full turn for revolute joints.
 """
 
 from __future__ import annotations
@@ -35,19 +29,7 @@ class _Wrap(NamedTuple):
 def compute_reach(
     tree: Tree, q_min: Vec, q_max: Vec, bodies: Bodies, pairs: tuple[Ints, Ints]
 ) -> Vec:
-    """Bound how fast distances of pairs change, over all configurations.
-
-    Args:
-        tree: The robot's joints.
-        q_min: Lower limits of its vector, shape (n,), [rad] or [m].
-        q_max: Upper limits, shape (n,).
-        bodies: The bodies.
-        pairs: Indices of the pairs' bodies, shapes (k,).
-
-    Returns:
-        The bounds, shape (n, k), [m/rad] or [m/m]; 0 for joints that move both bodies
-        of a pair or neither.
-    """
+    """Return bounds on the rate of pairs' distances, shape (n, k), [m/rad] or [m/m]."""
     sweeps = _Sweeps(tree, q_min, q_max, bodies)
     reach = np.zeros((len(q_min), len(pairs[0])))
     for k, (a, b) in enumerate(zip(*pairs, strict=True)):
@@ -61,8 +43,6 @@ def compute_reach(
 
 
 class _Sweeps:
-    """Volumes that bodies sweep, seen from joints; each is found once."""
-
     def __init__(self, tree: Tree, q_min: Vec, q_max: Vec, bodies: Bodies) -> None:
         self._tree = tree
         self._bodies = bodies
@@ -75,7 +55,6 @@ class _Sweeps:
         self.rate_seen = cache(self._find_rate_seen)
 
     def _find_chain(self, body: int) -> tuple[int, ...]:
-        """Return the joints that move a body, from its own to the root's."""
         chain, joint = [], int(self._bodies.joint[body])
         while joint >= 0:
             chain.append(joint)
@@ -83,11 +62,9 @@ class _Sweeps:
         return tuple(chain)
 
     def _find_rate(self, body: int, joint: int) -> float:
-        """Return how far from a joint's axis a body that hangs on it can be."""
         return self._distance_from_axis(joint, self._in_joint(body, joint))
 
     def _find_rate_seen(self, body: int, joint: int) -> float:
-        """Return how far from a joint's axis a body on its other side can be."""
         if self._bodies.kind[body] == HALF_SPACE:
             return math.inf
         return self._distance_from_axis(
@@ -113,7 +90,7 @@ class _Sweeps:
         )
 
     def _wrap_seen(self, body: int, joint: int) -> _Wrap:
-        """Wrap a body in the frame of the parent of a joint that does not move it."""
+        """Wrap a body in the parent's frame of a joint that does not move it."""
         parent = int(self._tree.parent[joint])
         if parent < 0 or parent in self._find_chain(body):
             return self._in_joint(body, parent)
@@ -121,12 +98,10 @@ class _Sweeps:
         return self._sweep(parent, wrap, forward=False)
 
     def _to_joint(self, joint: int, wrap: _Wrap) -> _Wrap:
-        """Take a wrap from the parent's frame into a joint's at zero position."""
         points = (wrap.points - self._tree.p[joint]) @ self._tree.R[joint]
         return _Wrap(points, wrap.margin)
 
     def _sweep(self, joint: int, wrap: _Wrap, *, forward: bool) -> _Wrap:
-        """Return what a wrap sweeps in a joint's frame while that joint moves."""
         axis = self._tree.axis[joint]
         if self._tree.is_prismatic[joint]:
             ends = self._travel[joint] if forward else -self._travel[joint]
@@ -144,7 +119,6 @@ class _Sweeps:
 
 
 def _circles(axis: Vec, radius: float, heights: tuple[float, float]) -> Vec:
-    """Return corners of hulls of two circles about an axis."""
     side = np.eye(3)[np.argmin(np.abs(axis))]
     u = np.cross(axis, side)
     u /= np.linalg.norm(u)
@@ -157,7 +131,6 @@ def _circles(axis: Vec, radius: float, heights: tuple[float, float]) -> Vec:
 
 
 def _wrap_body(bodies: Bodies, body: int) -> _Wrap:
-    """Wrap a body in the frame of its joint."""
     x, y, z = bodies.size[body, :3]
     if bodies.size[body, DISC] > 0.0:
         points = _circles(np.array([0.0, 0.0, 1.0]), bodies.size[body, DISC], (-z, z))

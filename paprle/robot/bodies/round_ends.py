@@ -1,8 +1,4 @@
-"""A capsule in a URDF's own shapes: a cylinder, and a ball on each of its ends.
-
-URDF has no capsules, and readers in wide use drop what they do not know. Written as
-three shapes, everyone sees the same body, and it is measured as one again here.
-"""
+"""Capsules in URDF, written as a cylinder with a ball on each end."""
 
 from __future__ import annotations
 
@@ -18,10 +14,7 @@ _ROUNDING = 1e-5  # [m] chosen: of the six digits that are written
 
 
 def join_capsules(bodies: Sequence[Primitive]) -> list[Primitive]:
-    """Return bodies of a link, each cylinder with the two balls after it as a capsule.
-
-    Only balls of its radius on the middles of its two ends are its ends.
-    """
+    """Return bodies with each cylinder and its two end balls as a capsule."""
     found: list[Primitive] = []
     k = 0
     while k < len(bodies):
@@ -33,7 +26,7 @@ def join_capsules(bodies: Sequence[Primitive]) -> list[Primitive]:
 
 
 def list_ends(body: Primitive) -> list[Vec]:
-    """Return the middles of the two ends of a cylinder or capsule, (3,), [m]."""
+    """Return the end centres of a cylinder or capsule, (3,), [m]."""
     T, half = body.T_link_body, 0.5 * body.size[1]
     return [T.translation + side * half * T.rotation[:, 2] for side in (-1.0, 1.0)]
 

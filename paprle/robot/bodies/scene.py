@@ -1,4 +1,4 @@
-"""Bodies that stand around a robot: tables, walls, the ground."""
+"""Bodies around a robot: tables, walls, the ground."""
 
 from __future__ import annotations
 
@@ -24,17 +24,12 @@ SIZES: Mapping[str, tuple[str, ...]] = {
 def make_scene(
     scene: Mapping[str, SceneBodySettings], links: Collection[str]
 ) -> tuple[Primitive, ...]:
-    """Return the bodies of a scene, each as if it hung on a link of its own name.
+    """Return the bodies of a scene, each on a link of its own name.
 
-    Args:
-        scene: Bodies by name, in the robot's root.
-        links: Names of the robot's links, which are taken.
-
-    Returns:
-        The bodies; a ``ground`` is all that is below its own xy plane.
+    A ``ground`` is everything below its xy plane.
 
     Raises:
-        ConfigError: With everything that is wrong in them.
+        ConfigError: With all their problems.
     """
     problems = []
     for name, body in scene.items():

@@ -1,8 +1,6 @@
 """Shapes of placed bodies: support points, widths, axes; compiled.
 
-A body is a sum of simple sets about its own centre: a box of half extents, a disc in
-its xy plane and a ball. A sphere is a ball; a capsule a line along z and a ball; a
-cylinder a line along z and a disc. So one function serves all of them.
+A body is a sum of a box, a disc in its xy plane and a ball.
 """
 
 from __future__ import annotations
@@ -30,11 +28,7 @@ TINY = 1e-10  # [m] or sine, chosen: below it there is no direction
 def between_axes(
     bodies: Bodies, a: int, b: int, R: Vec, p: Vec
 ) -> tuple[float, float, float, float, float]:
-    """Find the nearest points of two lines, each along its body's z.
-
-    Returns:
-        Places on the lines from their middles, then the vector from a's to b's, [m].
-    """
+    """Return the nearest places on two bodies' z lines, and the vector between, [m]."""
     c = (p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2])
     u = (R[a, 0, 2], R[a, 1, 2], R[a, 2, 2])
     w = (R[b, 0, 2], R[b, 1, 2], R[b, 2, 2])
@@ -83,7 +77,7 @@ def across(R: Vec, a: int, b: int) -> Triple:
 
 @inlined
 def find_core(bodies: Bodies, i: int, R: Vec, p: Vec) -> Core:
-    """Return a body's core by value, as ``support`` takes it."""
+    """Return a body's core by value, for ``support``."""
     size = bodies.size
     return (
         (p[i, 0], p[i, 1], p[i, 2]),
@@ -118,7 +112,7 @@ def support(core: Core, n: Triple) -> Triple:
 
 @inlined
 def half_width(core: Core, n: Triple) -> float:
-    """Return how far a core reaches from its centre along a unit vector, [m]."""
+    """Return a core's extent from its centre along a unit vector, [m]."""
     _, x, y, z, half, disc = core
     u = x[0] * n[0] + x[1] * n[1] + x[2] * n[2]
     v = y[0] * n[0] + y[1] * n[1] + y[2] * n[2]

@@ -1,8 +1,6 @@
-"""Tell fingers from arms, and say which joint opens the gripper.
+"""Detection of fingers and of the joint that opens the gripper.
 
-A joint is a finger by its name, or because a sibling mimics it, or because the chain
-forks at its end into chains shorter than itself. Which end of its range is open is
-judged by how far apart the fingers' masses are, and always left to a person to check.
+The open end is that with the finger masses farther apart, a guess to check.
 """
 
 from __future__ import annotations
@@ -72,7 +70,6 @@ def _actuated_above(urdf: Urdf, joint: UrdfJoint) -> str | None:
 
 
 def _mimicked_by_siblings(urdf: Urdf) -> set[str]:
-    """Return joints that another joint mimics which does not hang on them."""
     found = set()
     for mimic in flat_mimics(urdf):
         on_way = {j.name for j in urdf.chain_to(urdf.joint(mimic.joint).parent)}
@@ -139,15 +136,7 @@ def _find_step(joint: UrdfJoint) -> float:
 def guess_gripper(
     urdf: Urdf, fingers: Sequence[UrdfJoint]
 ) -> tuple[GripperSettings | None, str]:
-    """Guess which joint is the gripper and which end of its range is open.
-
-    Args:
-        urdf: The robot.
-        fingers: Actuated fingers next to the palm.
-
-    Returns:
-        The gripper, None where it is no matter of one joint; and what is doubtful.
-    """
+    """Return the guessed gripper, None unless it has one joint, and doubts."""
     sources = [mimic.source for mimic in flat_mimics(urdf)]
     leading = [joint for joint in fingers if joint.name in sources] or list(fingers)
     leading = [joint for joint in leading if joint.kind != "continuous"]
@@ -169,7 +158,6 @@ def guess_gripper(
 
 
 def _gap(urdf: Urdf, joint: UrdfJoint, q: float) -> float:
-    """Return the mean distance between masses of different fingers at q, [m]."""
     positions = {joint.name: q}
     for mimic in flat_mimics(urdf):
         if mimic.source == joint.name:

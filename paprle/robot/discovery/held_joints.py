@@ -1,4 +1,4 @@
-"""Joints that no limb moves: what they are, in words for the operator."""
+"""Descriptions of the joints in no limb."""
 
 from __future__ import annotations
 
@@ -13,15 +13,7 @@ _N_TOLD = 8  # chosen: names in a line
 
 
 def describe_held(urdf: Urdf, names: Sequence[str]) -> list[str]:
-    """Return which joints hold still: those of a base, wheels and hands apart.
-
-    Args:
-        urdf: The robot.
-        names: Its actuated joints in no limb.
-
-    Returns:
-        A line for each kind that is there.
-    """
+    """Return a line for each kind of held joints."""
     kinds = {
         "a moving base holds still, since no rule drives one": find_base_joints(urdf),
         "wheels and rotors hold still, since no rule drives them": find_wheels(urdf),

@@ -1,14 +1,7 @@
-"""Guess a home posture for a limb that nobody has described.
+"""Home postures of undescribed limbs: far from singularities, limits and bodies.
 
-Home wants three things: far from singular, far from limits, and room to all bodies. Of
-random postures the best is taken and then every joint is put back to its plain
-position where that costs little, since people expect symmetric postures.
-
-Of two limbs that are each other's mirror image both get the same, one mirrored.
-
-A limb looks only at pairs of bodies that it moves: a contact elsewhere is no reason to
-have one. What still touches when all limbs have their home is parted by postures near
-by, of joints in no limb as well.
+The best random posture is taken, with plain joint positions where they cost little;
+mirrored limbs get mirrored homes.
 """
 
 from __future__ import annotations
@@ -56,19 +49,9 @@ def guess_home(
     measure: Measure,
     twins: Mapping[str, Twin] | None = None,
 ) -> Vec:
-    """Return good homes for all limbs, one after the other, shape (n,).
+    """Return homes for all limbs, one after the other, shape (n,).
 
-    Joints that stand well where they are stay, as do those of no limb unless they touch
-    something. Where no posture without a contact is found, the nearest to it is taken.
-
-    Args:
-        info: The robot, with the home at which it stands at first.
-        limbs: Its limbs.
-        measure: Measures the clearances of the whole robot.
-        twins: Mirror images of limbs, by the limb's name.
-
-    Returns:
-        The positions of the whole robot.
+    Joints that stand well stay; without a free posture, the nearest to one is taken.
     """
     q, is_alone = np.array(info.home), len(limbs) == 1
     twins = twins or {}
@@ -80,7 +63,6 @@ def guess_home(
 
 
 def _part(info: RobotInfo, q: Vec, measure: Measure) -> Vec:
-    """Return a posture near q with as few contacts as some looks find."""
     low = np.where(np.isfinite(info.q_min), info.q_min, q - _TURN)
     high = np.where(np.isfinite(info.q_max), info.q_max, q + _TURN)
     low, high = low + _EDGE * (high - low), high - _EDGE * (high - low)
@@ -108,7 +90,6 @@ def _count_contacts(clearances: Vec) -> int:
 def _try_near(
     q: Vec, low: Vec, high: Vec, movers: Bools, measure: Measure
 ) -> Vec | None:
-    """Return a posture near q with fewer contacts, of these joints alone; or none."""
     rng = np.random.default_rng(_SEED)
     fewest, best = _count_contacts(measure(q)), None
     for spread in _SPREADS if movers.any() else ():
@@ -125,7 +106,6 @@ def _try_near(
 
 
 def _find_movers(q: Vec, low: Vec, high: Vec, pair: int, measure: Measure) -> Bools:
-    """Return which joints move a pair of bodies against each other, shape (n,)."""
     here, movers = measure(q)[pair], np.zeros(len(q), dtype=np.bool_)
     for j in range(len(q)):
         for end in (low[j], high[j]):
@@ -166,7 +146,6 @@ def _guess_limb(
 
 
 def _find_limits(limb: Limb, twin: Twin | None) -> tuple[Vec, Vec]:
-    """Return between which positions a limb, and its image, can stand."""
     low, high = limb.q_min, limb.q_max
     if twin is not None:
         ends = twin.signs * np.array([twin.limb.q_min, twin.limb.q_max])

@@ -1,4 +1,4 @@
-"""Side and kind of a limb, read from names as people write them."""
+"""Side and kind of a limb, by its names."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _LATERAL = {name: "left" if "l" in name[:2] else "right" for name in _CORNERS}
 
 
 def split_words(name: str) -> list[str]:
-    """Return the words of ``left_hip``, ``LHip``, ``LF_HFE``, in small letters."""
+    """Return the lowercase words of ``left_hip``, ``LHip``, ``LF_HFE``."""
     parts = re.findall(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+", name)
     return [part.lower() for part in parts]
 
 
 def find_place(word: str) -> str:
-    """Return ``left``, ``right``, a corner of a robot with four legs, or nothing."""
+    """Return ``left``, ``right``, a corner of a quadruped, or nothing."""
     if word in _CORNERS:
         return word
     sided = _SIDED.fullmatch(word)
@@ -34,10 +34,10 @@ def find_place(word: str) -> str:
 
 
 def find_side(name: str) -> str:
-    """Return ``left`` or ``right``; empty where a name has neither, or both.
+    """Return ``left`` or ``right``; empty for neither or both.
 
-    Single letters count between separators (``l_arm``, ``arm_R``, ``LArm``), not
-    before a number: ``r2`` is a model.
+    Single letters count between separators (``l_arm``, ``arm_R``, ``LArm``), not before
+    a number: ``r2`` is a model.
     """
     spaced = re.sub(r"(?<![a-zA-Z])[lrLR](?=_?\d)", " ", name)
     places = {find_place(word) for word in split_words(spaced)} - {""}
@@ -46,13 +46,7 @@ def find_side(name: str) -> str:
 
 
 def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the side of each of a device's limbs, by name; empty where none is known.
-
-    Args:
-        limbs: Joint names by limb. They count where a limb's own name has no side,
-            every joint names the same one, and other limbs have another: ``r_joint``
-            alone may mean revolute.
-    """
+    """Return the side of each limb, from joint names by limb; empty if unknown."""
     sides = {name: find_side(name) for name in limbs}
     by_joints = {
         name: told.pop()
@@ -65,18 +59,18 @@ def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 
 def find_kind(name: str, joints: Iterable[str] = ()) -> str:
-    """Return ``leg``, ``head`` (or what carries a sensor) or ``arm``, by names."""
+    """Return ``leg``, ``head`` (or sensor carrier) or ``arm``, by names."""
     if any(LEG & set(split_words(text)) for text in (name, *joints)):
         return "leg"
     return "head" if HEAD.search(name) else "arm"
 
 
 def have_legs(names: Iterable[str]) -> bool:
-    """Return whether names mean legs, or several corners of a robot with four legs."""
+    """Return whether names mean legs, or several corners of a quadruped."""
     words = {word for name in names for word in split_words(name)}
     return not words.isdisjoint(LEG) or len(words & set(_CORNERS)) > 1
 
 
 def is_leg(limb: LimbInfo) -> bool:
-    """Return whether a limb carries the robot, by its name or its joints."""
+    """Return whether a limb carries the robot, by its names."""
     return find_kind(limb.name, limb.joint_names) == "leg"

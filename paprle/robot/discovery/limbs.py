@@ -1,10 +1,6 @@
-"""Find the limbs of a URDF that nobody has described.
+"""Limbs of an undescribed URDF: chains of actuated joints from branching to end.
 
-A limb is a chain of actuated joints from where the robot branches to where it ends.
-Fingers at its end are cut off and become its gripper; a link with a telling name, or
-else the last one before the fingers, is the end-effector. Wheels, heads and sensors
-are no limbs: their joints hold home. Every guess that a person should look at is
-kept as a doubt.
+Fingers become grippers, wheels, heads and sensors hold home; guesses become doubts.
 """
 
 from __future__ import annotations
@@ -43,7 +39,7 @@ _LONG = 4  # chosen: joints of a chain beside which chains of one or two are no 
 
 @dataclass(slots=True, kw_only=True)
 class FoundLimb:
-    """A limb as it was found, and what is doubtful in it, by key of its settings."""
+    """A found limb, with doubts by key of its settings."""
 
     name: str
     base_link: str
@@ -54,23 +50,17 @@ class FoundLimb:
 
 
 class JointTree:
-    """Which actuated joint hangs on which, some of them and all below left out.
+    """Tree of actuated joints, some cut off with all below.
 
     Attributes:
-        above: The next actuated joint towards the root, None at the root.
-        owner: The actuated joint that moves a link; links that were cut off lack.
+        above: Next actuated joint towards the root, or None.
+        owner: Actuated joint that moves a link.
     """
 
     def __init__(
         self, urdf: Urdf, without: Iterable[str] = (), still: Iterable[str] = ()
     ) -> None:
-        """Read a URDF.
-
-        Args:
-            urdf: The robot.
-            without: Joints that are left out with all below.
-            still: Joints that count as fixed.
-        """
+        """Read a URDF; ``without`` are cut off, ``still`` count as fixed."""
         cut, fixed = set(without), set(still)
         self.above: dict[str, str | None] = {}
         self.owner: dict[str, str | None] = {urdf.root: None}
@@ -91,8 +81,7 @@ class JointTree:
     def chain_to(self, leaf: str) -> tuple[str, ...]:
         """Return the joints from the last branching to a joint.
 
-        A head that hangs on a joint of an arm is no branching, where that joint's name
-        belongs to the arm: ``right_j0`` below ``right_j1``.
+        A head on a joint of an arm is no branching: ``right_j0`` below ``right_j1``.
         """
         chain = [leaf]
         above = self.above[leaf]
@@ -121,7 +110,7 @@ def discover_limbs(urdf: Urdf) -> dict[str, LimbSettings]:
 
 
 def find_limbs(urdf: Urdf) -> list[FoundLimb]:
-    """Find the limbs of a robot, with doubts; empty where nothing but wheels moves."""
+    """Return the limbs of a robot, with doubts."""
     wheels = find_wheels(urdf)
     fingers = find_fingers(urdf)
     base = find_base_joints(urdf)
@@ -143,7 +132,7 @@ def _list_leaves(tree: JointTree) -> list[str]:
 
 
 def find_wheels(urdf: Urdf) -> set[str]:
-    """Return joints that turn wheels or rotors and carry nothing else that moves."""
+    """Return joints that turn wheels or rotors and move nothing else."""
     wheels: set[str] = set()
     bearing: set[str] = set()  # links that carry something which is no wheel
     for joint in reversed(urdf.joints):
@@ -156,7 +145,6 @@ def find_wheels(urdf: Urdf) -> set[str]:
 
 
 def _without_heads(chains: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """Leave out heads, sensors and short chains where there are better ones."""
     longest = max((len(chain) for chain in chains), default=0)
     limbs = [
         chain
@@ -202,7 +190,6 @@ def _make_limb(
 
 
 def _base_link(urdf: Urdf, tree: JointTree, first: str) -> str:
-    """Return the link before the first joint, or a rigid ``base_link`` of it above."""
     link = urdf.joint(first).parent
     others = [name for name in tree.below(tree.above[first]) if name != first]
     shared = {
@@ -219,7 +206,6 @@ def _base_link(urdf: Urdf, tree: JointTree, first: str) -> str:
 
 
 def _farthest(urdf: Urdf, tip: list[str], last: str) -> str:
-    """Return the link farthest from the last joint among those that it moves."""
     best, farthest = urdf.joint(last).child, 1e-3  # chosen: [m] nearer is the same
     for link in tip:
         T_last_link = pin.SE3.Identity()
@@ -234,7 +220,6 @@ def _farthest(urdf: Urdf, tip: list[str], last: str) -> str:
 
 
 def _eef_link(tip: list[str], fallback: str) -> tuple[str, bool]:
-    """Return the tool among the links that the last joint moves, if one is named so."""
     for pattern in _TOOLS:
         named = [
             link for link in tip if pattern.search(link) and not _NO_TOOL.search(link)
@@ -277,6 +262,5 @@ def _stem(name: str) -> str:
 
 
 def _prefix(chain: tuple[str, ...]) -> str:
-    """Return what stands before the slash in every name of a chain."""
     prefixes = {name.rpartition("/")[0] for name in chain}
     return prefixes.pop().replace("/", "_") if len(prefixes) == 1 else ""

@@ -1,8 +1,4 @@
-"""Tell joints of a moving base from those of the arm that stands on it.
-
-Some URDFs describe a base that drives by joints that slide along the ground and turn
-upright, before the first joint of the arm. No rule moves a base: its joints hold.
-"""
+"""Joints of a moving base below the arm; they hold still."""
 
 from __future__ import annotations
 
@@ -25,11 +21,10 @@ _ROOMY = 20.0  # chosen: [m] no rail is as long
 
 
 def find_base_joints(urdf: Urdf) -> set[str]:
-    """Return the names of actuated joints that move the base of the robot.
+    """Return the actuated joints that move the robot's base.
 
-    A base slides in two directions along the ground, or in one by a joint whose name
-    tells, and turns upright before or after. A rail, and a gantry that lifts, belong to
-    the arm.
+    A base slides along the ground, twice or by a telling name, and turns upright; rails
+    and lifting gantries belong to the arm.
     """
     run = _list_first(urdf)
     slides = [joint for joint, axis in run if joint.kind == "prismatic"]
@@ -72,7 +67,6 @@ def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:
 
 
 def _carries(urdf: Urdf, joint: UrdfJoint) -> bool:
-    """Return whether a joint moves, or bears a joint that does."""
     stack = [joint]
     while stack:
         one = stack.pop()

@@ -1,8 +1,4 @@
-"""Numbers of a robot that no robot has: degrees for radians, millimetres for metres.
-
-A URDF tells no units. Each doubt is a sentence for the person who knows the robot;
-nothing here refuses a robot.
-"""
+"""Doubts about implausible numbers: degrees for radians, millimetres for metres."""
 
 from __future__ import annotations
 
@@ -38,8 +34,8 @@ class OtherUnit:
     Attributes:
         lower: Lower limit, [rad] or [m].
         upper: Upper limit.
-        per_unit: What one unit of the URDF is, [rad] or [m].
-        reason: What the URDF says and how it is read, for the operator.
+        per_unit: One unit of the URDF, [rad] or [m].
+        reason: Explanation for the operator.
     """
 
     lower: float
@@ -49,7 +45,7 @@ class OtherUnit:
 
 
 def read_in_other_unit(joint: UrdfJoint) -> OtherUnit | None:
-    """Return the limits that a joint has in degrees, or millimetres; None: none."""
+    """Return a joint's limits if in degrees or millimetres, else None."""
     most = max(abs(joint.lower), abs(joint.upper))
     if joint.kind == "revolute" and _WIDEST < most <= _WIDEST_IN_DEGREES:
         per_unit, unit, other = math.pi / 180.0, "rad", "degrees"
@@ -67,17 +63,12 @@ def read_in_other_unit(joint: UrdfJoint) -> OtherUnit | None:
 
 
 def is_too_quick(joint: UrdfJoint) -> bool:
-    """Return whether a stated velocity limit is none."""
+    """Return whether a stated velocity limit is implausible."""
     return joint.velocity > _QUICKEST[joint.kind]
 
 
 def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
-    """Return what cannot be true of a robot, as a session would move it.
-
-    Args:
-        info: The robot, its limits tightened by its settings.
-        urdf: Its URDF.
-    """
+    """Return doubts about a robot with tightened limits."""
     found: dict[str, list[str]] = {}
     for i, joint in enumerate(joint for joint in urdf.joints if joint.is_actuated):
         low, high = float(info.q_min[i]), float(info.q_max[i])
@@ -106,7 +97,6 @@ def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
 
 
 def _doubt_masses(urdf: Urdf) -> Iterator[str]:
-    """Yield a doubt for links whose masses cannot be theirs."""
     volumes: dict[str, float] = {}
     for body in urdf.primitives:
         volumes[body.link] = volumes.get(body.link, 0.0) + _find_volume(body)
