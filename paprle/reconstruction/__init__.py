@@ -1,1 +1,1 @@
-"""Reconstruction of motion from samples that are noisy, late or few."""
+"""Reconstruction of motion from noisy, late or few samples."""

@@ -1,4 +1,4 @@
-"""Period and delay of a leader's captures, as medians, so that bursts count little."""
+"""Median period and delay of a leader's captures."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ class Cadence:
 
     Attributes:
         period_ns: Between two captures, [ns].
-        delay_ns: From a capture's stamp to its arrival here, [ns]; any number, where
-            clocks differ.
+        delay_ns: From capture stamp to arrival, [ns]; any number if clocks differ.
     """
 
     def __init__(self, rate: float) -> None:
@@ -33,7 +32,7 @@ class Cadence:
         self._newest_ns: int | None = None
 
     def note(self, stamp_ns: int, now_ns: int) -> None:
-        """Note a capture's stamp and when it arrived, [ns]; late ones, too."""
+        """Note a capture's stamp and arrival, [ns]; late ones, too."""
         self._delays.append(now_ns - stamp_ns)
         self.delay_ns = _find_median(self._delays)
         if self._newest_ns is not None:

@@ -1,9 +1,6 @@
-"""A robot far away as the hand that leads it needs to see it: where it is by now.
+"""Present pose of a remote robot in the axes of the hand that leads it.
 
-``RobotMirror`` knows the joints that are asked for, as the session is beside it. Where
-the session is at the robot, the operator's host has the motion of a hand, and where
-the hand would be, were it where the robot was. Both are in the hand's axes, and so is
-the filter (``PoseFilter``, T13): it needs no model of the robot.
+``PoseFilter`` (T13) estimates it without a model of the robot.
 """
 
 from __future__ import annotations
@@ -23,8 +20,7 @@ class HandMirror:
     """The mirror image of what one hand leads.
 
     Attributes:
-        filter: What estimates it.
-        is_held: It did not follow what it was asked for when it was shown last.
+        is_held: It did not follow at the last display.
     """
 
     def __init__(self) -> None:
@@ -36,20 +32,20 @@ class HandMirror:
         self._heard_ns = self._shown_ns = self._at_ns = 0
 
     def ask(self, stamp_ns: int, T: pin.SE3) -> None:
-        """Take where the hand is, and when it was captured, [ns]."""
+        """Take the hand's pose with its capture stamp, [ns]."""
         self.filter.asked.add(stamp_ns, pin.SE3(T))
         self._asked.add(stamp_ns, T.translation.copy())
 
     def hear(
         self, measured_ns: int, captured_ns: int, T: pin.SE3, *, may_follow: bool
     ) -> None:
-        """Take where the robot was; what is older than what was heard before is not.
+        """Take a state of the robot, unless it is older than the last.
 
         Args:
-            measured_ns: When it was measured, in this host's time, [ns].
-            captured_ns: Stamp of the newest capture that it had; 0: none, [ns].
-            T: Where the hand would be, were it where the robot was.
-            may_follow: The robot's gate lets it move.
+            measured_ns: Local time of the measurement, [ns].
+            captured_ns: Stamp of its newest capture, [ns]; 0: none.
+            T: The hand's pose at the robot's.
+            may_follow: The gate lets it move.
         """
         if measured_ns <= self._heard_ns:
             return
@@ -63,11 +59,7 @@ class HandMirror:
         self.filter.update(measured_ns - self._lag.ns, T, may_follow=may_follow)
 
     def show(self, now_ns: int) -> pin.SE3 | None:
-        """Return the pose to show, in the hand's axes; None: it is silent too long.
-
-        Args:
-            now_ns: This host's time, [ns]; never less than before.
-        """
+        """Return the pose to show, in the hand's axes; None after long silence."""
         is_lost = now_ns - self._heard_ns > HORIZON_NS + self._lag.ns
         if not self._heard_ns or is_lost:
             return None

@@ -1,17 +1,10 @@
-"""Prediction of a remote robot's pose from its late states and the operator's motion.
+"""Prediction of a remote robot's pose from late states and the operator's motion (T13).
 
-TeleXR's robot-pose reconstruction (requirements T13) as an error-state Kalman filter on
-SE(3), after Solà, "Quaternion kinematics for the error-state Kalman filter" (2017), 5.
-Its time is the operator's: a measured pose belongs to the instant of the operator's
-motion that had reached the robot by then. Between two of them the operator's motion is
-known, so that it drives the filter; the share of it that the robot follows is estimated
-too, since a robot at a wall follows none of it (2.2, no. 8).
+An error-state Kalman filter on SE(3), after Solà, "Quaternion kinematics for the
+error-state Kalman filter" (2017), 5, in the operator's time:
 
     p⁺ = p + s_p Δp,  R⁺ = Exp(s_φ Δφ) R,  s⁺ = s + w
     errors, in the axes of the base: δp = p_true − p,  R_true = Exp(δθ) R,  δs
-
-A learned predictor takes the place of ``PoseFilter``: it has to take, predict and
-judge.
 """
 
 from __future__ import annotations
@@ -44,10 +37,9 @@ class Predicted(NamedTuple):
     """Predicted pose of a limb's end-effector.
 
     Attributes:
-        T_base_eef: Its pose.
-        share: How much of the operator's translation it follows, 0 … 1.
+        share: Followed share of the operator's translation, 0 … 1.
         ahead_ns: Length of the operator's motion added to the measurement, [ns].
-        is_held: It does not follow what it is asked for.
+        is_held: It does not follow the request.
     """
 
     T_base_eef: pin.SE3
@@ -61,12 +53,10 @@ class PoseFilter:
 
     Attributes:
         T_base_eef: Estimated pose at ``stamp_ns``.
-        shares: How much of translation and rotation it follows, shape (2,).
+        shares: Followed shares of translation and rotation, shape (2,).
         P: Covariance of the error (δp, δθ, δs), shape (8, 8).
-        stamp_ns: The operator's time that the estimate belongs to, [ns]; 0: none yet.
-        asked: The operator's motion.
+        stamp_ns: The operator's time of the estimate, [ns]; 0: none yet.
         surprise: Squared Mahalanobis distance of the newest innovation.
-        counts: What was refused, and how often a measurement was a surprise.
     """
 
     def __init__(self) -> None:
@@ -82,13 +72,7 @@ class PoseFilter:
     def update(
         self, stamp_ns: int, T_base_eef: pin.SE3, *, may_follow: bool = True
     ) -> None:
-        """Take a measured pose.
-
-        Args:
-            stamp_ns: The operator's time that it belongs to, [ns].
-            T_base_eef: The pose.
-            may_follow: The robot's gate lets it move.
-        """
+        """Take a pose measured at the operator's time ``stamp_ns``, [ns]."""
         if not np.isfinite(T_base_eef.homogeneous).all():
             self.counts["not finite"] += 1
             return
@@ -103,14 +87,7 @@ class PoseFilter:
         self._correct(T_base_eef)
 
     def predict(self, at_ns: int) -> Predicted:
-        """Return where it is at a time of the operator's, ``HORIZON_NS`` ahead at most.
-
-        Args:
-            at_ns: The operator's time, [ns]; that of ``take``, not of the clock.
-
-        Returns:
-            The estimate.
-        """
+        """Return the estimate at the operator's time, ``HORIZON_NS`` ahead at most."""
         end_ns = min(at_ns, self.stamp_ns + HORIZON_NS)
         motion = self.asked.measure(self.stamp_ns, end_ns)
         shares = np.clip(self.shares, 0.0, 1.0) * self._may_follow
@@ -124,13 +101,11 @@ class PoseFilter:
         return Predicted(T, float(shares[0]), max(0, end_ns - self.stamp_ns), is_held)
 
     def _begin(self, stamp_ns: int, T_base_eef: pin.SE3) -> None:
-        """Know what was measured, and nothing of how it follows."""
         self.stamp_ns, self.T_base_eef = stamp_ns, pin.SE3(T_base_eef)
         self.shares = np.ones(2)
         self.P = np.diag([SIGMA_P**2] * 3 + [SIGMA_PHI**2] * 3 + [_SHARE**2, _SHARE**2])
 
     def _propagate(self, stamp_ns: int) -> None:
-        """Go on with the operator's motion."""
         dt = (stamp_ns - self.stamp_ns) * 1e-9
         motion = self.asked.measure(self.stamp_ns, stamp_ns)
         shares = self.shares * self._may_follow
@@ -170,15 +145,7 @@ class PoseFilter:
 
 
 def make_noise(dt: float, motion: Displacement) -> Vec:
-    """Return what the covariance grows by.
-
-    Args:
-        dt: Time that passed, [s].
-        motion: The operator's within it: only who is moved shows what it follows.
-
-    Returns:
-        Shape (8, 8).
-    """
+    """Return the growth of the covariance over dt, [s], and a motion, shape (8, 8)."""
     walked = [WALK_P**2 * dt] * 3 + [WALK_PHI**2 * dt] * 3
     shares = [
         WALK_S_P**2 * float(np.linalg.norm(motion.p)),

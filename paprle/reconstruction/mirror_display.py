@@ -1,8 +1,4 @@
-"""A whole robot far away as it is shown: where it is by now, without any jump.
-
-The robot's time is brought into the operator's by how old the set-point was that the
-gate used (T13, Δt). What a correction moves is made up for while the picture goes on.
-"""
+"""Display of a remote robot at its present pose, without jumps (T13)."""
 
 from __future__ import annotations
 
@@ -28,9 +24,9 @@ class Word(NamedTuple):
     """State received from the robot, in this host's time.
 
     Attributes:
-        written_ns: When its gate wrote a command, [ns].
-        measured_ns: When the robot was measured, [ns].
-        used_ns: When the set-point was posted that the gate used, [ns]; 0: not known.
+        written_ns: Time of the gate's command, [ns].
+        measured_ns: Time of the measurement, [ns].
+        used_ns: Time at which its set-point was posted, [ns]; 0: unknown.
         q: Measured joints, shape (n,).
         Ts_base_eef: Poses by limb at q.
         may_follow: The gate lets it follow.
@@ -45,11 +41,7 @@ class Word(NamedTuple):
 
 
 class RobotMirror:
-    """The mirror image of a robot.
-
-    Attributes:
-        filters: One a limb.
-    """
+    """The mirror image of a robot, with one filter per limb."""
 
     def __init__(self, robot: RobotInfo) -> None:
         self.filters = {limb.name: PoseFilter() for limb in robot.limbs}
@@ -68,7 +60,7 @@ class RobotMirror:
         return self._lag.ns
 
     def ask(self, stamp_ns: int, q: Vec, Ts_base_eef: Mapping[str, pin.SE3]) -> None:
-        """Take what the operator asks for: joints, shape (n,), and the poses there."""
+        """Take the requested joints, shape (n,), and the poses there."""
         if not np.isfinite(q).all():
             return
         self._asked.add(stamp_ns, np.array(q))
@@ -91,11 +83,7 @@ class RobotMirror:
             )
 
     def show(self, now_ns: int) -> MirroredRobot | None:
-        """Return the robot as it is to be shown; None before its first state.
-
-        Args:
-            now_ns: This host's time, [ns]; never less than before.
-        """
+        """Return the robot to show; None before its first state."""
         word = self._word
         if word is None:
             return None
@@ -120,7 +108,6 @@ class RobotMirror:
         )
 
     def _follow_lag(self, word: Word) -> None:
-        """Follow how old the motion is that the robot shows."""
         way_ns = word.written_ns - word.used_ns if word.used_ns else None
         self._lag.take_way(word.measured_ns, way_ns)
         is_free = not any(own.is_held for own in self._found.values())
@@ -131,7 +118,6 @@ class RobotMirror:
     def _show_joints(
         self, word: Word, found: Mapping[str, Predicted], before_ns: int, dt: float
     ) -> Vec:
-        """Return joints moved on by the operator's motion, within their limits."""
         shares = self._list_shares(found) * word.may_follow
         before = self._predict_joints(word, shares, before_ns)
         q = self._predict_joints(word, shares, self._at_ns)
@@ -153,7 +139,7 @@ class RobotMirror:
         return clipped
 
     def _list_shares(self, found: Mapping[str, Predicted]) -> Vec:
-        """Return the share of each joint: its limb's; all of one that is in no limb."""
+        """Return the share of each joint: its limb's; 1 for one in no limb."""
         shares = np.ones(len(self._robot.joint_names))
         for limb in self._robot.limbs:
             rows = [self._robot.joint_names.index(name) for name in limb.joint_names]
@@ -168,15 +154,9 @@ class Easing:
         self._shown: pin.SE3 | None = None
 
     def show(self, before: Predicted, now: Predicted, dt: float) -> pin.SE3:
-        """Return the pose to show.
+        """Return the pose to show, which goes on from the last one shown.
 
-        Args:
-            before: Where it is known by now to have been when it was shown last.
-            now: Where it is.
-            dt: Time since it was shown last, [s].
-
-        Returns:
-            A pose that goes on from the one shown last.
+        ``before`` is the present estimate of the pose at the last display; dt in [s].
         """
         a, b = before.T_base_eef, now.T_base_eef
         if self._shown is None:
@@ -205,7 +185,6 @@ def _subtract(T_base_a: pin.SE3, T_base_b: pin.SE3) -> Vec:
 
 
 def _shorten(off: Vec, moved: float, slowest: float, dt: float) -> Vec:
-    """Return what is left of an offset: no faster than the motion, or slowly."""
     length = float(np.linalg.norm(off))
     step = length * (1.0 - math.exp(-dt / _EASE))
     step = min(step, max(moved, slowest * dt)) if math.isfinite(dt) else length

@@ -1,8 +1,6 @@
-"""Age of the operator's motion that a remote robot shows.
+"""Age of the operator's motion that a remote robot shows: way L plus response δ.
 
-It has two parts. The way there, L: the gate reports which set-point it used (TeleXR's
-t_start). And the robot's response, δ, found by how far it is behind while it moves:
-q(t) = q_asked(t − L − δ) ≈ q_asked(t − L) − δ dq_asked(t − L), so that
+The gate reports the set-point it used (L). From q(t) = q_asked(t − L − δ),
 δ = −Σ dq·(q − q_asked) / Σ dq·dq over the last seconds.
 """
 
@@ -28,7 +26,7 @@ class Lag:
     """The age of the motion that is shown.
 
     Attributes:
-        ns: It, [ns].
+        ns: The age, [ns].
     """
 
     def __init__(self) -> None:
@@ -39,13 +37,7 @@ class Lag:
         self._behind = self._moved = 0.0
 
     def take_way(self, measured_ns: int, way_ns: int | None) -> None:
-        """Follow how old the set-point was that the gate used.
-
-        Args:
-            measured_ns: When the robot was measured, [ns]; increases.
-            way_ns: How old it was; None: not known this time, as where it is farther
-                off than any motion that drives.
-        """
+        """Take the age of the used set-point, [ns]; None: unknown."""
         if way_ns is not None and abs(way_ns) > _OLDEST_NS:
             way_ns = None
         dt_ns = measured_ns - self._measured_ns
@@ -62,13 +54,7 @@ class Lag:
         self.ns += round(max(-most, min(most, wrong)))
 
     def take_response(self, dt: float, q: Vec, asked: History[Vec]) -> None:
-        """Learn how far behind the robot is while it follows.
-
-        Args:
-            dt: Time since the last one, [s].
-            q: Measured joints, shape (n,).
-            asked: Joints that were asked for.
-        """
+        """Learn the response from measured joints, shape (n,), and requests."""
         at_ns = self._measured_ns - round(self._way)
         before = interpolate(asked, at_ns - _SLOPE_NS)
         after = interpolate(asked, at_ns + _SLOPE_NS)
@@ -83,6 +69,6 @@ class Lag:
 
 
 def interpolate(asked: History[Vec], at_ns: int) -> Vec:
-    """Return what was asked for at a time, [ns], of a history that has any."""
+    """Return the request at a time, [ns], of a history that has any."""
     a, b, share = asked.find(at_ns)
     return a + share * (b - a)

@@ -1,4 +1,4 @@
-"""The operator's own motion as it was asked of the robot, for any time in between."""
+"""The operator's requested motion, interpolated."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class Displacement(NamedTuple):
 
 
 class History(Generic[Item]):
-    """Things with a stamp, the newest of them, bounded.
+    """Bounded history of stamped items.
 
     Attributes:
-        n_refused: Those that were not newer than the one before.
+        n_refused: Items that were not newer than the one before.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class History(Generic[Item]):
         return len(self._stamps)
 
     def add(self, stamp_ns: int, item: Item) -> None:
-        """Keep one; stamps have to increase, [ns]."""
+        """Keep an item; stamps have to increase, [ns]."""
         if self._stamps and stamp_ns <= self._stamps[-1]:
             self.n_refused += 1
             return
@@ -52,14 +52,7 @@ class History(Generic[Item]):
         self._items.append(item)
 
     def find(self, at_ns: int) -> tuple[Item, Item, float]:
-        """Return those before and after a time, and the share of the way between.
-
-        Args:
-            at_ns: The time, [ns]; before the first and after the last is the end.
-
-        Returns:
-            Two items of a history that has any, and 0 … 1.
-        """
+        """Return the items around a time [ns], clamped, and the share between them."""
         after = bisect_right(self._stamps, at_ns)
         if after in {0, len(self._stamps)}:
             end = self._items[min(after, len(self._stamps) - 1)]
@@ -70,17 +63,12 @@ class History(Generic[Item]):
 
 
 class AskedMotion(History[pin.SE3]):
-    """Poses that the operator asked for."""
+    """Requested poses of the operator."""
 
     def measure(self, from_ns: int, to_ns: int) -> Displacement:
-        """Return the motion between two times; there is none outside what is kept.
+        """Return the motion between two times, [ns]: p_b = p + p_a, R_b = Exp(phi) R_a.
 
-        Args:
-            from_ns: When it begins, [ns].
-            to_ns: When it ends, before or after, [ns].
-
-        Returns:
-            The motion: p_b = p + p_a, R_b = Exp(phi) R_a.
+        It is zero outside the history.
         """
         if not len(self):
             return Displacement(np.zeros(3), np.zeros(3))

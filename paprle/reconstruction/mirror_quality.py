@@ -1,8 +1,4 @@
-"""Quality of a link, in words for the operator, and what to do when it is bad.
-
-The measure is the age of the set-point that the gate used: a loss, a queue and a long
-way all increase it, and the gate brakes by age alone.
-"""
+"""Quality of a link by the age of the set-point that the gate used."""
 
 from __future__ import annotations
 
@@ -15,26 +11,16 @@ _LOST_NS = 500_000_000  # [ns] chosen: by then the gate has braked whatever it i
 
 
 class LinkQuality:
-    """Judges a link by the gate's statuses, a few times a second."""
+    """Judges a link by the gate's statuses."""
 
     def __init__(self, stale_after: float) -> None:
-        """Begin to judge.
-
-        Args:
-            stale_after: Age of a set-point at which the gate brakes, [s].
-        """
+        """Begin; ``stale_after`` is the age at which the gate brakes, [s]."""
         self._stale_after = stale_after
         self._trips: deque[tuple[int, float]] = deque()
         self._n_arrived = self._arrived_ns = self._now_ns = 0
 
     def update(self, now_ns: int, n_arrived: int, used_ns: int) -> None:
-        """Look at the newest status.
-
-        Args:
-            now_ns: This host's time, [ns].
-            n_arrived: How many have arrived so far.
-            used_ns: When the set-point was posted that it used, [ns]; 0: not known.
-        """
+        """Take the newest status; ``used_ns`` is its set-point's time, 0: unknown."""
         self._now_ns = now_ns
         if n_arrived != self._n_arrived:
             self._n_arrived, self._arrived_ns = n_arrived, now_ns
@@ -44,7 +30,7 @@ class LinkQuality:
             self._trips.popleft()
 
     def describe(self) -> str:
-        """Return the link in a few words, and what to do; empty while it is unknown."""
+        """Return the link's quality and a remedy as text; empty if unknown."""
         silent_ns = self._now_ns - self._arrived_ns
         if self._n_arrived and silent_ns > _LOST_NS:
             return (

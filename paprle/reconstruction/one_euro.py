@@ -1,9 +1,6 @@
-"""The One-Euro filter: smooth a hand that rests, follow one that moves.
+"""One-Euro filter of poses and joints (Casiez, Roussel, Vogel, "1 € Filter", CHI 2012).
 
-Casiez, Roussel and Vogel, "1 € Filter", CHI 2012: a low-pass of first order whose
-cutoff grows with the speed, so that jitter goes where it is seen and lag where it is
-felt. One cutoff for the whole of a position keeps its direction; an orientation is
-turned towards the new one along the shortest way, at a cutoff of its own.
+A position has one cutoff; an orientation turns the shortest way at its own.
 """
 
 from __future__ import annotations
@@ -23,12 +20,7 @@ _STRAIGHT = 1e-6  # [rad] chosen: half an angle below which an arc is its chord
 
 
 def compute_share(cutoff: float, dt: float) -> float:
-    """Return which share of a step a low-pass of first order takes.
-
-    Args:
-        cutoff: Cutoff frequency, [Hz].
-        dt: Time of the step, [s].
-    """
+    """Return the share of a step that a first-order low-pass takes; [Hz], [s]."""
     return 1.0 / (1.0 + 1.0 / (2.0 * math.pi * cutoff * dt))
 
 
@@ -43,7 +35,6 @@ class _Part:
         self._speed = np.zeros(0)
 
     def find_share(self, step: Vec, dt: float) -> float:
-        """Return the share to take of a step of the raw values over a time."""
         if len(self._speed) != len(step):
             self._speed = np.zeros(len(step))
         self._speed += compute_share(_SPEED_CUTOFF, dt) * (step / dt - self._speed)
@@ -52,7 +43,7 @@ class _Part:
 
 
 class OneEuro:
-    """Filters poses and joints of all limbs; what is recorded stays as it was."""
+    """Filters poses and joints of all limbs."""
 
     def __init__(self, layout: Layout, settings: FilterSettings) -> None:
         self._view, self._raw = SampleView(layout), SampleView(layout)
@@ -68,17 +59,13 @@ class OneEuro:
         self._has_begun = False
 
     def start(self) -> None:
-        """Forget all: the next sample passes as it is."""
+        """Reset: the next sample passes unfiltered."""
         self._has_begun = False
         for i in range(len(self._parts)):
             self._start_limb(i)
 
     def filter(self, sample: SampleView) -> SampleView:
-        """Return a sample with poses and joints filtered; the same for the same one.
-
-        Args:
-            sample: The newest accepted sample; not changed.
-        """
+        """Return a filtered copy of a sample; the same for the same one."""
         view, raw = self._view, self._raw
         if self._has_begun and sample.seq == raw.seq:
             return view
@@ -103,7 +90,6 @@ class OneEuro:
     def _filter_limb(
         self, i: int, sample: SampleView, dt: float, pose: Vec, q: Vec
     ) -> None:
-        """Write the pose and the joints of a limb, given the filtered ones before."""
         position, turn, joints = self._parts[i]
         view, raw = self._view, self._raw
         if is_pose(sample.pose[i]) and is_pose(raw.pose[i]):
@@ -139,7 +125,6 @@ def _find_turn(start: Vec, end: Vec) -> Vec:
 
 
 def _turn(start: Vec, end: Vec, share: float) -> Vec:
-    """Return the quaternion at a share of the shortest way between two."""
     start, end = start / np.linalg.norm(start), end / np.linalg.norm(end)
     cosine = float(start @ end)
     if cosine < 0.0:

@@ -1,19 +1,10 @@
-"""From few samples to a motion whose velocity is continuous.
+"""Motion of continuous velocity from few samples (decision 0055).
 
-A polyline leads through the samples, each moved along its own velocity by a lead, and
-the motion is its mean over a time w, one period or 30 ms:
+The motion is the mean of a polyline L through led samples over a time w:
 
     x(c) = 1/w ∫ L(s) ds over s = c − w … c,    dx/dc = (L(c) − L(c − w))/w
 
-L is continuous, so the velocity is; straight motion is met exactly. The polyline is a
-period and the jitter behind the samples, so that the next one is known when the last is
-reached. The mean is w/2 later; the lead takes that back.
-
-Where the next one is not known in time, the polyline goes on along its slope, and what
-comes late bends it. After more than a period it is a guess that may be far off: then it
-is drawn as if the late one had been known, and what lies between the two is added and
-fades, b″ = −2ωb′ − ω²b from the place and the slope that were there, so that no long
-gap makes a step in velocity.
+A late sample bends L; after a longer gap the difference fades, b″ = −2ωb′ − ω²b.
 """
 
 from __future__ import annotations
@@ -41,7 +32,7 @@ _LOST_NS = 300_000_000  # chosen: farther off, stamps have leapt
 
 
 def find_delay_ns(period_ns: int) -> int:
-    """Return how much later than its samples' arrival a motion is, [ns]."""
+    """Return the delay of a motion behind its samples' arrival, [ns]."""
     return period_ns + JITTER_NS
 
 
@@ -49,7 +40,7 @@ class Path:
     """The motion of one leader, all its numbers in a row.
 
     Attributes:
-        waypoints: The samples that it has to pass.
+        waypoints: The samples to pass.
         content_ns: Capture time that the motion has reached, [ns].
     """
 
@@ -71,13 +62,7 @@ class Path:
         return self._L
 
     def start(self, row: Vec, stamp_ns: int, content_ns: int) -> None:
-        """Begin at rest at a sample, with nothing before it.
-
-        Args:
-            row: Its numbers, shape (n,); kept.
-            stamp_ns: Of its capture, [ns].
-            content_ns: Capture time to begin at, [ns].
-        """
+        """Begin at rest at a sample, shape (n,), which is kept."""
         self.waypoints.clear()
         self._reached = None
         self.waypoints.add(stamp_ns, row, 0)
@@ -119,15 +104,12 @@ class Path:
             self._reached, self._passed_ns = (goal.stamp_ns, aim), goal.stamp_ns
 
     def advance(self, wanted_ns: int, dt_ns: int, period_ns: int) -> Vec:
-        """Go on by one tick.
+        """Return the numbers of the next tick, shape (n,).
 
         Args:
-            wanted_ns: Capture time that the motion should have reached, [ns].
+            wanted_ns: Capture time to reach, [ns].
             dt_ns: Time since the last tick, [ns].
-            period_ns: How far apart captures are, [ns].
-
-        Returns:
-            The numbers, shape (n,).
+            period_ns: Period of captures, [ns].
         """
         off_ns = wanted_ns - self.content_ns - dt_ns
         if abs(off_ns) > _LOST_NS:
@@ -147,7 +129,6 @@ class Path:
         self._reached = None
 
     def _draw(self, until_ns: int, period_ns: int) -> None:
-        """Draw the polyline up to a capture time."""
         waiting, lead = self.waypoints.waiting, _find_lead(period_ns)
         while self.content_ns < until_ns:
             self.waypoints.reach(self.content_ns)
@@ -172,7 +153,6 @@ class Path:
             self._past.append((end_ns, self._L + self._off))
 
     def _fade(self, dt: float) -> None:
-        """Let what is drawn come nearer to the polyline, for a time, [s]."""
         rate = self._fading
         push = self._off_rate + rate * self._off
         left = (self._off + dt * push) * math.exp(-rate * dt)
@@ -187,7 +167,6 @@ class Path:
         return np.asarray((aim - before[1]) / ((goal.stamp_ns - before[0]) * 1e-9))
 
     def _average(self, window_ns: int) -> Vec:
-        """Return the mean of the polyline over the last time."""
         begin_ns, past = self.content_ns - window_ns, self._past
         while len(past) > 2 and past[1][0] <= begin_ns:
             past.popleft()
@@ -205,7 +184,6 @@ class Path:
 
 
 def _find_window_ns(period_ns: int) -> int:
-    """Return over which time the mean is taken, [ns]."""
     return max(period_ns, _MEAN_NS)
 
 

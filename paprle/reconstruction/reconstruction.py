@@ -1,8 +1,6 @@
-"""Leaders that speak seldom, as motions that go on between their samples.
+"""Continuous motions of leaders with slow samples, before the retargeting.
 
-It stands in the tick between what was accepted of the leaders and the retargeting.
-Numbers (poses, joints, openings, deflections) are reconstructed; flags and counters are
-those of the newest sample, never delayed.
+Flags and counters are those of the newest sample, never delayed.
 """
 
 from __future__ import annotations
@@ -28,12 +26,7 @@ _QUAT = slice(3, 7)
 
 
 def choose_policy(info: LeaderInfo, samples: Samples) -> Policy | None:
-    """Return by which policy a leader's samples are waypoints; None: they are targets.
-
-    Args:
-        info: The leader, one of a group.
-        samples: ``retarget.samples``.
-    """
+    """Return the policy by which samples are waypoints; None: they are targets."""
     if samples == "off" or (samples == "auto" and info.rate >= SLOW_RATE):
         return None
     return info.sampling.policy if samples == "auto" else samples
@@ -43,10 +36,9 @@ class Delay(NamedTuple):
     """Delay of a leader's reconstruction.
 
     Attributes:
-        leader: Its name; empty for an only one.
-        policy: Which samples are waypoints.
+        leader: Name; empty for an only one.
         rate: Of its captures, [Hz].
-        delay: Added between a sample and the motion, [s].
+        delay: Between a sample and the motion, [s].
     """
 
     leader: str
@@ -56,7 +48,7 @@ class Delay(NamedTuple):
 
 
 def describe_delay(one: Delay) -> str:
-    """Describe the delay of a leader's reconstruction for the operator."""
+    """Return a leader's delay as text."""
     who = f"{one.leader}: " if one.leader else ""
     return (
         f"{who}{one.rate:.0f} [Hz] made a motion of ({one.policy} samples), "
@@ -68,12 +60,7 @@ class Reconstruction:
     """The motions of all leaders that need it."""
 
     def __init__(self, layout: Layout, samples: Samples) -> None:
-        """Find who needs it.
-
-        Args:
-            layout: What crosses process borders.
-            samples: ``retarget.samples``.
-        """
+        """Find the leaders that need it, by ``retarget.samples``."""
         parts = dict(split_leaders(layout.leader))
         self._view = SampleView(layout)
         self._motions: dict[int, _Motion] = {}
@@ -103,20 +90,14 @@ class Reconstruction:
         return sum(counts, Counter[str]())
 
     def note(self, leader: int, record: Record, now_ns: int) -> None:
-        """Note that a sample arrived, one that will be refused, too; in any state.
-
-        Args:
-            leader: Its place among all.
-            record: The newest of its mailbox.
-            now_ns: Monotonic time, [ns].
-        """
+        """Note a leader's newest record, valid or not, at a monotonic time, [ns]."""
         motion = self._motions.get(leader)
         if motion is not None and (seq := int(record["seq"])) != motion.heard_seq:
             motion.heard_seq = seq
             motion.cadence.note(int(record["stamp_ns"]), now_ns)
 
     def start(self) -> None:
-        """Forget all motions: each begins at rest at its newest sample."""
+        """Reset: each motion begins at rest at its newest sample."""
         for motion in self._motions.values():
             motion.has_begun = False
 
@@ -127,17 +108,9 @@ class Reconstruction:
         usable: Sequence[bool],
         now_ns: int,
     ) -> SampleView:
-        """Return where the leaders are in this tick.
+        """Return the leaders' reconstructed sample, overwritten by the next call.
 
-        Args:
-            sample: The newest samples of all leaders; not changed.
-            seqs: Number of each leader's newest sample.
-            usable: Which leaders may move a robot; others begin anew.
-            now_ns: Monotonic time, [ns].
-
-        Returns:
-            The same with other numbers, overwritten by the next call; its stamps are
-            the capture times that the motions have reached.
+        Its stamps are the reached capture times; leaders not ``usable`` begin anew.
         """
         view = self._view
         view.update(sample.record)
@@ -151,8 +124,6 @@ class Reconstruction:
 
 
 class _Motion:
-    """The motion of one leader among the rows of a sample."""
-
     def __init__(self, name: str, rows: range, policy: Policy, rate: float) -> None:
         self.cadence = Cadence(rate)
         self.has_begun, self.heard_seq = False, -1
@@ -174,7 +145,6 @@ class _Motion:
     def follow(
         self, sample: SampleView, view: SampleView, seq: int, now_ns: int
     ) -> None:
-        """Write its rows of this tick."""
         cadence, path = self.cadence, self._path
         period_ns, stamp_ns = cadence.period_ns, int(sample.limb_ns[self._rows.start])
         wanted_ns = now_ns - cadence.delay_ns - find_delay_ns(period_ns)
@@ -190,16 +160,13 @@ class _Motion:
         view.limb_ns[self._rows] = path.content_ns
 
     def _shape(self, view: SampleView) -> int:
-        """Return how many numbers of the row are poses."""
         return int(view.pose[self._rows].size)
 
     def _read(self, view: SampleView) -> Vec:
-        """Return all its numbers in a row, a copy."""
         blocks = [getattr(view, name)[self._rows].ravel() for name in _BLOCKS]
         return np.concatenate(blocks)
 
     def _write(self, view: SampleView, row: Vec) -> None:
-        """Write all its numbers; quaternions of unit norm."""
         at = 0
         for name in _BLOCKS:
             block = getattr(view, name)[self._rows]

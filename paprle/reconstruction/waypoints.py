@@ -1,4 +1,4 @@
-"""The samples that a motion still has to pass, in the order of their capture."""
+"""Waypoints of a motion, in the order of their capture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,6 @@ _stamp = itemgetter(0)
 
 
 def _has(entries: Sequence[tuple[Any, ...]], stamp_ns: int) -> bool:
-    """Whether one of some entries, in the order of their stamps, has this one."""
     at = bisect_left(entries, stamp_ns, key=_stamp)
     return at < len(entries) and entries[at][0] == stamp_ns
 
@@ -31,7 +30,7 @@ class Waypoint(NamedTuple):
     Attributes:
         stamp_ns: Of its capture, [ns].
         row: Its numbers, shape (n,).
-        velocity: The mean one since a capture some time before, shape (n,), [1/s].
+        velocity: Mean since an earlier capture, shape (n,), [1/s].
     """
 
     stamp_ns: int
@@ -43,8 +42,8 @@ class Waypoints:
     """A bounded queue of samples, by a policy.
 
     Attributes:
-        waiting: Those that are not reached yet, in the order of their capture.
-        refused: Those that were left out, by reason: ``doubled``, ``late``, ``full``.
+        waiting: Samples not reached yet, in order of capture.
+        refused: Refused samples by reason: ``doubled``, ``late``, ``full``.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -55,22 +54,15 @@ class Waypoints:
         self._reached_ns: int | None = None
 
     def clear(self) -> None:
-        """Forget all of them; what was refused stays counted."""
+        """Drop all waypoints; counts stay."""
         self.waiting.clear()
         self._known.clear()
         self._reached_ns = None
 
     def add(self, stamp_ns: int, row: Vec, apart_ns: int) -> Waypoint | None:
-        """Take a sample as it arrives.
+        """Return the waypoint of a sample, shape (n,), or None if refused.
 
-        Args:
-            stamp_ns: Of its capture, [ns].
-            row: Its numbers, shape (n,); kept.
-            apart_ns: Over about which time its velocity is found, [ns].
-
-        Returns:
-            The waypoint; None when it is refused. It waits unless it is the first, or
-            the motion has passed it.
+        It waits unless first or passed; its velocity spans about ``apart_ns``.
         """
         at = bisect_left(self._known, stamp_ns, key=_stamp)
         refusal = self._find_refusal(at, stamp_ns)
@@ -87,7 +79,7 @@ class Waypoints:
         return waypoint
 
     def reach(self, stamp_ns: int) -> None:
-        """Drop those that the motion has reached, up to a capture time, [ns]."""
+        """Drop the waypoints up to a reached capture time, [ns]."""
         if self._reached_ns is not None:
             self._reached_ns = max(self._reached_ns, stamp_ns)
         del self.waiting[: bisect_left(self.waiting, stamp_ns + 1, key=_stamp)]
@@ -102,7 +94,6 @@ class Waypoints:
         return "full" if len(self.waiting) >= _N_WAITING else ""
 
     def _find_velocity(self, at: int, apart_ns: int) -> Vec:
-        """Return the mean velocity up to a known sample; none where nothing was."""
         stamp_ns, row = self._known[at]
         for before_ns, before in reversed(self._known[:at]):
             if stamp_ns - before_ns >= _SHARE * apart_ns:

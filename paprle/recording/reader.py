@@ -65,7 +65,7 @@ class Episode:
 
     @property
     def robot_info(self) -> RobotInfo:
-        """The robot, with the ``urdf_path`` at the time of recording."""
+        """The robot, with its ``urdf_path`` when recorded."""
         return robot_from_dict(self.robot)
 
     @property
@@ -113,7 +113,10 @@ class Episode:
 
     @cached_property
     def objects(self) -> dict[str, _Stamped]:
-        """T_world_object by name: stamps [ns], rows xyz + quat_xyzw."""
+        """T_world_object by name: stamps [ns], rows xyz + quat_xyzw.
+
+        Stamps are those of measurement or placement.
+        """
         measured = {
             name: _present(self.gate["meas_ns"], self.gate["objects"][:, row])
             for row, name in enumerate(self.layout.objects)

@@ -148,8 +148,8 @@ class RobotModel:
     def enclose_meshes(self) -> RobotModel:
         """Return this robot with collision bodies around its meshes.
 
-        Given limits, limbs and homes stay. The first call takes up to minutes; its result
-        is cached.
+        Given limits, limbs and homes stay. The first call takes up to minutes, then the
+        result is cached.
 
         Raises:
             ConfigError: If meshes cannot be enclosed.

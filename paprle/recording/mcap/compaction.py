@@ -1,4 +1,4 @@
-"""Compacted file of a closed episode: large chunks, channel by channel."""
+"""Compacted file of a closed episode, in large chunks by channel."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Messages of a recording: types, channels, fields and CDR."""
+"""Messages of a recording: types, channels and CDR."""

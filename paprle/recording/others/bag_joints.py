@@ -59,7 +59,7 @@ class Wanted:
 def merge_states(
     path: Path, topic: str, messages: list[Message], wanted: Wanted
 ) -> Joints:
-    """Return rows of all wanted joints, merged from messages with some of them.
+    """Return rows of all wanted joints, from messages with some of them.
 
     Rows have the stamps [ns] of the most frequent joint; others are interpolated.
 
