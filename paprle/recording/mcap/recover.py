@@ -82,7 +82,7 @@ def make_recovered_path(path: Path) -> Path:
 
 
 def recover(path: Path, out: Path) -> RecoverReport:
-    """Return the saved and lost parts of a recording, copied to ``out``.
+    """Return the report of a recording whose valid chunks go to ``out``.
 
     Raises:
         RecordingError: If there is nothing to save, ``out`` exists, or the new file

@@ -355,7 +355,6 @@ def _pose(
 
 
 def _joint_state(names: tuple[str, ...], n_arrays: int) -> Any:
-    """Return a JointState with its first n of position, velocity, effort filled."""
     arrays = [np.zeros(len(names) if i < n_arrays else 0) for i in range(3)]
     return make_message(
         JOINT_STATE,
