@@ -155,7 +155,7 @@ class Haptics:
         self.gain_scale, self.held_scale = np.ones((2, len(self.joints.names)))
 
     def check_stability(self, scale: float = 1.0) -> None:
-        """Measure the margins; scale default gains down, refuse configured ones.
+        """Measure margins; scale default gains down, keep or refuse configured ones.
 
         Raises:
             ConfigError: If a limb's laws are above the bound (F2).
