@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 OUT ?= demo
 
-.PHONY: play demo demo-puppeteer demo-ros2 docs quick test check fix bench bench-peers bench-board pictures cover mutants nightly setup clean
+.PHONY: play demo demo-puppeteer demo-ros2 docs quick data test check fix bench bench-peers bench-board pictures cover mutants nightly setup clean
 
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
@@ -71,6 +71,10 @@ quick: $(VENV)/.ready  ## the unit tests, in less than a minute
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.ready  ## all tests but the nightly ones
 	.ci/tests $(BIN)/python
+
+data: $(VENV)/.ready  ## fetch the recordings and URDFs of others that tests use
+	$(PIP) 'pooch>=1.8'
+	$(BIN)/python checks/fetch_data.py
 
 check: $(VENV)/.ready  ## what CI checks beside the tests
 	$(BIN)/ruff format --check .

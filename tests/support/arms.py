@@ -16,13 +16,14 @@ import yaml
 from hypothesis import settings
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
+from shared_data import SHARED
 
 from paprle.contracts.settings.core import LimbSettings, RobotSettings
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 
 ROOT = Path(__file__).resolve().parents[2]
-MOTION = ROOT / "../shared/data/motion/arbot_rectangle_H1.csv"
+MOTION = SHARED / "motion/arbot_rectangle_H1.csv"
 FULL = ["piper", "ur5e", "papras_7dof", "g1"]  # six joints and more in each limb
 STRANGERS = (
     Path(sysconfig.get_paths()["purelib"])

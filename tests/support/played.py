@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
-import pytest
+from shared_data import find_shared
 
 from paprle.contracts.types import SessionState
 from paprle.leaders.offline.config import OfflineConfig
 from paprle.leaders.offline.leader import Offline
 from paprle.testing import ManualClock, make_feedback
 
-MOTION = Path(__file__).resolve().parents[2] / "../shared/data/motion"
 TURN = np.array([0.1, 0.2, 0.3, np.sqrt(1 - 0.14)])  # x y z w, no two alike
 
 
 def shared(name):
-    path = MOTION / name
-    if not path.is_file():
-        pytest.skip(f"{path} is absent")
-    return str(path)
+    return str(find_shared(f"motion/{name}"))
 
 
 def write_csv(path, header, rows, end="\n"):

@@ -9,20 +9,18 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pytest
+from shared_data import SHARED, find_shared
 
 from paprle.cli import main
 from paprle.ipc.process import WORKSPACE
 from paprle_lab.evaluation.reporting.report import evaluate
 
-MOTION = WORKSPACE / "../shared/data/motion/arbot_rectangle_H1.csv"
+MOTION = SHARED / "motion/arbot_rectangle_H1.csv"
 
 
 def need_motion() -> Path:
     """Return the recorded rectangle, or skip where it is not."""
-    if not MOTION.is_file():
-        pytest.skip(f"{MOTION} is not here")
-    return MOTION
+    return find_shared("motion/arbot_rectangle_H1.csv")
 
 
 def run_virtual(out: Path, *settings: str) -> dict:

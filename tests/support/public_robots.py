@@ -6,6 +6,7 @@ import sysconfig
 from pathlib import Path
 
 import pytest
+from shared_data import SHARED, find_shared
 
 from paprle.robot import RobotModel
 
@@ -13,7 +14,6 @@ PUBLIC = (
     Path(sysconfig.get_paths()["purelib"])
     / "cmeel.prefix/share/example-robot-data/robots"
 )
-SHARED = Path(__file__).resolve().parents[2] / "../shared/data/urdf"
 ROBOTS = {
     "panda": PUBLIC / "panda_description/urdf/panda.urdf",  # mimic
     "kinova": PUBLIC / "kinova_description/robots/kinova.urdf",  # continuous
@@ -22,13 +22,15 @@ ROBOTS = {
     "talos": PUBLIC / "talos_data/robots/talos_full_v2.urdf",
     "tiago": PUBLIC / "tiago_description/robots/tiago_no_hand.urdf",
     "anymal": PUBLIC / "anymal_b_simple_description/robots/anymal.urdf",
-    "g1": SHARED / "g1_29dof.urdf",
-    "papras_2arm": SHARED / "papras_7dof_2arm_table.urdf",
+    "g1": SHARED / "urdf/g1_29dof.urdf",
+    "papras_2arm": SHARED / "urdf/papras_7dof_2arm_table.urdf",
 }
 
 
 def load(name: str) -> RobotModel:
     """Return one of them; skip a test where it is not here."""
-    if not ROBOTS[name].is_file():
+    if ROBOTS[name].is_relative_to(SHARED):
+        find_shared(ROBOTS[name].relative_to(SHARED))
+    elif not ROBOTS[name].is_file():
         pytest.skip(f"{ROBOTS[name]} is not here")
     return RobotModel.from_urdf(ROBOTS[name])

@@ -1,14 +1,27 @@
-"""Recordings made by others, in a folder ``shared`` beside the workspace."""
+"""Recordings and URDFs made by others, in a folder ``shared/data``; ``make data``."""
 
+import os
 from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
+SHARED = next(
+    (
+        folder / "shared/data"
+        for folder in (ROOT, *ROOT.parents)
+        if (folder / "shared/data").is_dir()
+    ),
+    ROOT / "shared/data",
+)
+
 
 def find_shared(name):
-    """Return the path of a recording; skips where it is not there."""
-    for folder in Path(__file__).resolve().parents:
-        path = folder / "shared" / "data" / name
-        if path.exists():
-            return path
-    pytest.skip(f"shared/data/{name} is not there")
+    """Return the path of a file; absent: skip, or fail with ``REQUIRE_DATA=1``."""
+    path = SHARED / name
+    if not path.exists():
+        reason = f"shared/data/{name} is not there: run make data"
+        if os.environ.get("REQUIRE_DATA"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    return path

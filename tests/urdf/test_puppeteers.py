@@ -10,6 +10,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from pydantic import TypeAdapter
+from shared_data import find_shared
 
 from paprle.contracts.settings.core import LimbSettings, RobotSettings
 from paprle.retargeting.leader_arms import find_difference
@@ -19,7 +20,6 @@ from paprle.robot.chain import Limb
 yaml = pytest.importorskip("yaml")
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT / "../shared/data/urdf"
 # Puppeteer, follower, its limb.
 PAIRS = {
     "papras_7dof": ("papras_7dof", "arm"),
@@ -180,9 +180,8 @@ def test_the_puppeteers_trigger_turns_at_the_hand_beyond_the_last_joint(
 @pytest.mark.parametrize("seed", range(5))
 def test_joints_are_where_the_published_ones_are(name: str, seed: int) -> None:
     file, prefix, base, turn, signs, zeros = PUBLISHED[name]
-    if not (SHARED / file).is_file():
-        pytest.skip(f"{file} is not beside this workspace")
-    theirs, ours = pin.buildModelFromUrdf(str(SHARED / file)), model_of(name)
+    path = find_shared(f"urdf/{file}")
+    theirs, ours = pin.buildModelFromUrdf(str(path)), model_of(name)
     q = sample(name, seed)
     names = arm_of(name).joint_names
 

@@ -12,6 +12,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from pydantic import TypeAdapter
+from shared_data import find_shared
 
 from paprle.contracts.settings.core import RobotSettings
 from paprle.robot import RobotModel
@@ -19,7 +20,6 @@ from paprle.robot import RobotModel
 yaml = pytest.importorskip("yaml")
 
 ROOT = Path(__file__).resolve().parents[2]
-SHARED = ROOT / "../shared/data"
 ROBOTS = (
     "piper",
     "ur5e",
@@ -87,10 +87,7 @@ def movable(root: ET.Element) -> list[ET.Element]:
 
 
 def shared_urdf(name: str) -> Path:
-    path = SHARED / "urdf" / THEIR_FILE.get(name, f"{name}.urdf")
-    if not path.is_file():
-        pytest.skip(f"{path.name} is not beside this workspace")
-    return path
+    return find_shared(f"urdf/{THEIR_FILE.get(name, f'{name}.urdf')}")
 
 
 def place(model: pin.Model, q_by_joint: dict[str, float]) -> pin.Data:
@@ -170,9 +167,7 @@ def test_open_manipulator_x_has_its_link_lengths(seed: int) -> None:
 
 
 def test_every_row_of_the_recorded_rectangle_is_in_reach_of_the_piper() -> None:
-    path = SHARED / "motion/arbot_rectangle_H1.csv"
-    if not path.is_file():
-        pytest.skip(f"{path.name} is not beside this workspace")
+    path = find_shared("motion/arbot_rectangle_H1.csv")
     rows = np.genfromtxt(path, delimiter=",", names=True)
     positions = np.stack([rows[f"target_pos_{axis}"] for axis in "xyz"], axis=1)
     quats_xyzw = np.stack([rows[f"target_orient_{axis}"] for axis in "xyzw"], axis=1)

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from shared_data import find_shared
 
 mujoco = pytest.importorskip("mujoco")
 
@@ -302,9 +303,7 @@ class TestWorld:
     ["g1_baby", "open_manipulator_y_follower", "piper_2arm_gripper_table", "ur5e"],
 )
 def test_urdfs_of_others_stand_still(name):
-    path = ROOT / "../shared/data/urdf" / f"{name}.urdf"
-    if not path.is_file():
-        pytest.skip(f"{path} is not there")
+    path = find_shared(f"urdf/{name}.urdf")
     plain = mujoco.MjSpec.from_string(_strip(path))
     names = tuple(joint.name for joint in plain.joints)
     middle = [np.mean(joint.range) for joint in plain.joints]

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import logging
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 from adversary import BAD, PATTERNS, SLACK, Judge, drive, judge_joints, make_targets
 from random_robots import make_random_robot
+from shared_data import SHARED, find_shared
 
 from paprle import Gate, GateConfig, RobotModel
 from paprle.contracts.errors import ConfigError
@@ -17,7 +17,7 @@ from paprle.contracts.settings.core import SceneBodySettings
 from paprle.testing.robots import make_robot_info
 
 pytestmark = pytest.mark.long
-SHARED = Path(__file__).resolve().parents[4] / "shared/data/urdf"
+URDFS = SHARED / "urdf"
 SCENES = (
     {},
     {"ground": SceneBodySettings(shape="ground", xyz=(0.0, 0.0, -0.1))},
@@ -116,13 +116,12 @@ def test_no_limits_are_too_odd_to_be_kept(targets):
         assert verdict.is_ok, f"seed {seed}: {verdict}"
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in SHARED.glob("*.urdf")))
+@pytest.mark.parametrize("name", sorted(path.stem for path in URDFS.glob("*.urdf")))
 def test_robots_made_by_others_are_as_safe(name):
-    robot, rng = RobotModel.from_urdf(SHARED / f"{name}.urdf"), np.random.default_rng(0)
+    robot, rng = RobotModel.from_urdf(URDFS / f"{name}.urdf"), np.random.default_rng(0)
     for pattern in ("square", "edge"):
         attack(robot, rng, 80, pattern, SCENES[1], is_home=True)
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="needs ../shared/data")
 def test_there_are_robots_made_by_others():
-    assert len(list(SHARED.glob("*.urdf"))) >= 12
+    assert len(list(find_shared("urdf").glob("*.urdf"))) >= 12

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from shared_data import find_shared
 
 from paprle.contracts.errors import RecordingError
 from paprle.ipc.records import Stream
@@ -18,14 +17,10 @@ from paprle.recording.info import describe
 from paprle.recording.mcap.journal import Journal
 from paprle.recording.reader import Episode
 
-MOTION = Path(__file__).resolve().parents[3] / "../shared/data/motion"
-
 
 @pytest.mark.parametrize("name", ["arbot_rectangle_H1", "arbot_rectangle_robot_1"])
 def test_arbot_logs_are_rewritten_byte_for_byte(tmp_path, name):
-    source = MOTION / f"{name}.csv"
-    if not source.exists():
-        pytest.skip(f"needs the shared file {source.name}")
+    source = find_shared(f"motion/{name}.csv")
 
     write_arbot_csv(tmp_path / "again.csv", read_arbot_csv(source))
 

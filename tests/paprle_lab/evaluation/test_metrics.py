@@ -1,12 +1,12 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
 from evo.core import metrics as evo_metrics
 from evo.core.trajectory import PosePath3D
+from shared_data import find_shared
 
 from paprle_lab.evaluation.metrics import (
     align,
@@ -23,13 +23,9 @@ from paprle_lab.evaluation.metrics import (
 )
 from paprle_lab.evaluation.poses import Trajectory, interpolate, measure_angles
 
-DATA = Path(__file__).resolve().parents[3] / "../shared/data/motion"
-
 
 def load_arbot(name: str) -> tuple[Trajectory, Trajectory]:
-    path = DATA / name
-    if not path.is_file():
-        pytest.skip(f"no recordings of others at {path}")
+    path = find_shared(f"motion/{name}")
     with path.open() as file:
         table = list(csv.DictReader(file))
 
