@@ -1,10 +1,7 @@
-"""Requests of an operator, made by key, page or a button of a device.
+"""Requests of an operator, made by key, page or device button.
 
-``Actions`` counts them, and ``OPERATOR_KEYS`` names each key once: the terminal's keys
-and its line of help, the page's buttons, keys and tooltips, and the requests that a
-page may make are all made from that table. A new key is a row here, a field of
-``Actions`` at its end (recordings and links hold the first six), the code that acts on
-it, and a row of the table in docs/operating.md.
+``OPERATOR_KEYS`` defines all keys and buttons. A new key is a row, a field at the end
+of ``Actions`` (recordings and links hold the first six) and a row of docs/operating.md.
 """
 
 from __future__ import annotations
@@ -14,21 +11,21 @@ from typing import Literal, NamedTuple
 
 
 class Actions(NamedTuple):
-    """Counters of the operator's requests so far, one for each action.
+    """Counts of the operator's requests.
 
     Attributes:
         engage: Start an episode, or open and close the clutch.
-        stop: Stop now, and latch it.
+        stop: Stop and latch.
         next_episode: End the episode and keep it.
-        discard: End the episode and mark it discarded.
-        clear: Clear a latched stop; moves nothing.
+        discard: End the episode and discard it.
+        clear: Clear a latched stop, without motion.
         quit: End the session; a second one skips the park.
-        redo: End the episode, mark it discarded, and do the same one again.
-        success: End the episode, keep it and mark that the task was done.
-        failure: End the episode, keep it and mark that the task was not done.
-        reposture: Change to the posture that is offered.
-        keep: Keep the pose that the robot is in (leader ``teach``).
-        play: Play the poses that were kept, or end that.
+        redo: Discard the episode and repeat it.
+        success: End and keep the episode, task done.
+        failure: End and keep the episode, task not done.
+        reposture: Change to the offered posture.
+        keep: Keep the robot's pose (leader ``teach``).
+        play: Play the kept poses, or end that.
     """
 
     engage: int = 0
@@ -45,7 +42,7 @@ class Actions(NamedTuple):
     play: int = 0
 
     def since(self, before: Actions) -> Actions:
-        """Return what was asked for after ``before``."""
+        """Return the requests after ``before``."""
         return Actions(*(now - then for now, then in zip(self, before, strict=True)))
 
 
@@ -55,16 +52,14 @@ page; ``terminal``: the page has no such key."""
 
 
 class OperatorKey(NamedTuple):
-    """A key of the operator, at the terminal and at the page.
+    """A key of the operator, at the terminal and the page.
 
     Attributes:
-        name: The action, a field of ``Actions``; of a text, ``task`` or ``note``.
-        key: By the browser's name for it.
-        help: Words of the terminal's line of keys.
-        place: Where its button stands at the page.
-        label: Of that button.
-        tip: Tooltip of that button.
-        is_vain_stopped: It does nothing while a stop is latched.
+        name: A field of ``Actions``, or ``task`` or ``note`` of a text.
+        key: The browser's name of the key.
+        help: Words of the terminal's help line.
+        place: Place of the button at the page.
+        is_vain_stopped: It has no effect while a stop is latched.
     """
 
     name: str
@@ -77,7 +72,7 @@ class OperatorKey(NamedTuple):
 
     @property
     def cap(self) -> str:
-        """Letters of the key cap."""
+        """Label of the key cap."""
         return "Space" if self.key == " " else self.key
 
 

@@ -1,8 +1,7 @@
-"""Devices of axes: what deflections mean, and the degrees of freedom they move.
+"""Devices of axes, such as sticks, keys and sliders, and the freedoms they move.
 
-Sticks, buttons, keys and a page's sliders say how fast, never where. Such a device has
-m axes; a limb has seven degrees of freedom. The rule ``axes`` joins the two by a matrix
-D with a column for each axis: the limb moves with D u (AdaptiX, requirements X1 to X3).
+Deflections u of m axes move a limb's seven degrees of freedom by D u, with a column of
+D for each axis (AdaptiX, requirements X1 to X3).
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ N_AXES = 16  # chosen: two sticks of three axes, a hat, triggers, and some to sp
 
 
 class AxisSpeeds(NamedTuple):
-    """Speeds of a limb at full deflection of one degree of freedom.
+    """Speeds at full deflection of one degree of freedom.
 
     Attributes:
         translation: [m/s].
@@ -37,12 +36,12 @@ class AxisSpeeds(NamedTuple):
 
 
 def count_axes(axes: Mapping[str, Sequence[str]]) -> int:
-    """Return the most axes that a limb of a leader has; 0 without any."""
+    """Return the most axes of a limb; 0 without any."""
     return max((len(own) for own in axes.values()), default=0)
 
 
 def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
-    """Return the speeds of several leaders: the common ones, NaN where they differ."""
+    """Return the common speeds of several leaders, NaN where they differ."""
     found = set(speeds)
     if len(found) > 1:
         return AxisSpeeds(math.nan, math.nan, math.nan)
@@ -50,15 +49,14 @@ def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
 
 
 def compute_difference(a: Vec, b: Vec) -> float:
-    """Return how far two columns of D differ, 0 alike, 1 opposite (AdaptiX, Eq. 1, 2).
+    """Return the difference of columns of D, 0 alike, 1 opposite (AdaptiX, Eq. 1, 2).
 
-    The rows of D are shares of each freedom's own speed, so that the cosine does not
-    depend on units. Two columns of zeros are alike; one that moves nothing and one that
-    does are as far apart as can be, 1.
+    Rows are shares of each freedom's speed, so the cosine has no units. Two zero
+    columns differ by 0; a zero and a non-zero one by 1.
 
     Args:
-        a: A column, shape (7,).
-        b: Another.
+        a: Column, shape (7,).
+        b: Column, shape (7,).
     """
     size = float(np.linalg.norm(a)), float(np.linalg.norm(b))
     if 0.0 in size:

@@ -1,4 +1,4 @@
-"""Datagrams of a link, with the address that each came from or goes to."""
+"""Datagrams of a link with an address."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ Address = tuple[Any, ...]
 
 
 class Datagram(bytes):
-    """The bytes of one datagram.
+    """Bytes of a datagram.
 
     Attributes:
-        address: Where it came from, or where it goes, as its carrier has it; None: the
-            carrier has one peer alone, or the peer that the settings name.
+        address: Source or destination; None: the only or configured peer.
     """
 
     address: Address | None = None
 
     @classmethod
     def make(cls, data: bytes, address: Address | None) -> Datagram:
-        """Return the datagram that came from an address, or goes there."""
+        """Return a datagram with an address."""
         made = cls(data)
         made.address = address
         return made
 
 
 def get_address(data: bytes) -> Address | None:
-    """Return the address of a datagram; None where its carrier gave none."""
+    """Return the address of a datagram; None without one."""
     return data.address if isinstance(data, Datagram) else None

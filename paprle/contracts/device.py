@@ -13,78 +13,71 @@ Dialogue = Generator[str, str, dict[str, Any]]
 class Device(ABC):
     """Base class of every device that is opened and closed.
 
-    A session calls ``preflight`` before it opens anything; a dry run also prints
-    ``notes`` of leaders and what is ``unchecked``. The process that hosts a device
-    reports its ``notes`` to the operator once it is ready, the result of
-    ``take_warnings`` while it runs, and its ``closing_notes`` once it is closed.
-    ``paprle doctor``, ``paprle setup-servos`` and ``paprle calibrate`` call the other
-    three methods of leaders. Override only what the device supports.
+    The session calls ``preflight`` before it opens anything; the process of the device
+    reports ``notes``, ``take_warnings`` and ``closing_notes``. Verbs call ``diagnose``,
+    ``set_up`` and ``calibrate`` of leaders. Override only what the device supports.
     """
 
     @abstractmethod
     def open(self) -> object:
-        """Connect, and raise once with everything that is wrong."""
+        """Connect, and raise once with all faults."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of it; may be called twice, never raises."""
+        """Release the device; may be called twice, never raises."""
 
     @property
     def notes(self) -> Sequence[str]:
-        """Remarks for the operator before the start, a line each."""
+        """Remarks before the start, a line each."""
         return ()
 
     def preflight(self) -> Sequence[str]:
-        """Return what would keep it from opening, as far as that shows from outside.
+        """Return visible obstacles to opening, such as a missing screen or port.
 
-        The device is closed, stays closed, and is told nothing: is there a screen, a
-        terminal, a port of this name?
+        The device stays closed, and nothing is sent to it.
         """
         return ()
 
     @property
     def unchecked(self) -> str:
-        """Conditions that only ``open`` can check, in words; empty: none."""
+        """Conditions that only ``open`` can check; empty: none."""
         return ""
 
     def take_warnings(self) -> Sequence[str]:
-        """Return what went wrong, or got well, since the last call; never blocks."""
+        """Return faults and recoveries since the last call without blocking."""
         return ()
 
     @property
     def closing_notes(self) -> Sequence[str]:
-        """Remarks for the operator at the end, a line each."""
+        """Remarks at the end, a line each."""
         return ()
 
     def diagnose(self) -> Iterable[tuple[bool, str]] | None:
-        """Look for faults of a closed device, moving nothing and writing nothing to it.
+        """Yield checks of a closed device, without motion or writes.
 
         Returns:
-            Whether something is well, and what it is, with the remedy; None where
-            opening it and waiting for its first sample tells as much.
+            Success and description with remedy; None where opening it shows as much.
         """
         return None
 
     def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Give a closed device what it needs once, such as ids on its bus.
+        """Set up a closed device once, such as ids on its bus.
 
         Args:
-            joints: Only these, as ``limb/joint``; all when empty.
+            joints: Selected ``limb/joint``; all when empty.
 
         Returns:
-            The dialogue, which ends with ``servos``: a line for each that was set up;
-            None where there is nothing to set up.
+            Dialogue that ends with ``servos``, a line each; None without setup.
         """
         return None
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Measure what only the rig knows, in a dialogue with the operator.
+        """Calibrate in a dialogue with the operator.
 
         Args:
-            joints: Only these, as ``limb/joint``; all when empty.
+            joints: Selected ``limb/joint``; all when empty.
 
         Returns:
-            The dialogue, which begins once the device is open; None where there is
-            nothing to calibrate.
+            Dialogue that begins once the device is open; None without calibration.
         """
         return None

@@ -3,19 +3,19 @@
 ::
 
     PaprleError
-    ├── ConfigError(ValueError)          before anything is opened; lists all problems
+    ├── ConfigError(ValueError)          lists all problems
     ├── PluginNotFound(LookupError)      lists what exists
-    ├── PluginBroken                     a plug-in without a proper PLUGIN or class
-    ├── MissingDependency(ImportError)   says the command that installs it
-    ├── DeviceError                      a device failed; carries its name and port
+    ├── PluginBroken
+    ├── MissingDependency(ImportError)   names the install command
+    ├── DeviceError                      names device and port
     │   └── DeviceTimeout(TimeoutError)
-    ├── CommandError(ValueError)         a malformed command: shape, not finite
-    ├── RecordingError                   an episode cannot be written or read
-    └── SessionError                     a role of a running session failed
-        └── StartRefused                 a role would not start; nothing has moved
+    ├── CommandError(ValueError)
+    ├── RecordingError
+    └── SessionError
+        └── StartRefused
 
-Messages read ``<where>: expected <X>, got <Y>; <what to do | what exists>``.
-Errors are raised before the loop; inside it nothing raises on purpose.
+Messages read ``<where>: expected <X>, got <Y>; <what to do | what exists>``. Errors are
+raised before the loop, not inside it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from collections.abc import Iterable, Iterator, Sequence
 
 
 class PaprleError(Exception):
-    """Base of all errors that this project raises on purpose."""
+    """Base of all deliberate errors."""
 
 
 class ConfigError(PaprleError, ValueError):
     """Configuration is wrong; nothing was opened.
 
     Attributes:
-        problems: Every problem found, one line each.
+        problems: All problems, one line each.
     """
 
     def __init__(self, problems: str | Sequence[str]) -> None:
@@ -42,19 +42,19 @@ class ConfigError(PaprleError, ValueError):
 
 
 class PluginNotFound(PaprleError, LookupError):
-    """No plug-in of that name; the message lists those that exist."""
+    """No plug-in has that name; the message lists the existing ones."""
 
 
 class PluginBroken(PaprleError):
-    """A plug-in is there, but what it announces is not."""
+    """A plug-in has no proper ``PLUGIN`` or class."""
 
 
 class MissingDependency(PaprleError, ImportError):
-    """A device needs a package that is not installed; the message says which."""
+    """A device needs the package that the message names."""
 
 
 class DeviceError(PaprleError):
-    """A leader or follower device failed; the message names it and its port."""
+    """A device failed; the message names it and its port."""
 
 
 class DeviceTimeout(DeviceError, TimeoutError):
@@ -62,7 +62,7 @@ class DeviceTimeout(DeviceError, TimeoutError):
 
 
 class CommandError(PaprleError, ValueError):
-    """A command is malformed: wrong shape, or not finite."""
+    """A command has the wrong shape or is not finite."""
 
 
 class RecordingError(PaprleError):
@@ -74,7 +74,7 @@ class SessionError(PaprleError):
 
 
 class StartRefused(SessionError):
-    """A role would not start, in words of its own; nothing has moved."""
+    """A role refused to start; nothing has moved."""
 
 
 @contextlib.contextmanager
@@ -83,11 +83,8 @@ def opening(where: str, install: str, *failures: type[Exception]) -> Iterator[No
 
     Args:
         where: The plug-in.
-        install: The command that installs what it needs.
-        *failures: Exceptions that its driver raises.
-
-    Yields:
-        Nothing.
+        install: Install command of its packages.
+        *failures: Exceptions of the driver.
 
     Raises:
         MissingDependency: If a package is not installed.
@@ -104,7 +101,7 @@ def opening(where: str, install: str, *failures: type[Exception]) -> Iterator[No
 
 
 def suggest(name: str, choices: Iterable[str], what: str = "there are") -> str:
-    """Return the tail of a message: what was meant perhaps, and what exists."""
+    """Return the tail of a message: the closest choice, and all choices."""
     known = sorted(choices)
     close = difflib.get_close_matches(name, known, n=1)
     meant = f"did you mean '{close[0]}'? " if close else ""

@@ -1,4 +1,4 @@
-"""Leaders on another host, and the methods that they add."""
+"""Leaders on another host."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ FAR = "far"
 
 
 class FarLeader(Leader):
-    """A leader whose device is on another host, so that its process may outlive it."""
+    """A leader whose device is on another host and may fail apart from its process."""
 
     view_rate = 0.0
     """Rate at which its host observes the session (``observe``), [Hz]; 0: never."""
@@ -25,23 +25,23 @@ class FarLeader(Leader):
     @property
     @abstractmethod
     def is_alive(self) -> bool:
-        """Whether its host has been heard of since this was asked last."""
+        """Whether its host was heard since the last query."""
 
     def observe(self, view: SessionView) -> None:
-        """Take what the session did, for its operator; never block."""
+        """Receive the session's view for the far operator without blocking."""
 
     def take_told(self) -> Mapping[str, Any] | None:
-        """Return what its operator's host measured since the last call, if anything.
+        """Return new measurements of the operator's host, if any.
 
-        ``rows`` hold a stamp of this host [ns], the place of a limb, hand to robot,
-        hand to picture and picture to robot as confirmed, the last two as predicted,
-        each [mm], motion to motion [ms], and the same two of a picture that goes on by
-        its velocity [mm]; None: not known. ``missing`` is how many rows never came so
-        far, ``streams`` by name what was sent and lost.
+        ``rows`` hold a stamp of this host [ns], a limb's index, the distances hand to
+        robot, hand to picture and picture to robot as confirmed, the last two as
+        predicted, each [mm], motion to motion [ms], and the last two of a picture
+        extrapolated by velocity [mm]; None: unknown. ``missing`` counts lost rows;
+        ``streams`` has sent and lost by name.
         """
         return None
 
 
 def tells_life(leader: Leader) -> bool:
-    """Whether whoever captures lives, as far as this host knows; asked once a look."""
+    """Whether the capturing side lives, as far as known; asked once a look."""
     return not isinstance(leader, FarLeader) or leader.is_alive

@@ -1,4 +1,4 @@
-"""A recording that is looked at like a session, at any time of it."""
+"""A recording shown like a session."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ class Curve(NamedTuple):
     """Requested and measured positions of a joint, thinned for a plot.
 
     Attributes:
-        name: The joint's.
         t_asked: Times of the requests, shape (n,), [s].
         asked: Requested positions, shape (n,), [rad] or [m].
         t_measured: Times of the measurements, shape (m,), [s].
@@ -33,11 +32,9 @@ class Film(ABC):
     """A recording.
 
     Attributes:
-        name: What it is called.
-        length: How long it is, [s].
-        robot: The robot.
-        cameras: What the images are that ``see`` returns, by camera.
-        curves: Of each joint.
+        length: Duration, [s].
+        cameras: Properties of the images from ``see``.
+        curves: Curves of the joints.
     """
 
     name: str
@@ -48,11 +45,8 @@ class Film(ABC):
 
     @abstractmethod
     def look(self, t: float) -> SessionView:
-        """Return what the session did last at a time of it, [s]."""
+        """Return the newest view at a time, [s]."""
 
     @abstractmethod
     def see(self, t: float) -> Mapping[str, Frame | None]:
-        """Return the newest image of each camera at a time, [s].
-
-        None where a camera had given none for longer than it should.
-        """
+        """Return the newest image of each camera at a time, [s]; None: too old."""

@@ -1,8 +1,6 @@
-"""Scalars of what the gate says each period, stated once.
+"""Table of the scalars in the gate's status, which recordings and views share.
 
-Records, recordings, the view that observers get, the page and the view of an operator
-far away are made from this table. A new number is a field here, the value that
-``paprle.gate.controller`` writes, and whatever shows it.
+A new value is a field here, its source in ``paprle.gate.controller`` and its display.
 """
 
 from __future__ import annotations
@@ -13,23 +11,11 @@ from typing import Annotated, NamedTuple, get_args, get_type_hints
 
 
 class GateStatus(NamedTuple):
-    """Scalars of the gate's status: their binary types, and notes where recorded.
+    """Scalars of the gate's status, with binary types and notes where recorded.
 
-    A field with a note is one of the recorded message GateStatus; one without is the
-    stamp of another message.
-
-    Attributes:
-        k: Number of the period.
-        stamp_ns: When q_cmd was written.
-        state: ``GateState``.
-        reasons: Reason bits that acted in this period.
-        latched: Reason bits of the latest HOLD or STOPPED.
-        setpoint_seq: Newest set-point used.
-        setpoint_ns: Its stamp.
-        meas_ns: ``FollowerState.stamp_ns``.
-        sim_time: Simulated time, [s]; NaN: none.
-        speed_scale: Share of V that was allowed.
-        clearance: Smallest known, [m]; +inf: none known.
+    A field with a note is part of the recorded message GateStatus; one without is the
+    stamp of another message. ``latched`` has the reason bits of the latest HOLD or
+    STOPPED.
     """
 
     k: Annotated[int, "u8", "number of the gate tick"] = 0

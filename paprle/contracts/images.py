@@ -1,4 +1,4 @@
-"""Images of cameras, and the properties common to all images of a camera."""
+"""Images of cameras and their common properties."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Frame(NamedTuple):
     """One image.
 
     Attributes:
-        stamp_ns: When it was exposed, monotonic, [ns].
-        data: Its bytes, encoded as ``CameraInfo.encoding`` says.
+        stamp_ns: Monotonic time of exposure, [ns].
+        data: Bytes in ``CameraInfo.encoding``.
         depth: Depth along z of the same pixels, as ``depth16``; empty: none.
     """
 
@@ -43,12 +43,12 @@ class Frame(NamedTuple):
 
 
 class RobotPose(NamedTuple):
-    """Measured positions of a robot and of the objects around it.
+    """Measured positions of a robot and of present objects.
 
     Attributes:
-        stamp_ns: Time of the measurement, monotonic, [ns].
-        q: Joints in the order of ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
-        objects: T_world_object by name, xyz + quat_xyzw; those that are there.
+        stamp_ns: Monotonic time of the measurement, [ns].
+        q: Joints as ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
+        objects: T_world_object by name, xyz + quat_xyzw.
     """
 
     stamp_ns: int
@@ -57,11 +57,11 @@ class RobotPose(NamedTuple):
 
 
 class FoundCamera(NamedTuple):
-    """A camera that is there, whether the config names it or not.
+    """A connected camera.
 
     Attributes:
-        name: What people know it by.
-        settings: Keys of its plug-in's config that choose it, and their values.
+        name: Display name.
+        settings: Keys of its plug-in's config that select it.
     """
 
     name: str
@@ -70,22 +70,18 @@ class FoundCamera(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CameraInfo:
-    """Properties common to all images of a camera.
-
-    The axes of ``cam`` are those of images: x to the right, y down, z ahead.
+    """Properties of a camera's images, in image axes: x right, y down, z ahead.
 
     Attributes:
-        width: Of an image, [px].
-        height: Of an image, [px].
-        fps: Images a second, [Hz].
-        encoding: Of an image's bytes.
-        K: Pinhole model, shape (3, 3), [px]; NaN where it was not calibrated. A pixel's
-            centre has whole numbers, (0, 0) at the top left.
-        link: Link of the robot that carries it; empty: it stands in the world.
-        T_link_cam: Where it is on that link, or in the world.
-        depth_unit: Size of one count of depth, [m]; 0: its images have no depth.
-        is_noisy: Its images come from a sensor, so that two which are equal to the
-            last bit are one that was given twice.
+        width: Image width, [px].
+        height: Image height, [px].
+        fps: Frame rate, [Hz].
+        K: Pinhole model, shape (3, 3), [px]; NaN when uncalibrated. Pixel centres are
+            whole numbers, (0, 0) at the top left.
+        link: Link that carries the camera; empty: the world.
+        T_link_cam: Pose on that link, or in the world.
+        depth_unit: Size of one count of depth, [m]; 0: no depth.
+        is_noisy: Images carry sensor noise, so that identical ones are repeats.
     """
 
     width: int
@@ -100,7 +96,7 @@ class CameraInfo:
 
     @property
     def max_bytes(self) -> int:
-        """Largest size of one image without its depth, [bytes]."""
+        """Largest size of an image without depth, [bytes]."""
         n = self.width * self.height
         if self.encoding in RAW:
             return n * RAW[self.encoding]
@@ -108,17 +104,17 @@ class CameraInfo:
 
     @property
     def depth_bytes(self) -> int:
-        """Size of the depth beside each image, [bytes]; 0 without."""
+        """Size of the depth of an image, [bytes]; 0 without."""
         is_beside = self.depth_unit > 0.0 and self.encoding != "depth16"
         return self.width * self.height * _DEPTH_BYTES if is_beside else 0
 
     def split(self, stamp_ns: int, data: bytes) -> Frame:
-        """Return the frame whose image and depth stand in this order in data."""
+        """Return the frame of concatenated image and depth."""
         end = len(data) - self.depth_bytes
         return Frame(stamp_ns, data[:end], data[end:])
 
     def find_fault(self, frame: Frame) -> str:
-        """Return how a frame differs from this declaration; empty: it does not."""
+        """Return a frame's deviation from this declaration; empty: none."""
         n, most = len(frame.data), self.max_bytes
         if n != most if self.encoding in RAW else not 0 < n <= most:
             at_most = "" if self.encoding in RAW else "at most "

@@ -1,7 +1,6 @@
-"""The kinds of plug-ins: the one table that says where each lives and what it fills.
+"""Table of the kinds of plug-ins.
 
-The loader, the config, ``paprle list``, the contract tests and the house's own rules
-read it. A new kind is a row here, a package beside ``paprle`` and its suite.
+A new kind is a row here, a package beside ``paprle`` and its suite.
 """
 
 from __future__ import annotations
@@ -31,12 +30,11 @@ class PluginKind:
     """One kind of plug-in.
 
     Attributes:
-        kind: Its name.
-        folder: Package beside ``paprle``; entry points stand in ``paprle.<folder>``.
-        contract: The class that each plug-in of it extends.
-        section: Where the config names one, and holds its settings.
-        is_many: A session may have several of them.
-        title: What ``paprle list`` writes over them.
+        folder: Package beside ``paprle``; entry points are in ``paprle.<folder>``.
+        contract: Base class.
+        section: Section of the config.
+        is_many: A session may have several.
+        title: Heading of ``paprle list``.
     """
 
     kind: Kind

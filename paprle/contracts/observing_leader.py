@@ -1,4 +1,4 @@
-"""Leaders that look at the session which they lead, and at its cameras."""
+"""Leaders that receive the session's view and images."""
 
 from __future__ import annotations
 
@@ -12,12 +12,10 @@ from paprle.contracts.session_view import SessionView
 
 
 class Sight(NamedTuple):
-    """Newest view and images of a session, for a leader that looks.
+    """Newest view and images of a session.
 
     Attributes:
-        view: The newest view of the session.
-        frames: The newest image of each camera that has one, by name; a camera without
-            a new image for two of its periods has none.
+        frames: Newest images, at most two camera periods old.
     """
 
     view: SessionView
@@ -28,10 +26,9 @@ class Window(NamedTuple):
     """Access of a leader to the session and its cameras.
 
     Attributes:
-        look: Returns the newest sight; None before the session has begun.
-        cameras: Properties of the images of each camera.
-        objects: Names of the objects whose poses the follower reports.
-        is_waited_for: Time stands still while ``latest`` computes (virtual clock).
+        look: Returns the newest sight; None before the session's start.
+        objects: Objects whose poses the follower reports.
+        is_waited_for: Time stops while ``latest`` computes (virtual clock).
     """
 
     look: Callable[[], Sight | None]
@@ -41,8 +38,8 @@ class Window(NamedTuple):
 
 
 class SeeingLeader(Leader):
-    """A leader that is shown the session; its config extends ``SightSettings``."""
+    """A leader that sees the session; its config extends ``SightSettings``."""
 
     @abstractmethod
     def watch(self, window: Window) -> None:
-        """Take what shows it the session; before ``open``."""
+        """Receive the access to the session; before ``open``."""

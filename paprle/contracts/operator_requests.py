@@ -1,4 +1,4 @@
-"""Requests of an operator at an observer that has controls: a page in a browser."""
+"""Requests of an operator at a browser page or another observer with controls."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from paprle.contracts.types import Actions, Vec
 
 
 class Hands(NamedTuple):
-    """Targets of the limbs set at a page; the newest wins.
+    """Newest targets of the limbs set at a page.
 
     Attributes:
-        stamp_ns: When the page sent them, monotonic, [ns].
+        stamp_ns: Monotonic time of sending, [ns].
         is_held: The dead-man is held.
-        n_presses: Its presses so far: another one means that it was released.
-        poses: T_base_hand by limb of the robot as xyz + quat_xyzw, shape (m, 7); NaN:
-            this limb has no target.
-        openings: Of the grippers, shape (m,), 0 … 1; NaN: not given.
+        n_presses: Presses of the dead-man; a change means that it was released.
+        poses: T_base_hand by robot limb as xyz + quat_xyzw, shape (m, 7); NaN: no
+            target.
+        openings: Gripper openings, shape (m,), 0 … 1; NaN: none.
         axes: Deflections of x, y, z, roll, pitch, yaw, gripper, shape (m, 7).
-        joints: Positions as ``RobotInfo.joint_names``, shape (n,); NaN: not given.
+        joints: Positions as ``RobotInfo.joint_names``, shape (n,); NaN: none.
     """
 
     stamp_ns: int
@@ -36,16 +36,13 @@ class Wishes(NamedTuple):
     """Requests of the operator so far.
 
     Attributes:
-        actions: How often each action was asked for.
-        task: Of the next episode.
-        n_tasks: How often a task was given.
-        note: On the open episode, else on the last one.
-        n_notes: How often a note was given.
-        held: Places of the robot's limbs that are to follow no leader.
-        placed: Where objects are, by name: T_world_object as xyz + quat_xyzw, shape
-            (7,), [m]; none of those that were not placed, or taken away.
-        hands: Targets of the limbs; None: not given.
-        key: A page's token, by which earlier visitors find it again.
+        task: Task of the next episode.
+        n_tasks: Number of tasks given.
+        note: Note on the open or else last episode.
+        n_notes: Number of notes given.
+        held: Indices of robot limbs that follow no leader.
+        placed: T_world_object of placed objects, as xyz + quat_xyzw, shape (7,), [m].
+        key: A page's token, which identifies returning visitors.
     """
 
     actions: Actions = Actions()

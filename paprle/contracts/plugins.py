@@ -1,12 +1,7 @@
-"""The contracts a plug-in fills, and how it announces itself.
+"""Contracts of plug-ins, and the ``PLUGIN = PluginSpec(...)`` that announces each.
 
-A plug-in is a folder ``leaders/<name>`` or a module ``feedback/<name>.py``, the same of
-another kind (``paprle.contracts.kinds`` has them all), or an entry point of the group
-``paprle.leaders`` and so on. It holds one ``PLUGIN = PluginSpec(...)``; everything else
-is loaded only when the device is asked for. ``paprle.testing`` has a suite for each
-contract.
-
-The values that contracts pass to and fro can be imported from here, too.
+A plug-in is a folder ``leaders/<name>``, a module ``feedback/<name>.py`` or an entry
+point of a group such as ``paprle.leaders``; ``paprle.contracts.kinds`` lists the kinds.
 """
 
 from __future__ import annotations
@@ -51,16 +46,14 @@ class PluginSpec:
     """Description of a plug-in: its parts as ``module:attribute``, not yet imported.
 
     Attributes:
-        summary: One line for ``paprle list``.
+        summary: Line of ``paprle list``.
         config: Its frozen config dataclass.
         factory: Its class: ``Leader(config, clock)``, ``Follower(config, robot,
             clock)``, ``FeedbackLaw(config)``, ``Observer(config, robot, clock)``,
             ``Advisor(config, robot, cameras, clock)``, ``Camera(config, clock)`` or
             ``Link(config, name, is_leader)``.
-        verified: What it was verified with.
-        install: Command that installs what it needs beyond the core; may be empty.
-        packages: Import names of the packages without which it does not open and which
-            its class loads only then; a dry run names those that are not installed.
+        install: Command that installs its packages; may be empty.
+        packages: Import names that its class loads lazily, checked by a dry run.
     """
 
     summary: str
@@ -72,14 +65,11 @@ class PluginSpec:
 
 
 class Leader(Device):
-    """A device in the operator's hand.
-
-    It is constructed from its validated config and a clock, and does nothing until
-    ``open``. All methods are called from one thread of the leader process.
+    """A device in the operator's hand, called from one thread of the leader process.
 
     Attributes:
-        is_at_page: It is moved at the session's page, which it is told of by ``hear``.
-        keeps_poses: It answers to the actions ``keep`` and ``play``.
+        is_at_page: It is moved at the session's page and receives ``hear``.
+        keeps_poses: It answers the actions ``keep`` and ``play``.
     """
 
     is_at_page: bool = False
@@ -90,19 +80,19 @@ class Leader(Device):
         self.clock = clock
 
     def meet(self, robot: RobotInfo) -> None:
-        """Take note of the robot it will drive, where there is one; before ``info``."""
+        """Receive the robot it will drive; called before ``info``."""
 
     def hear(self, hands: Hands) -> None:
-        """Take what somebody wants at the page, each time that it changes."""
+        """Receive the targets set at the page, on each change."""
 
     @property
     @abstractmethod
     def info(self) -> LeaderInfo:
-        """Properties of the leader, known from the config alone, before ``open``."""
+        """Properties of the leader, known before ``open``."""
 
     @abstractmethod
     def open(self) -> None:
-        """Connect, and raise once with everything that is wrong.
+        """Connect.
 
         Raises:
             DeviceError: If the device cannot be reached or its data cannot be read.
@@ -110,32 +100,29 @@ class Leader(Device):
 
     @abstractmethod
     def latest(self) -> LeaderSample | None:
-        """Return the newest sample without ever blocking; None before the first."""
+        """Return the newest sample without blocking; None before the first."""
 
     def apply(self, feedback: Feedback) -> None:
-        """Take note of the state; render torques, rumble or cues; never block."""
+        """Render torques, rumble or cues without blocking."""
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether nobody uses the device, so that it may be asked only every 20 ms.
+        """Whether the device is unused, so that it is polled every 20 ms only.
 
-        Any thread. It is True at most while the session waits, and False from the
-        moment that the device is moved or a signal is being given.
+        Any thread. True only while the session waits; False once the device moves.
         """
         return False
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of the device, torque off; may be called twice, never raises."""
+        """Release the device, torque off; may be called twice, never raises."""
 
 
 class Follower(Device):
-    """A robot in its world.
+    """A robot in its world, called from the gate process only.
 
-    It is constructed from its validated config, the robot and a clock, and does
-    nothing until ``open``. All methods are called from the gate process alone, in the
-    order read, write, once each period. A simulated follower advances its own time by
-    one period in each ``write``.
+    Each period calls ``read``, then ``write``; a simulated follower advances its time
+    by one period in each ``write``.
     """
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
@@ -145,26 +132,21 @@ class Follower(Device):
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """Names of the objects whose poses ``FollowerState.objects`` may hold.
-
-        Its config says them (``FollowerSettings.objects``), so that every process of a
-        session knows them without loading the follower.
-        """
+        """Objects whose poses ``FollowerState.objects`` may hold, as configured."""
         config = self.config
         return config.objects if isinstance(config, FollowerSettings) else ()
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether a real robot goes on with its last command when nobody speaks to it.
+        """Whether a real robot continues its last command without new ones.
 
-        Known from the config alone, so that leave for it is asked before ``open`` gives
-        the robot power; it is the opposite of ``FollowerInfo.has_unattended_stop``.
+        Known before ``open``; the opposite of ``FollowerInfo.has_unattended_stop``.
         """
         return False
 
     @abstractmethod
     def open(self) -> FollowerInfo:
-        """Connect without moving anything.
+        """Connect without motion.
 
         Raises:
             DeviceError: If the robot cannot be reached, or is not the robot expected.
@@ -176,27 +158,27 @@ class Follower(Device):
 
     @abstractmethod
     def write(self, q_cmd: Vec) -> None:
-        """Send one command, shape (n,), order of ``RobotInfo.joint_names``."""
+        """Send one command as ``RobotInfo.joint_names``, shape (n,)."""
 
     @abstractmethod
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Leave the robot with power or without; may be called twice, never raises."""
+        """Release the robot, powered or not; may be called twice, never raises."""
 
 
 class Link(Device):
-    """Carries datagrams between the leader's host and the follower's.
+    """Carrier of datagrams between two hosts, called from one thread.
 
-    They may be lost, doubled, late or out of order, and anybody may have sent them:
-    what they hold is sealed above. All methods are called from one thread.
+    Datagrams may be lost, doubled, late, reordered or forged; the layer above seals
+    them.
     """
 
     def __init__(self, config: Any, name: str, *, is_leader: bool) -> None:
-        """Make one end.
+        """Create one end.
 
         Args:
             config: ``LinkSettings``.
-            name: The robot's.
-            is_leader: Which end it is.
+            name: Name of the robot.
+            is_leader: This end is the leader's.
         """
         self.config = config
         self.name = name
@@ -207,24 +189,18 @@ class Link(Device):
         """Join the network.
 
         Raises:
-            DeviceError: If it cannot.
+            DeviceError: If it cannot be joined.
         """
 
     @abstractmethod
     def send(self, data: bytes) -> bool:
-        """Send a datagram without waiting; False when there is no room for it.
-
-        Args:
-            data: It; a ``Datagram`` with an address goes there, any other to the peer.
-        """
+        """Send to a ``Datagram``'s address or the peer; False without room."""
 
     @abstractmethod
     def receive(self) -> list[bytes]:
-        """Return what has arrived since the last call; never blocks.
+        """Return the datagrams since the last call without blocking.
 
-        A carrier on which anybody may send returns each as a ``Datagram`` with the
-        sender's address. It learns nothing from it: seals are opened above, and
-        answers say themselves where they go.
+        An open carrier returns ``Datagram`` objects with the sender's address.
         """
 
     @abstractmethod
@@ -233,13 +209,10 @@ class Link(Device):
 
 
 class Observer(Device):
-    """Tells others what a session does.
-
-    It lives in a process of its own, which is given what is newest ``observers.rate``
-    times a second, so that neither its speed nor its end matters to the robot.
+    """Output of a session's state, in a process of its own.
 
     Attributes:
-        has_controls: Somebody may act with it, which ``wishes`` tells.
+        has_controls: Users can act through it (``wishes``).
     """
 
     has_controls: ClassVar[bool] = False
@@ -249,62 +222,60 @@ class Observer(Device):
 
     @property
     def wishes(self) -> Wishes:
-        """Requests of its users so far; counters never fall."""
+        """Requests of its users; counters never fall."""
         return Wishes()
 
     def resume(self, wishes: Wishes) -> None:
-        """Go on from what it asked for before its process was lost; before ``open``."""
+        """Restore the requests of a lost process; before ``open``."""
 
     @abstractmethod
     def open(self) -> None:
-        """Begin.
+        """Start.
 
         Raises:
-            DeviceError: If it cannot; the session then does not start.
+            DeviceError: If it cannot start; the session then does not start.
         """
 
     def set_proximity_source(self, find_near: FindNear) -> None:
-        """Take the function that finds bodies near each other; before ``open``.
+        """Receive the function that finds near bodies; before ``open``.
 
-        The function computes in the calling process; its first call takes a while.
+        It computes in the calling process; the first call is slow.
         """
 
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
-        """Take what stands and lies around the robot; before ``open``."""
+        """Receive the bodies around the robot; before ``open``."""
 
     def play(self, film: Film) -> None:
-        """Show a film in place of a session; before ``open``.
+        """Show a film instead of a session; before ``open``.
 
         Raises:
-            MissingDependency: If a package is missing that this needs.
-            ConfigError: If it cannot.
+            MissingDependency: If a package is missing.
+            ConfigError: If the observer shows no films.
         """
         raise ConfigError(f"{type(self).__name__}: expected a session, got {film.name}")
 
     @abstractmethod
     def observe(self, view: SessionView) -> None:
-        """Show, send or keep the newest view of the session."""
+        """Show, send or store the newest view of the session."""
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
     ) -> None:
-        """Take images that are new, by camera; who does not fill this is given none."""
+        """Receive new images, by camera."""
 
     def lose(self, cameras: Collection[str]) -> None:
-        """Take note that these have no newest image any more, until ``show``."""
+        """Receive the cameras whose newest image expired."""
 
     @abstractmethod
     def close(self) -> None:
-        """End; may be called twice, never raises."""
+        """Stop; may be called twice, never raises."""
 
 
 class Advisor(Device):
-    """Suggests: slow, in a process of its own, and never trusted.
+    """Slow source of suggestions, in a process of its own.
 
-    What it says is used while it is fresh, as a goal or a velocity within limits of
-    whoever uses it; without it nothing stops and nothing jumps. It is constructed from
-    its validated config, which extends ``AdvisorSettings``, the robot, the cameras of
-    the session and a clock, without its SDK: that is ``open``'s to load.
+    Fresh advice serves as a goal or velocity within its user's limits; it is optional.
+    Its config extends ``AdvisorSettings``, and ``open`` loads its SDK.
     """
 
     def __init__(
@@ -322,33 +293,31 @@ class Advisor(Device):
     @property
     @abstractmethod
     def advice(self) -> np.dtype[np.void]:
-        """Type of its record (``make_advice_dtype``); known before ``open``."""
+        """Type of its record (``make_advice_dtype``), known before ``open``."""
 
     @abstractmethod
     def open(self) -> None:
-        """Load what it needs.
+        """Load models and packages.
 
         Raises:
             DeviceError: If it cannot advise.
-            MissingDependency: If a package is missing; says what installs it.
+            MissingDependency: If a package is missing.
         """
 
     @abstractmethod
     def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
-        """Return one record of type ``advice``; None when it has no advice.
+        """Return one record of type ``advice``, or None without advice.
+
+        ``based_on_ns`` is the stamp of the data used; ``valid`` False withdraws the
+        advice before. A call may take 100 ms and more.
 
         Args:
             view: The newest view of the session.
-            frames: The newest image of each camera that has one, by name.
-
-        Returns:
-            Advice: ``stamp_ns`` is its time, ``based_on_ns`` the stamp of the data that
-            it rests on; ``valid`` is False to withdraw the advice before. The call may
-            take 100 ms and more: slow advice is only old.
+            frames: The newest image of each camera that has one.
         """
 
     def make_advice(self, based_on_ns: int, *, valid: bool = True) -> Record:
-        """Return a record of its type, filled in but for its own fields, zeros."""
+        """Return a record whose own fields are zeros."""
         record: Record = np.zeros((), dtype=self.advice)
         record["stamp_ns"], record["based_on_ns"] = self.clock(), based_on_ns
         record["valid"] = valid
@@ -356,11 +325,9 @@ class Advisor(Device):
 
 
 class Camera(Device):
-    """Gives images, in a process of its own; ``open`` and ``grab`` may block.
+    """Source of images, in a process of its own; ``open`` and ``grab`` may block.
 
-    Its config extends ``CameraSettings`` where its images are to be recorded. All is
-    called from one thread; after a ``DeviceError`` it is closed, and opened again. One
-    that connects to nothing is ``info`` and ``grab`` alone.
+    After a ``DeviceError`` it is closed and opened again.
     """
 
     def __init__(self, config: Any, clock: Clock) -> None:
@@ -369,17 +336,17 @@ class Camera(Device):
 
     @classmethod
     def find(cls) -> Iterable[FoundCamera]:
-        """Return the cameras of this kind that are there, opening none."""
+        """Return the connected cameras of this kind, opening none."""
         return ()
 
     @property
     @abstractmethod
     def info(self) -> CameraInfo:
-        """Properties of its images, known from the config alone, before ``open``."""
+        """Properties of its images, known before ``open``."""
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """Source of its stamps once open: device, mapped to our clock, or arrival."""
+        """Source of the stamps once open: the device or the arrival."""
         return "arrival"
 
     def watch(
@@ -388,24 +355,24 @@ class Camera(Device):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Take the robot, its env's config and a source of its pose, to draw it."""
+        """Receive the robot, its env's config and a source of its pose, to draw it."""
 
     def open(self) -> None:
         """Connect.
 
         Raises:
-            DeviceError: If it cannot be reached, or gives other images than ``info``.
+            DeviceError: If it cannot be reached, or its images differ from ``info``.
         """
 
     def close(self) -> None:
-        """Let go of it; may be called twice, never raises."""
+        """Release the camera; may be called twice, never raises."""
 
     @abstractmethod
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next image; None when none came within the time-out, [s].
+        """Return the next image; None after the time-out, [s].
 
         Raises:
-            DeviceError: If there will be none until it is opened again.
+            DeviceError: If it must be opened again.
         """
 
 

@@ -1,4 +1,4 @@
-"""Bodies that are near each other, for those who show them."""
+"""Bodies near each other, for display."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from paprle.contracts.types import Vec
 
 
 class Near(NamedTuple):
-    """Two bodies that are near each other.
+    """Two bodies near each other.
 
     Attributes:
-        links: The links that they hang on; a body of the scene is called by its name.
-        distance: Between them, [m]; negative where they overlap.
-        share: How near: 0 where it first is worth a word, 1 at what the gate keeps.
-        points: Where they are nearest to each other, in the robot's root, shape (2, 3),
-            [m].
+        links: Their links, or names of scene bodies.
+        distance: Distance, [m]; negative where they overlap.
+        share: Nearness: 0 at the display's threshold, 1 at the gate's clearance.
+        points: Nearest points in the robot's root, shape (2, 3), [m].
     """
 
     links: tuple[str, str]

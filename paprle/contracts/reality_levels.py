@@ -1,10 +1,6 @@
-"""Between real and virtual: what is on at each of AdaptiX's five levels (X18).
+"""AdaptiX's five levels between real and virtual (X18).
 
-A level says which robot is commanded and what is drawn: the environment, the robot, and
-cues of where motion leads. What is not drawn is seen as it is, by eye or by a camera.
-
-References:
-    Pascher et al., AdaptiX, PACM HCI 8, EICS 244, 2024, section 3.2.
+Reference: Pascher et al., AdaptiX, PACM HCI 8, EICS 244, 2024, section 3.2.
 """
 
 from __future__ import annotations
@@ -23,9 +19,8 @@ class Parts(NamedTuple):
     Attributes:
         real: The real robot is commanded.
         simulated: The simulated robot is commanded, for its own sake.
-        environment: The surroundings of the robot are drawn.
-        robot: The robot is drawn.
-        cues: Cues are drawn; None: as the operator chooses.
+        environment: The robot's surroundings are drawn.
+        cues: Cues are drawn; None: the operator's choice.
     """
 
     real: bool
@@ -49,23 +44,11 @@ EVERYTHING = Parts(real=True, simulated=True, environment=True, robot=True, cues
 
 
 def find_parts(level: Level, *, has_cues: bool) -> Parts:
-    """Return what is on at a level.
-
-    Args:
-        level: The level.
-        has_cues: Cues are wanted, where the level leaves that to the operator.
-    """
+    """Return the parts of a level; ``has_cues`` is the operator's choice of cues."""
     parts = LEVELS[level]
     return parts._replace(cues=has_cues if parts.cues is None else parts.cues)
 
 
 def is_driven(parts: Parts, side: Side) -> bool:
-    """Return whether a session's robot is to follow its leader.
-
-    A simulated one always is: a real twin follows it where that is commanded.
-
-    Args:
-        parts: What is on.
-        side: What the session's robot is.
-    """
+    """Return whether a robot follows its leader; a simulated one always does."""
     return parts.real or side != "real"

@@ -1,8 +1,7 @@
-"""The robot as followers know it, and the table of its numbers by joint.
+"""The robot as followers know it, and the table of its values by joint.
 
-A recording's header and its check, the digest on which two hosts agree, the manifest
-and the robot's own limits are made from ``JOINT_VECTORS``: a new limit by joint is a
-field of ``RobotInfo`` and a row of that table (docs/adding_a_limit.md).
+A new limit is a field of ``RobotInfo`` and a row of ``JOINT_VECTORS``, which recordings
+and the hosts' digest use (docs/adding_a_limit.md).
 """
 
 from __future__ import annotations
@@ -22,20 +21,20 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GripperInfo:
-    """A limb's gripper: opening 0 is ``closed``, opening 1 is ``open`` [rad] or [m]."""
+    """Gripper of a limb: openings 0 and 1 are ``closed`` and ``open``, [rad] or [m]."""
 
     joint: str
     closed: float
     open: float
 
     def measure(self, position: float) -> float:
-        """Return the opening at a position of the joint, [rad] or [m]."""
+        """Return the opening at a joint position, [rad] or [m]."""
         return (position - self.closed) / (self.open - self.closed)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbInfo:
-    """A limb by name: chain from base_link to eef_link, and its gripper."""
+    """A chain from base_link to eef_link, and its gripper."""
 
     name: str
     base_link: str
@@ -46,22 +45,18 @@ class LimbInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotInfo:
-    """A robot as followers need to know it.
+    """A robot as followers know it.
 
     Attributes:
-        name: Name of the robot.
-        urdf_path: Its URDF.
         joint_names: All actuated joints (mimic joints excluded), in vector order.
         q_min: Lower position limits, shape (n,); -inf for continuous joints.
         q_max: Upper position limits, shape (n,).
         dq_max: Velocity limits V of the gate, shape (n,).
         ddq_max: Acceleration limits A of the gate, shape (n,).
         home: Home positions, shape (n,).
-        limbs: Limbs in order.
-        mimics: Joints that follow others.
-        dddq_max: Jerk limits J of the gate, shape (n,); None: none.
-        ignored: Pairs of links that are not to be kept apart, or not all their bodies.
-        sliding: Prismatic joints, whose positions are in [m].
+        dddq_max: Jerk limits J of the gate, shape (n,).
+        ignored: Pairs of links exempt, in whole or in part, from collision avoidance.
+        sliding: Prismatic joints, in [m].
     """
 
     name: str
@@ -79,11 +74,7 @@ class RobotInfo:
     sliding: tuple[str, ...] = ()
 
     def name_positions(self, q: Vec) -> dict[str, float]:
-        """Return the positions of all joints, those that follow others too.
-
-        Args:
-            q: Of the actuated joints, shape (n,), [rad] or [m].
-        """
+        """Return all positions, of mimic joints too, for ``q``, [rad] or [m]."""
         positions: dict[str, float]
         positions = dict(zip(self.joint_names, q.tolist(), strict=True))
         for mimic in self.mimics:
@@ -93,13 +84,12 @@ class RobotInfo:
 
 
 class JointVector(NamedTuple):
-    """A field of ``RobotInfo`` that has a number for each joint.
+    """A field of ``RobotInfo`` with a value per joint.
 
     Attributes:
-        name: Of the field.
-        unlimited: The number that JSON has null for.
-        is_limit: Hosts have to agree on it, and a manifest tells it.
-        is_optional: The field may be None; its numbers are above 0.
+        unlimited: The value written as null in JSON.
+        is_limit: Hosts must agree on it, and a manifest lists it.
+        is_optional: The field may be None; its values are positive.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Bodies that stand or lie around a robot, for those who show them."""
+"""Bodies around a robot, for display."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import NamedTuple
 
 
 class SceneBody(NamedTuple):
-    """One body.
+    """A body around the robot.
 
     Attributes:
-        name: What it is called; of what moves, as ``SessionView.objects`` calls it.
+        name: Name; of an object as in ``SessionView.objects``.
         shape: ``box``, ``sphere``, ``cylinder``, ``capsule`` or ``ground``.
-        size: As ``SceneBodySettings`` has it, [m].
-        pose: T_world_body as xyz + quat_xyzw, where world is the robot's root.
-        moves: It is an object: it is where the session says, or not there.
+        size: As ``SceneBodySettings.size``, [m].
+        pose: T_world_body as xyz + quat_xyzw, in the robot's root.
+        moves: It is an object, placed by the session.
     """
 
     name: str

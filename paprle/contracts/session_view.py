@@ -20,22 +20,17 @@ _ADVICE_HEAD = (("stamp_ns", "i8"), ("based_on_ns", "i8"), ("valid", "?"))
 def make_advice_dtype(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
     """Return the type of an advisor's record.
 
-    Args:
-        fields: Its own, as NumPy takes them: name, type and perhaps shape.
-
-    Returns:
-        They follow ``stamp_ns`` (when it was given, [ns]), ``based_on_ns`` (stamp of
-        what it rests on, [ns]) and ``valid``.
+    ``fields``, as NumPy takes them, follow ``stamp_ns``, ``based_on_ns`` (stamp of the
+    data used) and ``valid``.
     """
     return np.dtype([*_ADVICE_HEAD, *fields], align=True)
 
 
 class Advice(NamedTuple):
-    """The newest advice of an advisor.
+    """The newest advice of an advisor, of type ``Advisor.advice``.
 
     Attributes:
-        record: Of its own type (``Advisor.advice``).
-        age: Since it was given, [s].
+        age: Time since it was given, [s].
     """
 
     record: Record
@@ -43,19 +38,17 @@ class Advice(NamedTuple):
 
 
 class HeldHand(NamedTuple):
-    """Pose of the robot that a hand leads, and what holds it, in the hand's axes.
+    """Pose of the robot that a hand leads and its contact, in the hand's axes.
 
     Attributes:
-        limb: The hand's place among the leader's limbs.
-        share: How sure it is that something holds the robot, 0 … 1.
-        pose: Where the hand would be, were it where the robot is: xyz + quat_xyzw,
-            shape (7,), [m].
-        way: The direction in which the robot is held back, of its motion and of its
-            turn, each a unit vector or zeros, shape (6,).
-        driven: The place of the robot's limb that it leads.
-        turn: L as quat_xyzw, shape (4,): the robot moves by scale L when the hand
-            moves by one.
-        scale: Of its motion.
+        limb: Index of the hand in the leader's limbs.
+        share: Confidence of a contact, 0 … 1.
+        pose: Hand's pose that matches the robot's, xyz + quat_xyzw, shape (7,), [m].
+        way: Blocked directions of motion and turn, unit vectors or zeros, shape (6,).
+        driven: Index of the robot's limb.
+        turn: L as quat_xyzw, shape (4,): the robot moves by scale L per unit of the
+            hand.
+        scale: Scale of the motion.
     """
 
     limb: int
@@ -68,15 +61,15 @@ class HeldHand(NamedTuple):
 
 
 class MirroredRobot(NamedTuple):
-    """A robot far away as it is by now, as far as its late words and ours tell.
+    """A predicted robot on another host.
 
     Attributes:
-        q: Its joints, predicted, without jumps, shape (n,), [rad] or [m].
-        poses: T_base_eef by limb likewise, xyz + quat_xyzw, shape (7,).
-        age: Since the robot was measured that was heard of last, [s].
-        is_predicted: The operator's own motion since then was added.
-        is_lost: It was heard of too long ago for that; it stands still as shown.
-        held: Limbs that do not follow what they are asked for.
+        q: Predicted joints, without jumps, shape (n,), [rad] or [m].
+        poses: Predicted T_base_eef by limb, xyz + quat_xyzw, shape (7,).
+        age: Age of the newest measurement, [s].
+        is_predicted: The operator's motion since then is included.
+        is_lost: The measurement is too old for that; the robot stands still.
+        held: Limbs that do not follow their targets.
     """
 
     q: Vec
@@ -91,51 +84,40 @@ class MirroredRobot(NamedTuple):
 class SessionView:
     """The newest state of a session.
 
-    Stamps are those of the session's monotonic clock, [ns]. Joint vectors have the
-    order of ``RobotInfo.joint_names``, shape (n,), [rad] or [m]. Poses are rows
-    xyz + quat_xyzw, shape (7,).
+    Stamps are monotonic, [ns]; joint vectors are ordered as ``RobotInfo.joint_names``,
+    shape (n,), [rad] or [m]; poses are xyz + quat_xyzw, shape (7,).
 
     Attributes:
-        stamp_ns: Of the session's tick.
-        state: The session's.
-        episode: Number of the episode, counted by the session.
-        captured_ns: When the leader's sample was taken; 0: none came.
-        posted_ns: When the set-point left for the gate.
-        computed_ns: How long the tick computed, retargeting and IK, [ns].
-        targets: T_base_eef asked for, by limb; NaN where the leader gives joints.
-        drivers: The leader's limb that drives each limb of the robot; None: none.
-        mappings: The matrix D by which axes drive a limb, by limb, shape (7, m): shares
-            of each freedom's speed in the eef's axes; none of limbs that are not driven
-            so.
-        q_des: Asked for.
-        gate_state: The gate's.
-        reasons: Why the gate acted in its last period, a few words each.
-        latched: Why it holds or stopped, and what to look at; empty when it does not.
-        counts: How often it acted so far, by the name of the reason, without zeros.
-        written_ns: When the gate wrote its command.
-        q_cmd: The command.
-        dq_cmd: Its velocity.
-        measured_ns: When the robot was measured.
+        stamp_ns: Time of the session's tick.
+        captured_ns: Capture of the leader's sample; 0: none.
+        posted_ns: Posting of the set-point.
+        computed_ns: Computing time of the tick, retargeting and IK, [ns].
+        targets: Requested T_base_eef by limb; NaN where the leader gives joints.
+        drivers: Leader limb that drives each robot limb.
+        mappings: Matrix D by limb driven by axes, shape (7, m): shares of each
+            freedom's speed in the eef's axes.
+        q_des: Requested positions.
+        reasons: Descriptions of the gate's actions in its last period.
+        latched: Reason of a hold or stop, and its remedy.
+        counts: Non-zero numbers of the gate's actions, by reason.
+        written_ns: Writing of the gate's command.
+        q_cmd: Commanded positions.
+        dq_cmd: Commanded velocities.
+        measured_ns: Measurement of the robot.
         q: Measured positions.
         dq: Measured velocities.
         tau: Measured efforts; NaN: none.
-        objects: T_world_object by name of simulated objects that are there, and of
-            those that the operator has placed.
-        leader_age: Since the leader's newest sample arrived, [s]; +inf: none did.
-        tick_age: Since the session's tick, [s].
-        gate_age: Since the gate wrote, [s].
-        status: Scalars of the gate's status, its clearance and allowed speed among
-            them; of a robot on another host its numbers alone.
-        advice: The newest advice, by advisor; none of those that gave none.
-        news: Messages of the session, some times a second: ``line``, ``note``,
-            ``told``, ``recording``, ``episodes``, …
-            (``paprle.hosts.operator.operator_messages``).
-        mirror: The robot as it is by now, where it is on another host; None: it is
-            here, or has sent nothing.
-        holds: Hands that lead from another host, and what holds them.
-        felt: Torques of the leader's own motors as they measure them, by
-            ``LeaderInfo.device_joints``, [N·m]: what its operator feels; none of
-            joints that measure none.
+        objects: T_world_object by name, of present simulated objects and placed ones.
+        leader_age: Time since the newest leader sample, [s]; +inf: none.
+        tick_age: Time since the session's tick, [s].
+        gate_age: Time since the gate wrote, [s].
+        status: Scalars of the gate; of a far robot its numbers only.
+        news: Messages of the session: ``line``, ``note``, ``told``, ``recording``,
+            ``episodes``, … (``paprle.hosts.operator.operator_messages``).
+        mirror: Predicted robot on another host; None: local, or not yet received.
+        holds: Contacts of hands on another host.
+        felt: Measured torques of the leader's motors, by ``LeaderInfo.device_joints``,
+            [N·m].
     """
 
     stamp_ns: int

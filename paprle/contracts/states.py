@@ -1,4 +1,4 @@
-"""States of the gate and of the session, by the numbers that are recorded."""
+"""States of the gate and the session, as recorded."""
 
 from __future__ import annotations
 

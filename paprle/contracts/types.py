@@ -1,8 +1,7 @@
-"""Frozen values that travel between the rooms; no behaviour, no I/O.
+"""Frozen values that devices and the session exchange.
 
-Units are SI. A joint vector has the order of the ``joint_names`` it travels with: for a
-robot all its actuated joints, continuous ones included, one number each. ``T_a_b`` is
-the pose of frame b in frame a. Arrays are float64, and read-only in these values.
+Units are SI; joint vectors are ordered as their ``joint_names``; ``T_a_b`` is the pose
+of frame b in frame a. Arrays are float64 and read-only.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
 
 def readonly(values: npt.ArrayLike) -> Vec:
-    """Return a float64 copy that cannot be written to."""
+    """Return a read-only float64 copy."""
     array = np.array(values, dtype=np.float64)
     array.setflags(write=False)
     return array
@@ -57,7 +56,6 @@ class JointState:
     """Joints of a device at one instant.
 
     Attributes:
-        joint_names: Names, in the order of the arrays.
         q: Positions, shape (n,), [rad] or [m].
         dq: Velocities, shape (n,), [rad/s] or [m/s]; None when not measured.
         tau: Efforts, shape (n,), [N·m] or [N]; None when not measured, never zeros.
@@ -74,19 +72,14 @@ class LimbCommand:
     """Command of a leader for one limb: joints, a pose or axes, and gripper opening.
 
     Attributes:
-        q: Joint positions, shape (n,), in the order of ``LeaderInfo.joint_names`` of
-            this limb, [rad]; None when the leader gives a pose.
-        T_leader_base_leader_eef: Pose of the leader's eef in the leader's base, REP-103
-            axes, [m]; None when the leader gives joints.
-        opening: Gripper opening, 0 closed … 1 open; None when the leader has none.
-        ahead: The poses that will follow, as far as they are known (a chunk of a
-            policy): times from the sample's stamp on [s], rising, and poses as in
-            ``LeaderInfo.path``, shape (``LeaderInfo.n_ahead`` or fewer, 8).
-        axes: Deflections in [-1, 1], 0 at rest, shape (m,), in the order of
-            ``LeaderInfo.axes`` of this limb, each the mean since the sample before;
-            None when the leader gives something else.
-        mode: How many modes of its axes the operator has gone on since the leader was
-            opened, less those gone back: a counter, whatever number of modes there is.
+        q: Joint positions as ``LeaderInfo.joint_names``, shape (n,), [rad].
+        T_leader_base_leader_eef: Pose of the eef in the base, REP-103 axes, [m].
+        opening: Gripper opening, 0 closed … 1 open.
+        ahead: Known poses that follow: times from the stamp on [s], rising, and poses
+            as in ``LeaderInfo.path``, shape (``LeaderInfo.n_ahead`` or fewer, 8).
+        axes: Mean deflections since the sample before, −1 … 1, 0 at rest, shape (m,),
+            as ``LeaderInfo.axes``.
+        mode: Net number of mode switches since the leader was opened.
     """
 
     q: Vec | None = None
@@ -104,15 +97,15 @@ class LeaderSample:
     Attributes:
         stamp_ns: Capture time on the monotonic clock of this host, [ns].
         seq: Strictly increasing per opened leader.
-        limbs: Commands by leader limb name.
-        engaged: The operator holds the dead-man (or the clutch is closed).
-        valid: The device tracks; a pose of an invalid sample is never used.
+        limbs: Commands by leader limb.
+        engaged: The dead-man is held or the clutch closed.
+        valid: The device tracks; the poses of an invalid sample are never used.
         start: The operator's start signal (a level).
         end: The operator's end-of-episode signal (a level).
-        is_exhausted: The leader will never again have anything to say (end of file).
-        leader_state: The device's own joints, where it has some.
-        limp_joints: Those of them that render no torque whatever is asked.
-        actions: How often each was asked for by the device's own buttons.
+        is_exhausted: No sample follows (end of file).
+        leader_state: Measured joints of the device.
+        limp_joints: Those of them that render no torque.
+        actions: Counts of the device's own buttons.
     """
 
     stamp_ns: int
@@ -130,19 +123,16 @@ class LeaderSample:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderArm:
-    """One limb of a leader that is an arm itself, so that its pose can be computed.
+    """A limb of a leader that is an arm itself.
 
     Attributes:
-        urdf_path: The leader's own URDF, one arm.
         base_link: Link in which its pose is expressed.
         eef_link: Link that the operator holds.
-        joint_names: Arm joints, in the order of ``LimbCommand.q``.
-        gripper: Its gripper's joint in that URDF; None when it has none.
-        R_base: From the axes of base_link to the operator's, REP-103, shape (3, 3):
-            how it is mounted.
-        reset_q: Where its arm joints rest, shape (n_arm,), [rad]; None: not known.
-        tau_max: Largest torque of its motors at ``device_joints``, shape (m,), [N·m];
-            None: as its URDF says, which may be that of a larger arm.
+        joint_names: Arm joints, as ``LimbCommand.q``.
+        R_base: Rotation from base_link to the operator's REP-103 axes, shape (3, 3).
+        reset_q: Rest positions of the arm joints, shape (n_arm,), [rad]; None: unknown.
+        tau_max: Motor torques at ``device_joints``, shape (m,), [N·m]; None: as the
+            URDF.
     """
 
     urdf_path: Path
@@ -166,7 +156,7 @@ class LeaderArm:
 
     @property
     def device_joints(self) -> tuple[str, ...]:
-        """All its joints: those of the arm, then the gripper's."""
+        """Joints of the arm, then of the gripper."""
         hand = () if self.gripper is None else (self.gripper.joint,)
         return (*self.joint_names, *hand)
 
@@ -176,48 +166,35 @@ class LeaderInfo:
     """Properties of a leader, known from its config before it is opened.
 
     Attributes:
-        limbs: Leader limb names, in order.
-        emits: ``joints``, ``pose`` or ``axes``, for all limbs.
-        joint_names: Joint names by limb, for leaders that emit joints.
-        axes: Names of the axes by limb, ``N_AXES`` at most, for leaders that emit axes.
-        axis_speeds: Speeds at full deflection.
-        is_absolute: Poses are meant in the follower's limb base frame as they are.
-        relative: Limbs of which this does not hold all the same, where limbs differ.
-        is_human: A person holds it, so re-engaging needs a deliberate press (S3).
-        is_measured: Poses or joints carry a sensor's noise, so that bit-identical ones
-            for seconds mean that the device is stuck. Encoders at rest do not.
+        joint_names: Joints by limb.
+        axes: Axes by limb, ``N_AXES`` at most.
+        is_absolute: Poses hold in the follower's limb base frame.
+        relative: Limbs that are exceptions to ``is_absolute``.
+        is_human: A person holds it; re-engaging needs a deliberate press (S3).
+        is_measured: Samples carry sensor noise, so bit-identical ones for seconds mean
+            that the device is stuck; not so for encoders at rest.
         has_gripper: Samples carry ``opening``.
-        is_far: Its device is on another host: a sample that is not valid may mean that
-            the link failed.
-        has_deadman: ``engaged`` is a dead-man or clutch that a person holds: it counts
-            once it was seen released. Else ``engaged`` says that the device is in use.
-        has_trigger: ``opening`` is a trigger's, which rests open: it counts once it was
-            seen there.
-        has_buttons: Samples carry ``actions``: a stop can be cleared with the device.
-        renders: How it renders ``Feedback``; vibration is ``rumble``, too.
-        rate: Nominal rate of new samples, [Hz].
-        sampling: In which order they count, and how old they may be.
-        look_ahead: How far ``latest`` uses data from the future of its stamp, [s].
-        arms: Limbs that are arms with joints of their own, by leader limb. Their
-            ``LeaderSample.leader_state`` holds, limb by limb, arm joints and then the
-            gripper's joint; so do the torques of ``Feedback.tau``.
-        engage_hint: What a person does with the device itself to start, and to go on
-            after a silence ("open all grippers, …"); empty: a key is all there is.
-        parts: The leaders it is made of, by name, where several are seen as one
-            (``paprle.contracts.kit.leader_group``).
-        robot: The robot whose own joints it plays, where that is known: then equal
-            names of joints mean the same joints.
-        motion: The joint positions it will play, where they are known beforehand, by
-            limb, shape (rows, n), [rad]; held against the robot's limits.
-        path: The poses it will play from the start of an episode, where they are known
-            beforehand (a file, an episode of a dataset), by limb: times [s], rising,
-            and T_leader_base_leader_eef as (x, y, z, qx, qy, qz, qw), shape (rows, 8).
-            Where poses are absolute the robot starts in the posture that follows most
-            of it.
-        n_ahead: Most rows of ``LimbCommand.ahead``; 0: samples know nothing of what
-            follows.
-        reposture: What happens where a limb is stuck and another posture reaches its
-            target: ``ask`` the operator, or change over, ``auto``.
+        has_deadman: ``engaged`` is a dead-man or clutch that counts once seen released;
+            otherwise it means that the device is in use.
+        has_trigger: ``opening`` is a trigger's, which counts once seen open.
+        has_buttons: Samples carry ``actions``, so the device can clear a stop.
+        is_far: The device is on another host; an invalid sample may mean a failed link.
+        renders: Output of ``Feedback``; vibration counts as ``rumble``.
+        rate: Nominal sample rate, [Hz].
+        look_ahead: Time by which ``latest`` uses data from after its stamp, [s].
+        arms: Limbs that are arms, by leader limb. ``LeaderSample.leader_state`` and
+            ``Feedback.tau`` hold the arm joints, then the gripper's, limb by limb.
+        engage_hint: Instruction to start and to resume with the device; empty: by key.
+        parts: Leaders of a group, by name (``paprle.contracts.kit.leader_group``).
+        robot: Robot whose joints it plays; equal names then mean the same joints.
+        motion: Joint positions known beforehand, by limb, shape (rows, n), [rad];
+            checked against the robot's limits.
+        path: Poses known beforehand, by limb: times from the episode's start [s],
+            rising, and T_leader_base_leader_eef as xyz + quat_xyzw, shape (rows, 8).
+            With absolute poses it selects the start posture.
+        n_ahead: Most rows of ``LimbCommand.ahead``; 0: none.
+        reposture: Response when a limb is stuck and another posture reaches its target:
+            ``ask`` the operator, or switch, ``auto``.
     """
 
     limbs: tuple[str, ...]
@@ -248,7 +225,7 @@ class LeaderInfo:
     reposture: Reposture = "ask"
 
     def emits_joints(self, limb: str) -> bool:
-        """Whether a limb gives joint positions, and not poses."""
+        """Whether a limb gives joint positions."""
         return limb in self.joint_names
 
     def emits_axes(self, limb: str) -> bool:
@@ -256,11 +233,11 @@ class LeaderInfo:
         return limb in self.axes
 
     def emits_places(self, limb: str) -> bool:
-        """Whether a limb's poses are meant in the follower's base as they are."""
+        """Whether a limb's poses hold in the follower's base."""
         return self.is_absolute and limb not in self.relative
 
     def emits_poses(self, limb: str) -> bool:
-        """Whether a limb gives poses, of its own or by its joints."""
+        """Whether a limb gives poses, directly or by its joints."""
         return limb in self.arms or not (limb in self.joint_names or limb in self.axes)
 
     @property
@@ -275,12 +252,12 @@ class LeaderInfo:
 
 
 class Cues(NamedTuple):
-    """Cues from the follower, each 0 … 1; zeros unless the leader drives it.
+    """Cues from the follower, 0 … 1; zeros unless the leader drives it.
 
     Attributes:
-        contact: How far the follower is held away from its command.
-        limit: How near limits of position and speed are, or how far they hold back.
-        clearance: 1 while the gate keeps clear of something, 0 where nothing is near.
+        contact: Deviation of the follower from its command.
+        limit: Nearness to limits of position and speed.
+        clearance: 1 while the gate keeps clear of a body, 0 without one near.
     """
 
     contact: float = 0.0
@@ -290,21 +267,21 @@ class Cues(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """State and feedback that the session sends to a leader; the newest one wins.
+    """Newest state and feedback that the session sends to a leader.
 
     Attributes:
-        stamp_ns: Time of posting on the monotonic clock, [ns].
-        state: The session's state.
-        episode: Number of the episode, counted from 0.
-        is_engaged: The leader's motion drives the follower at this moment.
-        drives: Which of its limbs do, as ``LeaderInfo.limbs``; None: all, if engaged.
+        stamp_ns: Monotonic time of posting, [ns].
+        episode: Number of the episode, from 0.
+        is_engaged: The leader drives the follower.
+        drives: Limbs that do, as ``LeaderInfo.limbs``; None: all, if engaged.
         tau: Torques by leader limb: joints of its URDF, then the gripper's, [N·m].
-        cues: Cues from the follower, for leaders that show or sound them.
-        rumble: One amplitude from the cues, 0 … 1, which does not flicker; so are
-            ``touch``, of contact alone, and ``warning``, of limits and clearance.
-        n_keeps: How often the operator asked to keep the robot's pose.
-        n_plays: How often they asked to play what was kept, or to end that.
-        n_cues: How often a suggestion went beyond its threshold.
+        cues: Cues for leaders that show or sound them.
+        rumble: Filtered amplitude of all cues, 0 … 1.
+        touch: Likewise of contact.
+        warning: Likewise of limits and clearance.
+        n_keeps: Requests to keep the robot's pose.
+        n_plays: Requests to play kept poses, or to end that.
+        n_cues: Suggestions that crossed their threshold.
     """
 
     stamp_ns: int
@@ -327,17 +304,15 @@ class FollowerState:
     """Measurements of the follower at one instant.
 
     Attributes:
-        stamp_ns: When it was measured, monotonic, [ns].
-        q: Positions, shape (n,), order of ``RobotInfo.joint_names``, [rad] or [m].
+        stamp_ns: Monotonic time of the measurement, [ns].
+        q: Positions as ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
         dq: Velocities, shape (n,), [rad/s] or [m/s].
         tau: Efforts, shape (n,), [N·m] or [N]; None when not measured, never zeros.
         sim_time: Simulated time, [s]; None for real robots.
-        objects: T_world_object as rows xyz + quat_xyzw, in the order of
-            ``Follower.objects``, shape (o, 7); NaN where one is not there; None without
-            objects.
-        stop_reason: The robot's own protective stop or fault; empty when there is none.
-        q_held: Where the robot holds by itself when commands have stopped coming,
-            shape (n,); None: at the last command.
+        objects: T_world_object as xyz + quat_xyzw, rows as ``Follower.objects``, shape
+            (o, 7); NaN: absent.
+        stop_reason: The robot's own protective stop or fault.
+        q_held: Positions held without new commands, shape (n,); None: last command.
     """
 
     stamp_ns: int
@@ -355,15 +330,14 @@ class FollowerInfo:
     """Properties of an opened follower.
 
     Attributes:
-        joint_names: Actuated joints, the same as ``RobotInfo.joint_names``.
-        rate: How often it wants to be written to, [Hz].
-        state_rate: How often it measures, if less often, [Hz].
+        joint_names: Actuated joints, as ``RobotInfo.joint_names``.
+        rate: Rate of commands, [Hz].
+        state_rate: Rate of measurements, if lower, [Hz].
         lag: Identified delay between q_cmd and q, [s].
-        has_effort: It measures joint efforts.
-        has_unattended_stop: It stops by itself when no commands come (K3).
-        power_off: ``falls`` or ``brakes``: what the arm does when its power goes.
-        simulated: True for kinematic and simulated followers.
-        scene: Description for viewers, for example the path of a model file.
+        has_effort: Joint efforts are measured.
+        has_unattended_stop: It stops by itself without commands (K3).
+        power_off: Behaviour of the arm without power.
+        scene: Description for viewers, such as the path of a model file.
         bodies: Bodies in its world, for viewers.
     """
 

@@ -12,17 +12,10 @@ from paprle.contracts.errors import DeviceError
 
 
 def load_callable(name: str, key: str) -> Callable[..., Any]:
-    """Import what a config names.
-
-    Args:
-        name: ``module:name``; a class is made an object of, without arguments.
-        key: The key of the config, for messages.
-
-    Returns:
-        Something to call.
+    """Return the imported ``module:name``; a class is instantiated.
 
     Raises:
-        DeviceError: If it cannot be imported, or is nothing to call.
+        DeviceError: If it cannot be imported or is not callable.
     """
     module, _, attribute = name.partition(":")
     if (folder := str(Path.cwd())) not in sys.path:

@@ -1,11 +1,6 @@
-"""Whether joints and orientations go on as a body can; one rule for files and live.
+"""Continuity of joints and orientations, in files and live (``safety.md`` A5).
 
-A joint that turns without end is often told within one turn: its angle then steps by
-nearly 2π where it passes ±π. Such a step is no motion and is taken out. A step that
-stays larger than the joint can move in the time is a jump, and nobody follows it.
-
-References:
-    ``safety.md`` A5.
+Steps of nearly 2π at ±π are unwrapped; a step larger than a joint can move is a jump.
 """
 
 from __future__ import annotations
@@ -35,9 +30,7 @@ Mask = npt.NDArray[np.bool_]
 def find_joint_speeds(names: Sequence[str], robot: RobotInfo | None) -> Vec:
     """Return the speed above which each joint has jumped, shape (m,), [rad/s].
 
-    Args:
-        names: The joints; the bound of one that the robot lacks is ``JOINT_SPEED``.
-        robot: The robot whose velocity limits count; None: none is known.
+    Joints that the robot lacks are bounded by ``JOINT_SPEED``.
     """
     limits = (
         {}
@@ -48,20 +41,17 @@ def find_joint_speeds(names: Sequence[str], robot: RobotInfo | None) -> Vec:
 
 
 def bound_speed(limit: float) -> float:
-    """Return the speed above which a joint with a limit has jumped, [rad/s]."""
+    """Return the jump speed of a joint by its limit, [rad/s]."""
     return min(max(_MARGIN * limit, _LEAST_SPEED), JOINT_SPEED)
 
 
 def unwrap(q: Vec, dt: Vec, speeds: Vec) -> tuple[Vec, npt.NDArray[np.intp]]:
-    """Take out steps of nearly one turn.
+    """Return positions without steps of nearly one turn, and their number, (m,).
 
     Args:
         q: Joint positions, shape (n, m), [rad].
         dt: Time from each row to the next, shape (n−1,), [s].
-        speeds: How fast each joint may move, shape (m,), [rad/s].
-
-    Returns:
-        Positions that go on where a joint passed ±π, and how often each did, (m,).
+        speeds: Speed limits, shape (m,), [rad/s].
     """
     step = np.diff(q, axis=0)
     bound = np.minimum(_allow(dt, speeds), MOST_RESIDUAL)
@@ -72,26 +62,23 @@ def unwrap(q: Vec, dt: Vec, speeds: Vec) -> tuple[Vec, npt.NDArray[np.intp]]:
 
 
 def find_joint_jumps(q: Vec, dt: Vec, speeds: Vec) -> Mask:
-    """Return where any joint moves farther than it can before the next row, (n−1,).
+    """Return a mask of the jumps of any joint, shape (n−1,).
 
     Args:
         q: Joint positions, shape (n, m), [rad].
         dt: Time from each row to the next, shape (n−1,), [s].
-        speeds: How fast each joint may move, shape (m,), [rad/s].
+        speeds: Speed limits, shape (m,), [rad/s].
     """
     jumps = np.abs(np.diff(q, axis=0)) > _allow(dt, speeds)
     return np.asarray(jumps.any(axis=1))
 
 
 def find_turn_jumps(quat_xyzw: Vec, dt: Vec) -> Mask:
-    """Return where an orientation turns faster than a wrist before the next row.
+    """Return a mask of the turns faster than a wrist's, shape (n−1,).
 
     Args:
         quat_xyzw: Unit quaternions, shape (n, 4).
         dt: Time from each row to the next, shape (n−1,), [s].
-
-    Returns:
-        A mask, shape (n−1,).
     """
     dots = np.abs(np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1))
     angles = 2.0 * np.arccos(np.minimum(dots, 1.0))
@@ -99,25 +86,21 @@ def find_turn_jumps(quat_xyzw: Vec, dt: Vec) -> Mask:
 
 
 def make_free_bounds(k: int, j: int) -> Vec:
-    """Return how joints may move of which nothing is known, shape (k, j, 4).
+    """Return the bounds of ``k`` limbs of ``j`` unknown joints, shape (k, j, 4).
 
-    Of each joint: its speed [rad/s], how far a step may be from one turn to be none
-    [rad], and between which positions it may begin [rad].
-
-    Args:
-        k: Limbs.
-        j: Joints of a limb.
+    Each has a speed [rad/s], a tolerance around one turn [rad] and the range of
+    positions at the start [rad].
     """
     return np.tile([JOINT_SPEED, MOST_RESIDUAL, -math.inf, math.inf], (k, j, 1))
 
 
 def make_bounds(limit: float, q_min: float, q_max: float) -> Vec:
-    """Return the bounds of one joint, as in ``make_free_bounds``, shape (4,).
+    """Return one joint's bounds as in ``make_free_bounds``, shape (4,).
 
     Args:
-        limit: Its velocity limit, [rad/s].
-        q_min: Its lower limit, [rad]; -inf: none.
-        q_max: Its upper limit, [rad]; inf: none.
+        limit: Velocity limit, [rad/s].
+        q_min: Lower limit, [rad]; -inf: none.
+        q_max: Upper limit, [rad]; inf: none.
     """
     is_free = math.isinf(q_min) or math.isinf(q_max)
     low, high = (0.0, 0.0) if is_free else (q_min, q_max)
@@ -126,5 +109,5 @@ def make_bounds(limit: float, q_min: float, q_max: float) -> Vec:
 
 
 def _allow(dt: Vec, speeds: Vec) -> Vec:
-    """Return how far joints may move in each time, shape (n−1, m), [rad]."""
+    """Return the possible travel of each step, shape (n−1, m), [rad]."""
     return np.asarray(dt[:, None] * speeds[None, :] + NOISE_JOINT)

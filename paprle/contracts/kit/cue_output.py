@@ -1,7 +1,6 @@
-"""Amplitudes that motors and speakers render for the cues of the follower.
+"""Amplitudes of cues for motors and speakers.
 
-The session computes them from the cues that all leaders without motors in their joints
-receive: they rise at once, fall slowly and are 0 whenever the leader does not drive.
+They rise at once, fall slowly and are 0 whenever the leader does not drive.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ _STALE_NS = 100_000_000  # [ns] spec: safety.md A1, T_stale
 
 
 class Amplitudes(NamedTuple):
-    """Rendered amplitudes, 0 … 1: contact, as hard as the robot presses; warning."""
+    """Amplitudes of contact and warning, 0 … 1."""
 
     contact: float = 0.0
     warning: float = 0.0
@@ -24,12 +23,12 @@ SILENT = Amplitudes()
 
 
 def choose_amplitudes(feedback: Feedback, gain: float, now_ns: int) -> Amplitudes:
-    """Return what is to be rendered; pure.
+    """Return the amplitudes to render.
 
     Args:
-        feedback: What the session lets the leader feel.
+        feedback: Feedback of the session.
         gain: Share of the output's strength.
-        now_ns: Monotonic time, [ns]; what is older than 100 ms is not felt.
+        now_ns: Monotonic time, [ns]; feedback older than 100 ms counts as zero.
     """
     if not feedback.is_engaged or now_ns - feedback.stamp_ns > _STALE_NS:
         return SILENT
@@ -37,5 +36,5 @@ def choose_amplitudes(feedback: Feedback, gain: float, now_ns: int) -> Amplitude
 
 
 def _limit(amplitude: float) -> float:
-    """Return the amplitude within 0 … 1; 0 where it is not a number."""
+    """Return the amplitude within 0 … 1; 0 for NaN."""
     return min(amplitude, 1.0) if amplitude > 0.0 else 0.0

@@ -1,11 +1,7 @@
-"""Entry points by which other packages extend the command line and the library.
+"""Entry points by which packages extend the command line and the library.
 
-Each group has one kind of extension:
-
-* ``paprle.verbs``: tables of verbs, as ``paprle.cli.app.VERBS``;
-* ``paprle.onboarding``: functions that write the YAML of a bare URDF, for sessions and
-  ``RobotModel.enclose_meshes``;
-* ``paprle.viewers``: functions that show an episode in another program.
+``paprle.verbs`` are tables as ``paprle.cli.app.VERBS``, ``paprle.onboarding`` functions
+that write the YAML of a bare URDF, ``paprle.viewers`` functions that show an episode.
 """
 
 from __future__ import annotations
@@ -18,21 +14,13 @@ from paprle.contracts.errors import MissingDependency
 
 
 def load_verbs() -> dict[str, Mapping[str, tuple[str, str]]]:
-    """Return the tables of verbs of other packages, by the package that has them."""
+    """Return the tables of verbs, by package."""
     found = entry_points(group="paprle.verbs")
     return {entry.module: entry.load() for entry in found}
 
 
 def load_extension(group: str, name: str, purpose: str) -> Any:
-    """Load an extension.
-
-    Args:
-        group: Its group of entry points.
-        name: Its name there.
-        purpose: The request that needs it, for the message.
-
-    Returns:
-        The object that the entry point names.
+    """Return the object of an entry point; ``purpose`` is for the message.
 
     Raises:
         MissingDependency: If no installed package has it.

@@ -1,4 +1,4 @@
-"""Joints that come by name: which names are meant, and who contradicts whom."""
+"""Joint values by name: matching of names and contradicting publishers."""
 
 from __future__ import annotations
 
@@ -20,25 +20,21 @@ _TURN = 2.0 * np.pi
 
 
 class AmbiguousNamesError(ValueError):
-    """Several groups of joints have the names that are looked for, but for a prefix."""
+    """Several groups of joints match, but for a prefix."""
 
 
 def match_names(
     wanted: Iterable[str], seen: Iterable[str], limb: str = ""
 ) -> dict[str, str]:
-    """Return which of the names that were seen each wanted name means.
+    """Return the seen name of each wanted name; missing ones are omitted.
 
-    Names count as the same whatever separates their parts. Where none is the same, a
-    prefix that all have in common is left out, of either side: ``left/joint1`` is
-    ``joint1`` as long as no other prefix has a ``joint1``.
+    Separators do not count. Where no name is equal, a common prefix of either side is
+    dropped: ``left/joint1`` is ``joint1`` while no other prefix has a ``joint1``.
 
     Args:
-        wanted: Names that are looked for.
-        seen: Names that came.
-        limb: A prefix of this name is preferred to others.
-
-    Returns:
-        Names that came by wanted names; what did not come is left out.
+        wanted: Names to find.
+        seen: Received names.
+        limb: Preferred prefix.
 
     Raises:
         AmbiguousNamesError: If several prefixes fit, and none is the limb's name.
@@ -66,10 +62,9 @@ def match_names(
 
 
 class Alternation:
-    """Notices values of one joint that go to and fro between two tracks.
+    """Detector of two publishers with different positions of one joint.
 
-    Two publishers that tell different positions of the same joint make its values jump
-    to the other track and back, again and again. A motion does not.
+    Its values then jump between two tracks again and again, unlike a motion.
     """
 
     def __init__(self) -> None:
@@ -79,15 +74,7 @@ class Alternation:
         self._returns: list[float] = []
 
     def add(self, t: float, value: float) -> bool:
-        """Add a value and return whether the last ones alternate.
-
-        Args:
-            t: Its time, [s].
-            value: The position, [rad] or [m].
-
-        Returns:
-            Whether two publishers contradict each other.
-        """
+        """Return whether the values alternate after one at ``t`` [s], [rad] or [m]."""
         if self._last is not None:
             dt, step = t - self._last[0], value - self._last[1]
             if dt > _LONGEST:
@@ -105,14 +92,14 @@ class Alternation:
 
 
 def is_jump(dt: Vec, step: Vec) -> npt.NDArray[np.bool_]:
-    """Return which steps are none of a motion, shape (n,); whole turns are left out."""
+    """Return the steps too large for a motion, shape (n,), whole turns excepted."""
     least = np.maximum(_STEP, _SPEED * dt)
     off_turn = np.abs(np.abs(step) - _TURN)
     return np.asarray((np.abs(step) > least) & (off_turn > least) & (dt <= _LONGEST))
 
 
 def find_contradiction(series: Mapping[str, tuple[Vec, Vec]]) -> str:
-    """Return a joint whose values alternate between two tracks; empty: none does.
+    """Return a joint whose values alternate between two tracks; empty: none.
 
     Args:
         series: Times [s] and positions of each joint, shape (n,) each, in order.

@@ -1,4 +1,4 @@
-"""Whether a recorded motion of joints can be meant for a limb."""
+"""Fit of a recorded joint motion to a limb."""
 
 from __future__ import annotations
 
@@ -15,16 +15,9 @@ _SHARE = 0.05  # chosen: a motion that was made on this robot leaves its limits 
 def find_misfit(
     motion: Sequence[Vec | None], names: Sequence[str], q_min: Vec, q_max: Vec
 ) -> str:
-    """Return the joint that spends too much of a motion beyond its limits.
+    """Return a description of the joint furthest beyond its limits; empty: it fits.
 
-    Args:
-        motion: Positions by joint, each of shape (rows,), [rad]; None where unknown.
-        names: The joints.
-        q_min: Their lower limits, shape (n,), [rad].
-        q_max: Their upper limits, shape (n,), [rad].
-
-    Returns:
-        The worst joint in words; empty when the motion fits.
+    Positions and limits are in [rad]; None marks an unknown joint.
     """
     worst, said = _SHARE, ""
     for q, name, low, high in zip(motion, names, q_min, q_max, strict=True):

@@ -1,8 +1,6 @@
-"""One value between two threads: the newest wins, and nobody waits.
+"""Lock-free slot between the thread of a device and its reader; the newest value wins.
 
-For a device whose own thread reads it: the thread writes, ``latest`` reads. It neither
-copies nor counts: write values that nobody changes any more, frozen dataclasses or
-read-only arrays.
+It does not copy: write immutable values, frozen dataclasses or read-only arrays.
 """
 
 from __future__ import annotations
@@ -14,19 +12,16 @@ T = TypeVar("T")
 
 
 class Latest(Generic[T]):
-    """A slot for one value and its stamp; any thread may read or write it."""
+    """Slot for a value and its stamp, for any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._held: tuple[T, int] | None = None
 
     def write(self, value: T, stamp_ns: int) -> None:
-        """Put a value in place of the one before.
+        """Replace the value by an immutable one captured at ``stamp_ns``.
 
-        Args:
-            value: The value; it must not change any more.
-            stamp_ns: When it was captured, monotonic, [ns]. One that is older than what
-                is held came late and is dropped.
+        Monotonic, [ns]; a value older than the held one is dropped.
         """
         with self._lock:
             if self._held is None or stamp_ns >= self._held[1]:
@@ -54,6 +49,6 @@ class Latest(Generic[T]):
         return float("inf") if held is None else (now_ns - held[1]) * 1e-9
 
     def clear(self) -> None:
-        """Drop the held value, for a device that is opened again."""
+        """Drop the value, before a reopening."""
         with self._lock:
             self._held = None

@@ -1,7 +1,4 @@
-"""Several leaders seen as one: their limbs side by side, named ``leader.limb``.
-
-A session of one leader is the case of one part, whose limbs keep their own names.
-"""
+"""Several leaders as one, with limbs named ``leader.limb``."""
 
 from __future__ import annotations
 
@@ -16,7 +13,7 @@ ALONE = ""
 
 
 def name_limb(leader: str, limb: str) -> str:
-    """Return the name of a leader's limb among those of all leaders."""
+    """Return the name of a leader's limb in a group."""
     return f"{leader}.{limb}" if leader else limb
 
 
@@ -40,14 +37,10 @@ _LARGEST = ("rate", "look_ahead", "n_ahead")
 
 
 def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
-    """Return one info for several leaders.
+    """Return one info for several leaders, whose ``parts`` are ``infos``.
 
-    Args:
-        infos: Info of each leader by name; ``ALONE`` for an only one.
-
-    Returns:
-        The only info itself; else one with the limbs of all leaders, whose ``parts``
-        are ``infos``. It is human if one leader is human.
+    An only leader, named ``ALONE``, is returned as it is. The group is human if one
+    leader is.
     """
     if set(infos) == {ALONE}:
         return infos[ALONE]
@@ -87,7 +80,7 @@ def _merge_by_limb(field: str, parts: Mapping[str, LeaderInfo]) -> dict[str, Any
 def _name_limbs(
     parts: Mapping[str, LeaderInfo], choose: Callable[[LeaderInfo], Iterable[str]]
 ) -> tuple[str, ...]:
-    """Return the chosen limbs of each leader, by their names in the group."""
+    """Return the chosen limbs by their group names."""
     return tuple(
         name_limb(name, limb) for name, info in parts.items() for limb in choose(info)
     )
@@ -98,7 +91,7 @@ def _list_relative(info: LeaderInfo) -> list[str]:
 
 
 def list_rows(infos: Mapping[str, LeaderInfo]) -> dict[str, range]:
-    """Return the places of each leader's limbs among those of all, by name."""
+    """Return the range of each leader's limbs in the group."""
     rows, first = dict[str, range](), 0
     for name, info in infos.items():
         rows[name] = range(first, first + len(info.limbs))
@@ -107,12 +100,12 @@ def list_rows(infos: Mapping[str, LeaderInfo]) -> dict[str, range]:
 
 
 def split_leaders(info: LeaderInfo) -> Iterator[tuple[str, LeaderInfo]]:
-    """Yield each leader of a group by name; the only one by ``ALONE``."""
+    """Yield each leader of a group by name, an only one as ``ALONE``."""
     yield from info.parts.items() if info.parts else [(ALONE, info)]
 
 
 def find_part(info: LeaderInfo, limb: str) -> tuple[str, LeaderInfo]:
-    """Return which leader of a group a limb belongs to."""
+    """Return the name and info of a limb's leader."""
     for name, part in split_leaders(info):
         if limb in (name_limb(name, own) for own in part.limbs):
             return name, part

@@ -1,8 +1,6 @@
-"""Cues that show where a mapping of axes leads: data for the viewers that draw them.
+"""Visual cues of a mapping of axes: ghost, waypoints and arrows.
 
-A column of D is a motion of the eef. It is shown by a ghost of the hand where the
-motion ends, by waypoints on the way, by a straight arrow for its translation and a
-curved one for its turn (AdaptiX 3.3.3, requirements X16 and X17).
+Each column of D is a motion of the eef (AdaptiX 3.3.3, requirements X16 and X17).
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ _MOVED_ON = 0.02  # chosen: a difference that is seen; what is fixed is fixed an
 
 @settings
 class CueSettings:
-    """Which cues are shown, and to what they are attached."""
+    """Visible cues and the frame that they are attached to."""
 
     ghost: Annotated[bool, doc("The hand where the motion leads.")] = True
     waypoints: Annotated[bool, doc("Places on the way.")] = False
@@ -49,11 +47,10 @@ class CueSettings:
 
 
 class MotionCue(NamedTuple):
-    """One motion, in world.
+    """Cue of one motion, in world.
 
     Attributes:
-        role: It is in use, or suggested.
-        path: Poses of the eef from here to the end, xyz + quat_xyzw, shape (n, 7).
+        path: Poses of the eef to the end, xyz + quat_xyzw, shape (n, 7).
         arrow: Tail and tip of the straight arrow, shape (2, 3); (0, 3): none.
         arc: Points of the curved arrow, its tip last, shape (k, 3); (0, 3): none.
     """
@@ -70,13 +67,13 @@ def make_cue(
     column: Vec,
     speeds: AxisSpeeds | None = None,
 ) -> MotionCue:
-    """Return what shows a column of D.
+    """Return the cue of a column of D.
 
     Args:
-        role: It is in use, or suggested.
-        T_world_eef: Where the motion begins.
+        role: In use or suggested.
+        T_world_eef: Start of the motion.
         column: Shares of speeds in the eef's axes, shape (7,).
-        speeds: At full deflection; the common ones when absent.
+        speeds: Speeds at full deflection; the common ones when absent.
     """
     s = AxisSpeeds() if speeds is None else speeds
     v, w = s.translation * _TIME * column[:3], s.turn * _TIME * column[3:6]
@@ -102,25 +99,15 @@ def _make_arc(T_world_eef: pin.SE3, turn: Vec) -> Vec:
 
 
 class CueReader:
-    """Reads a limb's motions from a view; what is fixed stays where it appeared."""
+    """Reader of a limb's motion cues; fixed ones stay at their first place."""
 
     def __init__(self, limb: str, *, is_fixed: bool = False) -> None:
-        """Make it.
-
-        Args:
-            limb: The limb.
-            is_fixed: Cues stay in the world where they appeared.
-        """
+        """Create a reader; ``is_fixed`` keeps cues where they appeared in the world."""
         self._limb, self._is_fixed = limb, is_fixed
         self._kept: dict[CueRole, tuple[pin.SE3, Vec]] = {}
 
     def read(self, view: SessionView, T_world_eef: pin.SE3) -> list[MotionCue]:
-        """Return what the axes do, and what is suggested, where there is some.
-
-        Args:
-            view: The session's view.
-            T_world_eef: Where the limb's eef is.
-        """
+        """Return the cues of the axes in use and of suggestions."""
         columns = find_columns(view.mappings.get(self._limb), view.advice)
         self._kept = {role: one for role, one in self._kept.items() if role in columns}
         cues = []
@@ -136,10 +123,10 @@ class CueReader:
 
 
 class CrossingCounter:
-    """Counts how often suggestions went beyond their threshold, of all advisors (X12).
+    """Counter of suggestions that crossed their threshold (X12).
 
     Attributes:
-        n: How often so far.
+        n: Crossings so far.
     """
 
     def __init__(self) -> None:
@@ -147,16 +134,15 @@ class CrossingCounter:
         self._last: dict[str, int] = {}
 
     def take(self, advice: Mapping[str, Advice]) -> bool:
-        """Count the crossings in the newest advice.
+        """Count new crossings and return whether there was one.
 
-        A record that is not valid is left out; an advisor that begins anew counts
-        from 0.
+        Records that are not valid are skipped; a restarted advisor counts from 0.
 
         Args:
-            advice: By name; those with a field ``n_crossings`` count.
+            advice: By advisor; records with a field ``n_crossings`` count.
 
         Returns:
-            Whether one of them crossed its threshold just now.
+            Whether a threshold was crossed.
         """
         before = self.n
         for name, said in advice.items():
@@ -173,12 +159,11 @@ class CrossingCounter:
 def find_columns(
     active: Vec | None, advice: Mapping[str, Advice]
 ) -> dict[CueRole, Vec]:
-    """Return the columns that are to be seen, shape (7,), by role.
+    """Return the visible columns, shape (7,), by role.
 
     Args:
-        active: The matrix in use, shape (7, m).
-        advice: What advisors said; those with a field ``D`` suggest, unless their
-            field ``is_shown`` says that they are not to be seen.
+        active: Matrix in use, shape (7, m).
+        advice: By advisor; a field ``D`` suggests, unless ``is_shown`` is false.
     """
     columns: dict[CueRole, Vec] = {}
     if active is None:  # no axes drive it

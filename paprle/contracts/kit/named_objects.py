@@ -1,4 +1,4 @@
-"""Objects by name: of the env, placed by the operator, or seen by an advisor."""
+"""Objects of the env, placed by the operator, or seen by an advisor."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _FRESH = 1.0  # [s] as the rule `axes` has it
 
 
 class NamedObject(NamedTuple):
-    """Pose of an object, and the age of that pose.
+    """Pose of an object and its age.
 
     Attributes:
         pose: T_world_object, xyz + quat_xyzw, shape (7,), [m].
-        age: Since it was seen there, [s]; 0 for objects of the env and placed ones.
+        age: Time since it was seen, [s]; 0 for env and placed objects.
     """
 
     pose: Vec
@@ -26,13 +26,9 @@ class NamedObject(NamedTuple):
 
 
 def find_object(view: SessionView, name: str) -> NamedObject | None:
-    """Return where an object is; None where nobody knows.
+    """Return an object of the env or ``session.objects``, or a marker ``ADVISOR.ID``.
 
-    Args:
-        view: The session's view.
-        name: Its name in the env or ``session.objects``, or ``ADVISOR.ID`` of a marker:
-            an advisor of that name tells fields ``id`` (k,), ``pose`` (k, 7) and
-            ``seen_ns`` (k,).
+    The advisor's record has fields ``id`` (k,), ``pose`` (k, 7) and ``seen_ns`` (k,).
     """
     pose = view.objects.get(name)
     if pose is not None:
@@ -41,12 +37,7 @@ def find_object(view: SessionView, name: str) -> NamedObject | None:
 
 
 def find_told(advice: Mapping[str, Advice], name: str) -> NamedObject | None:
-    """Return where an advisor sees an object; None if it reports none.
-
-    Args:
-        advice: The newest advice, by advisor.
-        name: ``ADVISOR.ID``.
-    """
+    """Return the object ``ADVISOR.ID`` that an advisor sees; None if not reported."""
     advisor, _, number = name.rpartition(".")
     said = advice.get(advisor)
     if said is None or not number.isdecimal() or said.age > _FRESH:

@@ -1,8 +1,6 @@
-"""The time of a leader that nobody holds: waits, runs, ends, starts over.
+"""Time of an automatic leader: waits, runs, ends, starts over.
 
-Automatic leaders share this so that they all answer the session in the same way. Its
-time runs only while the session is engaged: whatever stops the robot stops the motion
-it was following, and both go on together.
+It runs only while the session is engaged, so that robot and motion stop together.
 """
 
 from __future__ import annotations
@@ -15,16 +13,16 @@ class Playback:
 
     Attributes:
         duration_ns: Length of one play, [ns].
-        n_plays: Plays until it is exhausted, one an episode; 0 for endless.
-        n_played: Plays that came to their end.
-        is_engaged: The session said last that it follows.
-        is_over: This play came to its end.
-        coast_until_ns: Time within the play up to which it runs even while the
-            session is not engaged, [ns]; for stretches without valid data.
+        n_plays: Plays until exhausted, one an episode; 0: endless.
+        n_played: Completed plays.
+        is_engaged: The session follows.
+        is_over: This play is complete.
+        coast_until_ns: Time within the play, [ns], up to which it runs also while not
+            engaged, across stretches without valid data.
     """
 
     def __init__(self, duration: float, n_plays: int | None) -> None:
-        """Take the length of one play, [s], and the number of plays; None: one."""
+        """Set the length of one play, [s], and the number of plays; None: one."""
         self.duration_ns = round(duration * 1e9)
         self.n_plays = 1 if n_plays is None else n_plays
         self.n_played = 0
@@ -37,21 +35,21 @@ class Playback:
 
     @property
     def has_begun(self) -> bool:
-        """Whether this play runs, or ran for a while."""
+        """Whether this play has begun."""
         return self.is_engaged or self._elapsed_ns > 0
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether nothing will ever come again."""
+        """Whether all plays are complete."""
         return self.is_over and 0 < self.n_plays <= self.n_played
 
     @property
     def asks_to_start(self) -> bool:
-        """Whether there is something to play that waits for the session."""
+        """Whether a play waits for the session."""
         return not self.is_over and not self.is_engaged
 
     def apply(self, feedback: Feedback, now_ns: int) -> None:
-        """Take note of the session's state, at ``now_ns``, [ns]."""
+        """Update the session's state at ``now_ns``, [ns]."""
         self.advance(now_ns)
         is_between_episodes = feedback.state is SessionState.RESETTING
         if feedback.episode != self._episode or is_between_episodes:
@@ -60,7 +58,7 @@ class Playback:
         self.is_engaged = feedback.is_engaged
 
     def advance(self, now_ns: int) -> int:
-        """Move on to ``now_ns`` [ns] and return the time within the play, [ns]."""
+        """Advance to ``now_ns`` [ns] and return the time within the play, [ns]."""
         step_ns = 0 if self._last_ns is None else max(0, now_ns - self._last_ns)
         self._last_ns = now_ns
         if not self.is_engaged:
@@ -73,7 +71,7 @@ class Playback:
         return self._elapsed_ns
 
     def finish(self) -> None:
-        """Come to the end now, where the play is not over."""
+        """End the current play."""
         if not self.is_over:
             self._elapsed_ns = self.duration_ns
             self.is_over = True

@@ -1,4 +1,4 @@
-"""Sampling of a leader: the order in which samples count, and their greatest age."""
+"""Sampling of a leader: order and greatest age of samples."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ SLOW_RATE = 150.0  # [Hz] chosen: a leader below leaves one of four ticks withou
 
 
 class Sampling(NamedTuple):
-    """Properties of a leader's samples, for the reconstruction of its motion.
+    """Properties of samples for the reconstruction of a motion.
 
     Attributes:
-        policy: Which of its samples are waypoints.
-        content_age: Longest time since its newest capture arrived while its process
-            reports that it lives, [s]; 0: by its rate (``find_content_age``).
+        policy: Selection of samples as waypoints.
+        content_age: Longest time without a capture while the process lives, [s]; 0: by
+            rate (``find_content_age``).
     """
 
     policy: Policy = "latest"
@@ -26,15 +26,9 @@ class Sampling(NamedTuple):
 
 
 def find_content_age(sampling: Sampling, rate: float) -> float:
-    """Return how old the newest capture of a slow leader may be, [s].
+    """Return the greatest age of a leader's newest capture, [s].
 
-    Args:
-        sampling: What it tells.
-        rate: Of its captures, [Hz].
-
-    Returns:
-        What it tells; else as long as three samples in a row may be missing, within
-        0.1 s and 0.2 s.
+    By default three samples at ``rate`` [Hz] may be missing, within 0.1 s and 0.2 s.
     """
     missing = _N_PERIODS / rate + _MARGIN
     return sampling.content_age or min(max(LEAST_AGE, missing), _LONGEST_AGE)

@@ -1,4 +1,4 @@
-"""The secret that two hosts share, from a file that its owner alone may read."""
+"""The secret shared by two hosts, from a private file."""
 
 from __future__ import annotations
 
@@ -12,17 +12,10 @@ _HOW = "make one with: openssl rand -hex 32 > link.key; chmod 600 link.key"
 
 
 def read_secret(path: str | None, setting: str) -> bytes:
-    """Return the secret of a file.
-
-    Args:
-        path: The file; None: none was named.
-        setting: Which setting names it, for the message.
-
-    Returns:
-        Its bytes, without white space at the ends.
+    """Return the stripped bytes of a secret file; ``setting`` is for the message.
 
     Raises:
-        ConfigError: If there is none, it is too short, or others may read it.
+        ConfigError: If it is missing, too short or readable by others.
     """
     if path is None:
         raise ConfigError(f"{setting}: expected a file, the same on both hosts; {_HOW}")

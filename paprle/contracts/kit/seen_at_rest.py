@@ -1,7 +1,6 @@
-"""Axes, triggers and sliders that count only once they were seen at rest.
+"""Controls such as triggers that count only once seen at rest.
 
-A stick that reads −1 from plugging in, or a trigger that reads its middle until it is
-touched, asks for nothing until its number has been near its neutral one.
+Some devices report a false deflection until first touched.
 """
 
 from __future__ import annotations
@@ -19,32 +18,27 @@ TRIGGER = 1.0
 
 
 def is_at_rest(values: Vec, rest: float) -> npt.NDArray[np.bool_]:
-    """Return which numbers are near a neutral one; NaN is not."""
+    """Return the numbers near their neutral one; NaN is not."""
     near: npt.NDArray[np.bool_] = np.abs(values - rest) <= NEAR
     return near
 
 
 class Rest:
-    """Which controls were seen at rest since they were lost.
+    """Controls seen at rest since their loss.
 
     Attributes:
-        seen: For each control, in the shape of its numbers.
+        seen: Mask of the controls.
     """
 
     def __init__(self, shape: tuple[int, ...], rest: float) -> None:
-        """Begin with none.
-
-        Args:
-            shape: Of the controls' numbers.
-            rest: Their neutral number.
-        """
+        """Start with none seen, for controls of a shape and neutral number."""
         self.seen: npt.NDArray[np.bool_] = np.zeros(shape, dtype=np.bool_)
         self._rest = rest
 
     def note(self, values: Vec) -> None:
-        """Note which controls are at rest now."""
+        """Update the controls at rest."""
         self.seen |= is_at_rest(values, self._rest)
 
     def lose(self) -> None:
-        """Controls were lost: each counts once it is seen at rest again."""
+        """Reset all controls to unseen."""
         self.seen[...] = False

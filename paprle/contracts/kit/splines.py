@@ -1,13 +1,7 @@
-"""Cubic curves through rows of numbers, or near them, in NumPy alone.
+"""Piecewise cubic interpolation and smoothing in NumPy, in Hermite form.
 
-Each curve is a cubic polynomial between two neighbouring stamps t_i and t_i+1, given by
-the rows y_i and the slopes s_i there (Hermite form), and its velocity is continuous.
-
-References:
-    de Boor, "A Practical Guide to Splines", 1978, chapters IV (not-a-knot) and XIV.
-    Fritsch, Butland, "A Method for Constructing Local Monotone Piecewise Cubic
-    Interpolants", SIAM J. Sci. Stat. Comput. 5, 1984.
-    Reinsch, "Smoothing by Spline Functions", Numerische Mathematik 10, 1967.
+References: de Boor, "A Practical Guide to Splines", 1978, chapters IV and XIV; Fritsch,
+Butland, SIAM J. Sci. Stat. Comput. 5, 1984; Reinsch, Numerische Mathematik 10, 1967.
 """
 
 from __future__ import annotations
@@ -23,12 +17,12 @@ class CubicCurve:
     """A piecewise cubic function of time with values in rows."""
 
     def __init__(self, t: Vec, values: Vec, slopes: Vec) -> None:
-        """Make the polynomials between stamps.
+        """Compute the polynomials between stamps.
 
         Args:
             t: Stamps, shape (n,), rising, n ≥ 2, [s].
-            values: A row for each, shape (n, k) or (n,).
-            slopes: Derivative of the curve there, of the same shape, [1/s].
+            values: Shape (n, k) or (n,).
+            slopes: Derivatives, of the same shape, [1/s].
         """
         h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
         chord = np.diff(values, axis=0) / h
@@ -42,14 +36,7 @@ class CubicCurve:
         )
 
     def __call__(self, t: float | Vec) -> Vec:
-        """Return the rows at times; beyond both ends its polynomials go on.
-
-        Args:
-            t: One time, or times of shape (m,), [s].
-
-        Returns:
-            A row of shape (k,), or rows of shape (m, k).
-        """
+        """Return the rows at times ``t`` [s], extrapolating at both ends."""
         i = np.clip(self._t.searchsorted(t, side="right") - 1, 0, len(self._t) - 2)
         a, b, c, d = (own[i] for own in self._coefficients)
         dt = np.asarray(t - self._t[i])
@@ -58,17 +45,13 @@ class CubicCurve:
 
 
 def interpolate(t: Vec, values: Vec) -> CubicCurve:
-    """Return the cubic spline through rows, whose acceleration is continuous.
+    """Return the not-a-knot cubic spline, of continuous acceleration.
 
-    At the second and the last but one stamp the third derivative is continuous, too
-    (not-a-knot); through three rows goes a parabola, through two a line.
+    It is a parabola through three rows and a line through two.
 
     Args:
         t: Stamps, shape (n,), rising, n ≥ 2, [s].
-        values: A row for each, shape (n, k) or (n,).
-
-    Returns:
-        The curve.
+        values: Shape (n, k) or (n,).
     """
     rows, shape = values.reshape(len(t), -1), values.shape
     h = np.diff(t)
@@ -94,14 +77,11 @@ def interpolate(t: Vec, values: Vec) -> CubicCurve:
 
 
 def interpolate_monotonically(t: Vec, values: Vec) -> CubicCurve:
-    """Return a curve through rows that rises and falls only where they do.
+    """Return a monotone interpolant, of continuous velocity.
 
     Args:
         t: Stamps, shape (n,), rising, n ≥ 2, [s].
-        values: A row for each, shape (n, k) or (n,).
-
-    Returns:
-        The curve; its velocity is continuous.
+        values: Shape (n, k) or (n,).
     """
     h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
     chord = np.diff(values, axis=0) / h
@@ -120,17 +100,14 @@ def interpolate_monotonically(t: Vec, values: Vec) -> CubicCurve:
 
 
 def make_smoother(t: Vec, lam: float) -> Callable[[Vec], CubicCurve]:
-    """Return a function that fits smoothing splines to rows.
+    """Return a function that fits smoothing splines to rows of shape (n, k).
 
-    The curve f of rows y minimises Σ (y_i − f(t_i))² + λ ∫ f″(t)² dt: it is a natural
-    cubic spline, with f″ = γ at the stamps, and (R + λ QᵀQ) γ = Qᵀy, f = y − λ Q γ.
+    The curve minimises Σ (y_i − f(t_i))² + λ ∫ f″(t)² dt: a natural cubic spline with
+    f″ = γ at the stamps, (R + λ QᵀQ) γ = Qᵀy and f = y − λ Q γ.
 
     Args:
         t: Stamps, shape (n,), rising, n ≥ 4, [s].
         lam: Penalty of bends λ, [s³].
-
-    Returns:
-        The function from rows, shape (n, k), to their curve.
     """
     h = np.diff(t)
     a, c = 1.0 / h[:-1], 1.0 / h[1:]  # a column of Q: a, −a − c, c
@@ -159,7 +136,7 @@ def make_smoother(t: Vec, lam: float) -> Callable[[Vec], CubicCurve]:
 
 
 def _slope_at_end(h: Vec, h_next: Vec, chord: Vec, chord_next: Vec) -> Vec:
-    """Return the slope at an end by three points, bounded so that the curve is too."""
+    """Return the bounded three-point slope at an end."""
     slope = ((2.0 * h + h_next) * chord - h * chord_next) / (h + h_next)
     is_turn = np.sign(chord) != np.sign(chord_next)
     is_steep = is_turn & (np.abs(slope) > 3.0 * np.abs(chord))
@@ -168,7 +145,7 @@ def _slope_at_end(h: Vec, h_next: Vec, chord: Vec, chord_next: Vec) -> Vec:
 
 
 def _solve_tridiagonal(lower: Vec, diagonal: Vec, upper: Vec, right: Vec) -> Vec:
-    """Solve by elimination without pivots, which this diagonal allows."""
+    """Solve without pivots, which this diagonal allows."""
     x = right.copy()
     shares, pivots = [0.0], [float(diagonal[0])]
     steps = zip(lower.tolist(), diagonal[1:].tolist(), upper.tolist(), strict=True)
@@ -187,7 +164,7 @@ def _solve_tridiagonal(lower: Vec, diagonal: Vec, upper: Vec, right: Vec) -> Vec
 def _factor_pentadiagonal(
     diagonal: Vec, first: Vec, second: Vec
 ) -> Callable[[Vec], Vec]:
-    """Factor a positive definite matrix as LDLᵀ; return what solves with it."""
+    """Factor a positive definite matrix as LDLᵀ and return its solver."""
     # one place more before, and two after, of zeros: the loops need no special rows
     near, far, pivots = [0.0], [0.0], [1.0, float(diagonal[0])]
     bands = zip(diagonal[1:].tolist(), first.tolist(), [0.0, *second], strict=True)

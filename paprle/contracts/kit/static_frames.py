@@ -1,10 +1,7 @@
-"""Frames joined by static transforms, and the one frame of a source of poses.
+"""Static transforms between frames, and the one frame of a source of poses.
 
-A pose says by its ``frame_id`` in which frame it is meant. The poses of one source are
-brought into one frame: the frame that the user configured, else the frame of the first
-pose. A frame that no static transform joins to it is refused. Optical frames (x right,
-y down, z forward) are never the frame of a source by themselves: a hand that moves up
-would move a robot sideways.
+Poses are brought into the configured frame, or that of the first pose. Optical frames
+(x right, y down, z forward) are refused: upward motion would become sideways motion.
 """
 
 from __future__ import annotations
@@ -21,25 +18,25 @@ _DEEPEST = 100  # chosen: links from a frame to its root; more is a loop
 
 
 class FrameError(ValueError):
-    """A pose is in a frame that cannot be joined to the frame of its source."""
+    """A pose's frame cannot be joined to the frame of its source."""
 
 
 class StaticFrames:
-    """Frames, each fixed to its parent, as ``/tf_static`` tells them."""
+    """Frames fixed to their parents, as in ``/tf_static``."""
 
     def __init__(self) -> None:
         self._parents: dict[str, tuple[str, pin.SE3]] = {}
 
     def add(self, parent: str, child: str, xyzquat: Vec) -> bool:
-        """Fix a frame to its parent; the newest transform of a child counts.
+        """Fix a frame to its parent, replacing an earlier transform.
 
         Args:
-            parent: Name of the parent frame.
-            child: Name of the child frame.
+            parent: Parent frame.
+            child: Child frame.
             xyzquat: T_parent_child as xyz + quat_xyzw, shape (7,), [m].
 
         Returns:
-            Whether it is a transform: finite, with a unit quaternion.
+            Whether the transform is finite, with a unit quaternion.
         """
         norm = float(np.linalg.norm(xyzquat[3:]))
         if not np.isfinite(xyzquat).all() or not _NORM[0] <= norm <= _NORM[1]:
@@ -49,13 +46,13 @@ class StaticFrames:
         return True
 
     def find(self, a: str, b: str) -> pin.SE3 | None:
-        """Return T_a_b; None where no static transforms join the two frames."""
+        """Return T_a_b; None where no static transforms join the frames."""
         root_a, T_root_a = self._climb(a)
         root_b, T_root_b = self._climb(b)
         return T_root_a.actInv(T_root_b) if root_a == root_b else None
 
     def find_root(self, frame: str) -> str:
-        """Return the frame that a frame is fixed to in the end; itself if to none."""
+        """Return the root of a frame; itself without a parent."""
         return self._climb(frame)[0]
 
     def _climb(self, frame: str) -> tuple[str, pin.SE3]:
@@ -70,39 +67,32 @@ class StaticFrames:
 
 
 class SourceFrame:
-    """The one frame that the poses of a source are brought into.
+    """Common frame of the poses of a source.
 
     Attributes:
-        name: That frame; None before the first pose.
-        counts: Poses by the frame that they came in.
+        name: The frame; None before the first pose.
+        counts: Poses by their original frame.
     """
 
     def __init__(
         self, statics: StaticFrames, asked: str = "", setting: str = "base_frame"
     ) -> None:
-        """Know no pose yet.
+        """Start without poses.
 
         Args:
-            statics: Static transforms; may grow while poses come.
-            asked: The frame that the user configured; empty: that of the first pose.
-            setting: The setting that configures it, for messages.
+            statics: Static transforms; may grow.
+            asked: The configured frame; empty: that of the first pose.
+            setting: Its setting, for messages.
         """
         self._statics, self._asked, self._setting = statics, plain(asked), setting
         self.name: str | None = None
         self.counts: Counter[str] = Counter()
 
     def find(self, frame_id: str, n: int = 1) -> pin.SE3:
-        """Return the transform from a pose's frame into the frame of this source.
-
-        Args:
-            frame_id: What the pose says; empty: it does not say.
-            n: How many poses say so.
-
-        Returns:
-            T_source_frame.
+        """Return T_source_frame; ``n`` poses state ``frame_id``, which may be empty.
 
         Raises:
-            FrameError: If nothing joins the two frames, or the first is optical.
+            FrameError: If no transform joins the frames, or the first is optical.
         """
         frame = plain(frame_id)
         name = self._choose(frame) if self.name is None else self.name
@@ -118,7 +108,7 @@ class SourceFrame:
         return T
 
     def describe(self) -> str:
-        """Return in words the frame of the poses, and which were transformed."""
+        """Return a description of the frame and of the transformed poses."""
         if not self.name:
             return "poses without a frame_id" if self.counts else ""
         others = [
@@ -130,7 +120,7 @@ class SourceFrame:
         return f"poses in frame '{self.name}'{moved}"
 
     def _choose(self, frame: str) -> str:
-        """Return the frame of the source, by its first pose."""
+        """Return the source's frame, by its first pose."""
         if self._asked or not is_optical(frame):
             return self._asked or frame
         root = self._statics.find_root(frame)
@@ -150,12 +140,12 @@ class SourceFrame:
 
 
 def plain(frame_id: str) -> str:
-    """Return a frame's name without the slash that ROS 1 puts before it."""
+    """Return a frame's name without the leading slash of ROS 1."""
     return frame_id.strip().lstrip("/")
 
 
 def is_optical(frame: str) -> bool:
-    """Whether a frame is named as the optical frame of a camera (ROS REP 103)."""
+    """Whether a name is that of a camera's optical frame (ROS REP 103)."""
     words = frame.lower().rpartition("/")[2].split("_")
     return words[-1] == "optical" or words[-2:] == ["optical", "frame"]
 

@@ -1,7 +1,6 @@
-"""The decorator of every settings class: frozen, keywords alone, unknown keys refused.
+"""Decorator of settings classes: frozen, keyword-only, unknown keys refused.
 
-It loads neither pydantic nor anything else: ``paprle.config``, which validates, reads
-what it leaves on the class.
+It imports nothing; ``paprle.config`` validates.
 """
 
 from __future__ import annotations
@@ -38,15 +37,15 @@ def settings(
     slots: bool = True,
     rename: Callable[[str], str] | None = None,
 ) -> type[_T] | Callable[[type[_T]], type[_T]]:
-    """Make a class one of settings: a frozen dataclass, validated strictly.
+    """Convert a class to a frozen settings dataclass.
 
     Args:
-        cls: The class, where the decorator stands without parentheses.
-        slots: False for a class that is a base beside another one with fields.
-        rename: Gives a field's key in files; None where both names are equal.
+        cls: The class, without parentheses.
+        slots: False for one of several base classes with fields.
+        rename: Returns a field's key in files.
 
     Returns:
-        The class; a decorator where none was given.
+        The class, or a decorator.
     """
 
     def make(cls: type[_T]) -> type[_T]:

@@ -1,4 +1,4 @@
-"""Settings common to all cameras: calibration, mounting, recording."""
+"""Settings common to cameras: calibration, mounting, recording."""
 
 from __future__ import annotations
 
@@ -40,10 +40,7 @@ class PoseSettings:
 
 @settings(slots=False)
 class FilmSettings:
-    """Settings of every camera whose images can be recorded.
-
-    The class has no slots, so that a config can also extend another class.
-    """
+    """Settings of recorded cameras; without slots, for multiple inheritance."""
 
     video: Annotated[
         Video,
@@ -86,17 +83,14 @@ class CameraSettings(FilmSettings):
         depth_unit: float = 0.0,
         is_noisy: bool = False,
     ) -> CameraInfo:
-        """Return what the images are, with calibration and mounting of the config.
+        """Return the properties of images with the configured calibration and mounting.
 
         Args:
-            width: Of an image, [px].
-            height: Of an image, [px].
-            encoding: Of an image's bytes.
-            depth_unit: What one count of depth is, [m]; 0: no depth.
-            is_noisy: They come from a sensor.
-
-        Returns:
-            What they are.
+            width: Image width, [px].
+            height: Image height, [px].
+            encoding: Encoding of the bytes.
+            depth_unit: Size of one count of depth, [m]; 0: no depth.
+            is_noisy: Images carry sensor noise.
         """
         K = np.full((3, 3), np.nan)
         if self.focal is not None:

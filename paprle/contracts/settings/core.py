@@ -1,7 +1,6 @@
-"""Every setting of the core: one frozen class a section, with unit, bound and meaning.
+"""Settings of the core: a frozen class a section, with unit, bound and meaning.
 
-Plug-ins have classes of the same shape in their own ``config.py``. Only
-``paprle.config`` validates them; here stand no defaults for any particular robot.
+``paprle.config`` validates them; they hold no defaults for a particular robot.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from paprle.contracts.settings.limits import LimitSettings
 
 @settings
 class GripperSettings:
-    """A gripper: one actuated joint; fingers that mimic it come from the URDF."""
+    """A gripper: one actuated joint."""
 
     joint: Annotated[str, doc("URDF joint that opens and closes the gripper.")]
     closed: Annotated[float, Unit("rad or m"), doc("Joint position at opening 0.")]
@@ -73,7 +72,7 @@ class RobotSettings:
 
 @settings
 class LimbIkSettings:
-    """Inverse kinematics of one limb, where it differs from the others'."""
+    """Inverse kinematics of one limb."""
 
     tol_pos: Annotated[float | None, Gt(0), Unit("m"), doc("As ik.tol_pos.")] = None
     tol_rot: Annotated[float | None, Gt(0), Unit("rad"), doc("As ik.tol_rot.")] = None
@@ -140,7 +139,7 @@ class IkSettings:
 
 @settings
 class SceneBodySettings:
-    """A body that stands beside the robot, placed in the robot's root link."""
+    """A body in the robot's root link."""
 
     shape: Annotated[
         Literal["box", "sphere", "cylinder", "capsule", "ground"],
@@ -166,7 +165,7 @@ class SceneBodySettings:
 
 @settings
 class GateSettings:
-    """The gate: the last word before the robot (docs/SAFETY.md)."""
+    """The safety gate (docs/SAFETY.md)."""
 
     position_margin: Annotated[
         float, Ge(0), Unit("rad"), doc("Kept from arm position limits (M2).")
@@ -349,7 +348,7 @@ class ObserverSettings:
 
 @settings
 class LinkSettings:
-    """A follower on another machine (docs/remote.md); without ``peer``, on this one."""
+    """A follower on another host (docs/remote.md); on this one without ``peer``."""
 
     peer: Annotated[
         str | None, doc("Address of the other host; absent: there is none.")

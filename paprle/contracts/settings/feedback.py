@@ -1,7 +1,4 @@
-"""Settings of force feedback: a rig, its limits, and what every law's config has.
-
-``paprle.config`` adds the laws that there are, a key each (``paprle.config.laws``).
-"""
+"""Settings of force feedback; ``paprle.config.laws`` adds a key for each law."""
 
 from __future__ import annotations
 
@@ -29,8 +26,8 @@ class LawSettings:
 class RigOrigin:
     """Leader, follower and env of a rig's measurements.
 
-    A measurement is used only where its name is the session's. Values without a name
-    were given by the user, not measured, and hold for all.
+    A measurement applies where its name is the session's; values without a name, given
+    by the user, apply everywhere.
     """
 
     leader: Annotated[str, doc("Whose loop_delay, viscous and coulomb these are.")] = ""

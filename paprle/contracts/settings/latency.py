@@ -1,4 +1,4 @@
-"""Measured delays of a rig; every recording of that rig carries them."""
+"""Measured delays of a rig, included in its recordings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paprle.contracts.settings.base import settings
 
 @settings
 class LatencyOrigin:
-    """Leader, follower and env of a measurement; sessions of others do not carry it."""
+    """Leader, follower and env to which a measurement applies."""
 
     leader: Annotated[str, doc("The leader.")]
     follower: Annotated[str, doc("The robot.")]
@@ -24,7 +24,7 @@ Delay = Annotated[float, Ge(0), Le(10), Unit("s")]
 
 @settings
 class LatencySettings:
-    """Results of ``paprle latency``, which writes them into the site's settings."""
+    """Results of ``paprle latency``, in the site's settings."""
 
     measured_with: Annotated[LatencyOrigin, doc("Whose latencies these are.")]
     capture_to_command: Annotated[

@@ -1,4 +1,4 @@
-"""Settings common to plug-ins of a kind; those of laws: ``feedback_settings``."""
+"""Settings common to plug-ins of a kind; for laws see ``feedback``."""
 
 from __future__ import annotations
 
@@ -11,10 +11,7 @@ from paprle.contracts.settings.base import settings
 
 @settings(slots=False)
 class FollowerSettings:
-    """Settings of every follower, known before the follower is loaded.
-
-    The class has no slots, so that a config can also extend another class.
-    """
+    """Settings of every follower; without slots, for multiple inheritance."""
 
     rate: Annotated[
         float | None,
@@ -25,13 +22,13 @@ class FollowerSettings:
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """Names of the objects whose poses its states may hold."""
+        """Objects whose poses its states may hold."""
         return ()
 
 
 @settings(slots=False)
 class SightSettings:
-    """Settings of a leader that looks at the session and its cameras."""
+    """Settings of a leader that sees the session."""
 
     fps: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it looks, and acts.")

@@ -1,4 +1,4 @@
-"""Settings of section ``retarget``: what drives each limb, and how."""
+"""Settings of section ``retarget``: rule and source of each limb."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.contracts.settings.base import settings
 
 @settings
 class JointMapSettings:
-    """One follower joint from one leader joint: q = sign·scale·q_leader + offset."""
+    """Follower joint from a leader joint: q = sign·scale·q_leader + offset."""
 
     joint: Annotated[str, doc("Leader joint.")]
     sign: Annotated[Literal[-1, 1], doc("Sign.")] = 1
@@ -25,7 +25,7 @@ class JointMapSettings:
 class LookSettings:
     """Motion of a camera that looks at a hand, or of a limb that follows an object.
 
-    The paper's limits are 0.1 m/s² and 0.1 m/s³, with which half a metre takes 5.6 s.
+    The paper's limits, 0.1 m/s² and 0.1 m/s³, take 5.6 s for half a metre.
     """
 
     max_speed: Annotated[float, Gt(0), Le(2), Unit("m/s"), doc("Aimed at.")] = 0.5
@@ -60,13 +60,13 @@ class LookSettings:
 
 
 def _find_key(name: str) -> str:
-    """Return a field's key in YAML: ``from`` is a word of Python's."""
+    """Return a field's YAML key; ``from`` is a Python keyword."""
     return name.rstrip("_")
 
 
 @settings(rename=_find_key)
 class LimbRuleSettings:
-    """Rule and source of the motion of one limb of the follower."""
+    """Rule and source of a follower limb's motion."""
 
     rule: Annotated[
         Literal[
@@ -145,7 +145,7 @@ class LimbRuleSettings:
 
 @settings
 class FilterSettings:
-    """The One-Euro filter of a noisy leader (Casiez et al., CHI 2012)."""
+    """One-Euro filter of a noisy leader (Casiez et al., CHI 2012)."""
 
     min_cutoff: Annotated[
         float,

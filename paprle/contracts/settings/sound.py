@@ -1,4 +1,4 @@
-"""Settings of leaders that can be heard, for want of motors."""
+"""Settings of leaders with sound."""
 
 from __future__ import annotations
 

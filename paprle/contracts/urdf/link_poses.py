@@ -1,4 +1,4 @@
-"""Poses of a robot's links, computed from its ``RobotInfo`` alone."""
+"""Forward kinematics from a ``RobotInfo``."""
 
 from __future__ import annotations
 
@@ -10,24 +10,20 @@ from paprle.contracts.urdf.models import make_pin_model
 
 
 class LinkPoses:
-    """Forward kinematics of all links, by the names of the URDF."""
+    """Poses of all links by URDF name."""
 
     def __init__(self, robot: RobotInfo) -> None:
         """Read the robot's URDF.
 
         Raises:
-            ValueError: If it is none.
+            ValueError: If it is invalid.
         """
         self._model = make_pin_model(robot.urdf_path)
         self._data = self._model.createData()
         self._robot = robot
 
     def update(self, q: Vec) -> Vec:
-        """Move all links to joint positions, shape (n,), [rad] or [m].
-
-        Returns:
-            The same as pinocchio's own vector of the model.
-        """
+        """Return pinocchio's vector of ``q``, shape (n,), after moving all links."""
         full: Vec = pin.neutral(self._model)
         for name, position in self._robot.name_positions(q).items():
             joint = self._model.joints[self._model.getJointId(name)]
@@ -39,5 +35,5 @@ class LinkPoses:
         return full
 
     def place(self, link: str) -> pin.SE3:
-        """Return T_world_link where the robot was moved to last."""
+        """Return T_world_link at the last positions."""
         return self._data.oMf[self._model.getFrameId(link)].copy()

@@ -1,4 +1,4 @@
-"""The unit that a mesh file states: COLLADA does, other formats are in metres."""
+"""Unit of a mesh file: stated in COLLADA, metres elsewhere."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ _HEAD = 64 << 10  # chosen: [bytes] the element asset stands first
 
 
 def read_unit(path: Path) -> float:
-    """Return how long one unit of a mesh file is, [m].
+    """Return the length of one unit of a mesh file, [m].
 
     Raises:
         OSError: If the file cannot be read.
-        ValueError: If it states a length that is none.
+        ValueError: If the unit is invalid.
     """
     if path.suffix.lower() != ".dae":
         return 1.0

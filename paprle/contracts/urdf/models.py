@@ -1,7 +1,7 @@
-"""Pinocchio's model of a URDF, of those too that its parser refuses.
+"""Pinocchio models of URDFs that its parser refuses.
 
-It refuses joints that mimic others without limits of their own, and limits without an
-effort or a velocity. Neither matters to where links are: zeros stand in for them.
+It requires limits of mimic joints, and an effort and a velocity of each limit; zeros
+stand in.
 """
 
 from __future__ import annotations
@@ -15,10 +15,7 @@ _LIMITED = ("revolute", "prismatic")
 
 
 def make_pin_model(urdf: Path | str) -> pin.Model:
-    """Return the model of a URDF.
-
-    Args:
-        urdf: The file, or its text.
+    """Return the model of a URDF file or text.
 
     Raises:
         OSError: If the file cannot be read.
@@ -28,10 +25,7 @@ def make_pin_model(urdf: Path | str) -> pin.Model:
 
 
 def complete_limits(urdf: Path | str) -> str:
-    """Return the text of a URDF with all that parsers ask of limits.
-
-    Args:
-        urdf: The file, or its text.
+    """Return the URDF's text with complete limits.
 
     Raises:
         OSError: If the file cannot be read.
