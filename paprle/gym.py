@@ -1,9 +1,7 @@
-"""A session as an environment of Gymnasium: what ``leader=policy`` is, turned about.
+"""A session as a Gymnasium environment, the inverse of ``leader=policy``.
 
-A session on the virtual clock runs in a thread of its own and asks for an action each
-frame, as it asks a policy; ``step`` answers it and waits for the next question. So an
-action goes through retargeting and gate, and what was learnt here runs there unchanged.
-Only one of the two threads runs at a time: the same seed and actions are the same run.
+The session runs in its own thread on the virtual clock, alternating with ``step``, so
+that equal seeds and actions give equal runs.
 """
 
 from __future__ import annotations
@@ -36,11 +34,10 @@ _DAY = 86400.0  # [s] spec: leader.duration, the longest
 
 
 class SessionEnv(gymnasium.Env):  # type: ignore[misc]
-    """A robot in a simulated world, driven through retargeting and gate.
+    """A simulated robot driven through retargeting and gate.
 
-    Observations are the columns ``observation.…`` of a data set, actions its column
-    ``action`` (or what ``leader.action`` says). An episode begins where the session
-    lets its leader drive, at home; it is truncated where the session ends of itself.
+    Observations are the columns ``observation.…`` of a data set, actions its ``action``
+    (or ``leader.action``). Episodes begin at home and are truncated with the session.
     """
 
     metadata: ClassVar[dict[str, Any]] = {"render_modes": []}
@@ -48,16 +45,16 @@ class SessionEnv(gymnasium.Env):  # type: ignore[misc]
     def __init__(
         self, words: Sequence[str], judge: Judge | None = None, seed: int = 0
     ) -> None:
-        """Make it.
+        """Create the environment.
 
         Args:
-            words: Of the command line, without leader and clock: ``follower=piper``,
+            words: Command-line words without leader and clock: ``follower=piper``,
                 ``env=mujoco``, ``leader.fps=10``, ``record.dir=OUT``.
-            judge: Gives rewards; none are given without it.
-            seed: Of the session that tells what is observed.
+            judge: Source of rewards.
+            seed: Seed of the session that defines the observations.
 
         Raises:
-            ConfigError: If these words make no session.
+            ConfigError: If the words make no session.
         """
         self._words = (*_LEADER, f"leader.duration={_DAY}", *words)
         self._words += ("session.clock=virtual", "session.episodes=1")
@@ -90,14 +87,9 @@ class SessionEnv(gymnasium.Env):  # type: ignore[misc]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a session anew; what its env draws at random is drawn by the seed.
+        """Start a session and return the first observation and an empty info.
 
-        Args:
-            seed: Of this episode and those after it.
-            options: None are known.
-
-        Returns:
-            The first observation, and nothing else.
+        ``seed`` applies to this and later episodes; there are no options.
         """
         super().reset(seed=seed, options=options)
         self.close()
@@ -106,18 +98,14 @@ class SessionEnv(gymnasium.Env):  # type: ignore[misc]
     def step(
         self, action: npt.NDArray[np.float64]
     ) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
-        """Do this for one frame.
-
-        Args:
-            action: In the units of the data set.
+        """Apply an action, in the data set's units, for one frame.
 
         Returns:
-            Observation, reward, whether it is done, whether the session ended, and
-            why it did.
+            Observation, reward, termination, truncation and its reason.
 
         Raises:
             SessionError: If there is no episode.
-            CommandError: If it is no action: of another shape, or not finite.
+            CommandError: If the action has another shape or is not finite.
         """
         if self._run is None:
             raise SessionError("step: expected an episode, got none; call reset first")
@@ -134,13 +122,13 @@ class SessionEnv(gymnasium.Env):  # type: ignore[misc]
         return seen, float(reward), bool(is_done), False, {}
 
     def close(self) -> None:
-        """End the episode and its session."""
+        """End the episode and session."""
         if self._run is not None:
             self._run.close()
         self._run = None
 
     def _begin(self, seed: int, *words: str) -> Observation:
-        """Start a session; return what is seen when it lets the leader drive."""
+        """Start a session; return the first driven observation."""
         randomise = (f"env.randomise.seed={seed}",) if self._is_random else ()
         self._run = _Run((*self._words, *randomise, *words), len(self.action_names))
         seen = self._run.wait()
@@ -154,11 +142,7 @@ class SessionEnv(gymnasium.Env):  # type: ignore[misc]
 
 
 class _Run:
-    """One session, and the policy in it that asks whoever is outside.
-
-    Attributes:
-        end_reason: Why it ended; empty: it has not.
-    """
+    """A session with a policy answered from outside."""
 
     def __init__(self, words: Sequence[str], n: int) -> None:
         self.end_reason, self._n = "", n
@@ -173,12 +157,12 @@ class _Run:
         self._thread.start()
 
     def answer(self, action: npt.NDArray[np.float64]) -> Observation | None:
-        """Give an action; return what is seen at the next frame."""
+        """Apply an action; return the next frame's observation."""
         self._actions.put(action)
         return self.wait()
 
     def wait(self) -> Observation | None:
-        """Return what is seen when it asks next; None once it has ended."""
+        """Return the next observation; None at the end."""
         seen = None if self._is_over else self._seen.get()
         self._is_over = seen is None
         if self._error is not None:
@@ -186,7 +170,7 @@ class _Run:
         return seen
 
     def close(self) -> None:
-        """Let it end as one whose task is done."""
+        """End it with the task done."""
         while not self._is_over:
             self._actions.put(None)
             self._is_over = self._seen.get() is None
@@ -207,7 +191,7 @@ class _Run:
 
 
 def register() -> None:
-    """Let ``gymnasium.make("paprle/Session-v0", words=[…])`` find it."""
+    """Register ``gymnasium.make("paprle/Session-v0", words=[…])``."""
     gymnasium.register(id="paprle/Session-v0", entry_point="paprle.gym:SessionEnv")
 
 

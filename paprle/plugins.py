@@ -1,10 +1,7 @@
-"""From a plug-in's name to its classes, lazily, and never by anything but a name.
+"""Lazy lookup of plug-ins by name, in packages and entry points.
 
-Plug-ins are the packages in ``paprle.leaders``, ``paprle.followers`` and those of the
-other kinds (``paprle.contracts.kinds``), and the entry points of the group
-``paprle.leaders`` and so on (``name = "module:PLUGIN"``). A name is looked up there and
-nowhere else, so that no configuration file can make this program import something. A
-missing SDK, an unknown name and a broken plug-in are three different failures.
+No other lookup exists, so that a config imports nothing else. A missing SDK, an unknown
+name and a broken plug-in raise different errors.
 """
 
 from __future__ import annotations
@@ -33,12 +30,12 @@ _PACKAGE = Path(__file__).parent
 
 
 def is_name(name: str) -> bool:
-    """Return whether this may be the name of a plug-in, robot or env."""
+    """Return whether this is a valid plug-in, robot or env name."""
     return _NAME.fullmatch(name) is not None
 
 
 def list_names(kind: Kind) -> tuple[str, ...]:
-    """Return the names of all plug-ins of a kind; none of them is imported."""
+    """Return a kind's plug-in names without imports."""
     return tuple(sorted({*_local_names(kind), *_entries(kind)}))
 
 

@@ -1,8 +1,4 @@
-"""Finds the verb, runs it, and turns its errors into messages and exit codes.
-
-Only the module of the verb that was asked for is imported, so that ``paprle --help``
-is quick.
-"""
+"""Dispatch of verbs, importing only the chosen one; errors become exit codes."""
 
 from __future__ import annotations
 
@@ -64,14 +60,7 @@ examples:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the command line.
-
-    Args:
-        argv: Its words without the program's name; those of the process when absent.
-
-    Returns:
-        The exit code.
-    """
+    """Run the command line and return the exit code."""
     limit_threads()
     args = list(sys.argv[1:] if argv is None else argv)
     try:
@@ -105,16 +94,10 @@ def _dispatch(args: list[str]) -> int:
 
 
 def find_verb(name: str) -> Verb:
-    """Load a verb.
-
-    Args:
-        name: How it is called.
-
-    Returns:
-        The verb; only its own module has been imported.
+    """Return a verb, importing its module only.
 
     Raises:
-        ConfigError: If there is none of that name.
+        ConfigError: If the name is unknown.
     """
     verbs = {_PACKAGE: VERBS}
     if name not in VERBS:

@@ -1,4 +1,4 @@
-"""The verb that measures a leader, and writes what it found: ``calibrate``."""
+"""Verb ``calibrate``: measures a leader and stores the result."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def _calibrate(args: argparse.Namespace) -> int:
 
 
 def talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | None:
-    """Show each question and send the answer; None when the operator leaves."""
+    """Show questions and send answers; None when the operator leaves."""
     try:
         question = next(dialogue)
         while True:
@@ -79,7 +79,7 @@ def talk(dialogue: Generator[str, str, dict[str, Any]]) -> dict[str, Any] | None
 
 
 def _write(name: str, found: Mapping[str, Any], settings: list[str]) -> None:
-    """Put what was found over what is there, and take it back if it is nonsense."""
+    """Merge the result, and restore the file if invalid."""
     before: dict[Path, str | None] = {}
     site = find_site()
     names = {"leader": f"leader/{name}.yaml", "rig": SESSION}

@@ -1,4 +1,4 @@
-"""The verb that shows which cameras there are: ``find-cameras``."""
+"""Verb ``find-cameras``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FOLDER = "cameras_found"
 
 
 class _Asked(NamedTuple):
-    """A camera that is to be looked at, and the words that choose it."""
+    """A camera and its settings."""
 
     title: str
     name: str
@@ -44,7 +44,6 @@ def _find(args: argparse.Namespace) -> int:
 
 
 def _list_found() -> Iterator[_Asked]:
-    """Yield what the plug-ins find by themselves."""
     for kind, spec in list_plugins("camera").items():
         try:
             factory: type[Camera] = load_factory(spec)
@@ -60,7 +59,6 @@ def _list_found() -> Iterator[_Asked]:
 
 
 def _list_named(settings: list[str]) -> list[_Asked]:
-    """Return the cameras that the settings or a robot's YAML name."""
     resolved = resolve(_fill_in(settings))
     return [
         _Asked(f"{config.type}: named '{name}'", name, ())
@@ -69,13 +67,13 @@ def _list_named(settings: list[str]) -> list[_Asked]:
 
 
 def _fill_in(settings: list[str]) -> list[str]:
-    """Return settings that name a session; what drives what does not matter here."""
+    """Return settings with placeholders for the session's other parts."""
     anything = ["leader=autopilot", f"follower={known_names('follower')[0]}"]
     return [*anything, "env=kinematic", *settings]
 
 
 def _show(asked: _Asked, settings: list[str], folder: Path) -> bool:
-    """Print a camera's properties and save a picture; return whether it gave one."""
+    """Print a camera's properties and save a picture; return success."""
     say(asked.title)
     if asked.words:
         say(f"  {' '.join(asked.words)}")
@@ -102,7 +100,7 @@ def _stand(robot: RobotInfo) -> RobotPose:
 
 
 def _take_picture(camera: Camera) -> tuple[Frame, float]:
-    """Return an image and the rate, [1/s]; raise PaprleError if there are none."""
+    """Return an image and the rate, [1/s]; raise PaprleError without one."""
     taken: list[Frame] = []
     try:
         camera.open()
@@ -119,7 +117,7 @@ def _take_picture(camera: Camera) -> tuple[Frame, float]:
 
 
 def _write(info: CameraInfo, frame: Frame, path: Path) -> None:
-    """Write an image as a common file; raise PaprleError if its bytes are no image."""
+    """Write an image file; raise PaprleError if invalid."""
     coded = make_encoder(info, "jpeg").encode(frame.stamp_ns, frame.data)
     if coded is None:
         raise PaprleError("expected an image, got bytes that are none")

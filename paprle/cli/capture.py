@@ -1,4 +1,4 @@
-"""The verb that records leaders without a robot: ``capture``."""
+"""Verb ``capture``: records leaders without a robot."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _capture(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _signals() -> Iterator[list[int]]:
-    """Note signals instead of dying of them, so that the episode is finished."""
+    """Collect signals, so that the episode is finished."""
     got: list[int] = []
 
     def note(number: int, _frame: FrameType | None) -> None:
@@ -53,7 +53,7 @@ def _signals() -> Iterator[list[int]]:
 
 @contextmanager
 def _keys_at_once() -> Iterator[None]:
-    """Let a leader have the terminal's keys as they are pressed, not line by line."""
+    """Set the terminal to single keys for a leader."""
     fd = sys.stdin.fileno() if sys.stdin is not None else -1
     if fd < 0 or not os.isatty(fd):
         yield

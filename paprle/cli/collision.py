@@ -1,4 +1,4 @@
-"""The verb that shows what may collide: ``collision``."""
+"""Verb ``collision``: shows possible collisions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ANY = ("leader=autopilot", "env=kinematic")
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    """Two links: of their bodies, those that have the least to spare."""
+    """Two links, by their tightest pair of bodies."""
 
     a: str
     b: str
@@ -84,7 +84,7 @@ def _read_q(words: Sequence[str], robot: RobotModel) -> Vec:
 
 
 def _measure(robot: RobotModel, resolved: Resolved, q: Vec) -> list[_Row]:
-    """Return one row for every two links that are checked, nearest first."""
+    """Return a row for each checked pair of links, nearest first."""
     gate = resolved.gate
     _, pairs, names = make_bodies(robot, gate)
     clearances = robot.make_collision_model(gate.scene).clearances(q)

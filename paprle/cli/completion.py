@@ -1,4 +1,4 @@
-"""The verb that prints completion for a shell; makes the index that it reads."""
+"""Verb for a shell's completion, and its index."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _DEPTH = 4  # chosen: of keys, no settings class is deeper
 
 
 def make_index() -> dict[str, Any]:
-    """Return what the completion of any command line is found in."""
+    """Return the completion index."""
     folders = find_folders()
     keys = {"": _list_keys(find_classes({}, None, []))}
     for part, kind in PLUGIN_KINDS.items():
@@ -100,7 +100,7 @@ def make_index() -> dict[str, Any]:
 
 
 def write_index() -> Path:
-    """Make the index; a reader finds the old one or the whole new one."""
+    """Write the index atomically."""
     path = find_index()
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_suffix(f".{os.getpid()}")
@@ -157,7 +157,7 @@ def _add_keys(section: str, cls: Any, found: dict[str, list[str]], depth: int) -
 
 
 def _list_values(info: FieldInfo) -> list[str]:
-    """Return the values of a key that has few; none for numbers and texts."""
+    """Return a key's values if few."""
     if info.hint is bool:
         return ["true", "false"]
     if get_origin(info.hint) is Literal:

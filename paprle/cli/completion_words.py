@@ -1,8 +1,6 @@
-"""Words that may follow at a shell's prompt, from an index that is made once.
+"""Completion of a shell's words (``paprle __complete WORD …``), without heavy imports.
 
-A shell asks at each press of Tab (``paprle __complete WORD …``), so that nothing heavy
-is imported here. Verbs, options and keys stand in the index; names of YAMLs are looked
-up in their folders. Where there is no index yet, a process of its own makes it.
+Verbs, options and keys come from an index, made by another process if missing.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _MAKE_INDEX = (
 
 
 def find_index() -> Path:
-    """Return the file of the index for this version and these folders of configs."""
+    """Return the index file for this version and its config folders."""
     folders = os.environ.get("PAPRLE_CONFIG_PATH", "")
     key = f"{__version__} {sys.version_info[:2]} {__file__} {folders}"
     home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
@@ -40,14 +38,9 @@ def find_index() -> Path:
 
 
 def complete(words: Sequence[str]) -> list[str]:
-    """Return the words that may stand in place of the last one.
+    """Return candidates for the last word, which may be empty.
 
-    Args:
-        words: The command line without the program's name; the last word is the one
-            that is being typed, and may be empty.
-
-    Returns:
-        Words; one that ends in ``=`` or ``.`` goes on. None where a file may follow.
+    A word that ends in ``=`` or ``.`` continues. None where a file may follow.
     """
     try:
         index = json.loads(find_index().read_text("utf-8"))
@@ -68,7 +61,7 @@ def complete(words: Sequence[str]) -> list[str]:
 def _list_words(
     index: Mapping[str, Any], before: list[str], typed: str
 ) -> Iterator[str]:
-    """Yield whole words, whatever was typed of them."""
+    """Yield whole words, unfiltered."""
     if not before:
         yield from (*index["verbs"], "--help", "--version")
         return

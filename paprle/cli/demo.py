@@ -1,4 +1,4 @@
-"""The verb that shows the product at work without any device: ``demo``."""
+"""Verb ``demo``, which needs no device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb that says what is wrong with a leader: ``doctor``."""
+"""Verb ``doctor``: diagnoses a leader."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LOOK_RATE = 50.0  # [Hz] chosen: how often that is looked for
 
 
 def resolve_leader(settings: list[str]) -> Resolved:
-    """Return the config of a leader alone; what it drives does not matter here."""
+    """Return the config of a leader alone."""
     anything = [f"follower={known_names('follower')[0]}", "env=kinematic"]
     return resolve([*anything, *settings])
 
@@ -41,7 +41,7 @@ def _doctor(args: argparse.Namespace) -> int:
 
 
 def _look_at_follower(settings: list[str]) -> int:
-    """Look for faults of a robot that nobody drives, moving nothing."""
+    """Diagnose an idle robot without motion."""
     resolved = resolve([f"leader={_ANY_LEADER}", *settings])
     follower = make_follower(resolved, make_robot(resolved))
     name, found = (

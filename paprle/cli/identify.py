@@ -1,4 +1,4 @@
-"""The verb that measures a rig: ``identify``."""
+"""Verb ``identify``: measures a rig."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def _identify(args: argparse.Namespace) -> int:
 
 @contextmanager
 def _signals_end_softly() -> Iterator[None]:
-    """Let the first signal end it as an error does, at rest; the next ones wait."""
+    """Let the first signal stop at rest like an error; delay later ones."""
 
     def leave(number: int, _frame: FrameType | None) -> None:
         for each in _SIGNALS:
@@ -97,7 +97,7 @@ def _signals_end_softly() -> Iterator[None]:
 
 
 def _open_leader(resolved: Resolved) -> Leader | None:
-    """Open a leader with motors; of another there is nothing to measure."""
+    """Open a leader with motors; None for others."""
     leader = make_leader(resolved)
     if leader.info.renders != "torque":
         say(f"leader '{resolved.leader_name}' renders no torque; nothing to measure")
@@ -139,18 +139,15 @@ def _measure_follower(
 def advise_lag(
     found: Mapping[str, Any], info: FollowerInfo, follower: str, env: str
 ) -> str:
-    """Return the setting to change where a real robot's lag is not that of its config.
+    """Return advice on a real robot's configured lag, which the gate's watches use.
 
-    The gate's watches count on it; feedback alone uses ``feedback.rig``.
+    Empty where the lag is near enough, or the robot is simulated.
 
     Args:
-        found: Of ``summarise_lags``.
-        info: The follower, with the lag of its config.
+        found: Result of ``summarise_lags``.
+        info: Follower with its configured lag.
         follower: Its name.
         env: Name of its env.
-
-    Returns:
-        The advice; empty where the lag is near enough, or the robot is simulated.
     """
     lag = found["dead_time"] + found["time_constant"]
     if info.simulated or abs(lag - info.lag) <= _NEAR:
@@ -163,7 +160,7 @@ def advise_lag(
 
 
 def summarise_lags(lags: Mapping[str, Lag]) -> dict[str, Any]:
-    """Return the lags of joints by name, and the longest for whatever was not moved."""
+    """Return the lags by joint, and the longest for unmoved joints."""
     slowest = max(lags.values(), key=lambda lag: lag.dead_time + lag.time_constant)
     return {
         "dead_time": slowest.dead_time,
@@ -219,21 +216,16 @@ def _measure_leader(
 
 
 def count_periods(resolved: Resolved, bus: float) -> float:
-    """Return a period of each loop between a sample and its answer, [s].
+    """Return the waiting time of the loops between a sample and its answer, [s].
 
-    A sample waits half of one before each, and each is done within the other half. The
-    gate passes on a command first, then a measurement of what that did.
-
-    Args:
-        resolved: The config.
-        bus: Rate of the leader's bus, [Hz].
+    One period each; two of the gate, for command and measurement. ``bus`` is in [Hz].
     """
     gate = find_rate(resolved)
     return sum(1.0 / rate for rate in (resolved.session.rate, gate, gate, bus))
 
 
 def _make_haptics(resolved: Resolved, robot: RobotModel, info: LeaderInfo) -> Haptics:
-    """Return the leader's joints; laws are not on, so nothing is to be refused."""
+    """Return the leader's joints without laws."""
     arms = load_arms(info, make_through(resolved))
     pairing = make_pairing(robot, info, resolved.retarget, arms)
     layout = make_layout(robot.info, info)
@@ -241,12 +233,12 @@ def _make_haptics(resolved: Resolved, robot: RobotModel, info: LeaderInfo) -> Ha
 
 
 def write_site(path: Path, found: dict[str, Any], names: Mapping[str, str]) -> None:
-    """Put what was found into the site's settings; the rest of them stays.
+    """Store measurements in ``configs/site/session.yaml``, keeping other settings.
 
     Args:
-        path: ``configs/site/session.yaml``, made when it is not there.
+        path: The file, created if missing.
         found: Keys of ``feedback.rig``.
-        names: Of the triple that they were measured with.
+        names: Measured parts of the triple.
     """
     tree = yaml.safe_load(path.read_text()) if path.is_file() else {}
     tree = tree if isinstance(tree, dict) else {}

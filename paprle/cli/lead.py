@@ -1,4 +1,4 @@
-"""The verb of an operator who is far from the robot: ``lead``."""
+"""Verb ``lead``, for an operator far from the robot."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def _replay(args: argparse.Namespace) -> int:
 
 
 def _ask(question: str) -> bool:
-    """Ask a person at the terminal; anything but a clear yes is no."""
+    """Ask at the terminal; anything but a clear yes is no."""
     sys.stdout.write(f"{make_printable(question)} [y/N] ")
     sys.stdout.flush()
     return sys.stdin.readline().strip().lower() in {"y", "yes"}
@@ -95,20 +95,16 @@ def make_replay_settings(
     settings: Sequence[str],
     ask: Callable[[str], bool] | None = None,
 ) -> list[str]:
-    """Return the settings that play an episode's leader as it was retargeted then.
+    """Return the ``run`` settings that replay an episode with its retargeting.
 
     Args:
-        episode: The recording; robot and env are its own unless others are given.
+        episode: The recording, with default robot and env.
         speed: Speed factor.
-        settings: Further settings, which win.
-        ask: Asks whoever sits at the terminal; None where nobody does.
-
-    Returns:
-        Settings of ``run``.
+        settings: Overriding settings.
+        ask: Confirmation at the terminal; None without one.
 
     Raises:
-        ConfigError: If the file would choose a robot that may be real, and nobody
-            agreed to it.
+        ConfigError: If the file selects a possibly real robot without confirmation.
     """
     if not episode.robot["joint_names"]:
         raise ConfigError(
@@ -135,7 +131,7 @@ def make_replay_settings(
 def _agree_on_env(
     episode: Episode, settings: Sequence[str], ask: Callable[[str], bool] | None
 ) -> None:
-    """Ask whether the real robot of a file is meant; raise ConfigError if not."""
+    """Ask for the real robot of a file; raise ConfigError if refused."""
     env, follower = episode.header["env"], episode.header["follower"]
     for word in settings:
         if word.startswith("follower="):
@@ -154,7 +150,7 @@ def _agree_on_env(
 
 
 def check_same_robot(episode: Episode, robot: RobotInfo) -> None:
-    """Refuse to replay on another robot than the recorded one.
+    """Refuse to replay on another robot.
 
     Raises:
         ConfigError: If joints or limbs differ.

@@ -1,4 +1,4 @@
-"""The verb that gives servos their ids and their rate: ``setup-servos``."""
+"""Verb ``setup-servos``: sets ids and rate."""
 
 from __future__ import annotations
 

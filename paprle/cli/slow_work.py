@@ -1,4 +1,4 @@
-"""Work that may take long says what it does and for how long it has."""
+"""Progress messages of slow work."""
 
 from __future__ import annotations
 
@@ -16,23 +16,19 @@ _NEXT = 10.0  # chosen: [s] often enough to see that it goes on
 
 
 class SlowWork:
-    """Writes to the standard error what is under way, after 2 s and each 10 s then."""
+    """Reports work on the standard error after 2 s, then every 10 s."""
 
     def __init__(self, what: str) -> None:
-        """Prepare.
-
-        Args:
-            what: What is done at first.
-        """
+        """Prepare; ``what`` is the first work."""
         self._what, self._end = what, threading.Event()
         self._thread = threading.Thread(target=self._tell, name="slow-work")
 
     def note(self, what: str) -> None:
-        """Set the work that is reported from now on."""
+        """Set the reported work."""
         self._what = what
 
     def __enter__(self) -> Self:
-        """Begin to watch the time."""
+        """Start the reports."""
         self._thread.start()
         return self
 

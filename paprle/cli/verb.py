@@ -1,4 +1,4 @@
-"""The parts of every verb; imports nothing heavy."""
+"""Common parts of verbs; imports nothing heavy."""
 
 from __future__ import annotations
 
@@ -45,15 +45,7 @@ settings, in any order; the last one of a key wins:
 
 @dataclass(frozen=True, kw_only=True)
 class Verb:
-    """A verb of the command line.
-
-    Attributes:
-        name: How it is called.
-        summary: One line.
-        help: Text of ``--help`` after the arguments.
-        add_arguments: Declares its arguments.
-        run: Does it; returns the exit code.
-    """
+    """A verb of the command line; ``run`` returns the exit code."""
 
     name: str
     summary: str
@@ -62,13 +54,7 @@ class Verb:
     run: Callable[[argparse.Namespace], int]
 
     def parse(self, args: list[str]) -> argparse.Namespace:
-        """Parse its arguments; options may stand between settings.
-
-        Args:
-            args: The words after the verb.
-
-        Returns:
-            Its arguments.
+        """Return parsed arguments; options may stand between settings.
 
         Raises:
             ConfigError: If an option is unknown.
@@ -81,7 +67,7 @@ class Verb:
         return found
 
     def make_parser(self) -> argparse.ArgumentParser:
-        """Return the parser of its arguments."""
+        """Return the argument parser."""
         parser = argparse.ArgumentParser(
             prog=f"paprle {self.name}",
             description=self.summary,
@@ -93,7 +79,6 @@ class Verb:
         return parser
 
     def _describe_unknown(self, word: str) -> str:
-        """Return what is wrong with an option that this verb does not have."""
         told = f"paprle {self.name}: unknown option '{word}'"
         name, equals, value = word.lstrip("-").partition("=")
         if not equals:
@@ -107,7 +92,7 @@ def _names_urdf(word: str) -> bool:
 
 
 def _replace_urdfs(settings: list[str]) -> list[str]:
-    """Replace a bare URDF with its guessed YAML, and report that on stderr."""
+    """Replace a bare URDF with its guessed YAML, with a note on stderr."""
     provide_yaml = load_extension("paprle.onboarding", "urdf", "follower=….urdf")
     replaced = []
     for word in settings:
@@ -127,7 +112,7 @@ def add_settings(parser: argparse.ArgumentParser) -> None:
 
 
 def print_closing_notes(device: Device) -> None:
-    """Print the closing notes of a closed device."""
+    """Print a device's closing notes."""
     for text in device.closing_notes:
         say(text)
 
@@ -139,7 +124,7 @@ def say(text: str) -> None:
 
 
 def complain(text: str) -> None:
-    """Write one line a problem to the standard error."""
+    """Write problems to the standard error, a line each."""
     text = make_printable(text)
     for line in text.splitlines() or [text]:
         sys.stderr.write(f"error: {line}\n")

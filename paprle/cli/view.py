@@ -1,4 +1,4 @@
-"""The verb that shows a recorded episode: ``view``."""
+"""Verb ``view``: shows a recorded episode."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ def _view(args: argparse.Namespace) -> int:
 
 
 def _serve(film: EpisodeFilm) -> None:
-    """Show a film until somebody ends it."""
     spec = find_plugin("observer", _PAGE)
     config = load_config_class(spec)()
     page: Observer = load_factory(spec)(config, film.robot, time.monotonic_ns)

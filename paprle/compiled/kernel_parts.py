@@ -1,16 +1,7 @@
-"""Compilation of a kernel that Python calls from the kernels that it calls.
+"""Numba compilation of called kernels as parts, linked and optimised once as a whole.
 
-Numba optimises each function, and then again within each that calls it, so that what
-lies ten calls deep is optimised ten times. Here a kernel that is called by kernels is a
-part: typed and lowered once, never optimised or run by itself. Only what Python calls
-is: it is linked with all its parts and optimised once, as a whole.
-
-A kernel counts references of arrays only where it makes or returns one, or gets one
-from a kernel. Other arrays are its caller's, which holds them until the kernel returns;
-counting them takes a third of the time to compile.
-
-This reaches into Numba's compiler, so that it is used with those versions alone that it
-was verified with: ``paprle.compiled`` names them, and compiles plainly with others.
+This avoids repeated optimisation and counts references only where a kernel makes or
+returns an array (a third of the compile time). It depends on Numba's internals.
 """
 
 from __future__ import annotations
@@ -42,31 +33,31 @@ _MAKING = ("binop", "inplace_binop", "unary", "arrayexpr")
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a part: as it was lowered, to be linked into what calls it."""
+    """Lowered code of a part, linked into its callers."""
 
     def add_llvm_module(self, ll_module: Any) -> None:
         self._final_module.link_in(ll_module)
 
     def finalize(self) -> None:
-        """Leave it as it is; what it calls is linked with it into the whole."""
+        """Do nothing; the whole links it."""
         self._finalized = True
 
     @property
     def codegen(self) -> Any:
-        """Code generator that sets no environment: a part is never run."""
+        """Code generator without environment; a part never runs."""
         return _NoEnvironment
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
-        """Address of a function that only fails: nobody runs a part."""
+        """Return the address of a failing function; a part never runs."""
         fails = ctypes.cast(ctypes.pythonapi.PyErr_BadArgument, ctypes.c_void_p)
         return int(fails.value or 0)
 
 
 class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """The code of a kernel and its parts, optimised once."""
+    """Code of a kernel and its parts, optimised once."""
 
     def finalize(self) -> None:
-        """Link all parts, those of parts as well, and optimise them."""
+        """Link all parts recursively and optimise."""
         self._linking_libraries: list[Any] = _find_all(self._linking_libraries)
         super().finalize()
 
@@ -76,7 +67,7 @@ class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 def _find_all(libraries: list[Any]) -> list[Any]:
-    """Return libraries, and all that the parts among them call."""
+    """Return libraries and the parts that they call."""
     found: dict[Any, None] = {}
     waiting = list(libraries)
     while waiting:
@@ -95,7 +86,7 @@ class _NoEnvironment:
 
 
 class _CountWhereMade(FunctionPass):  # type: ignore[misc]
-    """Turns counting of references off where no array is made."""
+    """Disables reference counts where no array is made."""
 
     _name = "count_where_made"
     _is_part = False
@@ -104,14 +95,7 @@ class _CountWhereMade(FunctionPass):  # type: ignore[misc]
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Decide for one function, between its types and its code.
-
-        Args:
-            state: What Numba knows of the function.
-
-        Returns:
-            Whether its code was changed.
-        """
+        """Return whether a function's code was changed."""
         # whoever gets an array, even a view of its own, lets go of it as of a new one
         returns_arrays = _is_counted(state, state.return_type)
         if returns_arrays:
@@ -137,7 +121,7 @@ class _MakePart(_CountWhereMade):
 
 
 def _makes_arrays(state: Any) -> bool:
-    """Return whether a function makes an array, or may get a new one of a kernel."""
+    """Return whether a function makes or may receive a new array."""
 
     def is_counted(variable: Any) -> bool:
         return _is_counted(state, state.typemap[variable.name])
@@ -158,7 +142,6 @@ def _makes_arrays(state: Any) -> bool:
 
 
 def _calls_maker(state: Any, call: Any) -> bool:
-    """Return whether a called function may return a new array."""
     called = state.typemap[call.func.name]
     if not isinstance(called, types.Dispatcher):
         return True
@@ -167,7 +150,7 @@ def _calls_maker(state: Any, call: Any) -> bool:
 
 
 def _is_counted(state: Any, kind: types.Type) -> bool:
-    """Return whether a value of a type is, or holds, something with references."""
+    """Return whether a type is or holds references."""
     return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
 
 
@@ -179,16 +162,16 @@ def _make_passes(state: Any, added: type) -> list[PassManager]:
 
 
 class Whole(CompilerBase):  # type: ignore[misc]
-    """Compiles a kernel that Python calls."""
+    """Compiler of kernels that Python calls."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """Return the passes of a whole kernel."""
+        """Return the passes."""
         return _make_passes(self.state, _MakeWhole)
 
 
 class PartCompiler(CompilerBase):  # type: ignore[misc]
-    """Compiles a kernel as a part of those that call it."""
+    """Compiler of kernels that kernels call."""
 
     def define_pipelines(self) -> list[PassManager]:
-        """Return the passes of a part."""
+        """Return the passes."""
         return _make_passes(self.state, _MakePart)

@@ -1,8 +1,6 @@
-"""Data held against settings classes: all mistakes at once, one line each.
+"""Validation of plain data by pydantic in JSON's strict mode, reporting all mistakes.
 
-The only module that validates with pydantic. Data goes through JSON's strict mode, in
-which lists stand for tuples and whole numbers for numbers, but text and booleans never
-for numbers.
+Lists stand for tuples and whole numbers for numbers, but text and booleans do not.
 """
 
 from __future__ import annotations
@@ -56,17 +54,14 @@ _TYPES: Mapping[str, str] = {
 def validate(
     cls: type[T], data: Any, section: str, places: Places, problems: list[str]
 ) -> T | None:
-    """Make a settings object of data, or report everything that is wrong.
+    """Return a settings object, or None after reporting all mistakes.
 
     Args:
         cls: The settings class.
         data: Plain values.
-        section: The section's name, with which messages' keys begin.
-        places: Where each key came from.
-        problems: Takes what is wrong, one line a mistake.
-
-    Returns:
-        The settings; None if anything is wrong.
+        section: Prefix of the keys in messages.
+        places: Sources of the keys.
+        problems: Receives one line a mistake.
     """
     # a fifth of a second: a robot, an IK or a gate without settings needs none
     from pydantic import ValidationError  # noqa: PLC0415
@@ -90,14 +85,10 @@ def validate(
 
 
 def check_made(settings: Any, section: str) -> None:
-    """Hold settings that were made in Python against what a file would be.
-
-    Args:
-        settings: An object of a settings class.
-        section: The section's name, with which messages' keys begin.
+    """Validate settings made in Python as those of a file.
 
     Raises:
-        ConfigError: With everything that is wrong in them.
+        ConfigError: With all mistakes.
     """
     data = to_plain(settings, _to_list)
     problems: list[str] = []
@@ -108,7 +99,7 @@ def check_made(settings: Any, section: str) -> None:
 
 
 def _to_list(value: Any) -> Any:
-    """Return what an array holds; of anything else what would be refused."""
+    """Return an array as a list; anything else is refused later."""
     return value.tolist() if hasattr(value, "tolist") else str(value)
 
 
@@ -120,7 +111,7 @@ def _make_adapter(cls: Any) -> TypeAdapter[Any]:
 
 
 def keep_texts(classes: Mapping[str, type[Any]], line: CommandLine) -> None:
-    """Make text again of what was typed where text is wanted: ``record.task=2024``."""
+    """Restore typed text where text is expected: ``record.task=2024``."""
     for key, text in line.texts.items():
         info = FieldInfo(classes[key[0]]) if key[0] in classes else None
         for part in key[1:]:
@@ -135,19 +126,17 @@ def keep_texts(classes: Mapping[str, type[Any]], line: CommandLine) -> None:
 def make_absolute(
     cls: type[Any], data: Any, section: str, root: Path, places: Places
 ) -> None:
-    """Make the paths in data absolute, in place.
+    """Make paths absolute in place, without resolving links.
 
-    What is a link itself stays one: the Python of an environment is, and so is
-    ``/dev/serial/by-id/…``, which finds a device after it was plugged in again.
+    A link such as ``/dev/serial/by-id/…`` finds a device that was plugged in again.
 
     Args:
         cls: The settings class; its paths have the unit ``path``.
         data: Plain values.
         section: The section's name.
-        root: What paths of the workspace's files and of defaults are relative to; those
-            of other files are relative to their folder, those of the command line to
-            the working directory.
-        places: Where each key came from.
+        root: Base of the workspace's files and defaults; other files use their folder,
+            the command line the working directory.
+        places: Sources of the keys.
     """
     for key, info, value in list(_walk(FieldInfo(cls), data, (section,))):
         if info.unit != "path" or not isinstance(value, str) or not value:
@@ -162,7 +151,6 @@ def make_absolute(
 
 
 def _find_base(place: str, root: Path) -> Path:
-    """Return what relative paths of a place are relative to."""
     if place == COMMAND_LINE:
         return Path.cwd()
     return Path(place).parent if Path(place).is_absolute() else root
@@ -171,7 +159,7 @@ def _find_base(place: str, root: Path) -> Path:
 def _walk(
     info: FieldInfo, value: Any, key: Key
 ) -> Iterator[tuple[Key, FieldInfo, Any]]:
-    """Yield the leaves of data that the class knows."""
+    """Yield the leaves that the class knows."""
     children: Sequence[tuple[str | int, Any]]
     if isinstance(value, dict):
         children = list(value.items())
@@ -187,7 +175,7 @@ def _walk(
 
 
 def _say(root: FieldInfo, error: dict[str, Any], section: str, places: Places) -> str:
-    """Return one mistake as ``<key>: expected <X>, got <Y> (<place>)``."""
+    """Return ``<key>: expected <X>, got <Y> (<place>)``."""
     key, info = _locate(root, error["loc"])
     where = ".".join((section, *map(str, key)))
     place = places.of((section, *key))
@@ -229,7 +217,7 @@ _BOUND_ERRORS = frozenset(
 def _locate(
     root: FieldInfo, loc: Sequence[str | int]
 ) -> tuple[tuple[str | int, ...], FieldInfo]:
-    """Return the key of a pydantic location without its union tags, and its info."""
+    """Return the key of a pydantic location without union tags, and its info."""
     key: list[str | int] = []
     info = root
     for part in loc:
@@ -241,7 +229,7 @@ def _locate(
 
 
 def _expected_literal(info: FieldInfo) -> str:
-    """Return the choices of a literal without booleans; True would pass as its 1."""
+    """Return a literal's choices without booleans; True would pass as its 1."""
     choices = get_args(info.hint) if get_origin(info.hint) is Literal else ()
     if any(isinstance(choice, bool) for choice in choices):
         return ""
@@ -249,6 +237,6 @@ def _expected_literal(info: FieldInfo) -> str:
 
 
 def _show(value: Any) -> str:
-    """Return a value as it is written in YAML, shortened."""
+    """Return a value as shortened YAML."""
     text = repr(value) if isinstance(value, str) else json.dumps(value, default=str)
     return text if len(text) <= 60 else text[:57] + "..."

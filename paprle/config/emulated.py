@@ -1,8 +1,6 @@
-"""Settings of emulated devices that run on this machine and were started by this user.
+"""Settings of this user's running emulators, by notice (``paprle_emulators/notice.py``).
 
-Each emulator announces itself by a notice (``paprle_emulators/notice.py`` writes it).
-A session of the same leader or env takes the notice's settings over those of files; the
-command line wins over both. The start message names every setting from a notice.
+They override files and yield to the command line; the start message names them.
 """
 
 from __future__ import annotations
@@ -21,14 +19,9 @@ _PLACE = "emulator of process "
 
 
 def read_emulated(names: Mapping[str, str], problems: list[str]) -> list[Layer]:
-    """Return the settings of the running emulators of a triple, a layer each.
+    """Return a layer each for the emulators of leader and env.
 
-    Args:
-        names: Names of leader, follower and env.
-        problems: Takes a message when two emulators stand for the same part.
-
-    Returns:
-        At most one layer for the leader and one for the env.
+    ``problems`` receives a message when two emulators stand for the same part.
     """
     layers = []
     for part in ("leader", "env"):
@@ -53,11 +46,7 @@ def read_emulated(names: Mapping[str, str], problems: list[str]) -> list[Layer]:
 
 
 def describe_emulated(sources: Mapping[str, str]) -> list[str]:
-    """Return a line for each emulator whose settings are in use.
-
-    Args:
-        sources: Dotted key → place, of ``Resolved.sources``.
-    """
+    """Return a line for each emulator in use, by ``Resolved.sources``."""
     keys: dict[str, list[str]] = {}
     for key, place in sources.items():
         if place.startswith(_PLACE):
@@ -85,7 +74,7 @@ def _read_notices() -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _read_notice(path: Path) -> dict[str, Any] | None:
-    """Return a notice, or None if its emulator has ended or the file is damaged."""
+    """Return a notice; None if stale or damaged."""
     if not path.stem.isdecimal():
         return None
     try:
@@ -100,7 +89,7 @@ def _read_notice(path: Path) -> dict[str, Any] | None:
 
 
 def _is_unlocked(descriptor: int) -> bool:
-    """Return whether nobody holds the lock, hence the emulator has ended."""
+    """Return whether the lock is free, hence the emulator has ended."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:

@@ -1,4 +1,4 @@
-"""A resolved config as text that people can read and paste back into a YAML."""
+"""A resolved config as readable YAML."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WIDTH = 34  # chosen: keys and values of most lines fit before the notes
 
 
 def explain(resolved: Resolved) -> str:
-    """Return every key with value, unit, bounds, meaning and where it came from."""
+    """Return each key with value, unit, bounds, meaning and source."""
     titles = {
         "follower": resolved.follower_name,
         "env": _title(resolved.env_name, resolved.env_type),
@@ -30,7 +30,6 @@ def explain(resolved: Resolved) -> str:
 
 
 def _explain_leaders(resolved: Resolved, sources: _Sources) -> Iterator[str]:
-    """Explain the leader, or each of several."""
     if set(resolved.leaders) == {ALONE}:
         one = resolved.only_leader
         yield f"leader:  # {_title(one.name, one.type)}"
@@ -50,7 +49,7 @@ def _section(settings: Any, key: str, sources: _Sources, depth: int) -> Iterator
 
 
 class _Sources:
-    """The source of each key; a key that no layer names is a default."""
+    """Sources by key; ``default`` where no layer has it."""
 
     def __init__(self, sources: Mapping[str, str]) -> None:
         self._sources = sources

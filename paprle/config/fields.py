@@ -1,4 +1,4 @@
-"""Metadata of the keys of a settings class, and its values as plain data."""
+"""Metadata of settings fields, and plain values."""
 
 from __future__ import annotations
 
@@ -31,14 +31,12 @@ BOUNDS: Mapping[type, tuple[str, str]] = {
 
 @dataclass(frozen=True)
 class FieldInfo:
-    """The metadata of a key, read from its annotation.
+    """Metadata of an annotation.
 
     Attributes:
-        hint: Its type without annotations and without None.
-        unit: Its unit; empty when it has none; ``path`` for paths.
-        bounds: Its bounds, for example ``("> 0", "≤ 1")``.
-        meaning: What it means.
-        is_optional: None is a value of it.
+        hint: Type without annotations and None.
+        unit: Unit or empty; ``path`` for paths.
+        bounds: Such as ``("> 0", "≤ 1")``.
     """
 
     hint: Any
@@ -49,13 +47,13 @@ class FieldInfo:
 
     @property
     def settings(self) -> type[Any] | None:
-        """The settings class that it is, if it is one."""
+        """Settings class of the field, if any."""
         is_class = isinstance(self.hint, type) and dataclasses.is_dataclass(self.hint)
         return self.hint if is_class else None
 
 
 def read_fields(cls: Any) -> Mapping[str, FieldInfo]:
-    """Return the metadata of the fields of a settings class, by name."""
+    """Return field metadata by name."""
     return _read_fields(cls)
 
 
@@ -67,7 +65,7 @@ def _read_fields(cls: Any) -> Mapping[str, FieldInfo]:
 
 
 def _resolve_hints(cls: Any) -> dict[str, Any]:
-    """Return the annotations of the fields alone: Python 3.10 trips over ClassVar."""
+    """Return the fields' annotations; Python 3.10 fails on ClassVar."""
     names = {f.name for f in dataclasses.fields(cls)}
     hints: dict[str, Any] = {}
     for base in reversed(cls.__mro__):
@@ -107,7 +105,7 @@ def read_hint(hint: Any) -> FieldInfo:
 
 
 def read_item(info: FieldInfo, part: str | int) -> FieldInfo | None:
-    """Return the metadata of an item of a mapping or list; its unit is inherited."""
+    """Return the metadata of a mapping's or list's item, with inherited unit."""
     origin, args = get_origin(info.hint), get_args(info.hint)
     if info.settings is not None:
         return read_fields(info.settings).get(str(part))
@@ -124,7 +122,7 @@ def read_item(info: FieldInfo, part: str | int) -> FieldInfo | None:
 
 
 def read_defaults(cls: type[Any]) -> Tree:
-    """Return the defaults of a settings class as plain values."""
+    """Return plain default values."""
     defaults: Tree = {}
     for f in dataclasses.fields(cls):
         if f.default is not dataclasses.MISSING:
@@ -135,7 +133,7 @@ def read_defaults(cls: type[Any]) -> Tree:
 
 
 def to_yaml(value: Any) -> str:
-    """Return a plain value as YAML in one line."""
+    """Return a plain value as one line of YAML."""
     if isinstance(value, str) and re.fullmatch(r"[A-Za-z_/][\w/.+-]*", value):
         is_word = value.lower() not in {"true", "false", "null", "n"}
         return value if is_word else json.dumps(value)
@@ -149,14 +147,11 @@ def to_yaml(value: Any) -> str:
 
 
 def to_plain(settings: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
-    """Return settings as plain values that JSON can hold, by the keys of files.
+    """Return settings as JSON values by file keys.
 
     Args:
-        settings: An object of a settings class, or what one holds.
-        fallback: What to do with values that JSON has no word for.
-
-    Returns:
-        Plain values; raises where there is no ``fallback``.
+        settings: Settings object or one of its values.
+        fallback: Converter of other values; without it they raise.
     """
     if dataclasses.is_dataclass(settings) and not isinstance(settings, type):
         cls = type(settings)
@@ -173,14 +168,14 @@ def to_plain(settings: Any, fallback: Callable[[Any], Any] | None = None) -> Any
 
 
 def find_key(cls: Any, name: str) -> str:
-    """Return the key that a field of a settings class has in files."""
+    """Return a field's key in files."""
     config = getattr(cls, "__pydantic_config__", {})
     rename: Callable[[str], str] | None = config.get("alias_generator")
     return name if rename is None else rename(name)
 
 
 def members(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union; none for every other type."""
+    """Return a union's members; none for other types."""
     return get_args(hint) if get_origin(hint) in {Union, types.UnionType} else ()
 
 

@@ -1,4 +1,4 @@
-"""The names of the triple and the files they stand for."""
+"""Names of the triple and their files."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EVERYWHERE = ("kinematic", "mujoco")
 
 
 def known_names(part: str, folders: Folders | None = None) -> tuple[str, ...]:
-    """Return the names that ``leader=``, ``follower=`` or ``env=`` may have."""
+    """Return the possible names of ``leader=``, ``follower=`` or ``env=``."""
     names = (folders or find_folders()).list_names(part)
     if part in PLUGIN_KINDS:
         names.update(list_names(PLUGIN_KINDS[part]))
@@ -43,7 +43,7 @@ def known_names(part: str, folders: Folders | None = None) -> tuple[str, ...]:
 def check_names(
     names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> None:
-    """Report which names of the triple are missing or unknown."""
+    """Report missing or unknown names of the triple."""
     for part in TRIPLE:
         known = known_names(part, folders)
         name = names.get(part)
@@ -58,18 +58,10 @@ def check_names(
 def pick_rig(
     names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> dict[str, str]:
-    """Let a leader's kind stand for the one rig that belongs to the follower.
+    """Return names in which a leader's kind is replaced by the follower's rig.
 
-    ``leader=puppeteer`` names a plug-in, not a rig: the YAML of that type whose
-    ``belongs_to`` lists the follower is meant.
-
-    Args:
-        names: Names of the triple.
-        folders: Where YAMLs are.
-        problems: Takes what keeps it from being found.
-
-    Returns:
-        The names, the leader's that of its YAML.
+    ``leader=puppeteer`` means the YAML of that type whose ``belongs_to`` lists the
+    follower.
     """
     kind, follower = names.get("leader", ""), names.get("follower", "")
     rigs = _find_rigs(kind, folders)
@@ -98,7 +90,7 @@ def _mentions(path: Path, word: str) -> bool:
 
 
 def _find_rigs(kind: str, folders: Folders) -> dict[str, list[str]]:
-    """Return the followers that each leader of a kind belongs to, by its name."""
+    """Return the followers of each leader of a kind."""
     rigs: dict[str, list[str]] = {}
     for path in folders.list_all("leader"):
         if not _mentions(path, kind):
@@ -113,7 +105,7 @@ def _find_rigs(kind: str, folders: Folders) -> dict[str, list[str]]:
 def read_files(
     names: Mapping[str, str], folders: Folders, problems: list[str]
 ) -> tuple[list[Layer], set[str]]:
-    """Return the layers of those files that exist, and the sections not readable."""
+    """Return the layers of existing files, and the unreadable sections."""
     layers: list[Layer] = []
     unread = set() if _has_robot(names, folders) else {"follower"}
     ordered = {p: names[p] for p in ("leader", "env", "follower") if p in names}
@@ -133,7 +125,7 @@ def read_files(
 
 
 def _lift_cameras(tree: dict[str, Any]) -> dict[str, Any]:
-    """Let the cameras that a robot's YAML names be those of the session."""
+    """Move the cameras of a robot's YAML to the session."""
     robot = tree.get("follower", {})
     return {**tree, CAMERAS: robot.pop(CAMERAS)} if CAMERAS in robot else tree
 
@@ -141,17 +133,9 @@ def _lift_cameras(tree: dict[str, Any]) -> dict[str, Any]:
 def read_through(
     layers: Sequence[Layer], folders: Folders, problems: list[str]
 ) -> list[Layer]:
-    """Return the layers of the robot that ``retarget.through`` names, if it does.
+    """Return the layers of the robot ``retarget.through``, as section ``through``.
 
-    It comes as it stands in its files: what the command line says is the follower's.
-
-    Args:
-        layers: All layers of the config.
-        folders: Where YAMLs are.
-        problems: Takes what is wrong with the name or its files.
-
-    Returns:
-        Its layers, in a section of its own: ``through``.
+    The command line does not apply to it.
     """
     key = ("retarget", "through")
     name = look_up(merge(layer.tree for layer in layers), key)[1]
@@ -181,7 +165,7 @@ def take_types(
     folders: Folders,
     problems: list[str],
 ) -> dict[str, str]:
-    """Take ``type`` out of the layers; without one a YAML names its plug-in."""
+    """Remove and return ``type`` of the layers; by default a YAML's name."""
     types = {part: names[part] for part in PLUGIN_KINDS if part in names}
     for layer in layers:
         for part in PLUGIN_KINDS:
@@ -219,7 +203,7 @@ def check_pair(
     types: Mapping[str, str],
     problems: list[str],
 ) -> None:
-    """Refuse an env in which this robot does not live."""
+    """Refuse an env that does not fit the robot."""
     wanted = {names.get("env", ""), types.get("env", "")}
     if "env" not in types or "follower" not in names or wanted & set(EVERYWHERE):
         return
@@ -234,7 +218,7 @@ def check_pair(
 
 
 def with_env(layer: Layer, names: Mapping[str, str], types: Mapping[str, str]) -> Layer:
-    """Merge the layer's settings of the robot in this env; its own env keys win."""
+    """Merge the robot's settings in this env; its own env keys win."""
     envs = _envs_of(layer)
     wanted = dict.fromkeys((types.get("env", ""), names.get("env", "")))
     parts = [{"env": envs[env]} for env in wanted if isinstance(envs.get(env), dict)]

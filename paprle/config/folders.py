@@ -1,8 +1,7 @@
-"""Folders and single files with the YAMLs of leaders, followers and envs.
+"""Folders and files of leader, follower and env YAMLs.
 
-Later wins: ``configs`` of the workspace, the site's own folder, the folders of
-``PAPRLE_CONFIG_PATH``, the first of them last. Each has ``leader``, ``follower`` and
-``env`` in it, and ``session.yaml``. A YAML that is named by its path stands alone.
+Later wins: ``configs`` of the workspace, the site's folder, ``PAPRLE_CONFIG_PATH`` with
+its first folder last. A YAML named by its path stands alone.
 """
 
 from __future__ import annotations
@@ -31,12 +30,7 @@ DATA = _PACKED if IS_PACKED else WORKSPACE
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder of YAMLs.
-
-    Attributes:
-        path: Where it is.
-        label: What messages call it.
-    """
+    """A folder of YAMLs, and its label in messages."""
 
     path: Path
     label: str
@@ -44,12 +38,12 @@ class Folder:
 
 @dataclass(frozen=True)
 class Folders:
-    """Everywhere that YAMLs are looked for.
+    """All sources of YAMLs.
 
     Attributes:
-        root: The workspace; relative paths in its YAMLs are relative to it.
-        folders: Its own, the site's and the user's; later wins.
-        files: YAMLs that were named by their path, by part of the triple.
+        root: Workspace, the base of its relative paths.
+        folders: Folders; later wins.
+        files: YAMLs named by path, by part of the triple.
     """
 
     root: Path
@@ -57,7 +51,7 @@ class Folders:
     files: Mapping[str, Path] = field(default_factory=dict)
 
     def with_files(self, files: Mapping[str, Path]) -> Folders:
-        """Return the same folders, and these single files."""
+        """Return the same folders with single files."""
         return replace(self, files=files)
 
     def list_names(self, part: str) -> set[str]:
@@ -66,16 +60,12 @@ class Folders:
         return found | {self.files[part].stem} if part in self.files else found
 
     def list_all(self, part: str) -> list[Path]:
-        """Return every YAML of a part that stands in a folder."""
+        """Return all YAMLs of a part in folders."""
         files = [p for f in self.folders for p in (f.path / part).glob("*.yaml")]
         return sorted(files)
 
     def list_yamls(self, names: Mapping[str, str]) -> Iterator[tuple[str, str, Path]]:
-        """Yield part, label and path of what there is of names; the last one wins.
-
-        Args:
-            names: Names by part of the triple.
-        """
+        """Yield part, label and path of the YAMLs of a triple; the last wins."""
         for part, name in names.items():
             if self._is_file(part, name):
                 yield part, str(self.files[part]), self.files[part]
@@ -89,14 +79,14 @@ class Folders:
         return part in self.files and self.files[part].stem == name
 
     def list_sessions(self) -> Iterator[tuple[str, Path]]:
-        """Yield label and path of each ``session.yaml``, the last one wins."""
+        """Yield label and path of each ``session.yaml``; the last wins."""
         for folder in self.folders[1:]:
             if (folder.path / SESSION).is_file():
                 yield f"{folder.label}/{SESSION}", folder.path / SESSION
 
 
 def expand_home(text: str) -> Path:
-    """Return a path with ``~`` for the home of a user; of no user it is a name."""
+    """Return a path with ``~`` expanded; of an unknown user it is a name."""
     try:
         return Path(text).expanduser()
     except RuntimeError:
@@ -104,7 +94,7 @@ def expand_home(text: str) -> Path:
 
 
 def find_site(root: Path | None = None) -> Folder:
-    """Return the folder of what belongs to this site, which may not be there yet."""
+    """Return the site's folder, which may not exist."""
     if root is None and IS_PACKED:
         home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
         return Folder(home / "paprle", str(home / "paprle"))
@@ -112,14 +102,7 @@ def find_site(root: Path | None = None) -> Folder:
 
 
 def find_folders(root: Path | None = None) -> Folders:
-    """Return where the YAMLs of a workspace are.
-
-    Args:
-        root: The workspace; the one that came with this package when absent.
-
-    Returns:
-        Its folders, and those of ``PAPRLE_CONFIG_PATH``.
-    """
+    """Return the YAML folders of a workspace, by default the package's."""
     given = [word for word in os.environ.get(VARIABLE, "").split(os.pathsep) if word]
     paths = [expand_home(word).resolve() for word in reversed(given)]
     place = (root or DATA).resolve()
@@ -134,22 +117,14 @@ def find_folders(root: Path | None = None) -> Folders:
 
 
 def is_path(name: str) -> bool:
-    """Return whether this names a file, and not what is in one."""
+    """Return whether a name is a file path."""
     return Path(name).suffix in (*YAML_ENDS, URDF_END)
 
 
 def take_files(
     names: Mapping[str, str], problems: list[str]
 ) -> tuple[dict[str, str], dict[str, Path]]:
-    """Let YAMLs that are named by their path stand for a name.
-
-    Args:
-        names: Names of the triple.
-        problems: Takes what is wrong with a path.
-
-    Returns:
-        The names, and the files of those that were paths.
-    """
+    """Return names and files of a triple whose YAMLs may be given by path."""
     plain, files = dict(names), {}
     for part, text in names.items():
         if not is_path(text):

@@ -1,8 +1,6 @@
-"""Several leaders in one config: the section ``leaders``, a leader a name.
+"""Section ``leaders``: several leaders by name.
 
-Each of them becomes a section of its own, ``leaders.<name>``, so that keys, places and
-mistakes are those of any other. Its ``type`` names a leader's YAML, whose values are
-defaults beneath.
+Each becomes a section ``leaders.<name>``; its ``type`` names a YAML with defaults.
 """
 
 from __future__ import annotations
@@ -23,12 +21,12 @@ _EXAMPLE = "leaders.left.type=puppeteer_piper leaders.left.rate=400"
 
 @dataclass
 class Group:
-    """The leaders of a config that has several.
+    """Several leaders of a config.
 
     Attributes:
-        layers: All layers of the config, the leaders' own files among them.
-        yamls: Name of the YAML that each is, by leader.
-        types: Plug-in of each, by leader.
+        layers: All layers of the config, including the leaders' files.
+        yamls: YAML name by leader.
+        types: Plug-in by leader.
     """
 
     layers: list[Layer]
@@ -37,7 +35,7 @@ class Group:
 
 
 def name_section(leader: str) -> str:
-    """Return the section that a leader's settings stand in."""
+    """Return the section of a leader."""
     return "leader" if leader == ALONE else f"{GROUP}.{leader}"
 
 
@@ -47,17 +45,7 @@ def read_group(
     folders: Folders,
     problems: list[str],
 ) -> Group | None:
-    """Take the leaders out of the layers, and read the YAML of each.
-
-    Args:
-        names: Names of the triple.
-        layers: Layers of files and command line.
-        folders: Where YAMLs are.
-        problems: Takes what is wrong.
-
-    Returns:
-        The leaders; None where the config has only one, which needs no name.
-    """
+    """Return the leaders and their YAMLs; None for an only leader."""
     is_group = [_is_group(layer.tree.get("leader")) for layer in layers]
     if not any(is_group):
         _refuse_names(names, layers, problems)
@@ -94,7 +82,7 @@ def _refuse_names(
 
 
 def _split(layer: Layer, name: str, problems: list[str]) -> None:
-    """Make each leader a section; report other keys of the group's own YAML."""
+    """Make each leader a section; report the group's other keys."""
     tree = layer.tree
     own = tree.pop("leader", None)
     parts = [tree.pop(GROUP, {})]
@@ -141,7 +129,7 @@ def _read_leader(
     folders: Folders,
     problems: list[str],
 ) -> None:
-    """Put a leader's own files beneath its settings in the config."""
+    """Put a leader's files beneath its settings."""
     key = name_section(leader)
     place = Places(group.layers).of((key, "type"))
     asked = _pop_last(group.layers, key, "type")
@@ -175,7 +163,7 @@ def _read_leader(
 
 
 def _pop_last(layers: Sequence[Layer], section: str, key: str) -> Any:
-    """Take a key out of a section of all layers; return its last value."""
+    """Remove a key from all layers; return its last value."""
     last = None
     for layer in layers:
         if isinstance(layer.tree.get(section), dict):

@@ -1,8 +1,7 @@
-"""Sections made of plug-ins, whose keys are those of any other section.
+"""Settings sections made of plug-ins.
 
-``feedback.laws`` and ``observers`` have one key for each plug-in there is.
-``advisors`` and ``cameras`` have one for each name that the config gives: its ``type``
-says which plug-in it is, the one of that name when absent.
+``feedback.laws`` and ``observers`` have a key for each plug-in, ``advisors`` and
+``cameras`` one for each configured name, whose ``type`` defaults to that name.
 """
 
 from __future__ import annotations
@@ -44,10 +43,7 @@ NAMED: tuple[Kind, ...] = ("advisor", "camera")
 
 @lru_cache(maxsize=1)
 def make_feedback_class() -> type[FeedbackSettings]:
-    """Return the settings class with one key for each law there is.
-
-    A law that cannot be loaded is no key, so that it fails those alone who name it.
-    """
+    """Return the settings class with a key for each loadable law."""
     laws = _list_fields("feedback", DEFAULT_LAWS)
     laws_class = _make("LawsSettings", laws, "Laws by name.")
     hint_laws: Any = Annotated[laws_class, doc("Laws by name; null switches one off.")]
@@ -62,7 +58,7 @@ def make_feedback_class() -> type[FeedbackSettings]:
 
 @lru_cache(maxsize=1)
 def make_observers_class() -> type[ObserverSettings]:
-    """Return the settings class with one key for each observer; all are off."""
+    """Return the settings class with a key for each observer; all are off."""
     made: type[ObserverSettings] = _make(
         "ObserverSettings",
         _list_fields("observer", frozenset()),
@@ -73,28 +69,20 @@ def make_observers_class() -> type[ObserverSettings]:
 
 
 def make_named_classes(tree: Tree, problems: list[str]) -> dict[str, type[Any]]:
-    """Return the settings class of each section of named plug-ins.
-
-    Args:
-        tree: The merged config.
-        problems: Takes names and types that there are not.
-
-    Returns:
-        The classes by section, with a key for each name that stands in the section.
-    """
+    """Return the classes of sections of named plug-ins; ``problems`` receives mistakes."""
     return {
         KINDS[kind].section: _make_named_class(kind, tree, problems) for kind in NAMED
     }
 
 
 def list_named(settings: Any) -> dict[str, Any]:
-    """Return the configs of a section of named plug-ins that are on, by name."""
+    """Return the enabled configs of a section, by name."""
     configs = {f.name: getattr(settings, f.name) for f in fields(settings)}
     return {name: config for name, config in configs.items() if config is not None}
 
 
 class _Named(NamedTuple):
-    """One key of a section of named plug-ins."""
+    """A key of a section of named plug-ins."""
 
     name: str
     plugin: str
@@ -131,14 +119,14 @@ def _find_named(kind: Kind, name: str, wanted: str, problems: list[str]) -> _Nam
 
 @lru_cache(maxsize=64)
 def _make_section(kind: Kind, named: tuple[_Named, ...]) -> type[Any]:
-    """Return the class of a section: the same for the same plug-ins."""
+    """Return the section's class, cached by plug-ins."""
     keys = [(one.name, _make_hint(kind, one)) for one in named]
     section = KINDS[kind].section
     return _make(f"{section.title()}Settings", keys, f"Section ``{section}``.")
 
 
 def _make_hint(kind: Kind, one: _Named) -> Any:
-    """Return the hint of one key; anything will do for a plug-in there is not."""
+    """Return the hint of a key; Any for a missing plug-in."""
     if one.config is None:
         return Annotated[Any if one.plugin else None, doc(one.summary)]
     what = f"Plug-in of {KINDS[kind].folder}."
@@ -148,7 +136,7 @@ def _make_hint(kind: Kind, one: _Named) -> Any:
 
 
 def _list_fields(kind: Kind, is_on: frozenset[str]) -> list[tuple[str, Any, Any]]:
-    """Return a field for each plug-in; one that cannot be loaded is none."""
+    """Return a field for each loadable plug-in."""
     found: list[tuple[str, Any, Any]] = []
     for name in list_names(kind):
         try:

@@ -1,8 +1,6 @@
-"""Layers of a config: defaults, files, site, command line; merged, later wins.
+"""Layers of a config: defaults, files, site, command line; later wins.
 
-A layer is a tree of plain values with the name of the place it came from. OmegaConf
-follows the interpolations of the merged tree; a map of every key to its place is kept
-beside, because a merged value does not know who wrote it.
+OmegaConf resolves interpolations; ``Places`` maps each key to its source.
 """
 
 from __future__ import annotations
@@ -46,11 +44,10 @@ _INTERPOLATION = re.compile(r"\$\{([^}]*)\}")
 
 @dataclass(frozen=True)
 class Layer:
-    """Values from one place, by section.
+    """Values of one source, by section.
 
     Attributes:
-        place: Its file relative to the workspace, ``command line`` or ``default``.
-        tree: Section → values.
+        place: File relative to the workspace, ``command line`` or ``default``.
     """
 
     place: str
@@ -59,12 +56,12 @@ class Layer:
 
 @dataclass(frozen=True)
 class CommandLine:
-    """The settings of the command line.
+    """Settings of the command line.
 
     Attributes:
-        names: Names of leader, follower and env, as far as they are given.
-        layer: The other keys.
-        texts: Each key's value as it was typed.
+        names: Given names of leader, follower and env.
+        layer: Other keys.
+        texts: Values as typed.
     """
 
     names: Mapping[str, str]
@@ -73,7 +70,7 @@ class CommandLine:
 
 
 def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
-    """Read ``leader=… follower=… env=… key=value …``; the last of equal keys wins."""
+    """Read ``leader=… follower=… env=… key=value …``; the last equal key wins."""
     names: dict[str, str] = {}
     tree: Tree = {}
     texts: dict[Key, str] = {}
@@ -98,12 +95,12 @@ def read_command_line(args: Sequence[str], problems: list[str]) -> CommandLine:
 
 
 def _find_section(key: Key) -> Key:
-    """Return the key with each leader of a group as a section of its own."""
+    """Return the key with each group leader as its own section."""
     return (".".join(key[:2]), *key[2:]) if key[0] == GROUP else key
 
 
 def put(tree: Tree, key: Key, value: Any) -> None:
-    """Set one value; anything but a mapping in its way is replaced."""
+    """Set one value, replacing non-mappings on its path."""
     *parents, last = key
     for part in parents:
         if not isinstance(tree.get(part), dict):
@@ -122,13 +119,9 @@ def look_up(tree: Any, key: Key) -> tuple[bool, Any]:
 
 
 def merge(trees: Iterable[Tree]) -> Tree:
-    """Merge trees, later wins: mappings are merged, everything else is replaced.
+    """Return merged trees, without shared mappings; later values win.
 
-    OmegaConf's own merge raises where a list or null meets a mapping, so that the
-    message could not name the key; it follows the interpolations afterwards.
-
-    Returns:
-        A tree that shares no mapping with the others.
+    Unlike OmegaConf's merge it accepts a list or null that meets a mapping.
     """
     merged: Tree = {}
     for tree in trees:
@@ -140,13 +133,9 @@ def merge(trees: Iterable[Tree]) -> Tree:
 
 
 def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
-    """Follow the ``${section.key}`` of a merged tree.
+    """Return the merged tree with each ``${section.key}`` replaced.
 
-    What is pointed at must be a plain value or hold plain values, so that a chain of
-    interpolations can neither run in a circle nor grow without bound.
-
-    Returns:
-        The tree with the values in the interpolations' places.
+    Targets are or hold plain values, which excludes cycles and unbounded growth.
     """
     n_before = len(problems)
     for key, text in _walk(tree):
@@ -177,7 +166,7 @@ def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
 
 
 class Places:
-    """Which place each key of the merged tree came from."""
+    """Sources of the merged tree's keys."""
 
     def __init__(self, layers: Sequence[Layer]) -> None:
         self._tree: Tree = {}
@@ -194,7 +183,7 @@ class Places:
                     self._files.setdefault(section, layer.place)
 
     def of(self, key: Sequence[str | int]) -> str:
-        """Return the place of a key, of what it stands in, or of its section."""
+        """Return the source of a key, its parent or its section."""
         node: Any = self._tree
         for part in key:
             if not isinstance(node, dict) or str(part) not in node:
@@ -209,18 +198,18 @@ class Places:
         return self._files.get(str(key[0]), COMMAND_LINE)
 
     def follow(self, key: Key, target: Key) -> None:
-        """Give a key the places of another, whose value it has."""
+        """Copy the sources of an interpolated key."""
         is_there, found = look_up(self._tree, target)
         if is_there:
             put(self._tree, key, found)
 
     def as_dict(self) -> dict[str, str]:
-        """Return dotted key → place."""
+        """Return sources by dotted key."""
         return {".".join(key): place for key, place in _walk(self._tree) if key}
 
 
 def _walk(tree: Any, key: Key = ()) -> Iterator[tuple[Key, Any]]:
-    """Yield the leaves: what is no mapping, and empty mappings; lists as wholes."""
+    """Yield the leaves, including empty mappings and whole lists."""
     if isinstance(tree, dict) and (tree or not key):
         for name, value in tree.items():
             yield from _walk(value, (*key, name))

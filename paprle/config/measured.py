@@ -1,8 +1,6 @@
-"""Measurements of a rig, in a site's settings; used with their own parts only.
+"""Measurements of a rig in a site's settings, used for the measured parts only.
 
-Friction and delay are those of a leader, lag is that of a follower in its env. A site
-keeps the newest of each, with the names of what they were measured with; a session of
-other names does without them.
+Friction and delay belong to a leader, lag to a follower in its env.
 """
 
 from __future__ import annotations
@@ -15,12 +13,12 @@ from paprle.contracts.settings.feedback import RigOrigin
 
 
 class MeasurementGroup(NamedTuple):
-    """Measurements that belong together.
+    """Measurements with common owners.
 
     Attributes:
-        what: In words.
-        owners: Parts of the triple whose they are.
-        keys: Of ``feedback.rig``.
+        what: Description.
+        owners: Parts of the triple.
+        keys: Keys of ``feedback.rig``.
     """
 
     what: str
@@ -46,13 +44,12 @@ PARTS = (
 def store(
     tree: dict[str, Any], found: Mapping[str, Any], names: Mapping[str, str]
 ) -> None:
-    """Put measurements into a site's settings; those of others give way to them.
+    """Store measurements in a site's settings, replacing those of other parts.
 
     Args:
-        tree: The settings, changed in place.
-        found: Keys of ``feedback.rig``; joints join those of the same leader.
-        names: Of the triple that they were measured with; parts that had nothing to
-            do with it may be left out.
+        tree: Settings, changed in place.
+        found: Keys of ``feedback.rig``; joints of the same leader are merged.
+        names: Measured parts of the triple.
     """
     rig = _enter(_enter(tree, "feedback"), "rig")
     origin = _enter(rig, "measured_with")
@@ -70,7 +67,7 @@ def store(
 
 
 def _enter(tree: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a section, made where there is none."""
+    """Return a section, made if missing."""
     if not isinstance(tree.get(key), dict):
         tree[key] = {}
     section: dict[str, Any] = tree[key]
@@ -80,13 +77,7 @@ def _enter(tree: dict[str, Any], key: str) -> dict[str, Any]:
 def store_latency(
     tree: dict[str, Any], found: Mapping[str, float], names: Mapping[str, str]
 ) -> None:
-    """Put latencies into a site's settings; those of another triple give way.
-
-    Args:
-        tree: The settings, changed in place.
-        found: Keys of ``record.latency``, [s]; others of the same triple stay.
-        names: Of the triple that they were measured with.
-    """
+    """Store ``record.latency``, [s], in a site's settings, replacing other triples."""
     latency = _enter(_enter(tree, "record"), "latency")
     if latency.get("measured_with") != dict(names):
         latency.clear()
@@ -94,12 +85,7 @@ def store_latency(
 
 
 def leave_out_others(tree: Mapping[str, Any], names: Mapping[str, str]) -> None:
-    """Take out of a site's settings what was measured with others than these.
-
-    Args:
-        tree: The settings, changed in place.
-        names: Of the triple.
-    """
+    """Remove measurements of other parts from a site's settings in place."""
     record = tree.get("record")
     latency = record.get("latency") if isinstance(record, dict) else None
     if isinstance(latency, dict) and latency.get("measured_with") != dict(names):
@@ -116,15 +102,7 @@ def leave_out_others(tree: Mapping[str, Any], names: Mapping[str, str]) -> None:
 
 
 def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
-    """Yield notes on measurements of other parts, which are not used.
-
-    Args:
-        origin: ``feedback.rig.measured_with``.
-        names: Of the triple.
-
-    Yields:
-        A note for each part.
-    """
+    """Yield notes on unused measurements of other parts."""
     told = {owner: str(getattr(origin, owner)) for owner in names}
     site = f"{find_site().label}/{SESSION}"
     for part in PARTS:
@@ -142,7 +120,7 @@ def say_others(origin: RigOrigin, names: Mapping[str, str]) -> Iterator[str]:
 def _find_others(
     part: MeasurementGroup, origin: Mapping[str, Any], names: Mapping[str, str]
 ) -> list[str]:
-    """Return the owners of a part that are named, and are not these."""
+    """Return the named owners other than these."""
     return [
         owner
         for owner in part.owners

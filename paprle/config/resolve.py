@@ -1,11 +1,7 @@
 """YAML triple, site overlay and command line → one validated, frozen config.
 
-Later wins: class defaults, ``configs/leader|follower|env/<name>.yaml``, the same below
-``configs/site`` with ``configs/site/session.yaml`` and in the folders of
-``PAPRLE_CONFIG_PATH``, running emulators of the leader and the env, the command line. A
-part of the triple may be the path of its YAML. What a robot needs in an env stands in
-the follower's YAML under ``envs.<env>``, over the env's own.
-Nothing is opened and no device is imported; all mistakes are told at once.
+Later wins: defaults, ``configs``, ``configs/site``, ``PAPRLE_CONFIG_PATH``, emulators,
+command line. A follower's ``envs.<env>`` overrides the env. No device is imported.
 """
 
 from __future__ import annotations
@@ -75,12 +71,12 @@ _CORE_CLASSES: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class LeaderChoice:
-    """One leader of a session.
+    """A leader of a session.
 
     Attributes:
-        name: Name of its YAML.
-        type: Its plug-in.
-        config: Config of the plug-in, of its own class.
+        name: YAML name.
+        type: Plug-in.
+        config: The plug-in's config.
     """
 
     name: str
@@ -90,28 +86,20 @@ class LeaderChoice:
 
 @dataclass(frozen=True, kw_only=True)
 class Resolved:
-    """The config of a session: complete, validated, the same in every process.
+    """Validated config of a session, equal in every process.
 
     Attributes:
-        leader_name: Name of the leader's YAML, or of the group's.
-        follower_name: Name of the robot's YAML.
-        env_name: Name of the env's YAML.
+        leader_name: YAML name of the leader or the group.
         env_type: Follower plug-in.
-        leaders: The leaders by name; an only one is called ``ALONE``.
-        env: Config of the follower plug-in, of its own class.
-        robot: The robot; paths in it are absolute.
-        retarget: Section ``retarget``.
-        ik: Section ``ik``.
-        gate: Section ``gate``.
-        session: Section ``session``.
-        feedback: Section ``feedback``; ``laws`` has a config or None by law.
-        record: Section ``record``.
-        observers: Section ``observers``; a config or None by observer.
-        advisors: Section ``advisors``; a config or None by name (``list_named``).
-        cameras: Section ``cameras``; a config or None by name.
-        link: Section ``link``.
-        through: The robot that ``retarget.through`` names; paths in it are absolute.
-        sources: Dotted key → the file it came from, ``command line`` or ``default``.
+        leaders: Leaders by name; an only one is ``ALONE``.
+        env: Config of the follower plug-in.
+        robot: Robot with absolute paths.
+        feedback: ``laws`` has a config or None by law.
+        observers: Config or None by observer.
+        advisors: Config or None by name (``list_named``).
+        cameras: Config or None by name.
+        through: Robot of ``retarget.through``, with absolute paths.
+        sources: Dotted key → file, ``command line`` or ``default``.
     """
 
     leader_name: str
@@ -136,7 +124,7 @@ class Resolved:
 
     @property
     def only_leader(self) -> LeaderChoice:
-        """The leader where there is one alone.
+        """The only leader.
 
         Raises:
             ConfigError: If there are several.
@@ -160,13 +148,13 @@ class Resolved:
 
     @property
     def is_gate_afar(self) -> bool:
-        """Whether ``link`` goes to the robot's host, and not to that of a leader."""
+        """Whether ``link`` connects to the robot's host."""
         configs = (getattr(one.config, "link", None) for one in self.leaders.values())
         to_leaders = [link for link in configs if isinstance(link, LinkSettings)]
         return self.link.peer is not None and not to_leaders
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything as values that JSON can hold."""
+        """Return JSON values."""
         names = {name: str(getattr(self, name)) for name in _NAMES}
         sections = {s: to_plain(self.section(s)) for s in ("follower", "env", *CORE)}
         if self.through is not None:
@@ -188,18 +176,12 @@ class Resolved:
         return {GROUP: listed}
 
     def section(self, name: str) -> Any:
-        """Return the settings of a section; ``follower`` is the robot."""
+        """Return a section's settings; ``follower`` is the robot."""
         return getattr(self, "robot" if name == "follower" else name)
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Resolved:
-        """Make it again in another process; reads no file.
-
-        Args:
-            values: What ``to_dict`` returned.
-
-        Returns:
-            An equal config.
+        """Return the config of ``to_dict`` values without reading files.
 
         Raises:
             ConfigError: If the values are not valid here.
@@ -235,7 +217,7 @@ _NAMES = ("leader_name", "follower_name", "env_name", "env_type")
 
 
 def _read_leaders(values: Mapping[str, Any]) -> dict[str, LeaderChoice]:
-    """Return the leaders of ``Resolved.to_dict``, their configs plain values."""
+    """Return the leaders of ``to_dict``, with plain configs."""
     if GROUP in values:
         return {name: LeaderChoice(**one) for name, one in values[GROUP].items()}
     if not {"leader", "leader_type"} <= values.keys():
@@ -245,20 +227,17 @@ def _read_leaders(values: Mapping[str, Any]) -> dict[str, LeaderChoice]:
 
 
 def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
-    """Resolve ``leader=… follower=… env=… key=value …``.
+    """Return the validated config of ``leader=… follower=… env=… key=value …``.
+
+    Relative paths become absolute: of the command line to the working directory, of the
+    workspace's files to the workspace, of other files to their folder.
 
     Args:
-        args: The command line's words, in any order; the last of equal keys wins.
-        root: The workspace with ``configs`` and ``urdf``; the one that holds this
-            package when absent.
-
-    Returns:
-        The validated config; relative paths of the command line are relative to the
-        working directory, those of the workspace's files to the workspace, those of
-        other files to their folder, all are absolute.
+        args: Words in any order; the last equal key wins.
+        root: Workspace; by default the package's.
 
     Raises:
-        ConfigError: With every mistake in names, files and command line.
+        ConfigError: With all mistakes.
     """
     problems: list[str] = []
     line = read_command_line(args, problems)
@@ -301,7 +280,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
 def _name_leaders(
     given: Mapping[str, str], types: Mapping[str, str], group: Group | None
 ) -> dict[str, LeaderChoice]:
-    """Return what each leader is, without its config."""
+    """Return the leaders without configs."""
     if group is not None:
         return {
             name: LeaderChoice(group.yamls[name], plugin, None)
@@ -315,7 +294,7 @@ def _name_leaders(
 def find_classes(
     leaders: Mapping[str, str], env_type: str | None, problems: list[str]
 ) -> dict[str, type[Any]]:
-    """Return the settings class of each section; those of leaders by their plug-in."""
+    """Return the settings class of each section."""
     plugins = [(section, "leader", name) for section, name in leaders.items()]
     plugins += [] if env_type is None else [("env", "env", env_type)]
     classes: dict[str, type[Any]] = {}
@@ -334,7 +313,7 @@ def _make(
     places: Places,
     problems: list[str],
 ) -> dict[str, Any]:
-    """Return the settings of each section, or raise with all that is wrong."""
+    """Return the settings of each section, or raise with all mistakes."""
     made: dict[str, Any] = {
         section: validate(cls, tree.get(section, {}), section, places, problems)
         for section, cls in classes.items()
@@ -348,7 +327,7 @@ def _make(
 def _gather(
     leaders: Mapping[str, LeaderChoice], made: dict[str, Any]
 ) -> dict[str, Any]:
-    """Return the settings as fields of ``Resolved``: leaders by name."""
+    """Return the settings as fields of ``Resolved``."""
     chosen = {
         name: replace(one, config=made.pop(name_section(name)))
         for name, one in leaders.items()

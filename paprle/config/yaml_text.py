@@ -1,10 +1,7 @@
-"""YAML written by people and strangers, read into plain values without trusting it.
+"""Untrusted YAML as plain values, by YAML 1.2's core schema.
 
-Scalars follow YAML 1.2's core schema (``on`` is text, ``1e-3`` a number, dates are
-text). Tags are refused, so that data never names a type to make; size, depth and the
-number of values after expanding aliases are bounded; a key may stand only once. Of
-interpolations only ``${section.key}`` is let through: no resolver can read the
-environment or call anything.
+Tags, duplicate keys and interpolations other than ``${section.key}`` are refused; size,
+depth and the number of values after alias expansion are bounded.
 """
 
 from __future__ import annotations
@@ -26,7 +23,7 @@ _INTERPOLATION = re.compile(r"\$\{[A-Za-z0-9_-]+(\.[A-Za-z0-9_-]+)*\}")
 
 
 class _Loader(yaml.SafeLoader):  # type: ignore[misc]
-    """Composes nodes; its scalars are those of YAML 1.2's core schema."""
+    """Composes nodes by YAML 1.2's core schema."""
 
     yaml_implicit_resolvers: dict[str, Any] = {}
 
@@ -66,16 +63,7 @@ for _tag, (_pattern, _first, _) in _SCALARS.items():
 
 
 def read_yaml(path: Path, label: str, problems: list[str]) -> dict[str, Any] | None:
-    """Read a YAML file that must hold a mapping.
-
-    Args:
-        path: The file.
-        label: What messages call it.
-        problems: Takes everything that is wrong with it.
-
-    Returns:
-        Its plain values; None if it cannot be used.
-    """
+    """Return the mapping of a YAML file; None after reporting problems."""
     n_before = len(problems)
     value: Any = None
     try:
@@ -95,12 +83,9 @@ def read_yaml(path: Path, label: str, problems: list[str]) -> dict[str, Any] | N
 
 
 def parse_value(text: str, label: str, problems: list[str]) -> Any:
-    """Parse a value of the command line; what is no YAML is the text that it is.
+    """Return a command line's value, or None if refused.
 
-    So is what YAML would take for a comment: nobody writes one there.
-
-    Returns:
-        The value; None if it is refused.
+    Invalid YAML and comments are text.
     """
     if text == "":
         return ""
@@ -153,7 +138,7 @@ class _TooMany(Exception):
 
 
 class _Builder:
-    """Makes plain values of nodes; aliases become copies, which are counted."""
+    """Makes plain values of nodes, with counted copies of aliases."""
 
     def __init__(self, label: str, has_lines: bool, problems: list[str]) -> None:
         self.label = label

@@ -1,4 +1,4 @@
-"""Which columns a data set has, and their values of a frame."""
+"""Columns of a data set, and their values of a frame."""
 
 from __future__ import annotations
 
@@ -25,10 +25,9 @@ class Column:
     """A column of numbers.
 
     Attributes:
-        name: Its name in the data set.
-        names: Of its values.
-        units: Of its values.
-        source: Whose account tells what became of it.
+        names: Names of its values.
+        units: Units of its values.
+        source: Stream whose losses apply to it.
         kind: ``float32`` or ``bool``.
     """
 
@@ -40,13 +39,7 @@ class Column:
 
 
 class Columns:
-    """The columns of a robot, and their values.
-
-    Attributes:
-        robot: The robot as recorded.
-        units: Of its joints.
-        all: The columns in order.
-    """
+    """Columns of a robot and their values."""
 
     def __init__(
         self,
@@ -62,9 +55,9 @@ class Columns:
         Args:
             robot: The robot.
             urdf: Text of its URDF.
-            style: Whose units.
+            style: Style of the units.
             has_effort: Efforts are measured.
-            objects: Names of the objects whose poses are known.
+            objects: Objects with known poses.
         """
         self.robot = robot
         self.has_effort, self.objects = has_effort, tuple(objects)
@@ -75,11 +68,11 @@ class Columns:
         self._last: dict[tuple[str, int], Vec] = {}
 
     def begin(self) -> None:
-        """Begin an episode: rotations are continuous within it."""
+        """Begin an episode with continuous rotations."""
         self._last.clear()
 
     def compute(self, frame: Frame) -> dict[str, Vec]:
-        """Return the values of a frame by column, each of shape (n,)."""
+        """Return a frame's values by column, shape (n,) each."""
         units = self.units
         return self.observe(frame.q, frame.dq, frame.tau, frame.objects) | {
             "action": units.convert(frame.q_sent),
@@ -92,16 +85,13 @@ class Columns:
         }
 
     def observe(self, q: Vec, dq: Vec, tau: Vec, objects: Vec) -> dict[str, Vec]:
-        """Return what is observed of robot and objects, by column.
+        """Return observations by column, shape (n,) each.
 
         Args:
             q: Measured joints, shape (n,), [rad] or [m].
-            dq: Their velocities, shape (n,).
-            tau: Their efforts, shape (n,); of no use where none are measured.
+            dq: Velocities, shape (n,).
+            tau: Efforts, shape (n,); ignored if not measured.
             objects: T_world_object as xyz + quat_xyzw, shape (o, 7).
-
-        Returns:
-            Each of shape (n,).
         """
         values = {
             "observation.state": self.units.convert(q),
@@ -144,7 +134,7 @@ class Columns:
             yield Column(name, driven, ("yes/no",) * len(driven), ASKED, "bool")
 
     def _place(self, column: str, q: Vec, target: Vec | None) -> Vec:
-        """Return T_base_eef of all limbs as x y z and a rotation vector."""
+        """Return T_base_eef of all limbs as xyz and rotation vector."""
         rows = []
         for k, limb in enumerate(self._limbs):
             asked = None if target is None else target[k]
@@ -156,7 +146,7 @@ class Columns:
         return np.concatenate(rows)
 
     def _write(self, column: str, k: int, T: pin.SE3) -> Vec:
-        """Return a pose as x y z and a rotation vector near the one before."""
+        """Return a pose as xyz and a rotation vector near the previous one."""
         turn = pin.log3(T.rotation)
         before = self._last.get((column, k))
         turn = turn if before is None else unwrap_rotation(turn, before)
@@ -165,16 +155,9 @@ class Columns:
 
 
 def unwrap_rotation(turn: Vec, before: Vec) -> Vec:
-    """Return the rotation vector of the same rotation that is nearest to another.
+    """Return the equivalent rotation vector nearest to another, (3,), [rad].
 
-    θ·a and (θ + 2πk)·a are one rotation, so that one that passes π need not jump.
-
-    Args:
-        turn: Rotation vector, shape (3,), [rad].
-        before: The other one.
-
-    Returns:
-        Shape (3,), [rad].
+    θ·a and (θ + 2πk)·a are one rotation, so passing π is no jump.
     """
     angle = float(np.linalg.norm(turn))
     if angle < _NO_TURN:

@@ -1,4 +1,4 @@
-"""A frame: all that is known of a robot, its leaders and its cameras at one instant."""
+"""State of robot, leaders and cameras at one instant."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ MEASURED, SENT, ASKED = "measured", "sent", "requested"
 
 @dataclass(frozen=True)
 class Frame:
-    """All that is known of one instant.
+    """State at one instant.
 
     Attributes:
-        stamp_ns: The instant, monotonic, [ns].
+        stamp_ns: Monotonic time, [ns].
         q: Measured joints, shape (n,), [rad] or [m].
-        dq: Their velocities, shape (n,); NaN: not measured.
-        tau: Their efforts, shape (n,), [N·m] or [N]; NaN: not measured.
-        q_sent: Joints that the gate sent, shape (n,).
-        q_asked: Joints that the session asked for, shape (n,).
-        target: Poses that were asked for, shape (m, 7), xyz + quat_xyzw; NaN: none.
-        driven: Limbs that a leader drove, shape (m,).
-        by_person: Those whose leader a person held, shape (m,).
-        objects: T_world_object as xyz + quat_xyzw, shape (o, 7); NaN: not known.
+        dq: Velocities, shape (n,); NaN: not measured.
+        tau: Efforts, shape (n,), [N·m] or [N]; NaN: not measured.
+        q_sent: Joints sent by the gate, shape (n,).
+        q_asked: Joints requested by the session, shape (n,).
+        target: Requested poses, shape (m, 7), xyz + quat_xyzw; NaN: none.
+        driven: Driven limbs, shape (m,).
+        by_person: Limbs driven by a person, shape (m,).
+        objects: T_world_object as xyz + quat_xyzw, shape (o, 7); NaN: unknown.
         images: RGB by camera.
         depths: Depth in counts by camera.
     """

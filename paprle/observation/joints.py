@@ -1,4 +1,4 @@
-"""Joint vectors in the units that users of a format expect."""
+"""Joint vectors in a format's units."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _ANGLE = {"lerobot": (180.0 / np.pi, "deg"), "aloha": (1.0, "rad")}
 
 @dataclass(frozen=True)
 class JointUnits:
-    """The units of a robot's joints: value = (q - zero) · scale.
+    """Units of a robot's joints: value = (q - zero) · scale.
 
     Attributes:
-        names: By joint: its own, or that of its gripper.
-        units: By joint: deg, rad, m, or ``0-100`` and ``0-1`` of grippers.
+        names: Joint or gripper names.
+        units: deg, rad, m, or ``0-100`` and ``0-1`` of grippers.
         scale: Shape (n,), per [rad] or [m].
         zero: Shape (n,), [rad] or [m].
-        efforts: By joint, of its effort: N·m or N.
+        efforts: Effort units, N·m or N.
     """
 
     names: tuple[str, ...]
@@ -42,7 +42,7 @@ class JointUnits:
         return (q - self.zero) * self.scale
 
     def invert(self, values: Vec) -> Vec:
-        """Return positions, shape (…, n), [rad] or [m], of the format's units."""
+        """Return positions, shape (…, n), in [rad] or [m]."""
         return values / self.scale + self.zero
 
     def convert_speed(self, dq: Vec) -> Vec:
@@ -51,16 +51,7 @@ class JointUnits:
 
 
 def make_joint_units(robot: RobotInfo, urdf: Urdf, style: Style) -> JointUnits:
-    """Return how a robot's joints are written.
-
-    Args:
-        robot: The robot as recorded.
-        urdf: Its recorded URDF, which tells turning joints from sliding ones.
-        style: Whose units.
-
-    Returns:
-        The units, in the robot's order of joints.
-    """
+    """Return a robot's joint units in a style, by its recorded URDF."""
     slides = {joint.name for joint in urdf.joints if joint.kind == "prismatic"}
     factor, angle = _ANGLE[style]
     scale = np.array([1.0 if name in slides else factor for name in robot.joint_names])
@@ -83,7 +74,7 @@ def make_joint_units(robot: RobotInfo, urdf: Urdf, style: Style) -> JointUnits:
 
 
 def _find_way(gripper: GripperInfo, limb: str) -> float:
-    """Return the travel of a gripper from closed to open, [rad] or [m]; never 0."""
+    """Return a gripper's travel, closed to open, [rad] or [m]; never 0."""
     ends = (gripper.closed, gripper.open)
     if not all(isinstance(end, float | int) and math.isfinite(end) for end in ends):
         raise RecordingError(f"gripper of '{limb}': expected two numbers, got {ends}")

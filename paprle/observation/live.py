@@ -1,8 +1,4 @@
-"""A running session in the terms of a data set: what a policy sees, and what it asks.
-
-Names, units and shapes are those of ``paprle dataset create``, so that what was trained
-on the one runs on the other.
-"""
+"""Observations and actions of a running session, as in ``paprle dataset create``."""
 
 from __future__ import annotations
 
@@ -27,10 +23,10 @@ _POSE = 6
 
 
 class Observations:
-    """The observations of a session, column by column.
+    """Observation columns of a session.
 
     Attributes:
-        columns: The columns that a data set of this robot has; None before the first.
+        columns: Columns of a data set; None before the first.
     """
 
     def __init__(
@@ -39,13 +35,7 @@ class Observations:
         cameras: Mapping[str, CameraInfo],
         objects: Sequence[str] = (),
     ) -> None:
-        """Prepare.
-
-        Args:
-            robot: The robot.
-            cameras: What the images of each camera are.
-            objects: Names of the objects whose poses the follower reports.
-        """
+        """Prepare for a robot, its cameras and the follower's objects."""
         self._robot, self._objects = robot, tuple(objects)
         self._urdf = robot.urdf_path.read_text(encoding="utf-8")
         self.columns: Columns | None = None
@@ -54,27 +44,21 @@ class Observations:
 
     @property
     def cameras(self) -> tuple[str, ...]:
-        """Cameras whose images are columns."""
+        """Cameras with image columns."""
         return tuple(self._images)
 
     def begin(self) -> None:
-        """Begin an episode: rotations are continuous within it."""
+        """Begin an episode with continuous rotations."""
         if self.columns is not None:
             self.columns.begin()
 
     def make(self, view: SessionView) -> dict[str, Vec]:
-        """Return what is measured, as float32 of shape (n,) each.
+        """Return measurements by column, float32 of shape (n,) each.
 
-        Efforts and objects are columns if the first view has them.
-
-        Args:
-            view: What the session did last.
-
-        Returns:
-            By column.
+        The first view determines the columns of efforts and objects.
 
         Raises:
-            CommandError: If something is not known any more.
+            CommandError: If a value is lost.
         """
         rows = [view.objects.get(name) for name in self._objects]
         known = [row for row in rows if row is not None]
@@ -96,13 +80,10 @@ class Observations:
         return {name: values.astype(np.float32) for name, values in seen.items()}
 
     def decode(self, frames: Mapping[str, Frame]) -> dict[str, Image]:
-        """Return the images by column, RGB, uint8 of shape (height, width, 3).
-
-        Args:
-            frames: By camera.
+        """Return images by column, RGB, uint8 of shape (height, width, 3).
 
         Raises:
-            CommandError: If one is broken.
+            CommandError: If an image is broken.
         """
         return {
             f"observation.images.{name}": images.decode(name, frames[name])
@@ -111,7 +92,7 @@ class Observations:
 
 
 class Images:
-    """Makes RGB of what one camera gives."""
+    """RGB decoder of a camera."""
 
     def __init__(self, info: CameraInfo) -> None:
         self._info = info
@@ -121,10 +102,6 @@ class Images:
 
     def decode(self, name: str, frame: Frame) -> Image:
         """Return an image, RGB, uint8 of shape (height, width, 3).
-
-        Args:
-            name: Of the camera, for messages.
-            frame: What it gave.
 
         Raises:
             CommandError: If it is broken.
@@ -145,19 +122,16 @@ class Images:
 
 
 class Actions:
-    """The actions of a policy, and their commands for each limb.
+    """Actions of a policy and their limb commands.
 
     Attributes:
-        names: Of an action's values, as a data set names them.
+        names: Data set names of the values.
     """
 
     def __init__(self, robot: RobotInfo, kind: Action) -> None:
-        """Prepare.
+        """Prepare for ``joints``, all as ``action``, or ``ee_pose``.
 
-        Args:
-            robot: The robot.
-            kind: ``joints``: all of the robot's, as ``action``; ``ee_pose``: poses of
-                all limbs as ``requested.ee_pose``, then the grippers.
+        The latter is ``requested.ee_pose`` of all limbs, then the grippers.
         """
         urdf = robot.urdf_path.read_text(encoding="utf-8")
         columns = Columns(robot, urdf, "lerobot", has_effort=False)
@@ -174,10 +148,7 @@ class Actions:
         self.names = joints if kind == "joints" else poses
 
     def check(self, answer: object) -> Vec:
-        """Return a policy's answer as rows, shape (k, n).
-
-        Args:
-            answer: One action, shape (n,), or a chunk of them, shape (k, n).
+        """Return a policy's action, (n,), or chunk, (k, n), as rows (k, n).
 
         Raises:
             CommandError: If it is something else.
@@ -196,11 +167,7 @@ class Actions:
         return rows
 
     def encode(self, q: Vec) -> Vec:
-        """Return the action that asks for a posture, shape (n,).
-
-        Args:
-            q: Joints in the order of the robot's, [rad] or [m].
-        """
+        """Return the action of a posture ``q``, [rad] or [m], shape (n,)."""
         values = self._columns.units.convert(q)
         if self._kind == "joints":
             return values
@@ -210,7 +177,7 @@ class Actions:
         return np.concatenate([seen["observation.ee_pose"], values[self._hands]])
 
     def decode(self, row: Vec) -> dict[str, LimbCommand]:
-        """Return what an action, shape (n,), asks of each limb."""
+        """Return an action's limb commands."""
         if self._kind == "ee_pose":
             return self._decode_poses(row)
         robot, q = self._robot, self._columns.units.invert(row)
@@ -243,6 +210,6 @@ class Actions:
 
 
 def _find_opening(gripper: GripperInfo, q: float) -> float:
-    """Return the opening of a gripper's joint, 0 closed … 1 open."""
+    """Return a gripper's opening, 0 closed … 1 open."""
     share = (q - gripper.closed) / (gripper.open - gripper.closed)
     return float(np.clip(share, 0.0, 1.0))

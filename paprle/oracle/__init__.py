@@ -1,14 +1,7 @@
-"""Independent judge of a command sequence: did it keep the motion invariants?
+"""Independent judge of a command sequence by the motion invariants.
 
-It looks at nothing but the numbers that were sent. It shares no code, no formula and
-no import with the gate: speed and acceleration are backward differences of commands in
-command time (one nominal period ``h`` a sample), and viability is asked directly, by
-adding up what a full brake from each command would still travel. NumPy and the
-standard library only.
-
-A finding is a bound plus a tolerance: the relative slack that the invariant itself
-grants (1e-9) and the rounding that a float64 position of that size brings along.
-A difference that touches a sample that is not finite is not judged: M1 has it already.
+It shares no code with the gate: backward differences at period ``h`` and summed full
+brakes, with relative slack 1e-9 and float64 rounding; M1 alone judges non-finite ones.
 """
 
 from __future__ import annotations
@@ -56,23 +49,18 @@ def check_commands(
     armed_at: Sequence[int] | None = None,
     q_start: npt.ArrayLike | None = None,
 ) -> Verdict:
-    """Judge a whole command sequence.
+    """Return the verdict on a whole command sequence.
 
-    Before the first sample the robot stood at ``q_start``, or at the first sample when
-    that is not given. Starting outside the position limits widens them to the start;
-    from there only inward motion is allowed.
+    The robot starts at rest at ``q_start`` or the first sample. A start outside
+    position limits widens them; then only inward motion is allowed.
 
     Args:
         q_cmd: Commands, shape (N, n), [rad] or [m].
-        limits: What they are held to.
-        t_ns: When each was sent, shape (N,), [ns]; T1 is judged when given.
-        armed_at: Samples at which the sequence starts anew at rest, because the gate
-            was armed there; sample 0 is one anyway.
-        q_start: Last command before the first sample, shape (n,), or the last two,
-            oldest first, shape (2, n), when the sequence starts in motion.
-
-    Returns:
-        The verdict.
+        limits: Limits of the commands.
+        t_ns: Stamps, shape (N,), [ns]; T1 needs them.
+        armed_at: Samples at which the gate was armed, at rest; 0 is one.
+        q_start: Last command before, shape (n,), or last two, oldest first, shape (2,
+            n), for a start in motion.
 
     Raises:
         ValueError: If shapes do not fit.
@@ -97,12 +85,12 @@ def check_commands(
 
 
 class CommandJudge:
-    """The same judge of a sequence without armings in between, in pieces.
+    """Judge of consecutive pieces without armings.
 
     Attributes:
-        n_samples: Number of commands judged.
-        counts: Number of samples in violation, by invariant judged.
-        violations: The first few findings of each invariant.
+        n_samples: Commands judged.
+        counts: Violating samples by invariant.
+        violations: First findings of each invariant.
     """
 
     def __init__(self, limits: Limits, q_start: npt.ArrayLike | None = None) -> None:
@@ -120,8 +108,8 @@ class CommandJudge:
 
         Args:
             q_cmd: Commands, shape (N, n), [rad] or [m].
-            dq_max: Velocity limits of each, shape (N, n).
-            t_ns: When each was sent, shape (N,), [ns].
+            dq_max: Velocity limits, shape (N, n).
+            t_ns: Stamps, shape (N,), [ns].
         """
         limits = replace(self._limits, dq_max=dq_max)
         c, V, stamps = _shaped(q_cmd, limits, t_ns)
@@ -140,7 +128,7 @@ class CommandJudge:
 
 
 class OracleStream:
-    """The same judge, one command at a time."""
+    """Judge of single commands."""
 
     def __init__(self, limits: Limits, q_start: npt.ArrayLike | None = None) -> None:
         self.limits = limits
@@ -156,15 +144,12 @@ class OracleStream:
         t_ns: int | None = None,
         dq_max: npt.ArrayLike | None = None,
     ) -> tuple[str, ...]:
-        """Judge the next command.
+        """Return the ``INVARIANTS`` keys that the next command broke.
 
         Args:
             q_cmd: Command, shape (n,).
-            t_ns: When it was sent, [ns]; T1 is judged when given.
-            dq_max: Velocity limits of this sample; ``limits.dq_max`` when absent.
-
-        Returns:
-            Keys of ``INVARIANTS`` that this command broke; empty when all is well.
+            t_ns: Stamp, [ns]; T1 needs it.
+            dq_max: Velocity limits; by default ``limits.dq_max``.
         """
         c = np.asarray(q_cmd, dtype=np.float64)[None, :]
         V = np.atleast_2d(self.limits.dq_max if dq_max is None else dq_max)
@@ -182,7 +167,7 @@ class OracleStream:
 
 
 def _shaped(q_cmd: npt.ArrayLike, limits: Limits, t_ns: Any) -> tuple[Vec, Vec, Any]:
-    """Return commands and V, both (N, n), and stamps, (N,), or raise."""
+    """Return commands and V, (N, n), and stamps, (N,), or raise."""
     n = len(limits.q_min)
     c = np.asarray(q_cmd, dtype=np.float64)
     if c.ndim != 2 or c.shape[1] != n:
@@ -197,7 +182,7 @@ def _shaped(q_cmd: npt.ArrayLike, limits: Limits, t_ns: Any) -> tuple[Vec, Vec, 
 
 
 def _segments(n: int, armed_at: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield (begin, end) of the stretches between armings."""
+    """Yield (begin, end) between armings."""
     cuts = sorted({0, n, *(int(k) for k in armed_at if 0 < k < n)})
     yield from zip(cuts[:-1], cuts[1:], strict=True)
 
@@ -209,7 +194,6 @@ def _note(
     counts: dict[str, int],
     shown: list[Violation],
 ) -> None:
-    """Add a block's findings to the tally."""
     if not finding.bad.any():
         return
     room = SHOWN - sum(found.invariant == key for found in shown)

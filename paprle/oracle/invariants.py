@@ -1,6 +1,6 @@
-"""The invariants themselves, and the limits by which commands are judged.
+"""Invariants and limits of commands.
 
-A new limit is a key of ``INVARIANTS``, a field of ``Limits``, and a finding of
+A new limit is a key of ``INVARIANTS``, a field of ``Limits`` and a finding of
 ``judge``.
 """
 
@@ -45,12 +45,11 @@ class Limits:
 
     Attributes:
         q_min: Lower position limits, shape (n,), [rad] or [m]; -inf: none.
-        q_max: Upper position limits, shape (n,); +inf: none.
-        dq_max: Velocity limits V, shape (n,), or one row a sample, shape (N, n).
+        q_max: Upper ones, shape (n,); +inf: none.
+        dq_max: Velocity limits V, shape (n,) or (N, n).
         ddq_max: Acceleration limits A, shape (n,).
-        h: Nominal period of a command, [s].
-        dddq_max: Jerk limits J, shape (n,); None: jerk is not judged.
-        joint_names: Names for messages; indices are used when empty.
+        h: Nominal command period, [s].
+        dddq_max: Jerk limits J, shape (n,); None: not judged.
 
     Raises:
         ValueError: If shapes differ or a number is no limit.
@@ -66,19 +65,13 @@ class Limits:
 
     @classmethod
     def of(cls, robot: Any, h: float, **others: Any) -> Limits:
-        """Return the limits of a robot, whose fields have the same names.
-
-        Args:
-            robot: ``RobotInfo``.
-            h: Nominal period of a command, [s].
-            others: Limits that stand for the robot's own.
-        """
+        """Return the limits of a ``RobotInfo``, at period ``h`` [s], with overrides."""
         shared = [part.name for part in fields(cls) if part.name != "h"]
         own = {name: getattr(robot, name) for name in shared if name not in others}
         return cls(h=h, **own, **others)
 
     def knows(self, invariant: str) -> bool:
-        """Return whether it has what an invariant is judged by."""
+        """Return whether the limits of an invariant are given."""
         name = OPTIONAL.get(invariant)
         return name is None or getattr(self, name) is not None
 
@@ -104,7 +97,7 @@ class Limits:
             raise ValueError("limits: expected q_min <= q_max for every joint")
 
     def count_turning(self) -> float:
-        """Return how many periods J leaves for turning A to −A; may be infinite."""
+        """Return the periods to turn A to −A within J; may be infinite."""
         if self.dddq_max is None:
             return 1.0
         with np.errstate(divide="ignore", over="ignore"):
@@ -113,12 +106,12 @@ class Limits:
 
     @property
     def n_turning(self) -> int:
-        """Periods that J leaves for turning the acceleration from A to −A."""
+        """Periods to turn the acceleration from A to −A within J."""
         return max(1, int(self.count_turning()))
 
 
 class History(NamedTuple):
-    """Memory of the judge between samples; NaN where unknown."""
+    """Past of the judge; NaN where unknown."""
 
     c: Vec  # last command
     v: Vec  # its velocity
@@ -129,7 +122,7 @@ class History(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Values, allowed values and where they disagree; all of shape (N, n)."""
+    """Values, limits and violations, all of shape (N, n)."""
 
     value: Vec
     limit: Vec
@@ -137,7 +130,7 @@ class Finding(NamedTuple):
 
 
 def begin_history(start: npt.ArrayLike, limits: Limits) -> History:
-    """Return the memory before the first sample, from one or two past commands."""
+    """Return the memory of one or two past commands."""
     past = np.atleast_2d(np.array(start, dtype=np.float64))
     past[~np.isfinite(past)] = np.nan
     v = (past[-1] - past[0]) / limits.h
@@ -183,14 +176,14 @@ def judge(
 
 
 def _judge_position(c: Vec, lower: Vec, upper: Vec) -> Finding:
-    """M2, within limits that a start outside has widened."""
+    """M2, within limits widened by a start outside."""
     above = c > upper + ABSOLUTE
     bad = above | (c < lower - ABSOLUTE)
     return Finding(c, np.where(above, upper, lower), bad)
 
 
 def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
-    """Return speeds of M3, (n_turning + N, n): V, or braking to a lowered V at A."""
+    """Return M3's speeds, (n_turning + N, n): V, or braking to a lowered V at A."""
     # Where the jerk is limited, braking takes a while to begin. How long is bounded by
     # the time in which J turns the acceleration around, so what counts is what a
     # limiter without J might have had at any time since.
@@ -203,7 +196,7 @@ def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
 
 
 def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Finding:
-    """M3: at most the allowed speed; with J, its maximum while acceleration turned."""
+    """M3; with J, the allowed maximum while acceleration turned."""
     n_before = len(allowed) - len(v)
     if limits.dddq_max is None:
         limit = allowed[n_before:]
@@ -215,7 +208,7 @@ def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Find
 
 
 def _judge_acceleration(a: Vec, V: Vec, limits: Limits, rounding: Vec) -> Finding:
-    """M4: the difference of two velocities."""
+    """M4: velocity differences."""
     slack = RELATIVE * V / limits.h + 2 * rounding / limits.h**2
     return Finding(
         a,
@@ -225,13 +218,13 @@ def _judge_acceleration(a: Vec, V: Vec, limits: Limits, rounding: Vec) -> Findin
 
 
 def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> Finding:
-    """M5: the difference of two accelerations."""
+    """M5: acceleration differences."""
     limit = np.broadcast_to(dddq_max, jerk.shape)
     return Finding(jerk, limit, np.abs(jerk) > limit + slack)
 
 
 def _judge_viability(c: Vec, v: Vec, lower: Vec, upper: Vec, limits: Limits) -> Finding:
-    """V1: a brake from the next command on, speeds s - g, s - 2g, …, ends in bounds."""
+    """V1: braking at s - g, s - 2g, … from the next command ends in bounds."""
     # The brake sends speeds s - g, s - 2g, … with s = abs(v), g = A h, as long as they
     # are positive: those are the first m = floor(s / g) of them. Summed, each for one
     # period, they travel h (m s - g m (m + 1) / 2).

@@ -1,4 +1,4 @@
-"""The judge's verdict on commands."""
+"""Verdict on commands."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from paprle.oracle.invariants import INVARIANTS
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """One command that broke one invariant.
+    """A command that broke an invariant.
 
     Attributes:
         invariant: Key of ``INVARIANTS``.
-        index: Index of the sample.
-        joint: Index of the joint; -1 when it concerns all.
-        value: What was found: position, velocity, acceleration, where a full brake
-            would end (V1), or time since the last command (T1).
-        limit: What was allowed.
+        index: Sample.
+        joint: Joint; -1 for all.
+        value: Position, velocity, acceleration, end of a full brake (V1) or time since
+            the last command (T1).
+        limit: Allowed value.
     """
 
     invariant: str
@@ -33,11 +33,9 @@ class Verdict:
     """Findings of the judge.
 
     Attributes:
-        n_samples: Number of commands judged.
-        counts: Number of samples in violation, by invariant judged; T1
-            is judged only when there are stamps, M5 when there is J.
-        violations: The first few findings of each invariant, in order of samples.
-        joint_names: Names for the text.
+        n_samples: Commands judged.
+        counts: Violating samples by invariant; T1 needs stamps, M5 needs J.
+        violations: First findings of each invariant, by sample.
     """
 
     n_samples: int
@@ -52,7 +50,7 @@ class Verdict:
 
     @property
     def n_violations(self) -> int:
-        """Number of (sample, invariant) pairs in violation."""
+        """Number of violating (sample, invariant) pairs."""
         return sum(self.counts.values())
 
     def __str__(self) -> str:

@@ -1,14 +1,10 @@
-"""Contract suites that plug-ins inherit, inside this project and outside of it.
+"""Contract suites that plug-ins inherit, with hooks to fill; needs pytest.
 
-A suite is a class of tests with hooks to fill::
-
-    from paprle.testing import LeaderContract
+::
 
     class TestMyLeader(LeaderContract):
         def make_leader(self, clock):
             return MyLeader(MyConfig(port=self.emulator.port), clock)
-
-Needs pytest; nothing at run time imports this package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The contract of a camera, as tests that its plug-in inherits."""
+"""Contract tests of cameras."""
 # ruff: noqa: ARG002, D102, S101 - tests: the name is the sentence
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ _LATE = 1.0  # [s] chosen: what a busy machine may add to it
 
 
 class CameraContract(ABC):
-    """Tests that any camera passes; fill ``make_camera`` and, if needed, the hooks."""
+    """Tests of any camera; fill ``make_camera`` and optional hooks."""
 
     @abstractmethod
     def make_camera(self, clock: ManualClock) -> Camera:
-        """Return a new camera that is not opened yet."""
+        """Return a new, unopened camera."""
 
     def unplug(self, camera: Camera) -> None:
-        """Pull the camera's plug; leave as it is where there is nothing to pull."""
+        """Unplug the camera, if possible."""
         pytest.skip("this camera has no plug")
 
     @pytest.fixture
     def clock(self) -> ManualClock:
-        """Return the clock of the camera under test."""
+        """Return the camera's clock."""
         return ManualClock()
 
     @pytest.fixture
@@ -121,7 +121,7 @@ class CameraContract(ABC):
     def test_unplugged_camera_gives_no_image(
         self, camera: Camera, clock: ManualClock
     ) -> None:
-        """A pulled plug may never look like a scene that stands still."""
+        """An unplugged camera differs from a still scene."""
         self.take(camera, clock)
 
         self.unplug(camera)

@@ -1,8 +1,6 @@
-"""Faults 1 to 10 of a live leader, as tests that its plug-in inherits.
+"""Contract tests of a live leader's faults 1 to 10, on an emulated device.
 
-A hand at an emulated device drives a whole session in virtual time, and the device
-misbehaves. What a device cannot do wrong is left out of ``EmulatedHand.faults``, with
-the reason beside it; its tests are then skipped.
+Faults absent from ``EmulatedHand.faults`` are skipped.
 """
 # ruff: noqa: D102, S101 - tests: the name is the sentence
 
@@ -31,22 +29,20 @@ _PIPER = ("follower=piper", "env=kinematic")
 
 
 class LeaderFaultsContract(ABC):
-    """Tests of faults that any live leader passes; fill the two hooks.
+    """Fault tests of any live leader; fill the two hooks.
 
     Attributes:
-        words: The command line's words of the leader.
-        silence: For how long nothing may come before the robot brakes, [s].
-        release: For how long the dead-man is let go of before it counts, [s].
-        mends: The device can come back once it was off.
-        has_deadman: The device has one.
-        stops: How long the emulated hand takes to stand still, [s].
-        aligns: Its joints drive joints, so that a press takes the robot to them
-            first, slowly.
-        loses: For how long it may have lost track, or leapt, before that counts, [s].
-        tremor: How far the emulated hand moves a joint while it rests, [rad].
-        endures_garbage: Its samples stay correct while garbage arrives.
-        is_gesture: Its dead-man is a gesture, which the leader itself waits for.
-        has_rest: Its axes have positions from plugging in; keys do not.
+        words: Command-line words of the leader.
+        silence: Silence after which the robot brakes, [s].
+        release: Least release of the dead-man, [s].
+        mends: The device can return once off.
+        stops: Stopping time of the emulated hand, [s].
+        aligns: Joints drive joints, so a press first moves the robot slowly to them.
+        loses: Accepted duration of lost tracking or leaps, [s].
+        tremor: Joint motion of the resting hand, [rad].
+        endures_garbage: Samples stay correct during garbage.
+        is_gesture: The dead-man is a gesture, delayed by the leader.
+        has_rest: Axes have positions from plugging in, unlike keys.
     """
 
     words: tuple[str, ...]
@@ -64,14 +60,14 @@ class LeaderFaultsContract(ABC):
 
     @abstractmethod
     def make_hand(self, leader: Leader, clock: Clock) -> EmulatedHand:
-        """Return a hand at the device of an open leader."""
+        """Return a hand at an open leader's device."""
 
     def make_session(self) -> SteppedSession:
         return SteppedSession(self.words, self.make_hand)
 
     @pytest.fixture
     def session(self) -> Iterator[SteppedSession]:
-        """Yield a session whose hand moves the robot; the oracle judges it at last."""
+        """Yield a session with a moving hand; the oracle judges its end."""
         session = self.make_session()
         session.engage()
         session.hand.speed = _MOVING
@@ -87,7 +83,7 @@ class LeaderFaultsContract(ABC):
         session.hand.fault = fault
 
     def brake(self, session: SteppedSession, within: float) -> None:
-        """Go on until the robot must stand, and see that it does."""
+        """Step until the robot must stand, and check it."""
         info = session.session.plan.robot.info
         session.step(within + float((info.dq_max / info.ddq_max).max()) + 3 * H)
         still = session.q_cmd
@@ -95,7 +91,7 @@ class LeaderFaultsContract(ABC):
         assert (session.q_cmd == still).all(), "the robot stands"
 
     def check_needs_a_press(self, session: SteppedSession) -> None:
-        """The device works and the hand moves; nothing follows before a press."""
+        """Check that motion of the hand has no effect before a press."""
         session.hand.fault, still = "", session.q_cmd
         if not self.mends:
             return
@@ -116,7 +112,7 @@ class LeaderFaultsContract(ABC):
         assert session.find_reach(since) > 1e-3, "and then it is followed"
 
     def check_is_slow(self, session: SteppedSession, since: int) -> None:
-        """See that no joint went faster than in slow moves from a command on."""
+        """Check for slow moves from a command on."""
         plan = session.session.plan
         q, h = np.array(session.commands[since:]), 1e-9 * session.session.gate_ns
         fastest = plan.resolved.session.speed * plan.robot.info.dq_max
@@ -124,7 +120,7 @@ class LeaderFaultsContract(ABC):
         assert (np.abs(np.diff(q, axis=0)) <= fastest * h * (1.0 + 1e-6)).all()
 
     def check_is_let_go(self, session: SteppedSession) -> None:
-        """The session is clutched, and has been engaged once."""
+        """Check that the session is clutched and was engaged once."""
         assert session.state == "CLUTCHED"
         assert session.n_engaged == 1, "it does not engage to and fro"
 

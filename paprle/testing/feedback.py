@@ -1,4 +1,4 @@
-"""The contract of a feedback law, as tests that its plug-in inherits."""
+"""Contract tests of feedback laws."""
 # ruff: noqa: D102, S101 - tests: the name is the sentence
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from paprle.contracts.types import Vec, readonly
 
 
 def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
-    """Return inputs with everything measured, of an arm and its gripper."""
+    """Return fully measured inputs of an arm and its gripper."""
     rng = np.random.default_rng(seed)
     m = n_arm + 1
 
@@ -58,7 +58,7 @@ def make_feedback_input(n_arm: int = 6, seed: int = 0) -> FeedbackInput:
 
 
 class FeedbackLawContract(ABC):
-    """Tests that any law passes; fill ``make_law`` and, if needed, ``make_inputs``."""
+    """Tests of any law; fill ``make_law`` and optionally ``make_inputs``."""
 
     n_arm = 6
     """Arm joints of the leader in ``make_inputs``; a gripper follows them."""
@@ -68,7 +68,7 @@ class FeedbackLawContract(ABC):
         """Return the law under test."""
 
     def make_inputs(self, seed: int = 0) -> FeedbackInput:
-        """Return one set of ordinary inputs, the same for the same seed."""
+        """Return ordinary inputs by seed."""
         return make_feedback_input(self.n_arm, seed)
 
     @pytest.fixture
@@ -88,7 +88,7 @@ class FeedbackLawContract(ABC):
         assert np.isfinite(tau).all()
 
     def test_the_same_inputs_give_the_same_torques(self, law: FeedbackLaw[Any]) -> None:
-        """Its only memory is the state that it returns."""
+        """The returned state is the only memory."""
         inputs, state = self.make_inputs(), law.initial()
         law_2 = self.make_law()
 
@@ -151,7 +151,7 @@ class FeedbackLawContract(ABC):
     def test_falls_with_position_no_steeper_than_it_declares(
         self, law: FeedbackLaw[Any], seed: int
     ) -> None:
-        """F2 adds up what laws declare; here with all references standing still."""
+        """Stiffness is declared for F2; references stand still here."""
         inputs = self.make_inputs(seed)
         _, state = law.compute(inputs, law.initial())
         local, delayed = law.stiffness(inputs)

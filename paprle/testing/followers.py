@@ -1,4 +1,4 @@
-"""The contract of a follower, as tests that its plug-in inherits."""
+"""Contract tests of followers."""
 # ruff: noqa: ARG002, D102, S101 - tests: the name is the sentence
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _CYCLES_TIME = 2.0  # [s] chosen: 20 ms a cycle is a blocked call on any machine
 
 
 class FollowerContract(ABC):
-    """Tests that any follower passes; fill ``make_follower``."""
+    """Tests of any follower; fill ``make_follower``."""
 
     settle_time = 2.0
     """Time the follower under test has to reach a small step, [s]."""
@@ -28,15 +28,15 @@ class FollowerContract(ABC):
 
     @abstractmethod
     def make_follower(self, clock: ManualClock) -> Follower:
-        """Return a new follower that is not opened yet."""
+        """Return a new, unopened follower."""
 
     def unplug(self, follower: Follower) -> None:
-        """Pull the robot's plug; leave as it is where there is nothing to pull."""
+        """Unplug the robot, if possible."""
         pytest.skip("this follower has no plug")
 
     @pytest.fixture
     def clock(self) -> ManualClock:
-        """Return the clock of the follower under test."""
+        """Return the follower's clock."""
         return ManualClock()
 
     @pytest.fixture
@@ -50,7 +50,7 @@ class FollowerContract(ABC):
     def cycle(
         self, follower: Follower, clock: ManualClock, q_cmd: np.ndarray
     ) -> FollowerState:
-        """Read, write and advance one period; return what was read."""
+        """Read, write, advance one period, and return the reading."""
         state = follower.read()
         follower.write(q_cmd)
         clock.advance(1 / self.info.rate)
@@ -185,7 +185,7 @@ class FollowerContract(ABC):
 def check_state(
     robot: RobotInfo, state: FollowerState, objects: Sequence[str] = ()
 ) -> None:
-    """Check that a state is complete, finite, read-only and of the right shape."""
+    """Check that a state is complete, finite, read-only and well-shaped."""
     n = len(robot.joint_names)
     vectors = [state.q, state.dq] + ([] if state.tau is None else [state.tau])
     for values in vectors:

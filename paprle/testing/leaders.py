@@ -1,4 +1,4 @@
-"""The contract of a leader, as tests that its plug-in inherits."""
+"""Contract tests of leaders."""
 # ruff: noqa: ARG002, D102, S101 - tests: the name is the sentence
 
 from __future__ import annotations
@@ -22,22 +22,22 @@ _SOON = 400  # chosen: ticks within which an opened leader has said something
 
 
 class LeaderContract(ABC):
-    """Tests that any leader passes; fill ``make_leader`` and, if needed, the hooks."""
+    """Tests of any leader; fill ``make_leader`` and optional hooks."""
 
     @abstractmethod
     def make_leader(self, clock: ManualClock) -> Leader:
-        """Return a new leader that is not opened yet."""
+        """Return a new, unopened leader."""
 
     def stimulate(self, leader: Leader, clock: ManualClock) -> None:  # noqa: B027
-        """Make the device send something; called before each tick of the clock."""
+        """Make the device send; called before each tick."""
 
     def unplug(self, leader: Leader) -> None:
-        """Pull the device's plug; leave as it is where there is nothing to pull."""
+        """Unplug the device, if possible."""
         pytest.skip("this leader has no plug")
 
     @pytest.fixture
     def clock(self) -> ManualClock:
-        """Return the clock of the leader under test."""
+        """Return the leader's clock."""
         return ManualClock()
 
     @pytest.fixture
@@ -49,7 +49,7 @@ class LeaderContract(ABC):
         leader.close()
 
     def tick(self, leader: Leader, clock: ManualClock) -> LeaderSample | None:
-        """Advance one period and return the leader's newest sample."""
+        """Advance one period and return the newest sample."""
         self.stimulate(leader, clock)
         clock.advance(_STEP)
         return leader.latest()
@@ -156,7 +156,7 @@ class LeaderContract(ABC):
     def test_unplugged_device_goes_stale_or_invalid(
         self, leader: Leader, clock: ManualClock
     ) -> None:
-        """A pulled plug may never look like a hand that holds still."""
+        """An unplugged device differs from a still hand."""
         self.first(leader, clock)
 
         self.unplug(leader)
@@ -170,7 +170,7 @@ class LeaderContract(ABC):
 
 
 class AutomaticLeaderContract(LeaderContract):
-    """More tests, of a leader that no person holds (``is_human`` is False)."""
+    """Further tests of leaders without a person (``is_human`` is False)."""
 
     longest = 120.0
     """Longest time that one episode of the leader under test takes, [s]."""
@@ -234,7 +234,7 @@ class AutomaticLeaderContract(LeaderContract):
 
 
 def _flatten(sample: LeaderSample) -> np.ndarray:
-    """Return every number that a sample commands, shape (k,)."""
+    """Return all commanded numbers, shape (k,)."""
     parts = []
     for limb in sorted(sample.limbs):
         command = sample.limbs[limb]

@@ -1,4 +1,4 @@
-"""The contract of a link, as tests that its plug-in inherits."""
+"""Contract tests of links."""
 # ruff: noqa: D102, S101 - tests: the name is the sentence
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ _LARGEST = 4096  # [bytes] spec: safety.md A7: packets are never larger
 
 
 class LinkContract(ABC):
-    """Tests that any link passes; fill ``make_link``."""
+    """Tests of any link; fill ``make_link``."""
 
     @abstractmethod
     def make_link(self, *, is_leader: bool) -> Link:
-        """Return a new end that is not opened yet; both ends meet when opened."""
+        """Return a new, unopened end; open ends are connected."""
 
     @pytest.fixture
     def ends(self) -> Iterator[tuple[Link, Link]]:
-        """Yield both ends, open: the leader's and the follower's."""
+        """Yield open leader and follower ends."""
         leader, follower = (
             self.make_link(is_leader=True),
             self.make_link(is_leader=False),
@@ -38,7 +38,7 @@ class LinkContract(ABC):
         follower.close()
 
     def carry(self, sender: Link, receiver: Link, data: bytes) -> list[bytes]:
-        """Send until something arrives; return it."""
+        """Send until data arrives, and return it."""
         end = time.monotonic() + _PATIENCE
         while time.monotonic() < end:
             sender.send(data)

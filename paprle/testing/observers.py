@@ -1,4 +1,4 @@
-"""The contracts of those who watch and advise, as tests that a plug-in inherits."""
+"""Contract tests of observers and advisors."""
 # ruff: noqa: D102, S101 - tests: the name is the sentence
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ _N_VIEWS = 20  # chosen: enough to meet what changes from view to view
 
 
 class _WatcherContract:
-    """The robot and the views given to observers and advisors."""
+    """Robot and views for observers and advisors."""
 
     robot: RobotInfo = make_robot_info(has_gripper=True, n_limbs=2)
     """The robot of the session; another one where the plug-in needs its URDF."""
 
     def make_views(self, clock: ManualClock) -> Iterator[SessionView]:
-        """Yield views of a session: driven, held, stopped, and driven again."""
+        """Yield views: driven, held, stopped, and driven again."""
         states = [
             (SessionState.ENGAGED, GateState.ENGAGED, ""),
             (SessionState.CLUTCHED, GateState.HOLD, "lag (the robot stays behind)"),
@@ -48,16 +48,16 @@ class _WatcherContract:
 
     @pytest.fixture
     def clock(self) -> ManualClock:
-        """Return the clock of the plug-in under test."""
+        """Return the plug-in's clock."""
         return ManualClock()
 
 
 class ObserverContract(_WatcherContract, ABC):
-    """Tests that any observer passes; fill ``make_observer``."""
+    """Tests of any observer; fill ``make_observer``."""
 
     @abstractmethod
     def make_observer(self, clock: ManualClock) -> Observer:
-        """Return a new observer that is not opened yet."""
+        """Return a new, unopened observer."""
 
     @pytest.fixture
     def observer(self, clock: ManualClock) -> Iterator[Observer]:
@@ -104,14 +104,14 @@ class ObserverContract(_WatcherContract, ABC):
 
 
 class AdvisorContract(_WatcherContract, ABC):
-    """Tests that any advisor passes; fill ``make_advisor`` and any hooks needed."""
+    """Tests of any advisor; fill ``make_advisor`` and optional hooks."""
 
     @abstractmethod
     def make_advisor(self, clock: ManualClock) -> Advisor:
-        """Return a new advisor that is not opened yet."""
+        """Return a new, unopened advisor."""
 
     def make_frames(self, clock: ManualClock) -> Mapping[str, Frame]:  # noqa: ARG002
-        """Return the images that the advisor under test is given; none of them."""
+        """Return the advisor's images, by default none."""
         return {}
 
     @pytest.fixture

@@ -1,4 +1,4 @@
-"""A robot description with chosen limits and no URDF, for tests of what comes after."""
+"""Robot description with chosen limits and no URDF."""
 
 from __future__ import annotations
 
@@ -22,21 +22,10 @@ def make_robot_info(  # noqa: PLR0913 - limits have names, and all are optional
     n_limbs: int = 1,
     has_gripper: bool = False,
 ) -> RobotInfo:
-    """Return a robot of equal limbs.
+    """Return a robot of equal limbs; ``urdf_path`` names no file.
 
-    Args:
-        n_joints: Arm joints a limb.
-        q_min: Lower limits of all joints, a number or shape (n,), [rad].
-        q_max: Upper limits, [rad].
-        dq_max: Velocity limits, [rad/s].
-        ddq_max: Acceleration limits, [rad/s²].
-        dddq_max: Jerk limits, [rad/s³]; None: none.
-        home: Home, [rad].
-        n_limbs: Limbs.
-        has_gripper: Each limb has one more joint, its gripper.
-
-    Returns:
-        The robot; ``urdf_path`` names no file.
+    Limits are a number or shape (n,), in [rad], [rad/s], [rad/s²] and [rad/s³]. A
+    gripper is one more joint of each limb.
     """
     names: list[str] = []
     limbs = []

@@ -1,4 +1,4 @@
-"""Checks of leader samples, and feedback to answer them with."""
+"""Checks of leader samples, and feedback for them."""
 # ruff: noqa: S101 - checks of a test suite
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNIT = 1e-9  # chosen: rounding of a rotation matrix, not an error of a device
 def make_feedback(
     state: SessionState, *, stamp_ns: int = 0, episode: int = 0
 ) -> Feedback:
-    """Return the feedback of a session in this state."""
+    """Return the feedback of a session state."""
     return Feedback(
         stamp_ns=stamp_ns,
         state=state,
@@ -34,7 +34,7 @@ def make_feedback(
 
 
 def check_info(info: LeaderInfo) -> None:
-    """Check that a leader describes itself completely."""
+    """Check that a leader's info is complete."""
     assert info.limbs, "a leader has at least one limb"
     assert len(set(info.limbs)) == len(info.limbs), "limb names are unique"
     assert info.emits in {"joints", "pose", "axes"}
@@ -55,7 +55,7 @@ def check_info(info: LeaderInfo) -> None:
 
 
 def check_sample(info: LeaderInfo, sample: LeaderSample) -> None:
-    """Check that a sample is what its leader declared: complete, finite, read-only."""
+    """Check that a sample is as declared, complete, finite and read-only."""
     assert set(sample.limbs) <= set(info.limbs)
     assert isinstance(sample.stamp_ns, int)
     assert isinstance(sample.seq, int)

@@ -1,4 +1,4 @@
-"""A whole session in virtual time; its leader is an emulated device in a hand."""
+"""Session in virtual time, led by an emulated device."""
 # ruff: noqa: S101 - part of a test suite
 
 from __future__ import annotations
@@ -22,24 +22,18 @@ _SAID = 8 * H  # [s] chosen: a device of 30 Hz has told of its dead-man by then
 
 
 class EmulatedHand(ABC):
-    """A person at an emulated device, as far as a session notices.
-
-    A test sets the attributes; ``tick`` lets the device say so.
+    """A person at an emulated device; tests set the attributes.
 
     Attributes:
-        faults: What can go wrong with this device: ``off``, it says nothing; ``late``,
-            what it says is kept back and comes at once when the fault ends;
-            ``delayed``, all it says comes 0.3 s later; ``garbage``; ``leap``, a motion
-            that no hand makes; ``lost``, it does not know where it is; ``repeats``,
-            each message comes again, older ones too; ``lapse``, tracking is lost and
-            comes back at once, with another number of the press that is held;
-            ``reconnect``, the device's connection is another one from then on.
-        speed: Of the hand, [m/s], or deflection of its first axis.
-        is_held: It holds the dead-man, in the device's own way.
-        opening: Of the trigger that closes the gripper, 0 closed … 1 open.
-        fault: What is wrong at the moment; empty: nothing.
-        n_refused: Messages that whoever reads the device has refused so far; None:
-            nobody counts.
+        faults: Possible faults: ``off``, silence; ``late``, messages held until the
+            fault ends; ``delayed`` by 0.3 s; ``garbage``; ``leap``; ``lost`` tracking;
+            ``repeats`` of older messages; ``lapse``, lost tracking that returns with a
+            new press number; ``reconnect``.
+        speed: Hand speed, [m/s], or deflection of its first axis.
+        is_held: The dead-man is held.
+        opening: Gripper trigger, 0 closed … 1 open.
+        fault: Present fault or empty.
+        n_refused: Messages refused by the reader; None: not counted.
     """
 
     faults: ClassVar[frozenset[str]] = frozenset({"off"})
@@ -53,21 +47,19 @@ class EmulatedHand(ABC):
 
     @abstractmethod
     def tick(self) -> None:
-        """Let the device send the hand's motion, ``H`` after the last time."""
+        """Send the hand's motion, ``H`` after the last time."""
 
     def close(self) -> None:  # noqa: B027 - most have nothing
-        """Put the device away."""
+        """Close the device."""
 
 
 class SteppedSession:
-    """A session, its robot's commands and the hand that drives it.
+    """A session, its robot's commands and its hand.
 
     Attributes:
-        leader: The leader, open.
-        hand: The hand at its device.
-        commands: What was commanded in each period of the gate, shape (n,) each.
-        states: The session's state after each tick.
-        times: What each tick took: leader, session and gate, [s].
+        commands: Gate commands, shape (n,) each.
+        states: Session state after each tick.
+        times: Computing times of leader, session and gate by tick, [s].
     """
 
     def __init__(
@@ -77,13 +69,13 @@ class SteppedSession:
         robot: tuple[str, ...] = ("follower=piper", "env=kinematic"),
         name: str = ALONE,
     ) -> None:
-        """Open it.
+        """Open the session.
 
         Args:
-            words: Of the command line: the leader and its settings.
-            make_hand: Makes the hand at the leader's device.
-            robot: The rest of the command line.
-            name: Of the leader, where there are several.
+            words: Leader words of the command line.
+            make_hand: Returns the hand at the device.
+            robot: Other words.
+            name: Leader name, if several.
         """
         fixed = ("session.clock=virtual", "record.dir=null")
         resolved = resolve((*words, *robot, *fixed))
@@ -105,7 +97,7 @@ class SteppedSession:
         return np.array(self.session.status["q_cmd"])
 
     def step(self, time: float = H) -> SteppedSession:
-        """Go on for a time, [s]."""
+        """Advance by a time, [s]."""
         session = self.session
         end_ns = session.next_tick_ns + round(time * 1e9)
         while session.next_tick_ns < end_ns:
@@ -124,7 +116,7 @@ class SteppedSession:
             self.commands.append(self.q_cmd)
 
     def until(self, state: str, time: float = 20.0) -> SteppedSession:
-        """Go on until a state, for ``time`` [s] at most."""
+        """Advance until a state, ``time`` [s] at most."""
         for _ in range(round(time / H)):
             if self.state == state:
                 return self
@@ -132,7 +124,7 @@ class SteppedSession:
         raise AssertionError(f"never {state}: {self.state}, {self.session.core.note}")
 
     def engage(self) -> SteppedSession:
-        """Take hold of the device anew, and press what starts."""
+        """Regrip the device and press start."""
         self.hand.is_held = False
         if self.states:
             self.step(0.5)
@@ -146,23 +138,23 @@ class SteppedSession:
         return self.until("ENGAGED")
 
     def press_enter(self) -> None:
-        """Ask to engage at the keyboard of the session."""
+        """Press the keyboard's engage key."""
         actions = self.session.actions
         self.session.actions = actions._replace(engage=actions.engage + 1)
 
     @property
     def n_engaged(self) -> int:
-        """The number of times that motion has begun so far."""
+        """Number of motion starts."""
         states = np.array(["", *self.states])
         return int(((states[1:] == "ENGAGED") & (states[:-1] != "ENGAGED")).sum())
 
     def find_reach(self, since: int = 0) -> float:
-        """Return how far any joint was from where it was, [rad]."""
+        """Return the largest joint displacement, [rad]."""
         q = np.array(self.commands[since:])
         return float(np.abs(q - q[0]).max())
 
     def judge(self) -> None:
-        """Hold all commands against the robot's limits, by the oracle."""
+        """Check all commands by the oracle."""
         info = self.session.plan.robot.info
         limits = Limits.of(info, 1e-9 * self.session.gate_ns)
         verdict = check_commands(
@@ -171,6 +163,6 @@ class SteppedSession:
         assert verdict.is_ok, str(verdict)
 
     def close(self) -> None:
-        """Close the session and put the device away."""
+        """Close the session and the device."""
         self.session.close()
         self.hand.close()

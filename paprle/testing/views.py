@@ -1,4 +1,4 @@
-"""A session's view of chosen content, for tests of who watches."""
+"""Views of a session for tests."""
 
 from __future__ import annotations
 
@@ -13,15 +13,9 @@ from paprle.contracts.types import GateState, RobotInfo, SessionState, readonly
 def make_session_view(
     robot: RobotInfo, stamp_ns: int = 1_000_000_000, **fields: Any
 ) -> SessionView:
-    """Return a view of a session whose robot stands at home and is driven.
+    """Return a view of a driven robot at home; ``fields`` override.
 
-    Args:
-        robot: The robot.
-        stamp_ns: Of everything that has a stamp, [ns].
-        fields: What is otherwise, by the names of ``SessionView``.
-
-    Returns:
-        The view.
+    All stamps are ``stamp_ns``, [ns].
     """
     n, limbs = len(robot.joint_names), [limb.name for limb in robot.limbs]
     none, zeros = readonly(np.full(n, np.nan)), readonly(np.zeros(n))

@@ -1,4 +1,4 @@
-"""One limb as the classifier needs it: poses, limits, and what is left to a target."""
+"""A limb's poses, limits and distance to a target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT_SPEED = 0.97  # chosen: share of V
 
 
 def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
-    """Return what the IK of a limb is asked for, from the resolved config."""
+    """Return the IK request of a limb, by the resolved config."""
     ik = config.get("ik") or {}
     own = (ik.get("limbs") or {}).get(limb.name) or {}
     given = {**ik, **{key: value for key, value in own.items() if value is not None}}
@@ -33,7 +33,7 @@ def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
 
 
 class Arm:
-    """A limb with pinocchio data of its own, so that any thread may judge it."""
+    """A limb with its own pinocchio data, for any thread."""
 
     def __init__(
         self, limb: Limb, robot: RobotInfo, gate: GateSettings, asked: Asked
@@ -47,15 +47,14 @@ class Arm:
         self.ddq_max = robot.ddq_max[limb.indices]
 
     def find_obstacle(self, q: Vec, dq: Vec, target: Vec) -> tuple[str, str, bool]:
-        """Find what keeps the joints from a pose.
+        """Return kind and words of an obstacle to a pose, and whether it is final.
+
+        No motion from this posture passes a final one.
 
         Args:
-            q: Positions asked for, shape (n_l,), [rad] or [m].
-            dq: Their velocity.
+            q: Requested positions, shape (n_l,), [rad] or [m].
+            dq: Velocity.
             target: Pose row, shape (7,).
-
-        Returns:
-            Kind and words, and whether no motion from this posture leads there.
         """
         is_met, in_way = descend(self.limb, self.asked, q, target, self.bounds)
         names = self.limb.joint_names
@@ -69,26 +68,24 @@ class Arm:
         return "acceleration", "acceleration", False
 
     def find_fastest(self, dq: Vec) -> str:
-        """Return which joint is at V, velocities of shape (n_l,); empty: none."""
+        """Return the joint at V, for ``dq`` of (n_l,); empty: none."""
         fast = np.flatnonzero(np.abs(dq) >= AT_SPEED * self.limb.dq_max)
         return f"{self.limb.joint_names[fast[0]]} at its top speed" if len(fast) else ""
 
     def find_pinned(self, q: Vec) -> str:
-        """Return which joint is asked beyond its limit, q of (n_l,); empty: none."""
+        """Return the joint asked beyond its limit, q of (n_l,); empty: none."""
         low, high = self.bounds
         places = np.flatnonzero((q < low - AT_BOUND) | (q > high + AT_BOUND))
         return f"{self.limb.joint_names[places[0]]} at its limit" if len(places) else ""
 
     def find_gap(self, q: Vec, way: Sequence[pin.SE3]) -> tuple[float, float]:
-        """Return how far joints are from a way of poses, [m] and [rad].
+        """Return the distance to the nearest of a way's poses, [m] and [rad].
+
+        The angle is 0 if not requested; NaN where joints are not measured.
 
         Args:
             q: Joints, shape (n_l,); NaN: not measured.
-            way: T_base_eef of instants that follow each other, at least one.
-
-        Returns:
-            Distance and angle to the nearest point; 0 for an angle that nobody asks
-            for; NaN where joints were not measured.
+            way: One or more consecutive T_base_eef.
         """
         T = self.limb.fk(q)
         ends = list(zip(way, way[1:], strict=False)) or [(way[0], way[0])]
@@ -98,21 +95,18 @@ class Arm:
         return pos, min(self._find_angle(T.rotation, a, b) for a, b in ends)
 
     def find_joint_gap(self, q: Vec, way: Sequence[Vec]) -> tuple[float, float]:
-        """Return how far joints are from all that they were asked for.
+        """Return hand, [m], and joint distance, [rad] or [m], to requested joints.
 
         Args:
             q: Joints, shape (n_l,).
-            way: Joints asked for at instants that follow each other, at least one.
-
-        Returns:
-            Distance of the hand, [m], and of the farthest joint, [rad] or [m].
+            way: One or more consecutive requests.
         """
         pos, _ = self.find_gap(q, [self.limb.fk(one) for one in way])
         beside = np.abs(q - np.clip(q, np.min(way, axis=0), np.max(way, axis=0)))
         return pos, float(beside.max())
 
     def _find_angle(self, R: Vec, begin: pin.SE3, end: pin.SE3) -> float:
-        """Return the angle to a way between two orientations, without free axes."""
+        """Return the angle to a way of orientations, without free axes."""
         turn = pin.log3(begin.rotation.T @ end.rotation)
         own = pin.log3(begin.rotation.T @ R)
         R_near = begin.rotation @ pin.exp3(_clip_share(own, turn) * turn)
@@ -121,18 +115,18 @@ class Arm:
 
 
 def to_way(rows: Sequence[Vec]) -> list[pin.SE3]:
-    """Return the poses of rows (7,) that are whole."""
+    """Return the poses of complete rows (7,)."""
     return [row_to_pose(row) for row in rows if np.isfinite(row).all()]
 
 
 def _clip_share(point: Vec, way: Vec) -> float:
-    """Return which share of a way from 0 a point is nearest to."""
+    """Return the nearest share of a way from 0 to a point."""
     length2 = float(way @ way)
     return min(max(float(point @ way) / length2, 0.0), 1.0) if length2 else 0.0
 
 
 def _find_distance(p: Vec, begin: pin.SE3, end: pin.SE3) -> float:
-    """Return the distance of a point from a straight way."""
+    """Return a point's distance from a straight way."""
     way = end.translation - begin.translation
     share = _clip_share(p - begin.translation, way)
     return float(np.linalg.norm(p - begin.translation - share * way))

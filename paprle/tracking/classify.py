@@ -47,7 +47,7 @@ _NOT_TOLD = to_bits(
 
 
 class Classifier:
-    """Knows what a robot is, and nothing of what it did."""
+    """Classifier of a robot's tracking, without memory."""
 
     def __init__(
         self,
@@ -61,9 +61,9 @@ class Classifier:
 
         Args:
             robot: The robot.
-            limbs: Its limbs by name, in order.
-            gate: Settings of the gate.
-            config: The resolved config, as a recording has it.
+            limbs: Limbs by name, in order.
+            gate: Gate settings.
+            config: Resolved config, as recorded.
             name_kept: Names a pair of bodies.
         """
         self._arms = [
@@ -72,14 +72,11 @@ class Classifier:
         self._name_kept = name_kept
 
     def classify(self, look: Look, looks: Sequence[Look]) -> Verdict:
-        """Find why limbs are not where they are asked to be.
+        """Return the causes of tracking errors.
 
         Args:
             look: The newest look.
-            looks: The looks up to it at one engagement (``History.add``).
-
-        Returns:
-            The findings.
+            looks: Looks of the engagement so far (``History.add``).
         """
         if not looks:
             return Verdict(pause=_find_pause(look))
@@ -101,7 +98,7 @@ class Classifier:
         return f"{arm.limb.name}: " if len(self._arms) > 1 else ""
 
     def _judge(self, arm: Arm, i: int, looks: Sequence[Look]) -> Iterator[Finding]:
-        """Yield what keeps a limb from where it is asked to be."""
+        """Yield a limb's obstacles."""
         name, sign, now = arm.limb.name, self._sign(arm), looks[-1]
         if now.is_far[i]:
             yield Finding(name, "travel", sign + _TRAVEL)
@@ -127,7 +124,7 @@ class Classifier:
             yield Finding(name, "stall", sign + _STALL, *behind)
 
     def _judge_gate(self, look: Look) -> Iterator[Finding]:
-        """Yield what the gate acted for beyond limits that the IK respects."""
+        """Yield the gate's actions beyond limits that the IK respects."""
         acting = look.reasons & ~_NOT_TOLD
         if not acting:
             return
@@ -143,7 +140,7 @@ def _is_off(gap: tuple[float, float]) -> bool:
 
 
 def _find_gap(arm: Arm, i: int, q: Vec, looks: Sequence[Look]) -> tuple[float, float]:
-    """Return how far a limb at joints (n,) is from all that it was asked for."""
+    """Return a limb's distance to its recent targets at joints (n,)."""
     way = to_way([one.target[i] for one in looks])
     if way and not np.isnan(looks[-1].err_pos[i]):
         return arm.find_gap(q[arm.indices], way)
@@ -158,7 +155,7 @@ def _find_pause(look: Look) -> str:
 
 
 def _take_alike(looks: Sequence[Look], i: int) -> Sequence[Look]:
-    """Return the newest looks at which a limb had the driver that it has last."""
+    """Return the newest looks with a limb's last driver."""
     driver, first = looks[-1].driver[i], len(looks) - 1
     while first > 0 and looks[first - 1].driver[i] == driver:
         first -= 1

@@ -1,8 +1,4 @@
-"""Measures the share of the asked motion that is cut, and names the joint.
-
-It is the share of the way asked for between two looks that the command did not go. A
-joint that is at its limit while nothing more is asked for only catches up.
-"""
+"""Share of the requested motion that the command missed between two looks, by joint."""
 
 from __future__ import annotations
 
@@ -27,13 +23,13 @@ _SLOWING = to_bits({Reason.CLEARANCE, Reason.TOOL_SPEED, Reason.SINGULARITY})
 
 
 def find_cuts(arm: Arm, i: int, looks: Sequence[Look], sign: str) -> Iterator[Cut]:
-    """Yield what cuts the motion of a limb.
+    """Yield the cuts of a limb's motion.
 
     Args:
         arm: The limb.
-        i: Its place among the robot's.
-        looks: The newest looks while one leader drove it.
-        sign: Begins the words.
+        i: Its index.
+        looks: Newest looks with one leader.
+        sign: Prefix of the text.
     """
     if len(looks) <= _BACK:
         return
@@ -74,11 +70,9 @@ def _measure_poses(before: pin.SE3, now: pin.SE3) -> Vec:
 
 
 def find_share(asked: Vec, sent: Vec) -> float:
-    """Return how much of the way that is asked was not gone, 0 … 1.
+    """Return the missing share of a requested way, (k,), 0 … 1.
 
-    Args:
-        asked: The way between two looks, shape (k,).
-        sent: The command's in the same time, shape (k,); a way elsewhere is none.
+    The sent way, (k,), counts only along the requested one.
     """
     length = float(np.linalg.norm(asked))
     if length < _STILL:

@@ -1,7 +1,6 @@
-"""Whether a posture can be brought to a target, by descent within joint limits.
+"""Reach of a target by Levenberg-Marquardt descent within joint limits.
 
-It shares nothing with the IK of the session: a plain Levenberg-Marquardt method that
-knows no time, so that what it reaches was in reach of a slower motion.
+It is independent of the session's IK and of time.
 """
 
 from __future__ import annotations
@@ -32,11 +31,11 @@ HELPFUL = 0.1  # chosen: cosine between what is left and what a joint does about
 
 
 class Asked(NamedTuple):
-    """Request to the IK of a limb.
+    """IK request of a limb.
 
     Attributes:
-        rotation_weight: Of rotation against translation, [m/rad]; 0: position alone.
-        rows: Rows of a body twist that count, linear first.
+        rotation_weight: Rotation against translation, [m/rad]; 0: position alone.
+        rows: Counted rows of a body twist, linear first.
     """
 
     rotation_weight: float
@@ -44,25 +43,21 @@ class Asked(NamedTuple):
 
     @property
     def counts_rotation(self) -> bool:
-        """Whether a wrong orientation is a target that was not reached."""
+        """Whether orientation errors count."""
         return self.rotation_weight > 0.0
 
 
 def descend(
     limb: Limb, asked: Asked, q: Vec, target: Vec, bounds: Sequence[Vec]
 ) -> tuple[bool, Bools]:
-    """Go towards a target as far as the joints' limits allow.
+    """Return whether a target is reached, and the joints blocked by limits, (n,).
 
     Args:
         limb: The limb.
-        asked: What counts of the target.
-        q: Where it stands, shape (n,), [rad].
+        asked: IK request.
+        q: Start, shape (n,), [rad].
         target: Pose row, shape (7,).
         bounds: Lower and upper limits, shape (n,) each.
-
-    Returns:
-        Whether the target was reached, and which joints would help on if it were not
-        for their limits, shape (n,).
     """
     T_target = row_to_pose(target)
     e, A = _linearise(limb, asked, q, T_target)
@@ -85,7 +80,7 @@ def descend(
 
 
 def _linearise(limb: Limb, asked: Asked, q: Vec, T_target: pin.SE3) -> tuple[Vec, Vec]:
-    """Return what is left of the way and how joints change it, weighted, [m]."""
+    """Return the remaining way and its derivative by joints, weighted, [m]."""
     T = limb.fk(q).actInv(T_target)
     e = np.concatenate([T.translation, asked.rotation_weight * pin.log3(T.rotation)])
     A = limb.jacobian(q) * np.repeat([1.0, asked.rotation_weight], 3)[:, None]
@@ -108,7 +103,7 @@ def _step(e: Vec, A: Vec, damping: float) -> Vec:
 
 
 def _find_held(e: Vec, A: Vec, q: Vec, bounds: Sequence[Vec]) -> Bools:
-    """Return which joints stand at a limit and would help beyond it."""
+    """Return the joints at a limit that would help beyond it."""
     slope = A.T @ e
     steep = HELPFUL * np.linalg.norm(A, axis=0) * np.linalg.norm(e)
     at_low, at_high = q <= bounds[0] + AT_BOUND, q >= bounds[1] - AT_BOUND

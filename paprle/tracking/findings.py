@@ -1,4 +1,4 @@
-"""Findings of the classifier on a limb, in words."""
+"""Findings of the classifier."""
 
 from __future__ import annotations
 
@@ -11,15 +11,14 @@ _ON_TIME = 0.0
 
 
 class Finding(NamedTuple):
-    """A reason why a limb is not where it is asked to be.
+    """A cause of a limb's tracking error.
 
     Attributes:
-        limb: The limb.
         kind: ``travel``, ``bound``, ``reach``, ``velocity``, ``acceleration``,
             ``gate``, ``stall`` or ``lag``.
-        cause: In words: ``joint4 at its limit``.
-        pos: Distance, [m]; NaN: not known.
-        rot: Angle, [rad]; NaN: not known.
+        cause: Such as ``joint4 at its limit``.
+        pos: Distance, [m]; NaN: unknown.
+        rot: Angle, [rad]; NaN: unknown.
         is_stuck: No motion from this posture leads nearer.
     """
 
@@ -31,24 +30,24 @@ class Finding(NamedTuple):
     is_stuck: bool = False
 
     def __str__(self) -> str:
-        """Return it in a few words: ``joint4 at its limit, 42 mm short``."""
+        """Return text such as ``joint4 at its limit, 42 mm short``."""
         short = describe_distance(self.pos, self.rot)
         return f"{self.cause}, {short} short" if short else self.cause
 
 
 class Cut(NamedTuple):
-    """Share of a limb's asked motion that is cut.
+    """Share of a limb's requested motion that is cut.
 
     Attributes:
-        what: What cuts it: ``velocity of joint2``.
-        share: How much of the asked way was not gone, 0 … 1; 0: it catches up.
+        what: Cause, such as ``velocity of joint2``.
+        share: Missing share, 0 … 1; 0: it catches up.
     """
 
     what: str
     share: float
 
     def __str__(self) -> str:
-        """Return it in words: ``velocity of joint2, 12 %``."""
+        """Return text such as ``velocity of joint2, 12 %``."""
         if self.share == _ON_TIME:
             return f"{self.what}, catching up"
         return f"{self.what}, {100.0 * self.share:.0f} %"
@@ -58,12 +57,9 @@ class Verdict(NamedTuple):
     """Findings of one look.
 
     Attributes:
-        findings: Why limbs are not where they are asked to be.
-        cuts: What is cut of their motion.
         is_driven: A leader drives a limb.
-        is_away: A limb is beside all that it was asked for in the last half second.
-        pause: Why nobody drives: ``clutch`` or ``silence``; empty: somebody does, or
-            no episode goes on.
+        is_away: A limb is off all targets of the last half second.
+        pause: ``clutch`` or ``silence`` without a driver in an episode; else empty.
     """
 
     findings: tuple[Finding, ...] = ()

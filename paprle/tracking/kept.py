@@ -1,4 +1,4 @@
-"""Which bodies the gate keeps apart between a command and what is asked."""
+"""Bodies that the gate keeps apart."""
 
 from __future__ import annotations
 
@@ -13,10 +13,7 @@ def make_namer(
 ) -> Callable[[Vec, Vec], str]:
     """Return a function that names the tightest pair between two postures, (n,).
 
-    Args:
-        bodies: Of robot and scene.
-        between_links: Clearance that the gate keeps between links, [m].
-        to_scene: Likewise between robot and scene, [m].
+    Clearances between links and to the scene are in [m].
     """
     kept = bodies.find_kept(between_links, to_scene)
 

@@ -1,4 +1,4 @@
-"""The numbers that tracking is judged by, as a recording has them."""
+"""Recorded input of tracking."""
 
 from __future__ import annotations
 
@@ -20,24 +20,21 @@ N_LOOKS = 6  # chosen: half a second, the longest lag that a report tells
 
 
 class Look(NamedTuple):
-    """Request of a tick, and the command of the gate by then.
+    """Request of a tick, and the gate's command by then.
 
     Attributes:
         stamp_ns: Time of the tick, [ns].
-        state: The session's.
-        silent_ns: Since the newest sample arrived, [ns].
-        driver: The leader's limb that drives each limb; -1: none, shape (m,).
-        target: Pose rows of T_base_eef that limbs are asked for, shape (m, 7).
-        is_far: 1 where ``retarget.max_travel`` shortened what was asked, shape (m,).
-        err_pos: Distance that the IK left, shape (m,), [m]; NaN: no pose was asked.
-        err_rot: Angle that it left, shape (m,), [rad].
-        q_des: Joints that were asked of the gate, shape (n,), [rad] or [m].
-        dq_des: Their velocity.
-        reasons: Bits of the gate's reasons.
-        q_cmd: Joints that it sent.
-        dq_cmd: Their velocity.
-        q_meas: Joints that were measured.
-        held: Why the gate keeps limbs back, in words; empty: it names no cause.
+        silent_ns: Since the newest sample, [ns].
+        driver: Leader limb of each limb; -1: none, shape (m,).
+        target: Requested T_base_eef rows, shape (m, 7).
+        is_far: 1 where ``retarget.max_travel`` shortened it, shape (m,).
+        err_pos: IK distance error, shape (m,), [m]; NaN: no pose.
+        err_rot: IK angle error, shape (m,), [rad].
+        q_des: Requested joints, shape (n,), [rad] or [m].
+        reasons: Gate reason bits.
+        q_cmd: Sent joints.
+        q_meas: Measured joints.
+        held: The gate's reason to hold limbs; empty: none.
     """
 
     stamp_ns: int
@@ -58,20 +55,12 @@ class Look(NamedTuple):
 
 
 def is_due(stamp_ns: int, before_ns: int) -> bool:
-    """Whether a tick is looked at, by its stamp and that of the tick before, [ns]."""
+    """Whether a tick is examined, by its stamp and the one before, [ns]."""
     return stamp_ns // LOOK_NS != before_ns // LOOK_NS
 
 
 def make_look(tick: Record, status: Record) -> Look:
-    """Copy the numbers of a tick and of the status that it saw, as precise as recorded.
-
-    Args:
-        tick: A record of ``Layout.tick``.
-        status: A record of ``Layout.status``.
-
-    Returns:
-        The copy.
-    """
+    """Return a copy of a tick and its status, as precise as recorded."""
     return Look(
         stamp_ns=int(tick["stamp_ns"]),
         state=SessionState(int(tick["state"])),
@@ -92,13 +81,13 @@ def make_look(tick: Record, status: Record) -> Look:
 
 
 class History:
-    """The newest looks at one engagement, the oldest first."""
+    """Newest looks of an engagement, oldest first."""
 
     def __init__(self) -> None:
         self._looks: deque[Look] = deque(maxlen=N_LOOKS)
 
     def add(self, look: Look) -> tuple[Look, ...]:
-        """Return the looks up to this one without a break; empty: nobody drives."""
+        """Return the unbroken looks up to this one; empty: not driven."""
         before = self._looks[-1].stamp_ns if self._looks else look.stamp_ns
         if look.stamp_ns - before >= 2 * LOOK_NS:
             self._looks.clear()

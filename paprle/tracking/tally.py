@@ -1,4 +1,4 @@
-"""For how long each cause kept a robot from where it was asked to be."""
+"""Durations of tracking causes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONG = 1.0  # [s] chosen: a shorter drive says nothing of it
 
 
 class Tally:
-    """Counts looks, each of which stands for ``LOOK`` seconds."""
+    """Counter of looks, ``LOOK`` seconds each."""
 
     def __init__(self) -> None:
         self._n_driven = self._n_short = self._n_away = 0
@@ -41,19 +41,19 @@ class Tally:
 
     @property
     def is_most(self) -> bool:
-        """Whether the robot was away from where it was asked for most of the time."""
+        """Whether the robot was off its targets most of the time."""
         driven = LOOK * self._n_driven
         return driven > _LONG and self._n_away > _MOST * self._n_driven
 
     def rank(self) -> list[Shortage]:
-        """Return the causes, the longest first."""
+        """Return the causes, longest first."""
         return [
             Shortage(cause, LOOK * n, *self._worst[cause])
             for cause, n in self._causes.most_common()
         ]
 
     def summarise(self) -> str:
-        """Return what kept the robot and for how long; empty if nothing did."""
+        """Return causes and durations; empty if none."""
         told = []
         for one in self.rank():
             most = f", up to {one.worst}" if one.worst else ""
@@ -67,6 +67,6 @@ class Tally:
         )
 
     def describe_pauses(self) -> str:
-        """Return the time without a driver and its cause; empty if there was none."""
+        """Return time and cause without a driver; empty if none."""
         times = [(why, LOOK * self._pauses[why]) for why in ("clutch", "silence")]
         return ", ".join(f"{why} {seconds:.1f} s" for why, seconds in times if seconds)
