@@ -87,7 +87,7 @@ class SessionEnv(gymnasium.Env):  # type: ignore[misc]
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Start a session and return the first observation and an empty info.
+        """Return the first observation of a new session, and an empty info.
 
         ``seed`` applies to this and later episodes; there are no options.
         """

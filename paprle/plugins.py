@@ -1,8 +1,4 @@
-"""Lazy lookup of plug-ins by name, in packages and entry points.
-
-No other lookup exists, so that a config imports nothing else. A missing SDK, an unknown
-name and a broken plug-in raise different errors.
-"""
+"""Lazy lookup of plug-ins by name, in packages and entry points only."""
 
 from __future__ import annotations
 
@@ -40,18 +36,13 @@ def list_names(kind: Kind) -> tuple[str, ...]:
 
 
 def find_plugin(kind: Kind, name: str) -> PluginSpec:
-    """Find a plug-in by name.
+    """Return the spec of a plug-in, its classes not yet loaded.
 
-    Args:
-        kind: Which contract it fills.
-        name: Its name; a package of PAPRLE wins over an entry point.
-
-    Returns:
-        What it says of itself; its classes are not loaded yet.
+    A package of PAPRLE wins over an entry point.
 
     Raises:
-        PluginNotFound: If there is none of that name; lists those that exist.
-        MissingDependency: If it cannot even announce itself without its SDK.
+        PluginNotFound: If the name is unknown; lists the existing ones.
+        MissingDependency: If its spec needs a missing SDK.
         PluginBroken: If it has no ``PLUGIN`` that is a ``PluginSpec``.
     """
     if is_name(name) and name in _local_names(kind):
@@ -70,13 +61,13 @@ def find_plugin(kind: Kind, name: str) -> PluginSpec:
 
 
 def list_plugins(kind: Kind) -> dict[str, PluginSpec]:
-    """Return all plug-ins of a kind that announce themselves, by name."""
+    """Return a kind's valid plug-ins by name."""
     found = scan_plugins(kind)
     return {name: spec for name, spec in found.items() if isinstance(spec, PluginSpec)}
 
 
 def scan_plugins(kind: Kind) -> dict[str, PluginSpec | Exception]:
-    """Return all plug-ins of a kind by name, with the reason for those broken."""
+    """Return a kind's plug-ins by name, or the errors of broken ones."""
     found: dict[str, PluginSpec | Exception] = {}
     for name in list_names(kind):
         try:
@@ -87,7 +78,7 @@ def scan_plugins(kind: Kind) -> dict[str, PluginSpec | Exception]:
 
 
 def find_fault(spec: PluginSpec) -> Exception | None:
-    """Return what keeps a plug-in's classes from loading; None when they load."""
+    """Return the error of loading a plug-in's classes, if any."""
     try:
         load_config_class(spec)
         load_factory(spec)
@@ -97,7 +88,7 @@ def find_fault(spec: PluginSpec) -> Exception | None:
 
 
 def find_missing_packages(kind: Kind, name: str) -> list[str]:
-    """Return a message for each package that a plug-in cannot open without."""
+    """Return a message for each missing package of a plug-in."""
     spec = find_plugin(kind, name)
     return [
         f"{kind} '{name}': expected the package {package}, got none; {spec.install}"
@@ -107,16 +98,16 @@ def find_missing_packages(kind: Kind, name: str) -> list[str]:
 
 
 def load_config_class(spec: PluginSpec) -> type[Any]:
-    """Return the config dataclass of a plug-in; raises as ``load_factory``."""
+    """Return a plug-in's config dataclass; raises as ``load_factory``."""
     return _load(spec.config, spec.install)
 
 
 def load_factory(spec: PluginSpec) -> type[Any]:
-    """Return the class of a plug-in.
+    """Return a plug-in's class.
 
     Raises:
-        MissingDependency: If a package that it needs is not installed.
-        PluginBroken: If its ``PluginSpec`` names a class that is not there.
+        MissingDependency: If a package is not installed.
+        PluginBroken: If ``PluginSpec`` names a missing class.
     """
     return _load(spec.factory, spec.install)
 
@@ -143,7 +134,7 @@ def _import(module: str, who: str, install: str) -> ModuleType:
 
 
 def _missing_package(err: ImportError) -> str | None:
-    """Return what is not installed, or None if the import failed otherwise."""
+    """Return the missing package, or None for other failures."""
     if "cannot open shared object file" in str(err):
         return f"the system library '{str(err).partition(':')[0]}'"
     if not isinstance(err, ModuleNotFoundError) or err.name is None:
@@ -153,7 +144,7 @@ def _missing_package(err: ImportError) -> str | None:
 
 
 def _local_names(kind: Kind) -> tuple[str, ...]:
-    """Return folders with an ``__init__.py``, and modules in ``feedback``."""
+    """Return packages, and modules in ``feedback``."""
     folder = _PACKAGE / KINDS[kind].folder
     names = [path.parent.name for path in folder.glob("*/__init__.py")]
     names += [path.stem for path in folder.glob("*.py") if path.stem != "__init__"]
@@ -166,7 +157,7 @@ def _entries(kind: Kind) -> dict[str, EntryPoint]:
 
 
 def _look_at(folder: str) -> tuple[str, int]:
-    """Return a folder and when something was last installed in it, [ns]."""
+    """Return a folder and its last change, [ns]."""
     try:
         return folder, Path(folder).stat().st_mtime_ns
     except OSError:
@@ -178,6 +169,6 @@ def _read_entries(
     group: str,
     path: tuple[tuple[str, int], ...],  # noqa: ARG001 - where they are looked for
 ) -> dict[str, EntryPoint]:
-    """Read the metadata of all that is installed, once: it takes 10 ms each time."""
+    """Return the installed entry points, cached as reading takes 10 ms."""
     found = entry_points(group=group)
     return {entry.name: entry for entry in found if is_name(entry.name)}

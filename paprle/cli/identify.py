@@ -142,12 +142,6 @@ def advise_lag(
     """Return advice on a real robot's configured lag, which the gate's watches use.
 
     Empty where the lag is near enough, or the robot is simulated.
-
-    Args:
-        found: Result of ``summarise_lags``.
-        info: Follower with its configured lag.
-        follower: Its name.
-        env: Name of its env.
     """
     lag = found["dead_time"] + found["time_constant"]
     if info.simulated or abs(lag - info.lag) <= _NEAR:
@@ -216,9 +210,9 @@ def _measure_leader(
 
 
 def count_periods(resolved: Resolved, bus: float) -> float:
-    """Return the waiting time of the loops between a sample and its answer, [s].
+    """Return the summed periods of session, gate (twice) and bus [Hz], in [s].
 
-    One period each; two of the gate, for command and measurement. ``bus`` is in [Hz].
+    The gate first passes on a command, then measures its effect.
     """
     gate = find_rate(resolved)
     return sum(1.0 / rate for rate in (resolved.session.rate, gate, gate, bus))
@@ -233,13 +227,7 @@ def _make_haptics(resolved: Resolved, robot: RobotModel, info: LeaderInfo) -> Ha
 
 
 def write_site(path: Path, found: dict[str, Any], names: Mapping[str, str]) -> None:
-    """Store measurements in ``configs/site/session.yaml``, keeping other settings.
-
-    Args:
-        path: The file, created if missing.
-        found: Keys of ``feedback.rig``.
-        names: Measured parts of the triple.
-    """
+    """Store ``feedback.rig`` in ``configs/site/session.yaml``."""
     tree = yaml.safe_load(path.read_text()) if path.is_file() else {}
     tree = tree if isinstance(tree, dict) else {}
     store(tree, found, names)

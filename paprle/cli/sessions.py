@@ -97,11 +97,7 @@ def make_replay_settings(
 ) -> list[str]:
     """Return the ``run`` settings that replay an episode with its retargeting.
 
-    Args:
-        episode: The recording, with default robot and env.
-        speed: Speed factor.
-        settings: Overriding settings.
-        ask: Confirmation at the terminal; None without one.
+    ``settings`` override the recorded ones; ``ask`` confirms at the terminal.
 
     Raises:
         ConfigError: If the file selects a possibly real robot without confirmation.

@@ -54,15 +54,7 @@ _TYPES: Mapping[str, str] = {
 def validate(
     cls: type[T], data: Any, section: str, places: Places, problems: list[str]
 ) -> T | None:
-    """Return a settings object, or None after reporting all mistakes.
-
-    Args:
-        cls: The settings class.
-        data: Plain values.
-        section: Prefix of the keys in messages.
-        places: Sources of the keys.
-        problems: Receives one line a mistake.
-    """
+    """Return a settings object, or None after reporting one line a mistake."""
     # a fifth of a second: a robot, an IK or a gate without settings needs none
     from pydantic import ValidationError  # noqa: PLC0415
 
@@ -129,14 +121,8 @@ def make_absolute(
     """Make paths absolute in place, without resolving links.
 
     A link such as ``/dev/serial/by-id/…`` finds a device that was plugged in again.
-
-    Args:
-        cls: The settings class; its paths have the unit ``path``.
-        data: Plain values.
-        section: The section's name.
-        root: Base of the workspace's files and defaults; other files use their folder,
-            the command line the working directory.
-        places: Sources of the keys.
+    ``root`` is the base of the workspace's files and defaults; other files use their
+    folder, the command line the working directory.
     """
     for key, info, value in list(_walk(FieldInfo(cls), data, (section,))):
         if info.unit != "path" or not isinstance(value, str) or not value:

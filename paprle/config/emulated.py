@@ -1,4 +1,4 @@
-"""Settings of this user's running emulators, by notice (``paprle_emulators/notice.py``).
+"""Settings of this user's running emulators, from their notices.
 
 They override files and yield to the command line; the start message names them.
 """

@@ -147,12 +147,7 @@ def to_yaml(value: Any) -> str:
 
 
 def to_plain(settings: Any, fallback: Callable[[Any], Any] | None = None) -> Any:
-    """Return settings as JSON values by file keys.
-
-    Args:
-        settings: Settings object or one of its values.
-        fallback: Converter of other values; without it they raise.
-    """
+    """Return settings as JSON values by file keys; ``fallback`` converts others."""
     if dataclasses.is_dataclass(settings) and not isinstance(settings, type):
         cls = type(settings)
         names = [f.name for f in dataclasses.fields(cls)]

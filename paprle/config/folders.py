@@ -1,7 +1,6 @@
 """Folders and files of leader, follower and env YAMLs.
 
-Later wins: ``configs`` of the workspace, the site's folder, ``PAPRLE_CONFIG_PATH`` with
-its first folder last. A YAML named by its path stands alone.
+Later wins: ``configs``, the site's folder, ``PAPRLE_CONFIG_PATH``, its first last.
 """
 
 from __future__ import annotations
@@ -38,13 +37,7 @@ class Folder:
 
 @dataclass(frozen=True)
 class Folders:
-    """All sources of YAMLs.
-
-    Attributes:
-        root: Workspace, the base of its relative paths.
-        folders: Folders; later wins.
-        files: YAMLs named by path, by part of the triple.
-    """
+    """All sources of YAMLs."""
 
     root: Path
     folders: tuple[Folder, ...]

@@ -1,7 +1,4 @@
-"""Section ``leaders``: several leaders by name.
-
-Each becomes a section ``leaders.<name>``; its ``type`` names a YAML with defaults.
-"""
+"""Section ``leaders``: each leader is a section ``leaders.<name>``."""
 
 from __future__ import annotations
 
@@ -24,7 +21,6 @@ class Group:
     """Several leaders of a config.
 
     Attributes:
-        layers: All layers of the config, including the leaders' files.
         yamls: YAML name by leader.
         types: Plug-in by leader.
     """

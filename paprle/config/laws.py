@@ -69,7 +69,7 @@ def make_observers_class() -> type[ObserverSettings]:
 
 
 def make_named_classes(tree: Tree, problems: list[str]) -> dict[str, type[Any]]:
-    """Return the classes of sections of named plug-ins; ``problems`` receives mistakes."""
+    """Return the classes of sections of named plug-ins, and report mistakes."""
     return {
         KINDS[kind].section: _make_named_class(kind, tree, problems) for kind in NAMED
     }

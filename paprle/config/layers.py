@@ -59,8 +59,6 @@ class CommandLine:
     """Settings of the command line.
 
     Attributes:
-        names: Given names of leader, follower and env.
-        layer: Other keys.
         texts: Values as typed.
     """
 

@@ -1,7 +1,4 @@
-"""Measurements of a rig in a site's settings, used for the measured parts only.
-
-Friction and delay belong to a leader, lag to a follower in its env.
-"""
+"""Measurements of a rig in a site's settings, used for the measured parts only."""
 
 from __future__ import annotations
 
@@ -13,13 +10,7 @@ from paprle.contracts.settings.feedback import RigOrigin
 
 
 class MeasurementGroup(NamedTuple):
-    """Measurements with common owners.
-
-    Attributes:
-        what: Description.
-        owners: Parts of the triple.
-        keys: Keys of ``feedback.rig``.
-    """
+    """Measurements with common owners."""
 
     what: str
     owners: tuple[str, ...]
@@ -44,12 +35,9 @@ PARTS = (
 def store(
     tree: dict[str, Any], found: Mapping[str, Any], names: Mapping[str, str]
 ) -> None:
-    """Store measurements in a site's settings, replacing those of other parts.
+    """Store ``feedback.rig`` in a site's settings in place, replacing other parts.
 
-    Args:
-        tree: Settings, changed in place.
-        found: Keys of ``feedback.rig``; joints of the same leader are merged.
-        names: Measured parts of the triple.
+    Joints of the same leader are merged.
     """
     rig = _enter(_enter(tree, "feedback"), "rig")
     origin = _enter(rig, "measured_with")

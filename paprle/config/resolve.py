@@ -71,13 +71,7 @@ _CORE_CLASSES: Mapping[str, type[Any]] = {
 
 @dataclass(frozen=True)
 class LeaderChoice:
-    """A leader of a session.
-
-    Attributes:
-        name: YAML name.
-        type: Plug-in.
-        config: The plug-in's config.
-    """
+    """A leader of a session."""
 
     name: str
     type: str
@@ -89,16 +83,9 @@ class Resolved:
     """Validated config of a session, equal in every process.
 
     Attributes:
-        leader_name: YAML name of the leader or the group.
         env_type: Follower plug-in.
         leaders: Leaders by name; an only one is ``ALONE``.
-        env: Config of the follower plug-in.
-        robot: Robot with absolute paths.
         feedback: ``laws`` has a config or None by law.
-        observers: Config or None by observer.
-        advisors: Config or None by name (``list_named``).
-        cameras: Config or None by name.
-        through: Robot of ``retarget.through``, with absolute paths.
         sources: Dotted key → file, ``command line`` or ``default``.
     """
 

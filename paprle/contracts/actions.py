@@ -1,7 +1,7 @@
 """Requests of an operator, made by key, page or device button.
 
-``OPERATOR_KEYS`` defines all keys and buttons. A new key is a row, a field at the end
-of ``Actions`` (recordings and links hold the first six) and a row of docs/operating.md.
+A new key is a row of ``OPERATOR_KEYS``, a field at the end of ``Actions`` (recordings
+and links hold the first six) and a row of docs/operating.md.
 """
 
 from __future__ import annotations
@@ -14,18 +14,14 @@ class Actions(NamedTuple):
     """Counts of the operator's requests.
 
     Attributes:
-        engage: Start an episode, or open and close the clutch.
-        stop: Stop and latch.
-        next_episode: End the episode and keep it.
-        discard: End the episode and discard it.
+        engage: Start an episode, or toggle the clutch.
         clear: Clear a latched stop, without motion.
         quit: End the session; a second one skips the park.
-        redo: Discard the episode and repeat it.
-        success: End and keep the episode, task done.
-        failure: End and keep the episode, task not done.
-        reposture: Change to the offered posture.
+        redo: Discard and repeat the episode.
+        success: Keep the episode, task done.
+        failure: Keep the episode, task not done.
         keep: Keep the robot's pose (leader ``teach``).
-        play: Play the kept poses, or end that.
+        play: Play kept poses, or end that.
     """
 
     engage: int = 0
@@ -55,10 +51,8 @@ class OperatorKey(NamedTuple):
     """A key of the operator, at the terminal and the page.
 
     Attributes:
-        name: A field of ``Actions``, or ``task`` or ``note`` of a text.
+        name: A field of ``Actions``, or ``task`` or ``note``.
         key: The browser's name of the key.
-        help: Words of the terminal's help line.
-        place: Place of the button at the page.
         is_vain_stopped: It has no effect while a stop is latched.
     """
 

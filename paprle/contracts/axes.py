@@ -1,8 +1,4 @@
-"""Devices of axes, such as sticks, keys and sliders, and the freedoms they move.
-
-Deflections u of m axes move a limb's seven degrees of freedom by D u, with a column of
-D for each axis (AdaptiX, requirements X1 to X3).
-"""
+"""Devices of axes, whose deflections u move a limb by D u (AdaptiX, X1 to X3)."""
 
 from __future__ import annotations
 
@@ -22,13 +18,7 @@ N_AXES = 16  # chosen: two sticks of three axes, a hat, triggers, and some to sp
 
 
 class AxisSpeeds(NamedTuple):
-    """Speeds at full deflection of one degree of freedom.
-
-    Attributes:
-        translation: [m/s].
-        turn: [rad/s].
-        gripper: Openings a second, [1/s].
-    """
+    """Speeds at full deflection, [m/s], [rad/s] and openings a second, [1/s]."""
 
     translation: float = 0.1  # chosen: a person follows it with ease
     turn: float = 0.5  # chosen: half a turn in six seconds
@@ -49,14 +39,9 @@ def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
 
 
 def compute_difference(a: Vec, b: Vec) -> float:
-    """Return the difference of columns of D, 0 alike, 1 opposite (AdaptiX, Eq. 1, 2).
+    """Return the difference of columns of D, (7,), 0 … 1 (AdaptiX, Eq. 1, 2).
 
-    Rows are shares of each freedom's speed, so the cosine has no units. Two zero
-    columns differ by 0; a zero and a non-zero one by 1.
-
-    Args:
-        a: Column, shape (7,).
-        b: Column, shape (7,).
+    Two zero columns differ by 0; a zero and a non-zero one by 1.
     """
     size = float(np.linalg.norm(a)), float(np.linalg.norm(b))
     if 0.0 in size:

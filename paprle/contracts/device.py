@@ -11,11 +11,11 @@ Dialogue = Generator[str, str, dict[str, Any]]
 
 
 class Device(ABC):
-    """Base class of every device that is opened and closed.
+    """Base class of every device; override only the supported methods.
 
-    The session calls ``preflight`` before it opens anything; the process of the device
-    reports ``notes``, ``take_warnings`` and ``closing_notes``. Verbs call ``diagnose``,
-    ``set_up`` and ``calibrate`` of leaders. Override only what the device supports.
+    ``preflight`` runs before anything opens. ``notes``, ``take_warnings`` and
+    ``closing_notes`` are reported; verbs call ``diagnose``, ``set_up`` and
+    ``calibrate``.
     """
 
     @abstractmethod
@@ -32,10 +32,7 @@ class Device(ABC):
         return ()
 
     def preflight(self) -> Sequence[str]:
-        """Return visible obstacles to opening, such as a missing screen or port.
-
-        The device stays closed, and nothing is sent to it.
-        """
+        """Return visible obstacles to opening, such as a missing port."""
         return ()
 
     @property
@@ -53,31 +50,23 @@ class Device(ABC):
         return ()
 
     def diagnose(self) -> Iterable[tuple[bool, str]] | None:
-        """Yield checks of a closed device, without motion or writes.
+        """Return checks of a closed device, without motion or writes.
 
-        Returns:
-            Success and description with remedy; None where opening it shows as much.
+        Each is success and description with remedy; None: opening it shows as much.
         """
         return None
 
     def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Set up a closed device once, such as ids on its bus.
+        """Return a dialogue that sets up a closed device once, such as bus ids.
 
-        Args:
-            joints: Selected ``limb/joint``; all when empty.
-
-        Returns:
-            Dialogue that ends with ``servos``, a line each; None without setup.
+        It ends with ``servos``, a line each; None without setup. ``joints`` are
+        ``limb/joint``, all when empty.
         """
         return None
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Calibrate in a dialogue with the operator.
+        """Return a calibration dialogue that begins once open; None without one.
 
-        Args:
-            joints: Selected ``limb/joint``; all when empty.
-
-        Returns:
-            Dialogue that begins once the device is open; None without calibration.
+        ``joints`` are ``limb/joint``, all when empty.
         """
         return None

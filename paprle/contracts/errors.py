@@ -1,21 +1,6 @@
-"""The error tree.
+"""The error tree, whose errors are raised before the loop, not inside it.
 
-::
-
-    PaprleError
-    ├── ConfigError(ValueError)          lists all problems
-    ├── PluginNotFound(LookupError)      lists what exists
-    ├── PluginBroken
-    ├── MissingDependency(ImportError)   names the install command
-    ├── DeviceError                      names device and port
-    │   └── DeviceTimeout(TimeoutError)
-    ├── CommandError(ValueError)
-    ├── RecordingError
-    └── SessionError
-        └── StartRefused
-
-Messages read ``<where>: expected <X>, got <Y>; <what to do | what exists>``. Errors are
-raised before the loop, not inside it.
+Messages read ``<where>: expected <X>, got <Y>; <what to do | what exists>``.
 """
 
 from __future__ import annotations
@@ -30,11 +15,7 @@ class PaprleError(Exception):
 
 
 class ConfigError(PaprleError, ValueError):
-    """Configuration is wrong; nothing was opened.
-
-    Attributes:
-        problems: All problems, one line each.
-    """
+    """Configuration is wrong; nothing was opened."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
@@ -79,12 +60,7 @@ class StartRefused(SessionError):
 
 @contextlib.contextmanager
 def opening(where: str, install: str, *failures: type[Exception]) -> Iterator[None]:
-    """Convert failures of a driver to open into errors of this tree.
-
-    Args:
-        where: The plug-in.
-        install: Install command of its packages.
-        *failures: Exceptions of the driver.
+    """Convert a driver's ``failures`` to open into errors of this tree.
 
     Raises:
         MissingDependency: If a package is not installed.

@@ -14,11 +14,7 @@ from paprle.contracts.types import RobotInfo, Vec
 class Curve(NamedTuple):
     """Requested and measured positions of a joint, thinned for a plot.
 
-    Attributes:
-        t_asked: Times of the requests, shape (n,), [s].
-        asked: Requested positions, shape (n,), [rad] or [m].
-        t_measured: Times of the measurements, shape (m,), [s].
-        measured: Measured positions, shape (m,), [rad] or [m].
+    Times have shapes (n,) and (m,), [s], as have positions, [rad] or [m].
     """
 
     name: str
@@ -29,13 +25,7 @@ class Curve(NamedTuple):
 
 
 class Film(ABC):
-    """A recording.
-
-    Attributes:
-        length: Duration, [s].
-        cameras: Properties of the images from ``see``.
-        curves: Curves of the joints.
-    """
+    """A recording."""
 
     name: str
     length: float

@@ -1,7 +1,4 @@
-"""Table of the scalars in the gate's status, which recordings and views share.
-
-A new value is a field here, its source in ``paprle.gate.controller`` and its display.
-"""
+"""Scalars of the gate's status, which recordings and views share."""
 
 from __future__ import annotations
 
@@ -13,9 +10,7 @@ from typing import Annotated, NamedTuple, get_args, get_type_hints
 class GateStatus(NamedTuple):
     """Scalars of the gate's status, with binary types and notes where recorded.
 
-    A field with a note is part of the recorded message GateStatus; one without is the
-    stamp of another message. ``latched`` has the reason bits of the latest HOLD or
-    STOPPED.
+    A field without a note is the stamp of another message than the recorded GateStatus.
     """
 
     k: Annotated[int, "u8", "number of the gate tick"] = 0

@@ -33,7 +33,6 @@ class Frame(NamedTuple):
 
     Attributes:
         stamp_ns: Monotonic time of exposure, [ns].
-        data: Bytes in ``CameraInfo.encoding``.
         depth: Depth along z of the same pixels, as ``depth16``; empty: none.
     """
 
@@ -57,12 +56,7 @@ class RobotPose(NamedTuple):
 
 
 class FoundCamera(NamedTuple):
-    """A connected camera.
-
-    Attributes:
-        name: Display name.
-        settings: Keys of its plug-in's config that select it.
-    """
+    """A connected camera, and the plug-in settings that select it."""
 
     name: str
     settings: Mapping[str, str]
@@ -73,15 +67,13 @@ class CameraInfo:
     """Properties of a camera's images, in image axes: x right, y down, z ahead.
 
     Attributes:
-        width: Image width, [px].
-        height: Image height, [px].
-        fps: Frame rate, [Hz].
+        width: [px].
+        height: [px].
+        fps: [Hz].
         K: Pinhole model, shape (3, 3), [px]; NaN when uncalibrated. Pixel centres are
             whole numbers, (0, 0) at the top left.
-        link: Link that carries the camera; empty: the world.
-        T_link_cam: Pose on that link, or in the world.
         depth_unit: Size of one count of depth, [m]; 0: no depth.
-        is_noisy: Images carry sensor noise, so that identical ones are repeats.
+        is_noisy: Images carry sensor noise; identical ones are repeats.
     """
 
     width: int

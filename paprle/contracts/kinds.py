@@ -31,10 +31,6 @@ class PluginKind:
 
     Attributes:
         folder: Package beside ``paprle``; entry points are in ``paprle.<folder>``.
-        contract: Base class.
-        section: Section of the config.
-        is_many: A session may have several.
-        title: Heading of ``paprle list``.
     """
 
     kind: Kind

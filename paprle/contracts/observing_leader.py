@@ -26,8 +26,6 @@ class Window(NamedTuple):
     """Access of a leader to the session and its cameras.
 
     Attributes:
-        look: Returns the newest sight; None before the session's start.
-        objects: Objects whose poses the follower reports.
         is_waited_for: Time stops while ``latest`` computes (virtual clock).
     """
 

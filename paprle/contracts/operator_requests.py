@@ -14,7 +14,6 @@ class Hands(NamedTuple):
 
     Attributes:
         stamp_ns: Monotonic time of sending, [ns].
-        is_held: The dead-man is held.
         n_presses: Presses of the dead-man; a change means that it was released.
         poses: T_base_hand by robot limb as xyz + quat_xyzw, shape (m, 7); NaN: no
             target.
@@ -36,10 +35,7 @@ class Wishes(NamedTuple):
     """Requests of the operator so far.
 
     Attributes:
-        task: Task of the next episode.
-        n_tasks: Number of tasks given.
         note: Note on the open or else last episode.
-        n_notes: Number of notes given.
         held: Indices of robot limbs that follow no leader.
         placed: T_world_object of placed objects, as xyz + quat_xyzw, shape (7,), [m].
         key: A page's token, which identifies returning visitors.

@@ -1,7 +1,7 @@
-"""Contracts of plug-ins, and the ``PLUGIN = PluginSpec(...)`` that announces each.
+"""Contracts of plug-ins, each with a ``PLUGIN = PluginSpec(...)``.
 
 A plug-in is a folder ``leaders/<name>``, a module ``feedback/<name>.py`` or an entry
-point of a group such as ``paprle.leaders``; ``paprle.contracts.kinds`` lists the kinds.
+point such as of ``paprle.leaders``; see ``paprle.contracts.kinds``.
 """
 
 from __future__ import annotations
@@ -46,13 +46,10 @@ class PluginSpec:
     """Description of a plug-in: its parts as ``module:attribute``, not yet imported.
 
     Attributes:
-        summary: Line of ``paprle list``.
-        config: Its frozen config dataclass.
-        factory: Its class: ``Leader(config, clock)``, ``Follower(config, robot,
-            clock)``, ``FeedbackLaw(config)``, ``Observer(config, robot, clock)``,
+        factory: ``Leader(config, clock)``, ``Follower(config, robot, clock)``,
+            ``FeedbackLaw(config)``, ``Observer(config, robot, clock)``,
             ``Advisor(config, robot, cameras, clock)``, ``Camera(config, clock)`` or
             ``Link(config, name, is_leader)``.
-        install: Command that installs its packages; may be empty.
         packages: Import names that its class loads lazily, checked by a dry run.
     """
 
@@ -65,12 +62,7 @@ class PluginSpec:
 
 
 class Leader(Device):
-    """A device in the operator's hand, called from one thread of the leader process.
-
-    Attributes:
-        is_at_page: It is moved at the session's page and receives ``hear``.
-        keeps_poses: It answers the actions ``keep`` and ``play``.
-    """
+    """A device in the operator's hand, called from one thread."""
 
     is_at_page: bool = False
     keeps_poses: bool = False
@@ -95,7 +87,7 @@ class Leader(Device):
         """Connect.
 
         Raises:
-            DeviceError: If the device cannot be reached or its data cannot be read.
+            DeviceError: If the device or its data cannot be read.
         """
 
     @abstractmethod
@@ -109,20 +101,20 @@ class Leader(Device):
     def is_at_rest(self) -> bool:
         """Whether the device is unused, so that it is polled every 20 ms only.
 
-        Any thread. True only while the session waits; False once the device moves.
+        Any thread. False once the session runs or the device moves.
         """
         return False
 
     @abstractmethod
     def close(self) -> None:
-        """Release the device, torque off; may be called twice, never raises."""
+        """Release the device, torque off; idempotent, never raises."""
 
 
 class Follower(Device):
-    """A robot in its world, called from the gate process only.
+    """A robot, called from the gate process only.
 
-    Each period calls ``read``, then ``write``; a simulated follower advances its time
-    by one period in each ``write``.
+    Each period calls ``read``, then ``write``, which advances simulated time by a
+    period.
     """
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
@@ -138,10 +130,7 @@ class Follower(Device):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether a real robot continues its last command without new ones.
-
-        Known before ``open``; the opposite of ``FollowerInfo.has_unattended_stop``.
-        """
+        """Whether a real robot continues its last command without new ones."""
         return False
 
     @abstractmethod
@@ -149,7 +138,7 @@ class Follower(Device):
         """Connect without motion.
 
         Raises:
-            DeviceError: If the robot cannot be reached, or is not the robot expected.
+            DeviceError: If the robot cannot be reached or is another one.
         """
 
     @abstractmethod
@@ -162,24 +151,17 @@ class Follower(Device):
 
     @abstractmethod
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Release the robot, powered or not; may be called twice, never raises."""
+        """Release the robot, powered or not; idempotent, never raises."""
 
 
 class Link(Device):
     """Carrier of datagrams between two hosts, called from one thread.
 
-    Datagrams may be lost, doubled, late, reordered or forged; the layer above seals
-    them.
+    Datagrams may be lost, doubled, late, reordered or forged; seals are checked above.
     """
 
     def __init__(self, config: Any, name: str, *, is_leader: bool) -> None:
-        """Create one end.
-
-        Args:
-            config: ``LinkSettings``.
-            name: Name of the robot.
-            is_leader: This end is the leader's.
-        """
+        """Create one end from ``LinkSettings`` and the robot's name."""
         self.config = config
         self.name = name
         self.is_leader = is_leader
@@ -198,14 +180,11 @@ class Link(Device):
 
     @abstractmethod
     def receive(self) -> list[bytes]:
-        """Return the datagrams since the last call without blocking.
-
-        An open carrier returns ``Datagram`` objects with the sender's address.
-        """
+        """Return new datagrams without blocking, from open carriers with address."""
 
     @abstractmethod
     def close(self) -> None:
-        """Leave the network; may be called twice, never raises."""
+        """Leave the network; idempotent, never raises."""
 
 
 class Observer(Device):
@@ -237,10 +216,7 @@ class Observer(Device):
         """
 
     def set_proximity_source(self, find_near: FindNear) -> None:
-        """Receive the function that finds near bodies; before ``open``.
-
-        It computes in the calling process; the first call is slow.
-        """
+        """Receive the in-process, at first slow proximity function; before ``open``."""
 
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
         """Receive the bodies around the robot; before ``open``."""
@@ -250,7 +226,7 @@ class Observer(Device):
 
         Raises:
             MissingDependency: If a package is missing.
-            ConfigError: If the observer shows no films.
+            ConfigError: If films are not supported.
         """
         raise ConfigError(f"{type(self).__name__}: expected a session, got {film.name}")
 
@@ -268,14 +244,14 @@ class Observer(Device):
 
     @abstractmethod
     def close(self) -> None:
-        """Stop; may be called twice, never raises."""
+        """Stop; idempotent, never raises."""
 
 
 class Advisor(Device):
-    """Slow source of suggestions, in a process of its own.
+    """Slow, optional source of suggestions, in its own process.
 
-    Fresh advice serves as a goal or velocity within its user's limits; it is optional.
-    Its config extends ``AdvisorSettings``, and ``open`` loads its SDK.
+    Fresh advice serves as a goal or velocity within its user's limits. ``open`` loads
+    its SDK.
     """
 
     def __init__(
@@ -297,7 +273,7 @@ class Advisor(Device):
 
     @abstractmethod
     def open(self) -> None:
-        """Load models and packages.
+        """Load its dependencies.
 
         Raises:
             DeviceError: If it cannot advise.
@@ -306,14 +282,10 @@ class Advisor(Device):
 
     @abstractmethod
     def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
-        """Return one record of type ``advice``, or None without advice.
+        """Return a record of type ``advice``, or None; may take 100 ms and more.
 
-        ``based_on_ns`` is the stamp of the data used; ``valid`` False withdraws the
-        advice before. A call may take 100 ms and more.
-
-        Args:
-            view: The newest view of the session.
-            frames: The newest image of each camera that has one.
+        ``based_on_ns`` is the stamp of its data; ``valid`` False withdraws earlier
+        advice. ``frames`` are the newest images by camera.
         """
 
     def make_advice(self, based_on_ns: int, *, valid: bool = True) -> Record:
@@ -325,9 +297,9 @@ class Advisor(Device):
 
 
 class Camera(Device):
-    """Source of images, in a process of its own; ``open`` and ``grab`` may block.
+    """Source of images, in its own process; ``open`` and ``grab`` may block.
 
-    After a ``DeviceError`` it is closed and opened again.
+    It is closed and opened again after a ``DeviceError``.
     """
 
     def __init__(self, config: Any, clock: Clock) -> None:
@@ -365,7 +337,7 @@ class Camera(Device):
         """
 
     def close(self) -> None:
-        """Release the camera; may be called twice, never raises."""
+        """Release the camera; idempotent, never raises."""
 
     @abstractmethod
     def grab(self, timeout: float) -> Frame | None:

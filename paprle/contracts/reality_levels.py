@@ -17,7 +17,6 @@ class Parts(NamedTuple):
     """Parts of a session that are on at a level.
 
     Attributes:
-        real: The real robot is commanded.
         simulated: The simulated robot is commanded, for its own sake.
         environment: The robot's surroundings are drawn.
         cues: Cues are drawn; None: the operator's choice.

@@ -1,7 +1,6 @@
-"""The robot as followers know it, and the table of its values by joint.
+"""The robot as followers know it, and ``JOINT_VECTORS``, its values by joint.
 
-A new limit is a field of ``RobotInfo`` and a row of ``JOINT_VECTORS``, which recordings
-and the hosts' digest use (docs/adding_a_limit.md).
+A new limit is a field and a row of that table (docs/adding_a_limit.md).
 """
 
 from __future__ import annotations
@@ -45,16 +44,14 @@ class LimbInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RobotInfo:
-    """A robot as followers know it.
+    """A robot as followers know it; vectors have shape (n,).
 
     Attributes:
         joint_names: All actuated joints (mimic joints excluded), in vector order.
-        q_min: Lower position limits, shape (n,); -inf for continuous joints.
-        q_max: Upper position limits, shape (n,).
-        dq_max: Velocity limits V of the gate, shape (n,).
-        ddq_max: Acceleration limits A of the gate, shape (n,).
-        home: Home positions, shape (n,).
-        dddq_max: Jerk limits J of the gate, shape (n,).
+        q_min: Lower position limits; -inf for continuous joints.
+        dq_max: Velocity limits V of the gate.
+        ddq_max: Acceleration limits A of the gate.
+        dddq_max: Jerk limits J of the gate.
         ignored: Pairs of links exempt, in whole or in part, from collision avoidance.
         sliding: Prismatic joints, in [m].
     """
@@ -88,7 +85,6 @@ class JointVector(NamedTuple):
 
     Attributes:
         unlimited: The value written as null in JSON.
-        is_limit: Hosts must agree on it, and a manifest lists it.
         is_optional: The field may be None; its values are positive.
     """
 

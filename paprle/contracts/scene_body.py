@@ -9,8 +9,6 @@ class SceneBody(NamedTuple):
     """A body around the robot.
 
     Attributes:
-        name: Name; of an object as in ``SessionView.objects``.
-        shape: ``box``, ``sphere``, ``cylinder``, ``capsule`` or ``ground``.
         size: As ``SceneBodySettings.size``, [m].
         pose: T_world_body as xyz + quat_xyzw, in the robot's root.
         moves: It is an object, placed by the session.

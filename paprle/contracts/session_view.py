@@ -18,11 +18,7 @@ _ADVICE_HEAD = (("stamp_ns", "i8"), ("based_on_ns", "i8"), ("valid", "?"))
 
 
 def make_advice_dtype(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
-    """Return the type of an advisor's record.
-
-    ``fields``, as NumPy takes them, follow ``stamp_ns``, ``based_on_ns`` (stamp of the
-    data used) and ``valid``.
-    """
+    """Return a record type: ``stamp_ns``, ``based_on_ns``, ``valid``, ``fields``."""
     return np.dtype([*_ADVICE_HEAD, *fields], align=True)
 
 
@@ -41,14 +37,11 @@ class HeldHand(NamedTuple):
     """Pose of the robot that a hand leads and its contact, in the hand's axes.
 
     Attributes:
-        limb: Index of the hand in the leader's limbs.
         share: Confidence of a contact, 0 … 1.
-        pose: Hand's pose that matches the robot's, xyz + quat_xyzw, shape (7,), [m].
-        way: Blocked directions of motion and turn, unit vectors or zeros, shape (6,).
-        driven: Index of the robot's limb.
+        pose: Hand pose that matches the robot's, xyz + quat_xyzw, shape (7,), [m].
+        way: Blocked motion and turn, unit vectors or zeros, shape (6,).
         turn: L as quat_xyzw, shape (4,): the robot moves by scale L per unit of the
             hand.
-        scale: Scale of the motion.
     """
 
     limb: int
@@ -64,12 +57,10 @@ class MirroredRobot(NamedTuple):
     """A predicted robot on another host.
 
     Attributes:
-        q: Predicted joints, without jumps, shape (n,), [rad] or [m].
-        poses: Predicted T_base_eef by limb, xyz + quat_xyzw, shape (7,).
+        q: Joints, without jumps, shape (n,), [rad] or [m].
+        poses: T_base_eef by limb, xyz + quat_xyzw, shape (7,).
         age: Age of the newest measurement, [s].
-        is_predicted: The operator's motion since then is included.
         is_lost: The measurement is too old for that; the robot stands still.
-        held: Limbs that do not follow their targets.
     """
 
     q: Vec
@@ -85,39 +76,23 @@ class SessionView:
     """The newest state of a session.
 
     Stamps are monotonic, [ns]; joint vectors are ordered as ``RobotInfo.joint_names``,
-    shape (n,), [rad] or [m]; poses are xyz + quat_xyzw, shape (7,).
+    shape (n,), [rad] or [m]; poses are xyz + quat_xyzw, shape (7,); ages are in [s].
 
     Attributes:
-        stamp_ns: Time of the session's tick.
         captured_ns: Capture of the leader's sample; 0: none.
-        posted_ns: Posting of the set-point.
-        computed_ns: Computing time of the tick, retargeting and IK, [ns].
+        computed_ns: Computing time of retargeting and IK, [ns].
         targets: Requested T_base_eef by limb; NaN where the leader gives joints.
-        drivers: Leader limb that drives each robot limb.
-        mappings: Matrix D by limb driven by axes, shape (7, m): shares of each
+        mappings: Matrix D of limbs driven by axes, shape (7, m): shares of each
             freedom's speed in the eef's axes.
-        q_des: Requested positions.
-        reasons: Descriptions of the gate's actions in its last period.
         latched: Reason of a hold or stop, and its remedy.
-        counts: Non-zero numbers of the gate's actions, by reason.
-        written_ns: Writing of the gate's command.
-        q_cmd: Commanded positions.
-        dq_cmd: Commanded velocities.
-        measured_ns: Measurement of the robot.
-        q: Measured positions.
-        dq: Measured velocities.
         tau: Measured efforts; NaN: none.
-        objects: T_world_object by name, of present simulated objects and placed ones.
-        leader_age: Time since the newest leader sample, [s]; +inf: none.
-        tick_age: Time since the session's tick, [s].
-        gate_age: Time since the gate wrote, [s].
+        objects: T_world_object of present simulated objects and placed ones.
+        leader_age: Since the newest leader sample; +inf: none.
         status: Scalars of the gate; of a far robot its numbers only.
-        news: Messages of the session: ``line``, ``note``, ``told``, ``recording``,
-            ``episodes``, … (``paprle.hosts.operator.operator_messages``).
+        news: Messages such as ``line``, ``note``, ``told``, ``recording`` and
+            ``episodes`` (``paprle.hosts.operator.operator_messages``).
         mirror: Predicted robot on another host; None: local, or not yet received.
-        holds: Contacts of hands on another host.
-        felt: Measured torques of the leader's motors, by ``LeaderInfo.device_joints``,
-            [N·m].
+        felt: Measured leader torques, by ``LeaderInfo.device_joints``, [N·m].
     """
 
     stamp_ns: int

@@ -1,7 +1,6 @@
-"""Frozen values that devices and the session exchange.
+"""Frozen values in SI units; joint vectors are ordered as their ``joint_names``.
 
-Units are SI; joint vectors are ordered as their ``joint_names``; ``T_a_b`` is the pose
-of frame b in frame a. Arrays are float64 and read-only.
+``T_a_b`` is the pose of frame b in frame a. Arrays are read-only float64.
 """
 
 from __future__ import annotations
@@ -53,12 +52,12 @@ def readonly(values: npt.ArrayLike) -> Vec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointState:
-    """Joints of a device at one instant.
+    """Joints of a device at one instant, arrays of shape (n,).
 
     Attributes:
-        q: Positions, shape (n,), [rad] or [m].
-        dq: Velocities, shape (n,), [rad/s] or [m/s]; None when not measured.
-        tau: Efforts, shape (n,), [N·m] or [N]; None when not measured, never zeros.
+        q: Positions, [rad] or [m].
+        dq: Velocities, [rad/s] or [m/s]; None when not measured.
+        tau: Efforts, [N·m] or [N]; None when not measured, never zeros.
     """
 
     joint_names: tuple[str, ...]
@@ -69,17 +68,15 @@ class JointState:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbCommand:
-    """Command of a leader for one limb: joints, a pose or axes, and gripper opening.
+    """Joints, pose or axes of one limb, and gripper opening.
 
     Attributes:
-        q: Joint positions as ``LeaderInfo.joint_names``, shape (n,), [rad].
-        T_leader_base_leader_eef: Pose of the eef in the base, REP-103 axes, [m].
-        opening: Gripper opening, 0 closed … 1 open.
-        ahead: Known poses that follow: times from the stamp on [s], rising, and poses
-            as in ``LeaderInfo.path``, shape (``LeaderInfo.n_ahead`` or fewer, 8).
-        axes: Mean deflections since the sample before, −1 … 1, 0 at rest, shape (m,),
-            as ``LeaderInfo.axes``.
-        mode: Net number of mode switches since the leader was opened.
+        q: Positions as ``LeaderInfo.joint_names``, shape (n,), [rad].
+        T_leader_base_leader_eef: Pose of the eef, REP-103 axes, [m].
+        opening: Gripper, 0 closed … 1 open.
+        ahead: Following poses as in ``LeaderInfo.path``, with times from the stamp on,
+            shape (``LeaderInfo.n_ahead`` or fewer, 8).
+        axes: Mean deflections since the last sample, −1 … 1, as ``LeaderInfo.axes``.
     """
 
     q: Vec | None = None
@@ -95,16 +92,11 @@ class LeaderSample:
     """One snapshot of the operator.
 
     Attributes:
-        stamp_ns: Capture time on the monotonic clock of this host, [ns].
+        stamp_ns: Monotonic capture time on this host, [ns].
         seq: Strictly increasing per opened leader.
-        limbs: Commands by leader limb.
         engaged: The dead-man is held or the clutch closed.
-        valid: The device tracks; the poses of an invalid sample are never used.
-        start: The operator's start signal (a level).
-        end: The operator's end-of-episode signal (a level).
-        is_exhausted: No sample follows (end of file).
+        valid: The device tracks; poses of invalid samples are never used.
         leader_state: Measured joints of the device.
-        limp_joints: Those of them that render no torque.
         actions: Counts of the device's own buttons.
     """
 
@@ -126,13 +118,10 @@ class LeaderArm:
     """A limb of a leader that is an arm itself.
 
     Attributes:
-        base_link: Link in which its pose is expressed.
-        eef_link: Link that the operator holds.
-        joint_names: Arm joints, as ``LimbCommand.q``.
+        base_link: Frame of its pose.
         R_base: Rotation from base_link to the operator's REP-103 axes, shape (3, 3).
-        reset_q: Rest positions of the arm joints, shape (n_arm,), [rad]; None: unknown.
-        tau_max: Motor torques at ``device_joints``, shape (m,), [N·m]; None: as the
-            URDF.
+        reset_q: Rest positions, shape (n_arm,), [rad]; None: unknown.
+        tau_max: Torque limits of ``device_joints``, [N·m]; None: as the URDF.
     """
 
     urdf_path: Path
@@ -163,38 +152,32 @@ class LeaderArm:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderInfo:
-    """Properties of a leader, known from its config before it is opened.
+    """Properties of a leader, known before it is opened.
 
     Attributes:
-        joint_names: Joints by limb.
         axes: Axes by limb, ``N_AXES`` at most.
         is_absolute: Poses hold in the follower's limb base frame.
         relative: Limbs that are exceptions to ``is_absolute``.
         is_human: A person holds it; re-engaging needs a deliberate press (S3).
-        is_measured: Samples carry sensor noise, so bit-identical ones for seconds mean
-            that the device is stuck; not so for encoders at rest.
-        has_gripper: Samples carry ``opening``.
-        has_deadman: ``engaged`` is a dead-man or clutch that counts once seen released;
-            otherwise it means that the device is in use.
+        is_measured: Samples carry sensor noise, so bit-identical ones mean a stuck
+            device; not so for encoders at rest.
+        has_deadman: ``engaged`` is a dead-man or clutch, which counts once seen
+            released; otherwise it means that the device is in use.
         has_trigger: ``opening`` is a trigger's, which counts once seen open.
-        has_buttons: Samples carry ``actions``, so the device can clear a stop.
-        is_far: The device is on another host; an invalid sample may mean a failed link.
+        is_far: The device is on another host; invalid samples may mean a failed link.
         renders: Output of ``Feedback``; vibration counts as ``rumble``.
         rate: Nominal sample rate, [Hz].
         look_ahead: Time by which ``latest`` uses data from after its stamp, [s].
-        arms: Limbs that are arms, by leader limb. ``LeaderSample.leader_state`` and
-            ``Feedback.tau`` hold the arm joints, then the gripper's, limb by limb.
-        engage_hint: Instruction to start and to resume with the device; empty: by key.
-        parts: Leaders of a group, by name (``paprle.contracts.kit.leader_group``).
-        robot: Robot whose joints it plays; equal names then mean the same joints.
+        arms: Limbs that are arms. ``LeaderSample.leader_state`` and ``Feedback.tau``
+            hold arm joints, then the gripper's, limb by limb.
+        engage_hint: Instruction to start and resume with the device; empty: by key.
         motion: Joint positions known beforehand, by limb, shape (rows, n), [rad];
             checked against the robot's limits.
-        path: Poses known beforehand, by limb: times from the episode's start [s],
-            rising, and T_leader_base_leader_eef as xyz + quat_xyzw, shape (rows, 8).
-            With absolute poses it selects the start posture.
-        n_ahead: Most rows of ``LimbCommand.ahead``; 0: none.
-        reposture: Response when a limb is stuck and another posture reaches its target:
-            ``ask`` the operator, or switch, ``auto``.
+        path: Poses known beforehand, by limb: rising times from the episode's start [s]
+            and T_leader_base_leader_eef as xyz + quat_xyzw, shape (rows, 8). Absolute
+            ones select the start posture.
+        reposture: ``ask``, or ``auto`` to switch, when another posture frees a stuck
+            limb.
     """
 
     limbs: tuple[str, ...]
@@ -255,9 +238,9 @@ class Cues(NamedTuple):
     """Cues from the follower, 0 … 1; zeros unless the leader drives it.
 
     Attributes:
-        contact: Deviation of the follower from its command.
+        contact: Deviation from the command.
         limit: Nearness to limits of position and speed.
-        clearance: 1 while the gate keeps clear of a body, 0 without one near.
+        clearance: 1 while the gate keeps clear of a body.
     """
 
     contact: float = 0.0
@@ -271,16 +254,11 @@ class Feedback:
 
     Attributes:
         stamp_ns: Monotonic time of posting, [ns].
-        episode: Number of the episode, from 0.
-        is_engaged: The leader drives the follower.
-        drives: Limbs that do, as ``LeaderInfo.limbs``; None: all, if engaged.
-        tau: Torques by leader limb: joints of its URDF, then the gripper's, [N·m].
-        cues: Cues for leaders that show or sound them.
-        rumble: Filtered amplitude of all cues, 0 … 1.
+        drives: Driving limbs, as ``LeaderInfo.limbs``; None: all, if engaged.
+        tau: Torques by leader limb: joints, then the gripper's, [N·m].
+        rumble: Flicker-free amplitude of all cues, 0 … 1.
         touch: Likewise of contact.
         warning: Likewise of limits and clearance.
-        n_keeps: Requests to keep the robot's pose.
-        n_plays: Requests to play kept poses, or to end that.
         n_cues: Suggestions that crossed their threshold.
     """
 
@@ -301,18 +279,18 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowerState:
-    """Measurements of the follower at one instant.
+    """Measurements of the follower at one instant, vectors of shape (n,).
 
     Attributes:
-        stamp_ns: Monotonic time of the measurement, [ns].
-        q: Positions as ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
-        dq: Velocities, shape (n,), [rad/s] or [m/s].
-        tau: Efforts, shape (n,), [N·m] or [N]; None when not measured, never zeros.
-        sim_time: Simulated time, [s]; None for real robots.
+        stamp_ns: Monotonic time, [ns].
+        q: Positions as ``RobotInfo.joint_names``, [rad] or [m].
+        dq: Velocities, [rad/s] or [m/s].
+        tau: Efforts, [N·m] or [N]; None when not measured, never zeros.
+        sim_time: Simulated time, [s].
         objects: T_world_object as xyz + quat_xyzw, rows as ``Follower.objects``, shape
             (o, 7); NaN: absent.
         stop_reason: The robot's own protective stop or fault.
-        q_held: Positions held without new commands, shape (n,); None: last command.
+        q_held: Positions held without new commands; None: last command.
     """
 
     stamp_ns: int
@@ -330,15 +308,10 @@ class FollowerInfo:
     """Properties of an opened follower.
 
     Attributes:
-        joint_names: Actuated joints, as ``RobotInfo.joint_names``.
         rate: Rate of commands, [Hz].
         state_rate: Rate of measurements, if lower, [Hz].
         lag: Identified delay between q_cmd and q, [s].
-        has_effort: Joint efforts are measured.
         has_unattended_stop: It stops by itself without commands (K3).
-        power_off: Behaviour of the arm without power.
-        scene: Description for viewers, such as the path of a model file.
-        bodies: Bodies in its world, for viewers.
     """
 
     joint_names: tuple[str, ...]

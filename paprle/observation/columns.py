@@ -25,9 +25,7 @@ class Column:
     """A column of numbers.
 
     Attributes:
-        names: Names of its values.
-        units: Units of its values.
-        source: Stream whose losses apply to it.
+        source: Source by which reports group columns.
         kind: ``float32`` or ``bool``.
     """
 
@@ -50,15 +48,7 @@ class Columns:
         has_effort: bool,
         objects: Sequence[str] = (),
     ) -> None:
-        """Prepare for the episodes of one robot.
-
-        Args:
-            robot: The robot.
-            urdf: Text of its URDF.
-            style: Style of the units.
-            has_effort: Efforts are measured.
-            objects: Objects with known poses.
-        """
+        """Prepare for the episodes of one robot, by the text of its URDF."""
         self.robot = robot
         self.has_effort, self.objects = has_effort, tuple(objects)
         tree = read_recorded_urdf(self.robot, urdf)

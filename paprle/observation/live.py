@@ -23,11 +23,7 @@ _POSE = 6
 
 
 class Observations:
-    """Observation columns of a session.
-
-    Attributes:
-        columns: Columns of a data set; None before the first.
-    """
+    """Observation columns of a session."""
 
     def __init__(
         self,
@@ -122,11 +118,7 @@ class Images:
 
 
 class Actions:
-    """Actions of a policy and their limb commands.
-
-    Attributes:
-        names: Data set names of the values.
-    """
+    """Actions of a policy and their limb commands."""
 
     def __init__(self, robot: RobotInfo, kind: Action) -> None:
         """Prepare for ``joints``, all as ``action``, or ``ee_pose``.

@@ -85,13 +85,7 @@ def check_commands(
 
 
 class CommandJudge:
-    """Judge of consecutive pieces without armings.
-
-    Attributes:
-        n_samples: Commands judged.
-        counts: Violating samples by invariant.
-        violations: First findings of each invariant.
-    """
+    """Judge of consecutive pieces without armings."""
 
     def __init__(self, limits: Limits, q_start: npt.ArrayLike | None = None) -> None:
         self.n_samples = 0

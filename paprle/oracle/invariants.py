@@ -1,8 +1,4 @@
-"""Invariants and limits of commands.
-
-A new limit is a key of ``INVARIANTS``, a field of ``Limits`` and a finding of
-``judge``.
-"""
+"""Invariants and limits of commands."""
 
 from __future__ import annotations
 

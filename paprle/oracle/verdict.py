@@ -13,12 +13,9 @@ class Violation:
     """A command that broke an invariant.
 
     Attributes:
-        invariant: Key of ``INVARIANTS``.
-        index: Sample.
         joint: Joint; -1 for all.
         value: Position, velocity, acceleration, end of a full brake (V1) or time since
             the last command (T1).
-        limit: Allowed value.
     """
 
     invariant: str
@@ -33,7 +30,6 @@ class Verdict:
     """Findings of the judge.
 
     Attributes:
-        n_samples: Commands judged.
         counts: Violating samples by invariant; T1 needs stamps, M5 needs J.
         violations: First findings of each invariant, by sample.
     """

@@ -32,10 +32,8 @@ class LeaderFaultsContract(ABC):
     """Fault tests of any live leader; fill the two hooks.
 
     Attributes:
-        words: Command-line words of the leader.
         silence: Silence after which the robot brakes, [s].
         release: Least release of the dead-man, [s].
-        mends: The device can return once off.
         stops: Stopping time of the emulated hand, [s].
         aligns: Joints drive joints, so a press first moves the robot slowly to them.
         loses: Accepted duration of lost tracking or leaps, [s].

@@ -30,9 +30,7 @@ class EmulatedHand(ABC):
             ``repeats`` of older messages; ``lapse``, lost tracking that returns with a
             new press number; ``reconnect``.
         speed: Hand speed, [m/s], or deflection of its first axis.
-        is_held: The dead-man is held.
         opening: Gripper trigger, 0 closed … 1 open.
-        fault: Present fault or empty.
         n_refused: Messages refused by the reader; None: not counted.
     """
 
@@ -69,14 +67,7 @@ class SteppedSession:
         robot: tuple[str, ...] = ("follower=piper", "env=kinematic"),
         name: str = ALONE,
     ) -> None:
-        """Open the session.
-
-        Args:
-            words: Leader words of the command line.
-            make_hand: Returns the hand at the device.
-            robot: Other words.
-            name: Leader name, if several.
-        """
+        """Open the session of command-line words."""
         fixed = ("session.clock=virtual", "record.dir=null")
         resolved = resolve((*words, *robot, *fixed))
         self.session = VirtualSession(resolved, has_operator=True)

@@ -49,12 +49,7 @@ class Arm:
     def find_obstacle(self, q: Vec, dq: Vec, target: Vec) -> tuple[str, str, bool]:
         """Return kind and words of an obstacle to a pose, and whether it is final.
 
-        No motion from this posture passes a final one.
-
-        Args:
-            q: Requested positions, shape (n_l,), [rad] or [m].
-            dq: Velocity.
-            target: Pose row, shape (7,).
+        ``q`` and ``dq`` are requested, shape (n_l,); ``target`` is a pose row, (7,).
         """
         is_met, in_way = descend(self.limb, self.asked, q, target, self.bounds)
         names = self.limb.joint_names
@@ -79,7 +74,7 @@ class Arm:
         return f"{self.limb.joint_names[places[0]]} at its limit" if len(places) else ""
 
     def find_gap(self, q: Vec, way: Sequence[pin.SE3]) -> tuple[float, float]:
-        """Return the distance to the nearest of a way's poses, [m] and [rad].
+        """Return the distance to the nearest point of a way, [m] and [rad].
 
         The angle is 0 if not requested; NaN where joints are not measured.
 
@@ -95,12 +90,7 @@ class Arm:
         return pos, min(self._find_angle(T.rotation, a, b) for a, b in ends)
 
     def find_joint_gap(self, q: Vec, way: Sequence[Vec]) -> tuple[float, float]:
-        """Return hand, [m], and joint distance, [rad] or [m], to requested joints.
-
-        Args:
-            q: Joints, shape (n_l,).
-            way: One or more consecutive requests.
-        """
+        """Return hand, [m], and joint distance, [rad] or [m], to requested joints."""
         pos, _ = self.find_gap(q, [self.limb.fk(one) for one in way])
         beside = np.abs(q - np.clip(q, np.min(way, axis=0), np.max(way, axis=0)))
         return pos, float(beside.max())

@@ -1,8 +1,7 @@
-"""Causes of a limb's distance from its target, from the looks at one engagement.
+"""Causes of a limb's distance from its target.
 
-The distance that the IK leaves has one of four causes: joints at their limits, a pose
-that no motion from this posture leads to, a joint at V, or A. Beyond that the gate may
-send less than it is asked for, and the robot may stay off its command.
+The IK leaves one of four: joint limits, an unreachable pose, a joint at V, or A. The
+gate or the robot may add to it.
 """
 
 from __future__ import annotations
@@ -57,27 +56,14 @@ class Classifier:
         config: Mapping[str, Any],
         name_kept: NameKept,
     ) -> None:
-        """Prepare.
-
-        Args:
-            robot: The robot.
-            limbs: Limbs by name, in order.
-            gate: Gate settings.
-            config: Resolved config, as recorded.
-            name_kept: Names a pair of bodies.
-        """
+        """Prepare for a robot and a resolved config, as recorded."""
         self._arms = [
             Arm(limb, robot, gate, find_asked(limb, config)) for limb in limbs.values()
         ]
         self._name_kept = name_kept
 
     def classify(self, look: Look, looks: Sequence[Look]) -> Verdict:
-        """Return the causes of tracking errors.
-
-        Args:
-            look: The newest look.
-            looks: Looks of the engagement so far (``History.add``).
-        """
+        """Return the causes of tracking errors, by the engagement's looks so far."""
         if not looks:
             return Verdict(pause=_find_pause(look))
         findings, cuts, is_driven, is_away = list[Finding](), [], False, False

@@ -23,14 +23,7 @@ _SLOWING = to_bits({Reason.CLEARANCE, Reason.TOOL_SPEED, Reason.SINGULARITY})
 
 
 def find_cuts(arm: Arm, i: int, looks: Sequence[Look], sign: str) -> Iterator[Cut]:
-    """Yield the cuts of a limb's motion.
-
-    Args:
-        arm: The limb.
-        i: Its index.
-        looks: Newest looks with one leader.
-        sign: Prefix of the text.
-    """
+    """Yield the cuts of limb ``i`` with one leader; ``sign`` prefixes the text."""
     if len(looks) <= _BACK:
         return
     before, now = looks[-1 - _BACK], looks[-1]

@@ -50,14 +50,9 @@ class Asked(NamedTuple):
 def descend(
     limb: Limb, asked: Asked, q: Vec, target: Vec, bounds: Sequence[Vec]
 ) -> tuple[bool, Bools]:
-    """Return whether a target is reached, and the joints blocked by limits, (n,).
+    """Return whether a target row, (7,), is reached, and the joints blocked, (n,).
 
-    Args:
-        limb: The limb.
-        asked: IK request.
-        q: Start, shape (n,), [rad].
-        target: Pose row, shape (7,).
-        bounds: Lower and upper limits, shape (n,) each.
+    Start and bounds have shape (n,), [rad].
     """
     T_target = row_to_pose(target)
     e, A = _linearise(limb, asked, q, T_target)

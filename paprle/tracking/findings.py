@@ -57,7 +57,6 @@ class Verdict(NamedTuple):
     """Findings of one look.
 
     Attributes:
-        is_driven: A leader drives a limb.
         is_away: A limb is off all targets of the last half second.
         pause: ``clutch`` or ``silence`` without a driver in an episode; else empty.
     """

@@ -28,13 +28,9 @@ class Look(NamedTuple):
         driver: Leader limb of each limb; -1: none, shape (m,).
         target: Requested T_base_eef rows, shape (m, 7).
         is_far: 1 where ``retarget.max_travel`` shortened it, shape (m,).
-        err_pos: IK distance error, shape (m,), [m]; NaN: no pose.
-        err_rot: IK angle error, shape (m,), [rad].
+        err_pos: IK error, shape (m,), [m]; NaN: no pose.
+        err_rot: IK error, shape (m,), [rad].
         q_des: Requested joints, shape (n,), [rad] or [m].
-        reasons: Gate reason bits.
-        q_cmd: Sent joints.
-        q_meas: Measured joints.
-        held: The gate's reason to hold limbs; empty: none.
     """
 
     stamp_ns: int

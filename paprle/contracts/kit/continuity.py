@@ -1,6 +1,6 @@
-"""Continuity of joints and orientations, in files and live (``safety.md`` A5).
+"""Continuity of joints and orientations (``safety.md`` A5).
 
-Steps of nearly 2π at ±π are unwrapped; a step larger than a joint can move is a jump.
+Arrays are q (n, m) [rad], dt to the next row (n−1,) [s] and speeds (m,) [rad/s].
 """
 
 from __future__ import annotations
@@ -28,10 +28,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def find_joint_speeds(names: Sequence[str], robot: RobotInfo | None) -> Vec:
-    """Return the speed above which each joint has jumped, shape (m,), [rad/s].
-
-    Joints that the robot lacks are bounded by ``JOINT_SPEED``.
-    """
+    """Return the jump speeds of joints, (m,), [rad/s]; ``JOINT_SPEED`` if unknown."""
     limits = (
         {}
         if robot is None
@@ -46,13 +43,7 @@ def bound_speed(limit: float) -> float:
 
 
 def unwrap(q: Vec, dt: Vec, speeds: Vec) -> tuple[Vec, npt.NDArray[np.intp]]:
-    """Return positions without steps of nearly one turn, and their number, (m,).
-
-    Args:
-        q: Joint positions, shape (n, m), [rad].
-        dt: Time from each row to the next, shape (n−1,), [s].
-        speeds: Speed limits, shape (m,), [rad/s].
-    """
+    """Return positions without steps of nearly one turn, and their number, (m,)."""
     step = np.diff(q, axis=0)
     bound = np.minimum(_allow(dt, speeds), MOST_RESIDUAL)
     turns = np.where(np.abs(np.abs(step) - TURN) <= bound, np.sign(step), 0.0)
@@ -62,24 +53,13 @@ def unwrap(q: Vec, dt: Vec, speeds: Vec) -> tuple[Vec, npt.NDArray[np.intp]]:
 
 
 def find_joint_jumps(q: Vec, dt: Vec, speeds: Vec) -> Mask:
-    """Return a mask of the jumps of any joint, shape (n−1,).
-
-    Args:
-        q: Joint positions, shape (n, m), [rad].
-        dt: Time from each row to the next, shape (n−1,), [s].
-        speeds: Speed limits, shape (m,), [rad/s].
-    """
+    """Return a mask of the jumps of any joint, shape (n−1,)."""
     jumps = np.abs(np.diff(q, axis=0)) > _allow(dt, speeds)
     return np.asarray(jumps.any(axis=1))
 
 
 def find_turn_jumps(quat_xyzw: Vec, dt: Vec) -> Mask:
-    """Return a mask of the turns faster than a wrist's, shape (n−1,).
-
-    Args:
-        quat_xyzw: Unit quaternions, shape (n, 4).
-        dt: Time from each row to the next, shape (n−1,), [s].
-    """
+    """Return a mask of turns faster than a wrist's, (n−1,), of quaternions (n, 4)."""
     dots = np.abs(np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1))
     angles = 2.0 * np.arccos(np.minimum(dots, 1.0))
     return np.asarray(angles > HAND_TURN * dt + NOISE_TURN)
@@ -89,18 +69,15 @@ def make_free_bounds(k: int, j: int) -> Vec:
     """Return the bounds of ``k`` limbs of ``j`` unknown joints, shape (k, j, 4).
 
     Each has a speed [rad/s], a tolerance around one turn [rad] and the range of
-    positions at the start [rad].
+    positions from which a turn may begin [rad].
     """
     return np.tile([JOINT_SPEED, MOST_RESIDUAL, -math.inf, math.inf], (k, j, 1))
 
 
 def make_bounds(limit: float, q_min: float, q_max: float) -> Vec:
-    """Return one joint's bounds as in ``make_free_bounds``, shape (4,).
+    """Return a joint's bounds as in ``make_free_bounds``, shape (4,).
 
-    Args:
-        limit: Velocity limit, [rad/s].
-        q_min: Lower limit, [rad]; -inf: none.
-        q_max: Upper limit, [rad]; inf: none.
+    ``limit`` is in [rad/s], ``q_min`` and ``q_max`` in [rad]; infinite: none.
     """
     is_free = math.isinf(q_min) or math.isinf(q_max)
     low, high = (0.0, 0.0) if is_free else (q_min, q_max)

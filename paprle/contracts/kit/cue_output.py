@@ -1,7 +1,4 @@
-"""Amplitudes of cues for motors and speakers.
-
-They rise at once, fall slowly and are 0 whenever the leader does not drive.
-"""
+"""Amplitudes of cues for motors and speakers; 0 unless the leader drives."""
 
 from __future__ import annotations
 
@@ -23,12 +20,9 @@ SILENT = Amplitudes()
 
 
 def choose_amplitudes(feedback: Feedback, gain: float, now_ns: int) -> Amplitudes:
-    """Return the amplitudes to render.
+    """Return the amplitudes to render, scaled by ``gain``.
 
-    Args:
-        feedback: Feedback of the session.
-        gain: Share of the output's strength.
-        now_ns: Monotonic time, [ns]; feedback older than 100 ms counts as zero.
+    Feedback older than 100 ms at ``now_ns``, [ns], counts as zero.
     """
     if not feedback.is_engaged or now_ns - feedback.stamp_ns > _STALE_NS:
         return SILENT

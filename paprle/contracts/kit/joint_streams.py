@@ -1,4 +1,4 @@
-"""Joint values by name: matching of names and contradicting publishers."""
+"""Matching of joint names, and contradicting publishers."""
 
 from __future__ import annotations
 
@@ -28,13 +28,8 @@ def match_names(
 ) -> dict[str, str]:
     """Return the seen name of each wanted name; missing ones are omitted.
 
-    Separators do not count. Where no name is equal, a common prefix of either side is
-    dropped: ``left/joint1`` is ``joint1`` while no other prefix has a ``joint1``.
-
-    Args:
-        wanted: Names to find.
-        seen: Received names.
-        limb: Preferred prefix.
+    Separators do not count. Where no name is equal, a unique common prefix is dropped,
+    that of ``limb`` first: ``left/joint1`` is ``joint1``.
 
     Raises:
         AmbiguousNamesError: If several prefixes fit, and none is the limb's name.
@@ -62,10 +57,7 @@ def match_names(
 
 
 class Alternation:
-    """Detector of two publishers with different positions of one joint.
-
-    Its values then jump between two tracks again and again, unlike a motion.
-    """
+    """Detector of two publishers, whose values alternate between two tracks."""
 
     def __init__(self) -> None:
         self._last: tuple[float, float] | None = None
@@ -101,8 +93,7 @@ def is_jump(dt: Vec, step: Vec) -> npt.NDArray[np.bool_]:
 def find_contradiction(series: Mapping[str, tuple[Vec, Vec]]) -> str:
     """Return a joint whose values alternate between two tracks; empty: none.
 
-    Args:
-        series: Times [s] and positions of each joint, shape (n,) each, in order.
+    ``series`` are times [s] and positions, shape (n,) each.
     """
     for name, (t, q) in series.items():
         if np.count_nonzero(is_jump(np.diff(t), np.diff(q))) < _N_RETURNS:

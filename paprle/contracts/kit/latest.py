@@ -1,7 +1,4 @@
-"""Lock-free slot between the thread of a device and its reader; the newest value wins.
-
-It does not copy: write immutable values, frozen dataclasses or read-only arrays.
-"""
+"""Slot of immutable values between a device's thread and its reader."""
 
 from __future__ import annotations
 
@@ -19,10 +16,7 @@ class Latest(Generic[T]):
         self._held: tuple[T, int] | None = None
 
     def write(self, value: T, stamp_ns: int) -> None:
-        """Replace the value by an immutable one captured at ``stamp_ns``.
-
-        Monotonic, [ns]; a value older than the held one is dropped.
-        """
+        """Replace the value, unless it is newer than ``stamp_ns``, monotonic, [ns]."""
         with self._lock:
             if self._held is None or stamp_ns >= self._held[1]:
                 self._held = (value, stamp_ns)

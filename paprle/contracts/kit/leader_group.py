@@ -37,11 +37,7 @@ _LARGEST = ("rate", "look_ahead", "n_ahead")
 
 
 def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
-    """Return one info for several leaders, whose ``parts`` are ``infos``.
-
-    An only leader, named ``ALONE``, is returned as it is. The group is human if one
-    leader is.
-    """
+    """Return one info whose ``parts`` are ``infos``; an only leader's as it is."""
     if set(infos) == {ALONE}:
         return infos[ALONE]
     parts = dict(infos)

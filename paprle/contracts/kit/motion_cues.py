@@ -1,7 +1,4 @@
-"""Visual cues of a mapping of axes: ghost, waypoints and arrows.
-
-Each column of D is a motion of the eef (AdaptiX 3.3.3, requirements X16 and X17).
-"""
+"""Visual cues of a mapping of axes (AdaptiX 3.3.3, requirements X16 and X17)."""
 
 from __future__ import annotations
 
@@ -47,12 +44,12 @@ class CueSettings:
 
 
 class MotionCue(NamedTuple):
-    """Cue of one motion, in world.
+    """Cue of one motion, in world; a (0, 3) array is none.
 
     Attributes:
-        path: Poses of the eef to the end, xyz + quat_xyzw, shape (n, 7).
-        arrow: Tail and tip of the straight arrow, shape (2, 3); (0, 3): none.
-        arc: Points of the curved arrow, its tip last, shape (k, 3); (0, 3): none.
+        path: Poses of the eef, xyz + quat_xyzw, shape (n, 7).
+        arrow: Tail and tip of the straight arrow, shape (2, 3).
+        arc: Points of the curved arrow, tip last, shape (k, 3).
     """
 
     role: CueRole
@@ -67,13 +64,9 @@ def make_cue(
     column: Vec,
     speeds: AxisSpeeds | None = None,
 ) -> MotionCue:
-    """Return the cue of a column of D.
+    """Return the cue of a column of D, shape (7,), in the eef's axes.
 
-    Args:
-        role: In use or suggested.
-        T_world_eef: Start of the motion.
-        column: Shares of speeds in the eef's axes, shape (7,).
-        speeds: Speeds at full deflection; the common ones when absent.
+    ``speeds`` at full deflection default to the common ones.
     """
     s = AxisSpeeds() if speeds is None else speeds
     v, w = s.translation * _TIME * column[:3], s.turn * _TIME * column[3:6]
@@ -99,10 +92,10 @@ def _make_arc(T_world_eef: pin.SE3, turn: Vec) -> Vec:
 
 
 class CueReader:
-    """Reader of a limb's motion cues; fixed ones stay at their first place."""
+    """Reader of a limb's motion cues."""
 
     def __init__(self, limb: str, *, is_fixed: bool = False) -> None:
-        """Create a reader; ``is_fixed`` keeps cues where they appeared in the world."""
+        """Create a reader; ``is_fixed`` keeps cues where they first appear."""
         self._limb, self._is_fixed = limb, is_fixed
         self._kept: dict[CueRole, tuple[pin.SE3, Vec]] = {}
 
@@ -123,26 +116,16 @@ class CueReader:
 
 
 class CrossingCounter:
-    """Counter of suggestions that crossed their threshold (X12).
-
-    Attributes:
-        n: Crossings so far.
-    """
+    """Counter of suggestions that crossed their threshold (X12)."""
 
     def __init__(self) -> None:
         self.n = 0
         self._last: dict[str, int] = {}
 
     def take(self, advice: Mapping[str, Advice]) -> bool:
-        """Count new crossings and return whether there was one.
+        """Return whether new records with ``n_crossings`` crossed a threshold.
 
-        Records that are not valid are skipped; a restarted advisor counts from 0.
-
-        Args:
-            advice: By advisor; records with a field ``n_crossings`` count.
-
-        Returns:
-            Whether a threshold was crossed.
+        Invalid records are skipped; a restarted advisor counts from 0.
         """
         before = self.n
         for name, said in advice.items():
@@ -161,9 +144,8 @@ def find_columns(
 ) -> dict[CueRole, Vec]:
     """Return the visible columns, shape (7,), by role.
 
-    Args:
-        active: Matrix in use, shape (7, m).
-        advice: By advisor; a field ``D`` suggests, unless ``is_shown`` is false.
+    An advisor's field ``D`` suggests, unless ``is_shown`` is false; ``active`` is (7,
+    m).
     """
     columns: dict[CueRole, Vec] = {}
     if active is None:  # no axes drive it

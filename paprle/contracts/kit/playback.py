@@ -1,7 +1,4 @@
-"""Time of an automatic leader: waits, runs, ends, starts over.
-
-It runs only while the session is engaged, so that robot and motion stop together.
-"""
+"""Time of an automatic leader, which runs only while the session is engaged."""
 
 from __future__ import annotations
 
@@ -14,9 +11,6 @@ class Playback:
     Attributes:
         duration_ns: Length of one play, [ns].
         n_plays: Plays until exhausted, one an episode; 0: endless.
-        n_played: Completed plays.
-        is_engaged: The session follows.
-        is_over: This play is complete.
         coast_until_ns: Time within the play, [ns], up to which it runs also while not
             engaged, across stretches without valid data.
     """

@@ -16,9 +16,9 @@ class Sampling(NamedTuple):
     """Properties of samples for the reconstruction of a motion.
 
     Attributes:
-        policy: Selection of samples as waypoints.
-        content_age: Longest time without a capture while the process lives, [s]; 0: by
-            rate (``find_content_age``).
+        policy: Selection of waypoints.
+        content_age: Longest time without a capture in a live process, [s]; 0: by rate
+            (``find_content_age``).
     """
 
     policy: Policy = "latest"

@@ -1,7 +1,4 @@
-"""Controls such as triggers that count only once seen at rest.
-
-Some devices report a false deflection until first touched.
-"""
+"""Controls that count only once seen at rest, as some report false deflections."""
 
 from __future__ import annotations
 
@@ -24,11 +21,7 @@ def is_at_rest(values: Vec, rest: float) -> npt.NDArray[np.bool_]:
 
 
 class Rest:
-    """Controls seen at rest since their loss.
-
-    Attributes:
-        seen: Mask of the controls.
-    """
+    """Controls seen at rest since their loss."""
 
     def __init__(self, shape: tuple[int, ...], rest: float) -> None:
         """Start with none seen, for controls of a shape and neutral number."""

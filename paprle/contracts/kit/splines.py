@@ -1,4 +1,4 @@
-"""Piecewise cubic interpolation and smoothing in NumPy, in Hermite form.
+"""Piecewise cubic interpolation and smoothing; stamps are rising, shape (n,), [s].
 
 References: de Boor, "A Practical Guide to Splines", 1978, chapters IV and XIV; Fritsch,
 Butland, SIAM J. Sci. Stat. Comput. 5, 1984; Reinsch, Numerische Mathematik 10, 1967.
@@ -17,13 +17,7 @@ class CubicCurve:
     """A piecewise cubic function of time with values in rows."""
 
     def __init__(self, t: Vec, values: Vec, slopes: Vec) -> None:
-        """Compute the polynomials between stamps.
-
-        Args:
-            t: Stamps, shape (n,), rising, n ≥ 2, [s].
-            values: Shape (n, k) or (n,).
-            slopes: Derivatives, of the same shape, [1/s].
-        """
+        """Compute the polynomials of values, (n, k) or (n,), and slopes, [1/s]."""
         h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
         chord = np.diff(values, axis=0) / h
         bend = (slopes[:-1] + slopes[1:] - 2.0 * chord) / h
@@ -45,13 +39,9 @@ class CubicCurve:
 
 
 def interpolate(t: Vec, values: Vec) -> CubicCurve:
-    """Return the not-a-knot cubic spline, of continuous acceleration.
+    """Return the not-a-knot cubic spline of rows, shape (n, k) or (n,).
 
-    It is a parabola through three rows and a line through two.
-
-    Args:
-        t: Stamps, shape (n,), rising, n ≥ 2, [s].
-        values: Shape (n, k) or (n,).
+    Its acceleration is continuous; n ≥ 2, with a line for 2 and a parabola for 3.
     """
     rows, shape = values.reshape(len(t), -1), values.shape
     h = np.diff(t)
@@ -77,12 +67,7 @@ def interpolate(t: Vec, values: Vec) -> CubicCurve:
 
 
 def interpolate_monotonically(t: Vec, values: Vec) -> CubicCurve:
-    """Return a monotone interpolant, of continuous velocity.
-
-    Args:
-        t: Stamps, shape (n,), rising, n ≥ 2, [s].
-        values: Shape (n, k) or (n,).
-    """
+    """Return a monotone interpolant of continuous velocity, for n ≥ 2."""
     h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
     chord = np.diff(values, axis=0) / h
     if len(t) == 2:
@@ -100,14 +85,10 @@ def interpolate_monotonically(t: Vec, values: Vec) -> CubicCurve:
 
 
 def make_smoother(t: Vec, lam: float) -> Callable[[Vec], CubicCurve]:
-    """Return a function that fits smoothing splines to rows of shape (n, k).
+    """Return a function that fits smoothing splines to rows of shape (n, k), n ≥ 4.
 
-    The curve minimises Σ (y_i − f(t_i))² + λ ∫ f″(t)² dt: a natural cubic spline with
-    f″ = γ at the stamps, (R + λ QᵀQ) γ = Qᵀy and f = y − λ Q γ.
-
-    Args:
-        t: Stamps, shape (n,), rising, n ≥ 4, [s].
-        lam: Penalty of bends λ, [s³].
+    The curve minimises Σ (y_i − f(t_i))² + λ ∫ f″(t)² dt, λ in [s³]: a natural cubic
+    spline with f″ = γ at the stamps, (R + λ QᵀQ) γ = Qᵀy and f = y − λ Q γ.
     """
     h = np.diff(t)
     a, c = 1.0 / h[:-1], 1.0 / h[1:]  # a column of Q: a, −a − c, c

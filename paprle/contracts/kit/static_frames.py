@@ -1,7 +1,7 @@
-"""Static transforms between frames, and the one frame of a source of poses.
+"""Static transforms between frames, and the common frame of a source of poses.
 
-Poses are brought into the configured frame, or that of the first pose. Optical frames
-(x right, y down, z forward) are refused: upward motion would become sideways motion.
+Optical frames (x right, y down, z forward) are refused as that frame: upward motion
+would become sideways motion.
 """
 
 from __future__ import annotations
@@ -28,15 +28,10 @@ class StaticFrames:
         self._parents: dict[str, tuple[str, pin.SE3]] = {}
 
     def add(self, parent: str, child: str, xyzquat: Vec) -> bool:
-        """Fix a frame to its parent, replacing an earlier transform.
-
-        Args:
-            parent: Parent frame.
-            child: Child frame.
-            xyzquat: T_parent_child as xyz + quat_xyzw, shape (7,), [m].
+        """Set T_parent_child as xyz + quat_xyzw, shape (7,), [m]; the newest counts.
 
         Returns:
-            Whether the transform is finite, with a unit quaternion.
+            Whether it is finite, with a unit quaternion.
         """
         norm = float(np.linalg.norm(xyzquat[3:]))
         if not np.isfinite(xyzquat).all() or not _NORM[0] <= norm <= _NORM[1]:
@@ -67,23 +62,12 @@ class StaticFrames:
 
 
 class SourceFrame:
-    """Common frame of the poses of a source.
-
-    Attributes:
-        name: The frame; None before the first pose.
-        counts: Poses by their original frame.
-    """
+    """Common frame of the poses of a source."""
 
     def __init__(
         self, statics: StaticFrames, asked: str = "", setting: str = "base_frame"
     ) -> None:
-        """Start without poses.
-
-        Args:
-            statics: Static transforms; may grow.
-            asked: The configured frame; empty: that of the first pose.
-            setting: Its setting, for messages.
-        """
+        """Start without poses; without ``asked`` the frame is that of the first one."""
         self._statics, self._asked, self._setting = statics, plain(asked), setting
         self.name: str | None = None
         self.counts: Counter[str] = Counter()
@@ -92,7 +76,7 @@ class SourceFrame:
         """Return T_source_frame; ``n`` poses state ``frame_id``, which may be empty.
 
         Raises:
-            FrameError: If no transform joins the frames, or the first is optical.
+            FrameError: If no transform joins the frames, or it is optical.
         """
         frame = plain(frame_id)
         name = self._choose(frame) if self.name is None else self.name

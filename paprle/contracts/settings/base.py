@@ -37,15 +37,10 @@ def settings(
     slots: bool = True,
     rename: Callable[[str], str] | None = None,
 ) -> type[_T] | Callable[[type[_T]], type[_T]]:
-    """Convert a class to a frozen settings dataclass.
+    """Return a class as frozen settings, or a decorator.
 
-    Args:
-        cls: The class, without parentheses.
-        slots: False for one of several base classes with fields.
-        rename: Returns a field's key in files.
-
-    Returns:
-        The class, or a decorator.
+    ``slots`` is False for one of several base classes with fields; ``rename`` returns a
+    field's key in files.
     """
 
     def make(cls: type[_T]) -> type[_T]:

@@ -85,12 +85,7 @@ class CameraSettings(FilmSettings):
     ) -> CameraInfo:
         """Return the properties of images with the configured calibration and mounting.
 
-        Args:
-            width: Image width, [px].
-            height: Image height, [px].
-            encoding: Encoding of the bytes.
-            depth_unit: Size of one count of depth, [m]; 0: no depth.
-            is_noisy: Images carry sensor noise.
+        Sizes are in [px]; ``depth_unit`` is one count of depth, [m], 0 without depth.
         """
         K = np.full((3, 3), np.nan)
         if self.focal is not None:

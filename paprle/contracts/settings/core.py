@@ -1,7 +1,4 @@
-"""Settings of the core: a frozen class a section, with unit, bound and meaning.
-
-``paprle.config`` validates them; they hold no defaults for a particular robot.
-"""
+"""Settings of the core, one frozen class a section, validated by ``paprle.config``."""
 
 from __future__ import annotations
 

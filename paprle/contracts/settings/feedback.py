@@ -24,11 +24,7 @@ class LawSettings:
 
 @settings
 class RigOrigin:
-    """Leader, follower and env of a rig's measurements.
-
-    A measurement applies where its name is the session's; values without a name, given
-    by the user, apply everywhere.
-    """
+    """Leader, follower and env to which measurements apply; any where unnamed."""
 
     leader: Annotated[str, doc("Whose loop_delay, viscous and coulomb these are.")] = ""
     follower: Annotated[

@@ -25,7 +25,7 @@ class JointMapSettings:
 class LookSettings:
     """Motion of a camera that looks at a hand, or of a limb that follows an object.
 
-    The paper's limits, 0.1 m/s² and 0.1 m/s³, take 5.6 s for half a metre.
+    The paper's 0.1 m/s² and 0.1 m/s³ take 5.6 s for half a metre.
     """
 
     max_speed: Annotated[float, Gt(0), Le(2), Unit("m/s"), doc("Aimed at.")] = 0.5

@@ -1,8 +1,4 @@
-"""Pinocchio models of URDFs that its parser refuses.
-
-It requires limits of mimic joints, and an effort and a velocity of each limit; zeros
-stand in.
-"""
+"""Pinocchio models of URDFs, with zeros for limits that its parser requires."""
 
 from __future__ import annotations
 
