@@ -1,1 +1,1 @@
-"""The last word before the robot: limits, watches, states, and the gate itself."""
+"""The gate: limits, watches and states between a session and its robot."""

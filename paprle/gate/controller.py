@@ -1,8 +1,6 @@
 """The gate process: reads, watches, decides, limits and writes each period.
 
-Owns the follower and is the only one to write to it. It is stepped by the gate process,
-or in lock-step by a session on the virtual clock; it reads no clock itself. Its report
-of each period is the record that goes to the session and to the recorder.
+It alone writes to the follower, and reads no clock itself.
 """
 
 from __future__ import annotations
@@ -58,12 +56,10 @@ class GateController:
     """The gate with its watches, its state and its follower.
 
     Attributes:
-        state: State of the gate.
-        gate: The limits.
-        fault: What the follower's driver raised, if it did.
+        fault: Exception of the follower's driver, if any.
         is_orphaned: The session is gone: brake and latch.
-        pace: Called before each command leaves; waits where time is real (T1), and
-            returns the time since the boot then, [ns]; None where time is virtual.
+        pace: Called before each command leaves; waits in real time (T1) and returns
+            the time since the boot, [ns]; None in virtual time.
     """
 
     def __init__(
@@ -132,14 +128,12 @@ class GateController:
         Args:
             setpoint: The newest set-point of the session, None before the first.
             now_ns: Monotonic time, [ns].
-            due_ns: When this period was due, [ns]; now when None. Steps are of one
-                nominal period each, so the target is followed at evenly spaced times.
-            boot_ns: Time since the boot, suspensions included, [ns]; ``now_ns`` when
-                None.
+            due_ns: When this period was due, [ns]; ``now_ns`` when None.
+            boot_ns: Time since the boot, suspensions included; ``now_ns`` when None.
 
         Returns:
-            The status record of this period; overwritten by the next call. In a period
-            with ``STALLED`` nothing was sent, and what is sent after it begins at rest.
+            The status record, overwritten by the next call. A period with ``STALLED``
+            sends nothing, and motion after it begins at rest.
         """
         found = to_bits(self._setpoints.update(setpoint, now_ns))
         found |= self._collect_faults(now_ns, now_ns if boot_ns is None else boot_ns)
@@ -156,12 +150,12 @@ class GateController:
 
     @property
     def is_cut_off(self) -> bool:
-        """Whether a command could not be sent, so that none is any more."""
+        """Whether sending failed, so that no more commands are sent."""
         return self.fault is not None and not self._may_write
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the last command stood still, or none can be sent any more."""
+        """Whether the last command stood still, or sending failed."""
         is_moving = self._standstill.is_awaited or not self.gate.is_at_rest
         return not (is_moving and self._may_write)
 
@@ -172,7 +166,6 @@ class GateController:
         return int(_READY) if newest is None else newest.request
 
     def _collect_faults(self, now_ns: int, boot_ns: int) -> int:
-        """Read the follower, and return the reasons of all watches as bits."""
         found = self._read(now_ns)
         found |= self._check_stall(now_ns, boot_ns)
         found = self._stalls.excuse(found, now_ns, is_heard=self._meas is not None)
@@ -185,7 +178,7 @@ class GateController:
         return found
 
     def _check_stall(self, now_ns: int, boot_ns: int) -> int:
-        """Return bits of a stall of the gate (K2); rest until the robot stands."""
+        """Return bits of a stall (K2); rest until the robot stands."""
         found, standstill = self._stalls.look(now_ns, boot_ns), self._standstill
         if found and self._may_write and not self.is_at_rest:
             self._rest_at(self._sent[0] if self._q_held is None else self._q_held)
@@ -199,13 +192,12 @@ class GateController:
         return found if self.state is not _DISARMED else found & _STALLED
 
     def _rest_at(self, q: Vec) -> None:
-        """Let the next command be this, from rest, shape (n,)."""
         self.gate.reset(q)
         self._measurements.reset()
         self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
 
     def _read(self, now_ns: int) -> int:
-        """Read the newest measurement; return what is wrong with it, as bits."""
+        """Read the newest measurement; return its faults as bits."""
         try:
             state = self._follower.read()
         except Exception as err:  # noqa: BLE001 - a driver may raise anything
@@ -222,7 +214,7 @@ class GateController:
         return found
 
     def _unwrap(self, state: FollowerState) -> FollowerState:
-        """Return the state with the command's turns, as drivers report within ±π."""
+        """Add the command's turns, as drivers report within ±π."""
         # Many drivers report their angles between −π and π.
         if not self._may_write or state.q.shape != self._turns.shape:
             return state
@@ -242,7 +234,7 @@ class GateController:
         )
 
     def _move_state(self, found: int) -> None:
-        """Let faults, then requests, move the state by the table."""
+        """Apply faults, then requests, to the state table."""
         before, newest = self.state, self._setpoints.newest
         # a reset pressed while the cause is still there is used up, not kept for later
         n_resets = 0 if newest is None else newest.n_resets
@@ -279,7 +271,7 @@ class GateController:
             self._apply(Event.RELEASE)
 
     def _arm(self, meas: FollowerState) -> None:
-        """Start from where the robot is; nothing is written before this."""
+        """Start at the measured position; nothing is written before this."""
         self._rest_at(meas.q)
         self._may_write = True
         self._apply(Event.ARM)
@@ -303,14 +295,13 @@ class GateController:
         return reference.q, reference.dq, self._setpoints.compute_age(now_ns)
 
     def _resync(self) -> Vec | None:
-        """Return q_meas while the gate holds after a lag, else None, which brakes."""
+        """Return q_meas while the gate holds after a lag; None brakes."""
         lagged = bool(self._latched >> Reason.LAG & 1)
         if self.state is _HOLD and lagged and self._meas is not None:
             return self._meas.q
         return None
 
     def _limit(self, q_des: Vec | None, dq_des: Vec | None, age: float) -> GateResult:
-        """Return the next command toward a target; None brakes."""
         return self.gate.step(
             q_des,
             self._h,
@@ -321,7 +312,7 @@ class GateController:
         )
 
     def _write(self, q_cmd: Vec) -> int:
-        """Send a command; after one that could not be sent, none is computed either."""
+        """Send a command; after a failure none is computed either."""
         left_ns = self.pace()
         if left_ns is not None and self._stalls.has_passed(left_ns):
             return _STALLED  # made before a stall, it would move a robot that stands

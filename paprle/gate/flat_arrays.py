@@ -1,9 +1,6 @@
-"""Tuples of arrays that lie in two blocks of memory, as kernels take them.
+"""Tuples of arrays in two blocks of memory, as kernels take them.
 
-Handed on as a tuple of arrays, each of them is seven numbers or more to the compiler: a
-kernel of the gate had a thousand parameters, and half of the time to compile it went
-there. Here a tuple is three: where the blocks are, and where the head of the second one
-describes its arrays. An array is made of that where it is used.
+An array costs the compiler seven parameters or more, a laid tuple three.
 """
 
 from __future__ import annotations
@@ -25,10 +22,7 @@ ITEMS = types.float64, types.int64
 
 
 def count_words(kind: Any) -> int:
-    """Return the integers that describe an array, or all arrays of a tuple.
-
-    An array has its start in its block, and then its shape.
-    """
+    """Return the integers (start, shape) that describe an array or a tuple's arrays."""
     return kind.n_words if isinstance(kind, Laid) else 1 + int(kind.ndim)
 
 
@@ -37,8 +31,7 @@ class Laid(types.Type):  # type: ignore[misc]
 
     Attributes:
         of: The named tuple.
-        parts: Where the description of each of its fields begins, and the field's type:
-            an array's, or another such tuple's.
+        parts: Offset of each field's description, and the field's type.
         n_words: Integers of the whole description.
     """
 
@@ -75,7 +68,6 @@ class _LaidFields(AttributeTemplate):  # type: ignore[misc]
 
 @lower_getattr_generic(Laid)  # type: ignore[untyped-decorator] # pragma: no cover
 def _get_field(context: Any, builder: Any, laid: Laid, value: Any, name: str) -> Any:
-    """Compile the access to a field."""
     offset, kind = laid.parts[name]
     place = cgutils.create_struct_proxy(laid)(context, builder, value)
     at = builder.add(place.at, cgutils.intp_t(offset))
@@ -106,19 +98,17 @@ def _get_field(context: Any, builder: Any, laid: Laid, value: Any, name: str) ->
 
 
 def make_intrinsic(of: Any, places: Iterable[int], kinds: Iterable[Laid]) -> Any:
-    """Return what makes a named tuple of such tuples of the two blocks, in kernels.
+    """Return an intrinsic that makes a named tuple of laid tuples from both blocks.
 
     Args:
         of: The named tuple.
-        places: Where the second block describes each of its fields.
-        kinds: Their types.
+        places: Offset of each field's description in the second block.
+        kinds: Types of the fields.
     """
     kinds, places = tuple(kinds), tuple(places)
     result = types.BaseTuple.from_types(kinds, of)
 
     def lay(typing_context: Any, floats: Any, integers: Any) -> Any:  # noqa: ARG001
-        """Compile it."""
-
         def generate(context: Any, builder: Any, signature: Any, args: Any) -> Any:
             blocks = [
                 make_array(kind)(context, builder, block).data

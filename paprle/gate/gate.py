@@ -1,11 +1,6 @@
-"""The gate: turns what is asked into what may be sent, one period at a time.
+"""The gate: limits what is asked to what may be sent, one period at a time.
 
-A pure class: no clock, no I/O, no thread. Whatever it is given (NaN, wrong shapes,
-stale or absurd commands), the vectors it returns keep the invariants of
-``docs/SAFETY.md``: finite, within position limits, −V ≤ v ≤ V, −A·h ≤ Δv ≤ A·h, always
-able to stop before the limits, and clear of the robot's own bodies and of the scene all
-the way to a stop. A refusal brakes, then holds. ``paprle.oracle`` judges the same
-without sharing a line.
+Pure: no clock, I/O or thread. Any input keeps the invariants of ``docs/SAFETY.md``.
 """
 
 from __future__ import annotations
@@ -74,9 +69,9 @@ class GateResult(NamedTuple):
 
     Attributes:
         q_cmd: The vector to send, shape (n,), read-only.
-        events: Clauses that acted in this step.
-        clearance: Smallest distance of any pair of bodies, at the last command and
-            back to where the robot is, [m]; +inf: there are no bodies.
+        events: Clauses that acted.
+        clearance: Smallest distance of bodies between the last command and q_meas,
+            [m]; +inf without bodies.
     """
 
     q_cmd: Vec
@@ -91,13 +86,12 @@ class Gate:
         ddq_max: Acceleration limits A, shape (n,), [rad/s²].
         dq_max: Velocity limits V, shape (n,), [rad/s].
         q_min: Lower command limits, margin included, shape (n,), [rad].
-        q_max: Upper command limits, margin included, shape (n,), [rad].
-        q_cmd: Last command, shape (n,).
-        dq_cmd: Its velocity, shape (n,).
-        speed_scale: Share of V that is allowed now.
-        tool_speed: Speed limit of end-effectors now, [m/s]; +inf: none.
+        q_max: Upper command limits, likewise.
+        q_cmd: Last command, shape (n,); ``dq_cmd`` is its velocity.
+        speed_scale: Allowed share of V.
+        tool_speed: Speed limit of end-effectors, [m/s]; +inf: none.
         pair_names: The links of each pair of bodies that is kept apart.
-        kept_by: Cause that keeps each group of joints back, see ``held``, shape (g,).
+        kept_by: Cause that holds each group of joints, see ``held``, shape (g,).
     """
 
     def __init__(
@@ -108,18 +102,17 @@ class Gate:
         h: float,
         allow_no_bodies: bool = False,
     ) -> None:
-        """Make a gate, and compile what it needs; nothing is compiled later.
+        """Make a gate, and compile its kernels.
 
         Args:
-            robot: The robot; of its bare description, joints alone are limited.
+            robot: The robot; of a bare ``RobotInfo``, joints alone are limited.
             settings: Settings.
-            h: The period of its steps, [s].
-            allow_no_bodies: Take a robot with links that have no bodies to keep apart,
-                or meshes alone: they may run into each other.
+            h: Period, [s].
+            allow_no_bodies: Accept links without bodies; they may collide.
 
         Raises:
-            ConfigError: If something is wrong in the settings or the period, links have
-                no bodies, or nothing bounds where a part of the robot can be.
+            ConfigError: If settings or period are wrong, links have no bodies, or the
+                reach of a part is unbounded.
         """
         if settings is not None:
             check_made(settings, "gate")
@@ -153,7 +146,6 @@ class Gate:
     def _make_memory(
         self, robot: RobotModel | RobotInfo
     ) -> tuple[tuple[Vec, Ints], Parts]:
-        """Return the gate's memory, filled with what does not change, and its parts."""
         info = robot if isinstance(robot, RobotInfo) else robot.info
         members, starts = make_groups(info)
         n, n_groups = len(info.joint_names), len(starts) - 1
@@ -198,8 +190,8 @@ class Gate:
         """Stand at the measured position.
 
         Args:
-            q_meas: Measured joint positions, shape (n,), [rad]; may be outside the
-                limits, then only inward motion is allowed.
+            q_meas: Measured joint positions, shape (n,), [rad]; outside the limits,
+                only inward motion is allowed.
 
         Raises:
             CommandError: If it has the wrong shape or is not finite.
@@ -219,7 +211,7 @@ class Gate:
         self._is_stepping = False
 
     def _take_back(self) -> None:
-        """Go on from the last command: what a step left that was broken off is none."""
+        """Go on from the last command after a step that broke off."""
         motion, measured = self._parts.motion, self._parts.collision.measured
         motion.q_next[:], motion.v_next[:] = self.q_limited, self.dq_limited
         self._parts.smoothing.n_given[0] = self._n_given
@@ -230,7 +222,7 @@ class Gate:
         measured.q_lag[:], measured.max_change_to_meas[:] = 0.0, 0.0
 
     def _warm_up(self) -> None:
-        """Run every kernel once, so that none is compiled after this."""
+        """Run every kernel once, so that none compiles later."""
         step(*self._memory, 1.0, 1.0, False, False, False)
         n, box = len(self.q_cmd), self._parts.box
         row = np.zeros((1, n)), np.zeros(1), np.eye(n)
@@ -240,7 +232,7 @@ class Gate:
         self.reset(self.q_cmd)
 
     def reduce(self, is_reduced: bool) -> None:
-        """Go over to slow, reduced mode, or leave it."""
+        """Enter or leave slow, reduced mode."""
         s = self.settings
         self.speed_scale = s.reduced_scale if is_reduced else 1.0
         self.tool_speed = np.inf if s.tool_speed is None else s.tool_speed
@@ -256,17 +248,14 @@ class Gate:
 
     @property
     def dq_limited(self) -> Vec:
-        """Its velocity, shape (n,)."""
+        """Velocity of ``q_limited``, shape (n,)."""
         rows: Vec = self._parts.smoothing.dq
         row: Vec = rows[(self._n_given - 1) % len(rows)]
         return row
 
     @property
     def held(self) -> dict[str, str]:
-        """The causes, in words, that held back limbs and grippers in the last step.
-
-        Keys are names of limbs, and of joints that belong to no arm, like grippers.
-        """
+        """Causes, in words, that held limbs and joints of no arm back, by name."""
         causes = zip(self._groups, self.kept_by.tolist(), strict=True)
         return {
             name: self._describe_pair(self.pair_names[cause])
@@ -295,19 +284,15 @@ class Gate:
 
         Args:
             q_des: Desired positions at this instant, shape (n,), [rad]; None brakes.
-            dt: Period, [s]; a step of any other than h brakes.
-            age: Age of ``q_des`` by arrival, [s].
-            q_meas: Measured positions, shape (n,), [rad]: clearance is held from where
-                the robot is, too.
-            dq_des: Velocity of the desired positions, shape (n,), [rad/s]; None takes
-                that between this and the last ``q_des``, none where it jumped. It is
-                fed forward as far as the joint could have it: clipped to V, and
-                changing by A.
-            is_blocked: The robot is held up: the command stays within E of ``q_meas``
-                (L1).
+            dt: Period, [s]; any other than h brakes.
+            age: Age of ``q_des`` at arrival, [s].
+            q_meas: Measured positions, shape (n,), [rad], also kept clear.
+            dq_des: Desired velocity, shape (n,), [rad/s], limited by V and A; None
+                estimates it from the last ``q_des``, zero after a jump.
+            is_blocked: Keep the command within E of ``q_meas`` (L1).
 
         Returns:
-            The vector to send, and which clauses acted.
+            The vector to send, and the clauses that acted.
         """
         events: list[Reason] = []
         is_due = _is_within(dt, *self._periods)
@@ -340,7 +325,6 @@ class Gate:
     def _advance(
         self, has_feedforward: bool, is_blocked: bool, events: list[Reason]
     ) -> float:
-        """Write the next command and its velocity; return the clearance."""
         self._parts.tools.speed[0] = self.tool_speed
         # no number is no share; other types would be compiled for anew
         scale = max(0.0, min(float(self.speed_scale), 1.0))
@@ -358,7 +342,7 @@ class Gate:
         return clearance
 
     def _avoid(self, n_rows: int, events: list[Reason]) -> Vec:
-        """Return a velocity that slides along what the proposal would close in on."""
+        """Return a velocity that slides along near bodies."""
         v, is_held = self._sliding.find_velocity(n_rows, self._h)
         if v is None:
             events.append(Reason.QP_FAILED)
@@ -368,7 +352,6 @@ class Gate:
 
 
 def _check_bodies(robot: RobotModel) -> None:
-    """Refuse a robot whose links have nothing that could be kept apart."""
     if robot.bare_links:
         urdf = robot.urdf_path.name
         raise ConfigError(
@@ -406,7 +389,6 @@ def find_arm_joints(info: RobotInfo) -> Bools:
 
 
 def _is_within(value: Any, low: float, high: float) -> bool:
-    """Return whether a value is a single number from low to high."""
     try:
         return bool(low <= value <= high)
     except (TypeError, ValueError):
@@ -414,7 +396,7 @@ def _is_within(value: Any, low: float, high: float) -> bool:
 
 
 def _put(place: Vec, values: Any) -> None:
-    """Write values to a place of the memory; NaN where they are no such vector."""
+    """Write a vector in place; NaN where the shape is wrong."""
     # the type itself, not an equal one: most values are, and the rest are converted
     if type(values) is not np.ndarray or values.dtype is not _NUMBERS:
         values = _as_vector(values)
@@ -422,14 +404,14 @@ def _put(place: Vec, values: Any) -> None:
 
 
 def _keep(values: Vec) -> Vec:
-    """Return a copy that nobody can write to."""
+    """Return a read-only copy."""
     kept = values.copy()
     kept.setflags(write=False)
     return kept
 
 
 def _as_vector(values: Any) -> Vec:
-    """Return values as float64 numbers, an empty vector where they are none."""
+    """Return a float64 vector, empty if values are no numbers."""
     try:
         array = np.asarray(values)
         is_number = array.dtype.kind in "fiu"

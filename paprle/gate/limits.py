@@ -1,7 +1,6 @@
 """The set of velocities from which a joint can still stop; closed form, compiled.
 
-Time is discrete: commands are c_k, v_k = (c_k − c_{k−1})/h, and braking takes A·h off
-the speed each period.
+Time is discrete: v_k = (c_k − c_{k−1})/h, and braking takes A·h per period.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ IS_CLIPPED = 16  # a target was clipped to the position limits
 
 
 class Limits(NamedTuple):
-    """Limits of all joints, and which keep a common direction.
+    """Limits of all joints, and the groups that keep a common direction.
 
     Attributes:
         q_min: Lower limits of commands, shape (n,), [rad] or [m].
@@ -33,9 +32,8 @@ class Limits(NamedTuple):
         dq_max: V, shape (n,), [rad/s] or [m/s].
         ddq_max: A, shape (n,), [rad/s²] or [m/s²].
         lag_bound: E, +inf for grippers, shape (n,), [rad].
-        members: Joints, those of a group one after the other, shape (n,). A group is a
-            limb, or any other joint by itself.
-        starts: Where each group starts in ``members``, and the end, shape (g + 1,).
+        members: Joints by group: a limb, or any other joint, shape (n,).
+        starts: Start of each group in ``members``, and the end, shape (g + 1,).
     """
 
     q_min: Vec
@@ -54,8 +52,8 @@ class Box(NamedTuple):
         brake: Full braking; always inside.
         low: Lower corner.
         high: Upper corner.
-        dq_track: What goes along with the goal, within V: the feed-forward.
-        dq_goal: What reaches the goal soonest, within V.
+        dq_track: Feed-forward, within V.
+        dq_goal: Velocity that reaches the goal soonest, within V.
     """
 
     brake: Vec
@@ -66,35 +64,30 @@ class Box(NamedTuple):
 
 
 class MotionState(NamedTuple):
-    """State that changes from period to period, shapes (n,).
+    """State that changes from period to period, shapes (n,) unless stated, [rad].
 
     Attributes:
-        q_cmd: Last command, [rad] or [m].
-        dq_cmd: Its velocity, [rad/s] or [m/s].
-        dq_feedforward: Velocity that goes along with the target, limited, [rad/s].
-        ddq: Its acceleration, [rad/s²].
-        target: Where to go, as it was asked, [rad].
-        dq_des: Velocity of the target, [rad/s].
-        goal_prev: The goal of the last period; NaN where there was none, [rad].
-        q_meas: Measured positions, [rad]; not finite where not known.
-        goal: Where to go, within what is allowed, [rad].
-        goal_error: Goal minus last command, [rad].
+        dq_feedforward: Limited velocity of the target, [rad/s]; ``ddq`` is its
+            acceleration, [rad/s²].
+        target: Requested position; ``dq_des`` is its velocity, [rad/s].
+        goal_prev: The last goal; NaN if none.
+        q_meas: Measured positions; not finite if unknown.
+        goal: Target within the position limits.
+        goal_error: Goal minus last command.
         reaches_goal: 1 where the next step reaches the goal, else 0.
-        v_next: Velocity of the next command, [rad/s].
-        q_next: The next command, [rad].
+        v_next: Velocity of ``q_next``, the next command, [rad/s].
         ddq_sync: Deceleration of joints that come to rest together, [rad/s²].
-        is_synchronised: 1 if the verified stop brakes so, else 0, shape (1,).
-        is_sliding: 1 if a row held the last period's velocity, else 0, shape (1,).
-        stalled_for: For how long each of g groups has made no headway, shape (g,),
-            [s].
-        stalled_goal: The goal when that began, [rad].
-        stalled_at: The command when that began, shape (g, n), [rad].
-        stalled_lag: How far the robot was from it, shape (g, n), [rad].
-        can_stall: 1 where a row speaks of a group, and none waits, shape (g,).
-        is_held_by: 1 where these rows speak of a joint of others, shape (g, n).
-        share: How much of its proposal above braking each group is left, shape (g,).
-        kept_by: The pair that keeps each group back; ``NO_PAIR``: none; −1 − kind of
-            another refusal of a stop, shape (g,).
+        is_synchronised: 1 if the verified stop brakes so, shape (1,).
+        is_sliding: 1 if a row held the last velocity, shape (1,).
+        stalled_for: Time of g groups without headway, shape (g,), [s].
+        stalled_goal: The goal when that began.
+        stalled_at: The command then, shape (g, n).
+        stalled_lag: The robot's lag then, shape (g, n).
+        can_stall: 1 where a row holds a group, and none waits, shape (g,).
+        is_held_by: 1 where such rows depend on others' joints, shape (g, n).
+        share: Share of a group's proposal above braking, shape (g,).
+        kept_by: The pair that holds a group, ``NO_PAIR``, or −1 − kind of another
+            refusal, shape (g,).
     """
 
     q_cmd: Vec
@@ -139,30 +132,14 @@ def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:
 
 
 def make_limits(robot: RobotInfo, q_min: Vec, q_max: Vec, lag_bound: Vec) -> Limits:
-    """Return the limits of a robot for its gate.
-
-    Args:
-        robot: The robot.
-        q_min: Lower limits of commands, shape (n,), [rad] or [m].
-        q_max: Upper limits.
-        lag_bound: E, shape (n,), [rad].
-    """
+    """Return the limits of a robot from command limits and E, shapes (n,)."""
     members, starts = make_groups(robot)
     return Limits(q_min, q_max, robot.dq_max, robot.ddq_max, lag_bound, members, starts)
 
 
 @compiled
 def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -> None:
-    """Write what each joint may do in this period (M3, M4, V1).
-
-    Args:
-        limits: Limits.
-        h: Period, [s].
-        scale: Share of V that is allowed.
-        c: Last command, shape (n,), [rad].
-        v: Its velocity, shape (n,), [rad/s].
-        box: Takes ``brake``, ``low`` and ``high``.
-    """
+    """Write ``brake``, ``low`` and ``high`` after a command c at v (M3, M4, V1)."""
     for i in range(len(c)):
         change = limits.ddq_max[i] * h
         brake = compute_braking_velocity(v[i], limits.ddq_max[i], h)
@@ -180,7 +157,7 @@ def fill_box(limits: Limits, h: float, scale: float, c: Vec, v: Vec, box: Box) -
 
 @inlined
 def place_next(limits: Limits, h: float, motion: MotionState, i: int) -> None:
-    """Write the command of a joint that ``v_next`` leads to, within its limits."""
+    """Write the command of a joint at ``v_next``, within its limits."""
     c = motion.q_cmd[i]
     lower, upper = min(limits.q_min[i], c), max(limits.q_max[i], c)
     motion.q_next[i] = min(max(c + motion.v_next[i] * h, lower), upper)
@@ -188,15 +165,10 @@ def place_next(limits: Limits, h: float, motion: MotionState, i: int) -> None:
 
 @compiled
 def clip_goal(limits: Limits, motion: MotionState, is_blocked: bool) -> int:
-    """Write the goal: the target within the position limits, near q_meas if blocked.
+    """Write the goal: the target within the position limits.
 
-    A joint outside its limits is not sent farther out (M2). While a joint is blocked,
-    the goal stays within E of q_meas, so that a command too far ahead comes back (L1).
-
-    Args:
-        limits: Limits.
-        motion: Takes ``goal``.
-        is_blocked: Whether to keep the goal within E of q_meas.
+    A joint outside its limits is not sent farther out (M2). While ``is_blocked``, the
+    goal stays within E of q_meas (L1).
 
     Returns:
         ``IS_CLIPPED`` or 0.
@@ -218,10 +190,7 @@ def clip_goal(limits: Limits, motion: MotionState, is_blocked: bool) -> int:
 
 @compiled
 def estimate_velocity(limits: Limits, h: float, motion: MotionState) -> None:
-    """Write the velocity of the goal since the last period as that of the target.
-
-    A goal that moved farther than the joint can has jumped: it has none.
-    """
+    """Write the goal's velocity since the last period as ``dq_des``; 0 if it jumped."""
     for i in range(len(motion.q_cmd)):
         dq = (motion.goal[i] - motion.goal_prev[i]) / h
         motion.dq_des[i] = 0.0 if abs(dq) > limits.dq_max[i] else dq  # NaN stays
@@ -254,19 +223,10 @@ def are_finite(values: Vec) -> bool:
 def fill_wanted(
     limits: Limits, h: float, scale: float, motion: MotionState, box: Box
 ) -> int:
-    """Write the velocities that reach the goal soonest and straight.
+    """Write ``dq_track`` and ``dq_goal``, which reaches the goal straight and soonest.
 
-    The error is taken relative to a target that moves at the feed-forward velocity.
-    One factor for a group keeps the direction of what is added to that, and the
-    stopping speed of the distance that is left keeps it from overshooting, with as much
-    of A as going along with the target leaves.
-
-    Args:
-        limits: Limits.
-        h: Period, [s].
-        scale: Share of V that is allowed.
-        motion: Gives error and feed-forward; takes ``reaches_goal``.
-        box: Takes ``base`` and ``wanted``.
+    One factor per group keeps the direction beside the feed-forward; a stopping speed
+    prevents overshoot.
 
     Returns:
         ``IS_FAST`` or 0.
@@ -306,21 +266,12 @@ def fill_wanted(
 
 @compiled
 def limit_along(limits: Limits, box: Box, v: Vec, reaches_goal: Vec) -> int:
-    """Write what comes nearest to the wanted velocity, keeping its direction.
+    """Write the velocity v nearest to the wanted one along its direction.
 
-    Direction is that of what is wanted beside going along with the goal; of a goal
-    that rests, of the whole velocity. The largest t in [0, 1] with base +
-    t (wanted − base) inside the box keeps it exactly for a group. Where no t is inside
-    (the motion is turning), start + s (wanted − start) with the largest s is taken
-    instead, where start is the base as far as each joint can have it: that is always
-    inside, so there is always an answer. A joint that cannot even go along with its
-    goal does what it can, and holds up no other.
-
-    Args:
-        limits: Gives the groups.
-        box: The box and what is wanted.
-        v: Takes the velocity, shape (n,), [rad/s].
-        reaches_goal: Cleared where it is not the wanted one, shape (n,).
+    It is base + t (wanted − base) with the largest t in [0, 1] inside the box or, if
+    none is, start + s (wanted − start), start being the base clipped to the box. A
+    joint that cannot follow its goal holds up no other. ``reaches_goal`` is cleared
+    where v is not the wanted velocity.
 
     Returns:
         ``IS_HELD`` or 0.
@@ -382,5 +333,5 @@ def _find_share(group: Ints, box: Box) -> float:
 
 @compiled
 def _is_left_behind(box: Box, i: int) -> bool:
-    """Return whether the box keeps a joint from going along with a moving goal."""
+    """Return whether the box keeps a joint from following a moving goal."""
     return box.dq_track[i] != 0.0 and not box.low[i] <= box.dq_track[i] <= box.high[i]

@@ -1,4 +1,4 @@
-"""The gate's reasons in an operator's words: what happened, and what to do next."""
+"""The gate's reasons in an operator's words: cause and remedy."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ _REFUSED: Mapping[int, str] = {
 
 
 def describe_refusal(kind: int) -> str:
-    """Return why a limb may not go on: ``TOOL`` or ``UNDECIDED`` of ``gate.scene``."""
+    """Return the cause of a refusal: ``TOOL`` or ``UNDECIDED`` of ``gate.scene``."""
     return _REFUSED[kind]
 
 
 def name_reasons(latched: int, told: str = "") -> str:
-    """Name the latched reasons, with the robot's own words, for a recording."""
+    """Return the names of latched reasons, with the robot's own words."""
     return ", ".join(
         f"{r.name.lower()} ({told})"
         if told and r is Reason.FOLLOWER_STOP
@@ -81,12 +81,7 @@ def name_reasons(latched: int, told: str = "") -> str:
 
 
 def list_words(reasons: int, kept: str = "") -> tuple[str, ...]:
-    """Return what each reason of a word of bits means, for whoever watches.
-
-    Args:
-        reasons: The bits.
-        kept: What is kept clear of what, in words, where that is known.
-    """
+    """Return the meaning of each reason bit; ``kept`` describes the pair kept clear."""
     found = from_bits(reasons)
     words = [_WORDS[one][0] if one in _WORDS else _LIMITED[one] for one in found]
     if kept and Reason.CLEARANCE in found:
@@ -97,14 +92,14 @@ def list_words(reasons: int, kept: str = "") -> tuple[str, ...]:
 
 
 def describe_reasons(latched: int, told: str = "") -> str:
-    """Return why the gate holds or stopped, and what to look at.
+    """Return cause and remedy of the latest HOLD or STOPPED.
 
     Args:
-        latched: Bits of the reasons of the latest HOLD or STOPPED.
-        told: The robot's own words, if it has any.
+        latched: Bits of its reasons.
+        told: The robot's own words, if any.
 
     Returns:
-        ``<names> (<what happened>); <what to look at>``.
+        ``<names> (<cause>); <remedy>``.
     """
     reasons = [r for r in from_bits(latched) if r in STOP_REASONS]
     reasons = reasons or [r for r in from_bits(latched) if r in HOLD_REASONS]

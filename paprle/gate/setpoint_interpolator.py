@@ -1,11 +1,6 @@
-"""The way between set-points: one curve whose acceleration has no leaps.
+"""Interpolation of set-points at the gate's rate, with continuous acceleration.
 
-Set-points come at the session's rate and the gate has its own. A command that went on
-along each set-point's velocity would leap back at the next one: by little, but within a
-period, which is an acceleration that shakes a gearbox. So each set-point bends the
-curve, from where it is with the velocity and acceleration that it has there, to where
-the set-points' own velocity and acceleration lead in a few intervals. The curve has
-nowhere to wait for: it is as late as the set-points are.
+Each set-point bends a quintic toward the state predicted a few intervals on.
 """
 
 from __future__ import annotations
@@ -36,21 +31,15 @@ _BEGIN, _LENGTH, _AT, _LAST = range(4)
 
 
 class Reference:
-    """The motion of the set-points, sampled at the gate's own instants.
+    """Motion of the set-points, sampled at the gate's instants.
 
     Attributes:
         q: Positions, shape (n,), [rad].
-        dq: Their velocities, shape (n,), [rad/s].
+        dq: Velocities, shape (n,), [rad/s].
     """
 
     def __init__(self, dq_max: Vec, ddq_max: Vec, period: float) -> None:
-        """Make it.
-
-        Args:
-            dq_max: Largest velocities, shape (n,), [rad/s].
-            ddq_max: Largest accelerations, shape (n,), [rad/s²].
-            period: The session's, the least interval between set-points, [s].
-        """
+        """Make it of V and A, shapes (n,), and the session's period, [s]."""
         n = len(dq_max)
         self._dq_max, self._ddq_max = np.array(dq_max), np.array(ddq_max)
         self._period = period
@@ -61,13 +50,7 @@ class Reference:
         self.start(self.q, self.dq, 0.0)
 
     def start(self, q: Vec, dq: Vec, now: float) -> None:
-        """Begin anew from a command.
-
-        Args:
-            q: Positions, shape (n,), [rad].
-            dq: Velocities, shape (n,), [rad/s].
-            now: When that is, [s].
-        """
+        """Begin anew from a command, q [rad] and dq [rad/s], at an instant, [s]."""
         self._curve[:] = 0.0
         self._curve[_C0], self._curve[_C1] = q, dq
         self._times[:] = now, 0.0, math.nan, now
@@ -76,13 +59,12 @@ class Reference:
         """Go on to an instant, toward the newest set-point.
 
         Args:
-            q: Its positions, shape (n,), [rad]; what is no number passes as it is.
-            dq: Its velocities, the mean ones since the set-point before, shape (n,),
-                [rad/s]; clipped to V, and none where the set-point leapt.
-            q_cmd: The command, shape (n,), [rad]; a joint of it that is held back far
-                from the set-point goes there, and nothing is foreseen.
-            at: The instant for which it is meant, [s].
-            now: The instant to go on to, [s].
+            q: Its positions, shape (n,), [rad]; those not finite pass unchanged.
+            dq: Its mean velocities, shape (n,), [rad/s]; zero where it leapt.
+            q_cmd: The command, shape (n,), [rad]; a joint held far off goes to the
+                set-point without prediction.
+            at: Instant of the set-point, [s].
+            now: Instant to go on to, [s].
         """
         follow_curve(
             self._curve,
@@ -115,21 +97,10 @@ def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     q_ref: Vec,
     dq_ref: Vec,
 ) -> None:
-    """Bend the curve when the set-point is another one, and write where it is.
+    """Bend the curve at a new set-point, and sample it at ``now``.
 
-    Args:
-        curve: The curve, shape (8, n), changed.
-        times: Its times, shape (4,), [s], changed.
-        period: Least interval between set-points, [s].
-        dq_max: Largest velocities, shape (n,), [rad/s].
-        ddq_max: Largest accelerations, shape (n,), [rad/s²].
-        q: The set-point, shape (n,), [rad].
-        dq: Its velocities, shape (n,), [rad/s].
-        q_cmd: The command, shape (n,), [rad].
-        at: When it is meant, [s].
-        now: When the curve is wanted, [s].
-        q_ref: Takes the positions, shape (n,), [rad].
-        dq_ref: Takes the velocities, shape (n,), [rad/s].
+    Arguments as in ``Reference``; ``curve``, shape (8, n), and ``times``, shape (4,),
+    are changed, ``q_ref`` and ``dq_ref`` take the sample.
     """
     if at != times[_AT] or _is_other(curve, q):
         _bend(curve, times, period, dq_max, ddq_max, q, dq, q_cmd, at)
@@ -146,7 +117,6 @@ def follow_curve(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
 
 @compiled
 def _evaluate(curve: Vec, j: int, s: float) -> tuple[float, float, float]:
-    """Return position, velocity and acceleration of a joint after a time."""
     c2, c3, c4, c5 = curve[_C2, j], curve[_C3, j], curve[_C4, j], curve[_C5, j]
     r = curve[_C0, j] + s * (curve[_C1, j] + s * (c2 + s * (c3 + s * (c4 + s * c5))))
     v = curve[_C1, j] + s * (2.0 * c2 + s * (3.0 * c3 + s * (4.0 * c4 + s * 5.0 * c5)))
@@ -155,13 +125,12 @@ def _evaluate(curve: Vec, j: int, s: float) -> tuple[float, float, float]:
 
 @compiled
 def _clip(dq: float, dq_max: float) -> float:
-    """Return a velocity within V; what is no number is none."""
     return min(max(dq, -dq_max), dq_max) if math.isfinite(dq) else 0.0
 
 
 @compiled
 def _is_other(curve: Vec, q: Vec) -> bool:
-    """Return whether a set-point's position differs from the last; NaN does."""
+    """Return whether a set-point differs from the last; NaN does."""
     for j in range(len(q)):  # noqa: SIM110 - no generators in kernels
         if q[j] != curve[_Q, j]:
             return True
@@ -180,7 +149,7 @@ def _bend(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     q_cmd: Vec,
     at: float,
 ) -> None:
-    """Let the curve go on from its last step to where a set-point leads."""
+    """Continue the curve to the set-point's predicted state."""
     interval = at - times[_AT]  # NaN for the first
     is_repeated = interval == 0.0  # the leader has said nothing since
     is_next = 0.0 < interval <= _LONGEST
@@ -228,7 +197,7 @@ def _join(
     begin: tuple[float, float, float],
     end: tuple[float, float, float],
 ) -> None:
-    """Write the polynomial of fifth order between two states of a joint."""
+    """Write the quintic polynomial between two states of a joint."""
     r, v, a = begin
     # what is left at the end if the joint went on as it is
     p = end[0] - r - length * (v + 0.5 * length * a)

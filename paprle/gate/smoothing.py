@@ -1,15 +1,7 @@
-"""The jerk limit: what is sent is the mean of what the limits gave in the last periods.
+"""The jerk limit: a command is the mean of the limits' last m outputs.
 
-The limits work with accelerations that may change from A to −A at once. The mean of m
-commands one period apart has a jerk of 2 A / (m h) at most, so m is chosen for that to
-be J. It needs no proof of its own: positions, velocities and accelerations that keep
-convex limits keep them on the mean, room to stop is convex too, and the stop that was
-verified is the mean's stop, m − 1 periods later. It costs a delay of (m − 1) h / 2,
-about A / J, and strays from the path that was verified by A ((m h)² − h²) / 24, which
-is added to the clearance.
-
-Time to a goal is that of the limits and 2 A / J; a profile of seven phases (Ruckig)
-takes A / J. For that the filter has no cases, and cannot fail.
+With the jerk at most 2 A / (m h), m is chosen for J. The mean keeps convex limits and
+stops, is delayed by (m − 1) h / 2, and strays by A ((m h)² − h²) / 24.
 """
 
 from __future__ import annotations
@@ -25,16 +17,14 @@ _ROUNDING = 1e-9  # chosen: 2 A / (J h) that is a whole number but for rounding 
 
 
 class Smoothing(NamedTuple):
-    """The outputs of the limits that the command averages, and their mean.
+    """The last outputs of the limits, and their mean.
 
     Attributes:
         q_cmd: The command to send, shape (n,), [rad] or [m].
         dq_cmd: Its velocity, shape (n,), [rad/s] or [m/s].
-        q: What the limits gave in the last periods, shape (m + 1, n): the mean is over
-            m of them, and a step that is broken off spoils the one that is left.
-        dq: Its velocities, shape (m + 1, n).
-        n_given: Number of outputs so far, shape (1,); the next goes to the row of that
-            number modulo m + 1.
+        q: Last outputs, shape (m + 1, n), one row spare for a broken-off step.
+        dq: Their velocities, shape (m + 1, n).
+        n_given: Outputs so far, shape (1,); modulo m + 1 the next row.
     """
 
     q_cmd: Vec
@@ -45,12 +35,7 @@ class Smoothing(NamedTuple):
 
 
 def count_periods(robot: RobotInfo, h: float) -> int:
-    """Return m, the same for all joints: a limb keeps to its straight way.
-
-    Args:
-        robot: Gives A and J.
-        h: Period, [s].
-    """
+    """Return m for a period h [s], the same for all joints."""
     if robot.dddq_max is None:
         return 1
     m = float((2.0 * robot.ddq_max / (robot.dddq_max * h)).max())
@@ -58,18 +43,12 @@ def count_periods(robot: RobotInfo, h: float) -> int:
 
 
 def compute_delay(robot: RobotInfo, h: float) -> float:
-    """Return how late a command is behind what the limits gave, [s]."""
+    """Return the delay of commands behind the limits' output, [s]."""
     return 0.5 * (count_periods(robot, h) - 1) * h
 
 
 def compute_straying(robot: RobotInfo, m: int, h: float) -> Vec:
-    """Return how far each joint strays from the path of the limits, shape (n,), [rad].
-
-    Args:
-        robot: Gives A.
-        m: Periods of the mean.
-        h: Period, [s].
-    """
+    """Return the straying of joints off the limits' path, shape (n,), [rad]."""
     return robot.ddq_max * (h * h * (m * m - 1) / 24.0)
 
 
@@ -81,13 +60,7 @@ def start(smoothing: Smoothing, q: Vec) -> None:
 
 @compiled
 def smooth(smoothing: Smoothing, q: Vec, dq: Vec) -> None:
-    """Take what the limits gave in this period, and write the command to send.
-
-    Args:
-        smoothing: What came before; changed.
-        q: Positions, shape (n,), [rad].
-        dq: Velocities, shape (n,), [rad/s].
-    """
+    """Add the limits' output, shapes (n,), and write the command."""
     n_rows, newest = len(smoothing.q), smoothing.n_given[0]
     m = n_rows - 1
     smoothing.n_given[0] += 1

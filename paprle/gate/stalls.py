@@ -1,4 +1,4 @@
-"""Notices that the gate's own process stood still (K2): stopped, suspended, paused."""
+"""Detection of stalls of the gate's own process (K2)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,13 @@ _SHORTEST_STALL = 0.02  # [s] spec: safety.md amendments, K2
 
 
 class Stalls:
-    """Measures the time between two periods.
+    """Measures the time between periods since the boot, [s].
 
-    Monotonic time does not pass while a computer is suspended, the robot's does. So
-    stalls are measured in time since the boot, and a suspension latches a stop however
-    short it was: nobody is expected to watch a robot over it.
+    Monotonic time leaves out suspensions; any suspension latches a stop.
     """
 
     def __init__(self, h: float, latch_after: float) -> None:
-        """Make it.
-
-        Args:
-            h: The gate's period, [s].
-            latch_after: Stalls that are longer latch a stop, [s].
-        """
+        """Make it for a period and the stall that latches a stop, [s]."""
         self._shortest_ns = int(max(3.0 * h, _SHORTEST_STALL) * 1e9)
         self._lost_ns = int(latch_after * 1e9)
         self._last: tuple[int, int] | None = None
@@ -37,8 +30,7 @@ class Stalls:
             boot_ns: Time since the boot, suspensions included, [ns].
 
         Returns:
-            ``STALLED`` after a stall, and ``COMMAND_LOST`` after one that latches, as
-            bits; else 0.
+            Bits: ``STALLED`` after a stall, ``COMMAND_LOST`` after one that latches.
         """
         now, last = (now_ns, boot_ns), self._last or (now_ns, boot_ns)
         self._last = now
@@ -53,29 +45,16 @@ class Stalls:
         return 1 << Reason.STALLED | is_lost << Reason.COMMAND_LOST
 
     def has_passed(self, boot_ns: int) -> bool:
-        """Return whether this period has stalled since it began.
-
-        Args:
-            boot_ns: Time since the boot, [ns].
-
-        Returns:
-            Whether it has.
-        """
+        """Return whether this period has stalled, at a time since the boot, [ns]."""
         return self._last is not None and boot_ns - self._last[1] > self._shortest_ns
 
     def excuse(self, found: int, now_ns: int, *, is_heard: bool) -> int:
-        """Take back, after a stall, that the state is lost: it may be as old as that.
-
-        What has arrived meanwhile is read in the next periods, and is lost then if it
-        is.
+        """Return the reason bits, a lost state replaced by a stale one after a stall.
 
         Args:
             found: Reasons, as bits.
             now_ns: Monotonic time, [ns].
-            is_heard: The state that was just read is a good one.
-
-        Returns:
-            The bits, stale in place of lost.
+            is_heard: The last state read is a good one.
         """
         self._is_heard |= is_heard
         if not found & _STATE_LOST or now_ns - self._awake_ns >= _WAKING_NS:

@@ -1,9 +1,6 @@
 """Waits, after a stall of the gate, until the robot is measured to stand.
 
-A robot that is told nothing more comes to rest by itself: at its last target, or along
-the brake that its last trajectory carried. Commands that go on from the last one would
-set it moving again from there, or pull it back. So nothing is sent until it stands, and
-the gate begins anew at rest where the robot holds.
+Until then nothing is sent; going on from the last command would move a robot at rest.
 """
 
 from __future__ import annotations
@@ -18,7 +15,7 @@ _STILL_NS = 50_000_000  # [ns] chosen: ten states of 200 Hz, two of the slowest
 
 
 class Still:
-    """Tells whether measured positions stay where they are."""
+    """Detects that measured positions stay the same."""
 
     def __init__(self) -> None:
         self.forget()
@@ -34,14 +31,11 @@ class Still:
         return self._q is not None
 
     def look(self, q: Vec, stamp_ns: int) -> bool:
-        """Take the newest position.
+        """Return whether positions have been within 2 mrad or 2 mm for 50 ms.
 
         Args:
-            q: Shape (n,), [rad] or [m].
-            stamp_ns: When it was measured, [ns].
-
-        Returns:
-            Whether all have been within 2 mrad or 2 mm for 50 ms.
+            q: Newest position, shape (n,), [rad] or [m].
+            stamp_ns: Its time of measurement, [ns].
         """
         if self._q is None or not np.abs(q - self._q).max() <= _STILL:
             self._q, self._since_ns = q.copy(), stamp_ns
@@ -49,7 +43,7 @@ class Still:
 
 
 class Standstill:
-    """Tells whether the robot stands, and where it is to be held.
+    """Detects standstill, and chooses the position to hold.
 
     Attributes:
         is_awaited: The gate has stalled in motion, and the robot may still move.
@@ -59,9 +53,9 @@ class Standstill:
         """Make it.
 
         Args:
-            is_arm: Which joints are no grippers, shape (n,).
-            lag_bound: How far from its command a robot may hold, [rad].
-            patience: A robot that still moves after this time moves untold, [s].
+            is_arm: Joints that are no grippers, shape (n,).
+            lag_bound: Largest distance at rest from the command, [rad].
+            patience: Longest motion after a stall, [s].
         """
         self.is_awaited = False
         self._is_arm, self._lag_bound = is_arm, lag_bound
@@ -74,40 +68,18 @@ class Standstill:
         self._still.forget()
 
     def look(self, meas: FollowerState | None) -> bool:
-        """Return whether the robot stands, which ends the waiting.
-
-        Args:
-            meas: The measured state of this period; None: no good one.
-
-        Returns:
-            Whether it does.
-        """
+        """Return whether the measured robot stands, which ends the waiting."""
         if meas is None:
             return False
         self.is_awaited = not self._still.look(meas.q, meas.stamp_ns)
         return not self.is_awaited
 
     def is_overdue(self, now_ns: int) -> bool:
-        """Return whether the robot moves for longer than any brake takes.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-
-        Returns:
-            Whether it does.
-        """
+        """Return whether the robot moves for longer than any brake takes."""
         is_late = now_ns - self._begin_ns > self._patience_ns
         return is_late and self._still.has_seen
 
     def choose(self, q_held: Vec, q_meas: Vec) -> Vec:
-        """Return where to begin, shape (n,).
-
-        Args:
-            q_held: Where a robot that is told nothing holds, shape (n,).
-            q_meas: Where it stands, shape (n,).
-
-        Returns:
-            The first, which moves nothing, unless the arm is elsewhere.
-        """
+        """Return the position to begin at: q_held, or q_meas if the arm is far off."""
         is_off = np.abs(q_held - q_meas)[self._is_arm] > self._lag_bound
         return np.where(self._is_arm & is_off.any(), q_meas, q_held)

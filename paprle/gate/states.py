@@ -1,8 +1,4 @@
-"""The gate's states: a table in data, nothing else decides.
-
-The session can only ask; faults are the gate's own finding. What is not in the table is
-ignored, so an illegal transition is impossible.
-"""
+"""The gate's states: a table; transitions outside it are ignored."""
 
 from __future__ import annotations
 

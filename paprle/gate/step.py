@@ -1,10 +1,6 @@
 """One period of the gate, compiled: propose a velocity, and make it safe to send.
 
-Between the two stands the quadratic program of ``paprle.gate.contact.avoidance_qp``,
-for the few periods in which the proposed velocity would close in on something too fast.
-
-Kernels hand the gate's memory on as the two blocks that it is, and lay out what they
-use: handing on all the arrays took half of a period.
+``avoidance_qp`` stands between where needed. Kernels pass memory as two blocks.
 """
 
 from __future__ import annotations
@@ -72,21 +68,19 @@ def step(  # noqa: PLR0913, PLR0917 - a tuple costs a kernel more than its numbe
     is_blocked: bool,
     is_chosen: bool,
 ) -> tuple[int, int, float]:
-    """Write the next command toward the target, its jerk within J; without one, brake.
+    """Write the next command toward the target; without one, brake.
 
     Args:
         floats: The gate's memory.
         integers: The gate's memory.
         h: Period, [s].
-        scale: Share of V that is allowed.
-        has_feedforward: The velocity of the target is; else it is estimated.
-        is_blocked: The robot is held up: the command stays within E of q_meas.
-        is_chosen: The period's second half: ``v_next`` is what avoids what is near. It
-            is no kernel of its own, since most of either is the same code.
+        scale: Allowed share of V.
+        has_feedforward: The target's velocity is given, not estimated.
+        is_blocked: Keep the command within E of q_meas.
+        is_chosen: Second half of a period: send ``v_next`` of the QP.
 
     Returns:
-        Flags; the number of rows where one of them is broken, so that the next command
-        is a proposal only, else 0; and the smallest distance, [m].
+        Flags; number of rows if one is broken, else 0; smallest distance, [m].
     """
     if is_chosen:
         return _finish(floats, integers, h), 0, math.inf
@@ -105,7 +99,6 @@ def _advance(
     has_feedforward: bool,
     is_blocked: bool,
 ) -> tuple[int, int, float]:
-    """Propose a velocity, and send it if that is safe."""
     limits, box, motion, collision, tools, smoothing = view_memory(floats, integers)
     _begin(floats, integers, h, scale)
     clearance = _measure(floats, integers, h)
@@ -133,7 +126,6 @@ def _advance(
 
 @compiled
 def _finish(floats: Vec, integers: Ints, h: float) -> int:
-    """Send ``v_next``, as far as it is safe."""
     limits, box, motion, collision, _, smoothing = view_memory(floats, integers)
     for i in range(len(motion.q_cmd)):
         motion.v_next[i] = min(max(motion.v_next[i], box.low[i]), box.high[i])
@@ -146,7 +138,7 @@ def _finish(floats: Vec, integers: Ints, h: float) -> int:
 
 @compiled
 def _brake(floats: Vec, integers: Ints, h: float) -> float:
-    """Write full braking as the next command; return the smallest distance, [m]."""
+    """Write full braking; return the smallest distance, [m]."""
     limits, box, motion, _, _, smoothing = view_memory(floats, integers)
     _begin(floats, integers, h, 0.0)
     clearance = _measure(floats, integers, h)
@@ -162,7 +154,7 @@ def _brake(floats: Vec, integers: Ints, h: float) -> float:
 
 @compiled
 def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
-    """Take the last step as done, and write what each joint may do now."""
+    """Adopt the last step, and write the velocity box."""
     limits, box, motion, _, _, _ = view_memory(floats, integers)
     for i in range(len(motion.q_cmd)):
         motion.q_cmd[i], motion.dq_cmd[i] = motion.q_next[i], motion.v_next[i]
@@ -173,7 +165,7 @@ def _begin(floats: Vec, integers: Ints, h: float, scale: float) -> None:
 
 @compiled
 def _measure(floats: Vec, integers: Ints, h: float) -> float:
-    """Measure all pairs, where the command is and back to where the robot is."""
+    """Measure all pairs from command to robot; return the least distance, [m]."""
     limits, box, motion, collision, _, _ = view_memory(floats, integers)
     c, q_meas, measured = motion.q_cmd, motion.q_meas, collision.measured
     travel = collision.scratch.travel
@@ -196,7 +188,7 @@ def _measure(floats: Vec, integers: Ints, h: float) -> float:
 
 @compiled
 def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
-    """Write what comes nearest to the goal within the limits of joints and tools."""
+    """Write the velocity nearest to the goal within joint and tool limits."""
     limits, box, motion, collision, tools, _ = view_memory(floats, integers)
     if not are_finite(motion.dq_des):
         motion.dq_des[:] = 0.0
@@ -218,7 +210,6 @@ def _propose(floats: Vec, integers: Ints, h: float, scale: float) -> int:
 
 @compiled
 def _brake_idle_limbs(limits: Limits, box: Box) -> None:
-    """Let limbs with no commanded motion brake only, even if a body approaches."""
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         largest = 0.0
@@ -270,7 +261,7 @@ def _can_stop(floats: Vec, integers: Ints, h: float, is_near: bool) -> bool:
 def _is_safe(
     floats: Vec, integers: Ints, ddq_max: Vec, h: float, is_near: bool
 ) -> bool:
-    """Return whether ``v_next`` and braking by ``ddq_max`` are safe: clear and slow."""
+    """Return whether ``v_next`` and braking by ``ddq_max`` are clear and slow."""
     _, _, motion, collision, tools, _ = view_memory(floats, integers)
     c, v = motion.q_cmd, motion.v_next
     for i in range(len(v)):
@@ -286,6 +277,5 @@ def _is_safe(
 
 @compiled
 def _fill_next(limits: Limits, motion: MotionState, h: float) -> None:
-    """Write the command that ``v_next`` leads to."""
     for i in range(len(motion.q_cmd)):
         place_next(limits, h, motion, i)

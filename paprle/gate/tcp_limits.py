@@ -1,4 +1,4 @@
-"""Cartesian limits of the tools: their speed (C2), and care near singularities (C3)."""
+"""Cartesian limits of the tools: speed (C2), and slowing near singularities (C3)."""
 
 from __future__ import annotations
 
@@ -46,18 +46,16 @@ class Tools(NamedTuple):
         joint: Joint of the robot's tree that moves it, shape (l,).
         p: Its place in that joint, shape (l, 3), [m].
         is_member: The limb's own joints, shape (l, n).
-        reach: How fast it can move at most with each joint, shape (l, n), [m/rad].
+        reach: Largest speed per joint, shape (l, n), [m/rad].
         speed: Speed limit, shape (1,), [m/s]; inf: none.
-        sigma: Smallest singular value of Q^½ J below which an approach is slowed;
-            0: never, shape (1,).
-        J: Takes a Jacobian, shape (6, n).
-        weight: What a joint's own motion counts beside that of its tool, shape (n,),
-            [m²/rad²] or [1].
-        metric: Takes Σ Jᵀ Q J of all tools and the joints' own, shape (n, n).
-        pull: Takes the metric times what is wanted, and bends, shape (n,).
-        bend: Takes how a tool's way differs from the wanted one, shape (6,).
-        gram: Takes Q^½ J Jᵀ Q^½, shape (6, 6).
-        tips: Takes the places of all tools, twice, shape (2, l, 3), [m].
+        sigma: Singular value of Q^½ J below which it slows, shape (1,); 0: never.
+        J: Jacobian, shape (6, n).
+        weight: Weight of a joint's own motion, shape (n,), [m²/rad²] or [1].
+        metric: Σ Jᵀ Q J of all tools plus ``weight``, shape (n, n).
+        pull: Metric times the wanted velocity, plus bends, shape (n,).
+        bend: A tool's deviation from the wanted path, shape (6,).
+        gram: Q^½ J Jᵀ Q^½, shape (6, 6).
+        tips: Places of all tools, twice, shape (2, l, 3), [m].
     """
 
     joint: Ints
@@ -79,7 +77,7 @@ def fill_tools(tools: Tools, robot: RobotModel) -> None:
     """Write the end-effectors of a robot, without limits.
 
     Raises:
-        ConfigError: If nothing bounds how far one can be.
+        ConfigError: If the reach of one is unbounded.
     """
     for row, limb in enumerate(robot.limbs.values()):
         joint, T_joint_tool = robot.link_places[limb.eef_link]
@@ -96,12 +94,7 @@ def fill_tools(tools: Tools, robot: RobotModel) -> None:
 
 
 def fill_weights(tools: Tools, reach: Reach) -> None:
-    """Write what each joint's own motion counts in the metric.
-
-    Args:
-        tools: Takes ``weight``.
-        reach: How fast each joint moves bodies at most.
-    """
+    """Write ``weight`` from the bodies' largest speeds per joint."""
     most = np.full(len(tools.weight), _ROTATION)
     np.maximum.at(most, reach.column, reach.rate)
     is_limb = tools.is_member.any(axis=0)
@@ -131,14 +124,9 @@ def _find_reach(robot: RobotModel, joint: int, T_joint_tool: pin.SE3) -> Vec:
 def slow_tools(
     tools: Tools, collision: Collision, box: Box, c: Vec, reaches_goal: Vec
 ) -> int:
-    """Scale what each limb wants down to what its tool may do.
+    """Scale the wanted velocities of limbs down to the limits of their tools.
 
-    Args:
-        tools: The tools; nothing is done where there is no limit.
-        collision: Takes the poses at the command, which has none without bodies.
-        box: ``base`` and ``wanted`` are scaled.
-        c: Last command, shape (n,), [rad].
-        reaches_goal: Cleared for joints that were scaled down, shape (n,).
+    ``reaches_goal`` is cleared for joints that were scaled down.
 
     Returns:
         ``IS_TOOL_FAST``, ``IS_SINGULAR`` or 0.
@@ -173,16 +161,9 @@ def slow_tools(
 def fill_metric(
     tools: Tools, collision: Collision, motion: MotionState, box: Box
 ) -> None:
-    """Write by what measure a velocity is near the wanted one: by what the tools do.
+    """Write the QP's ``metric`` and ``pull``, by the motion of tools.
 
-    A tool should go where its goal is, to which joints that go straight lead it around
-    a bend. Far from the goal that bend is as good as another way.
-
-    Args:
-        tools: Takes ``metric`` and ``pull``.
-        collision: Holds the poses at the command.
-        motion: Gives the goal.
-        box: Gives the wanted velocity.
+    ``pull`` corrects the bend of a straight joint path near the goal.
     """
     metric, pull, tree = tools.metric, tools.pull, collision.scene.tree
     here, there = collision.measured.at_command, collision.scratch.placed
@@ -210,7 +191,7 @@ def fill_metric(
 def _fill_bend(
     tools: Tools, here: Placed, there: Placed, limb: int, goal_error: Vec, wanted: Vec
 ) -> None:
-    """Write how the tool's way to its goal differs from what ``wanted`` does now."""
+    """Write the deviation of the tool's path to its goal from that of ``wanted``."""
     last, bend = tools.joint[limb], tools.bend
     p_here, p_there = tools.tips[0, limb], tools.tips[1, limb]
     _fill_place(tools, there, limb, last, p_there)
@@ -240,7 +221,7 @@ def _fill_bend(
 
 @compiled
 def _fill_jacobian(tools: Tools, tree: Tree, placed: Placed, limb: int) -> None:
-    """Write the Jacobian of a tool in the root's axes, its limb's joints alone."""
+    """Write a tool's Jacobian, of its limb's joints, in the root's axes."""
     tools.J[:] = 0.0
     last = i = tools.joint[limb]
     place = tools.tips[0, limb]
@@ -253,7 +234,6 @@ def _fill_jacobian(tools: Tools, tree: Tree, placed: Placed, limb: int) -> None:
 
 @compiled
 def _add_column(J: Vec, tree: Tree, placed: Placed, i: int, place: Vec) -> None:
-    """Add what joint i does to a place."""
     R, axis = placed.R_joint[i], tree.axis[i]
     column, scale = tree.column[i], tree.scale[i]
     x = scale * (R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2])
@@ -277,7 +257,6 @@ def _add_column(J: Vec, tree: Tree, placed: Placed, i: int, place: Vec) -> None:
 
 @compiled
 def _fill_place(tools: Tools, placed: Placed, limb: int, last: int, place: Vec) -> None:
-    """Write where a tool is."""
     for a in range(3):
         place[a] = tools.p[limb, a]
         if last >= 0:
@@ -302,7 +281,6 @@ def _find_speed(tools: Tools, v: Vec) -> float:
 def _find_care(
     tools: Tools, collision: Collision, limb: int, c: Vec, wanted: Vec
 ) -> float:
-    """Return the share of a wish that may be had: 1 unless it nears a singularity."""
     n_members = 0
     for i in range(len(wanted)):
         n_members += tools.is_member[limb, i]
@@ -344,7 +322,6 @@ def find_sigma(tools: Tools, m: int) -> float:
 
 @compiled
 def _rotate(M: Vec, m: int, a: int, b: int) -> None:
-    """Turn two axes so that M[a, b] becomes 0 (symmetric Jacobi rotation)."""
     if abs(M[a, b]) <= 1e-300:
         return
     theta = (M[b, b] - M[a, a]) / (2.0 * M[a, b])
@@ -361,7 +338,6 @@ def _rotate(M: Vec, m: int, a: int, b: int) -> None:
 
 @inlined
 def _begin_where_it_ended(tips: Vec) -> None:
-    """Take the places that the tools are led to for those that they come from."""
     for limb in range(tips.shape[1]):
         for a in range(3):
             tips[0, limb, a] = tips[1, limb, a]
@@ -373,11 +349,7 @@ def are_slow(
 ) -> bool:
     """Return whether tools keep to their speed in the next period and in braking.
 
-    Every command of the braking sequence is checked, until the joints are too slow to
-    move any tool as fast.
-
-    Returns:
-        Whether they do; false, too, if that is undecided in time.
+    False, too, if that is undecided in time.
     """
     if tools.speed[0] == math.inf:
         return True
@@ -409,7 +381,6 @@ def are_slow(
 
 @compiled
 def _must_be_slow(tools: Tools, ddq_max: Vec, h: float, v: Vec, step: int) -> bool:
-    """Return whether no tool can be too fast from a step of the stop on."""
     for limb in range(len(tools.joint)):
         speed = 0.0
         for i in range(len(v)):

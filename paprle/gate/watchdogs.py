@@ -1,7 +1,6 @@
-"""Watches on what reaches the gate: set-points (A1–A3) and measurements (L1–L3).
+"""Watches of set-points (A1–A3) and measurements (L1–L3), which return reasons.
 
-Each returns the reasons it finds; none of them acts. Times are in seconds or
-nanoseconds of the gate's own monotonic clock: a sender's stamp never extends life.
+Times are of the gate's own clock: a sender's stamp never extends life.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ _LAG, _OVERSPEED, _REVERSED, _BLOCKED = (
 
 
 class SetpointWatch:
-    """Accepts set-points in order and says how old the newest one is (A1–A3).
+    """Accepts set-points in order and measures their age (A1–A3).
 
     Attributes:
         newest: The newest accepted set-point; None before the first.
@@ -60,7 +59,7 @@ class SetpointWatch:
         self.q_des = self.dq_des = np.empty(0)
 
     def update(self, record: Record | None, now_ns: int) -> tuple[Reason, ...]:
-        """Adopt the newest record of the mailbox, if it is newer than the last."""
+        """Adopt the newest record of the mailbox, if newer than the last."""
         if record is None:
             return ()
         self._codec = self._codec or HeadCodec(SetpointHead, record.dtype)
@@ -81,13 +80,13 @@ class SetpointWatch:
         return ()
 
     def compute_age(self, now_ns: int) -> float:
-        """Age of the newest set-point and of the leader data it rests on, [s]."""
+        """Return the age of the newest set-point and its leader data, [s]."""
         if self.newest is None:
             return float("inf")
         return (now_ns - self._arrived_ns + self._source_age_ns) * 1e-9
 
     def check(self, now_ns: int) -> tuple[Reason, ...]:
-        """Whether the newest one is too old: HOLD, and later a latched stop."""
+        """Return the reason if the newest set-point is too old."""
         if self.newest is None:
             return (Reason.COMMAND_STALE,)
         silence_ns = now_ns - self._arrived_ns
@@ -112,7 +111,7 @@ class MotionBounds(NamedTuple):
 
 
 class MeasurementWatch:
-    """Compares what the follower did with what it was sent (L1–L3).
+    """Compares the follower's motion with its commands (L1–L3).
 
     Attributes:
         is_blocked: Some joint is in contact.
@@ -159,7 +158,7 @@ class MeasurementWatch:
         self._timers[:] = 0.0
 
     def check_state(self, state: FollowerState, now_ns: int) -> tuple[Reason, ...]:
-        """Whether the measured state is fresh and plausible (L3)."""
+        """Return the reason if the measured state is not fresh and plausible (L3)."""
         if state.stop_reason:
             return (Reason.FOLLOWER_STOP,)
         age = (now_ns - state.stamp_ns) * 1e-9
@@ -170,7 +169,6 @@ class MeasurementWatch:
         return (Reason.STATE_STALE,) if age > self._oldest_age else ()
 
     def _is_plausible(self, state: FollowerState) -> bool:
-        """Finite, of the right size, and in radians: near the robot's own limits."""
         q, dq = self._q, self._dq
         if state.q.shape != q.shape or state.dq.shape != q.shape:
             return False
@@ -180,19 +178,14 @@ class MeasurementWatch:
     def check_motion(
         self, q_cmd: Vec, dq_cmd: Vec, *, is_following: bool
     ) -> tuple[Reason, ...]:
-        """Check that the follower follows, its identified lag allowed for.
+        """Return reasons if the follower does not follow, its lag allowed for.
 
-        A joint that is away from its command and stands, or creeps, is in contact: it
-        is reported as blocked, and the caller holds the command within E of q_meas.
+        A joint away from its command that stands or creeps is blocked, in contact.
 
         Args:
-            q_cmd: The command now, shape (n,), [rad].
+            q_cmd: The command, shape (n,), [rad].
             dq_cmd: Its velocity, shape (n,), [rad/s].
-            is_following: The follower is to follow the command; while the command comes
-                back to the follower instead, they move against each other.
-
-        Returns:
-            The reasons found in the state that ``check_state`` has seen last.
+            is_following: False while the command returns to the follower.
         """
         newest = self._commands[self._n_commands % len(self._commands)]
         newest[0], newest[1] = q_cmd, dq_cmd
@@ -217,7 +210,7 @@ class MeasurementWatch:
 
 @compiled
 def is_plausible(q: Vec, dq: Vec, low: Vec, high: Vec) -> bool:
-    """Return whether positions are in bounds and velocities finite; NaN is not."""
+    """Return whether positions are in bounds and velocities finite."""
     for j in range(len(q)):
         if not (low[j] <= q[j] <= high[j] and math.isfinite(dq[j])):
             return False
@@ -236,23 +229,19 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     was_blocked: bool,
     is_following: bool,
 ) -> int:
-    """Compare measured motion with the commands that the follower has had time for.
+    """Return the reasons, as bits, of measured motion beside delayed commands.
 
     Args:
         q: Measured positions, shape (n,), [rad].
         dq: Measured velocities, shape (n,), [rad/s].
-        commands: Positions and velocities of the last commands, as a ring,
-            shape (m, 2, n).
-        n_commands: How many commands there were so far.
-        is_arm: Which joints are watched, shape (n,).
-        limits: ``MotionBounds``, as an array: seven numbers cost a microsecond.
-        timers: For how long lag, overspeed and reversed motion have been seen, and for
-            how much longer contact excuses them, shape (4,), [s].
+        commands: Ring of positions and velocities sent, shape (m, 2, n).
+        n_commands: Commands so far.
+        is_arm: Joints that are watched, shape (n,).
+        limits: ``MotionBounds`` as an array.
+        timers: Time of lag, overspeed, reversed motion and excuse by contact left,
+            shape (4,), [s].
         was_blocked: Some joint was in contact in the last period.
         is_following: See ``MeasurementWatch.check_motion``.
-
-    Returns:
-        The reasons found, as bits.
     """
     m, bounds = len(commands), _unpack(limits)
     then = commands[n_commands % m if n_commands >= m else 0]
@@ -294,7 +283,6 @@ def _unpack(x: Vec) -> MotionBounds:
 
 @compiled
 def _find_fastest(commands: Vec, n_commands: int, j: int) -> float:
-    """Return the highest speed that a joint was sent of late."""
     fastest = 0.0
     for k in range(min(n_commands, len(commands))):
         fastest = max(fastest, abs(commands[k, 1, j]))

@@ -1,11 +1,8 @@
-"""The quadratic program of a period in which something would come too near (C1).
+"""Quadratic program of a period in which a body would come too near (C1).
 
-    min ½ vᵀ M v − pᵀ v   so that   low ≤ v ≤ high,   g·v ≥ −allowed
+    min ½ vᵀ M v − pᵀ v   so that   low ≤ v ≤ high,   g·v ≥ −allowed   (soft)
 
-so that motion slides along an obstacle. M = Σ Jᵀ Q J + Λ measures what tools do, and
-p is M times the wanted velocity: a hand that presses goes on along what it presses on.
-The box is hard, the rows are soft: clearance is held by the verification that follows,
-whatever comes out of here.
+M = Σ Jᵀ Q J + Λ measures tool motion (decision 0012).
 """
 
 from __future__ import annotations
@@ -35,8 +32,7 @@ class Problem(NamedTuple):
 
     Attributes:
         pull: p, M times the wanted velocity, shape (n,).
-        low: Lower corner of the box, shape (n,), [rad/s].
-        high: Upper corner.
+        low: Lower corner of the box, shape (n,), [rad/s]; ``high`` is the upper.
         rows: Gradients, shape (m, n), [m/rad].
         allowed: Allowed closing speeds, shape (m,), [m/s].
         metric: M, positive definite, shape (n, n), [m²/rad²].
@@ -50,7 +46,7 @@ class Problem(NamedTuple):
     metric: Vec
 
     def of(self, own: Ints, v: Vec) -> Problem:
-        """Return that of some joints, shape (k,), while the others go at v."""
+        """Return the problem of some joints, shape (k,), while the others go at v."""
         rest = v.copy()
         rest[own] = 0.0
         return Problem(
@@ -66,15 +62,10 @@ class Problem(NamedTuple):
 def solve_daqp(
     pull: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec, metric: Vec
 ) -> Vec | None:
-    """Solve with DAQP: exact, 10–20 µs, twice as long if a row has to be broken.
+    """Return DAQP's exact solution (10–20 µs), None if it fails.
 
-    What rows ask for beyond the box, or against each other, is had from no joint, but a
-    stiff penalty would try with all of them: what a row holds of them by rounding alone
-    takes them from one corner of the box to another, period by period. So if a row is
-    broken, as much is allowed, and the solver is asked what comes nearest then.
-
-    Returns:
-        The velocity; None where it fails.
+    A broken row is relaxed and solved again, twice as long: with a stiff penalty alone
+    the solution jumps between corners of the box.
     """
     problem = Problem(pull, low, high, rows, allowed, metric)
     v, flag = _ask_daqp(problem, _SOFT)
@@ -107,7 +98,7 @@ def _ask_daqp(problem: Problem, sense: int) -> tuple[Vec, int]:
 def solve_osqp(
     pull: Vec, low: Vec, high: Vec, rows: Vec, allowed: Vec, metric: Vec
 ) -> Vec | None:
-    """Solve with OSQP, the reference: slower, and exact to 1e-6 [rad/s] only."""
+    """Return OSQP's solution, a reference: slower, exact to 1e-6 [rad/s]."""
     import osqp  # noqa: PLC0415 - a reference that few install
     from scipy import sparse  # noqa: PLC0415
 
@@ -137,15 +128,7 @@ SOLVERS: dict[str, Solver] = {"daqp": solve_daqp, "osqp": solve_osqp}
 
 
 def solve_avoidance_qp(solver: Solver, problem: Problem) -> Vec | None:
-    """Return the velocity in the box that comes nearest to what is wanted.
-
-    Args:
-        solver: One of ``SOLVERS``.
-        problem: The problem.
-
-    Returns:
-        The velocity, inside the box; None where there is none that can be trusted.
-    """
+    """Return the velocity in the box nearest to the wanted one; None if unusable."""
     # solvers were seen to hang for minutes, or to drop bounds, when given NaN
     if not all(np.isfinite(part).all() for part in problem):
         return None
@@ -161,13 +144,9 @@ def solve_avoidance_qp(solver: Solver, problem: Problem) -> Vec | None:
 def solve_limb_by_limb(
     solver: Solver, problem: Problem, limbs: Iterable[Ints], brake: Vec
 ) -> Vec | None:
-    """Return what one limb after the other can do, where all at once have no answer.
+    """Return the velocity of limbs that are solved one after the other.
 
-    Args:
-        solver: One of ``SOLVERS``.
-        problem: That of all limbs.
-        limbs: The joints of each.
-        brake: How limbs move whose turn has not come, or that fail, shape (n,).
+    Those not solved yet, or not solvable, move at ``brake``, shape (n,).
 
     Returns:
         The velocity, inside the box; None where every limb fails.

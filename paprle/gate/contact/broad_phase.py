@@ -1,8 +1,7 @@
-"""Which pairs a period has to look at: those of limbs that could meet in it.
+"""Broad phase: the pairs that could meet in a period.
 
-Bodies of one limb make a cluster, and pairs of two clusters a block. A period looks at
-a block only where the balls around its clusters are nearer than all that may move until
-every joint has stopped: arms that are far from each other cost a distance of two balls.
+Bodies of a limb make a cluster, pairs of two clusters a block; blocks whose balls are
+far apart are skipped (decision 0012).
 """
 
 from __future__ import annotations
@@ -22,14 +21,13 @@ class Blocks(NamedTuple):
     """Pairs by the clusters of their bodies; g blocks of nc clusters.
 
     Attributes:
-        cluster: Of each body, shape (nb,).
-        one: One cluster of a block, shape (g,).
-        two: The other, or the same again, shape (g,).
-        starts: First pair of each block, and the end of the last, shape (g + 1,).
-        keep: The largest clearance of its pairs, shape (g,), [m].
-        reach: Of each block: the largest of its pairs, joint by joint.
-        ball: Takes centre and radius around each cluster, shape (nc, 4), [m].
-        is_seen: Takes whether a period has looked at the block, shape (g,).
+        cluster: Cluster of each body, shape (nb,).
+        one: First cluster of a block, shape (g,); ``two`` may be the same.
+        starts: First pair of each block, and the end, shape (g + 1,).
+        keep: Largest clearance of its pairs, shape (g,), [m].
+        reach: Largest reach of its pairs, by joint.
+        ball: Centre and radius around each cluster, shape (nc, 4), [m].
+        is_seen: Whether a period has measured the block, shape (g,).
     """
 
     cluster: Ints
@@ -43,16 +41,7 @@ class Blocks(NamedTuple):
 
 
 def find_clusters(tree: Tree, bodies: Bodies, limbs: Iterable[Ints]) -> Ints:
-    """Return the cluster of each body, shape (nb,): one a limb, and one a fixed body.
-
-    Joints that several limbs have in common make a cluster of their own; what is
-    neither, like a finger, belongs to what carries it.
-
-    Args:
-        tree: The robot's joints.
-        bodies: The bodies.
-        limbs: Columns of each limb's joints.
-    """
+    """Return each body's cluster, shape (nb,): a limb, shared joints, or a fixed body."""
     own = [frozenset(columns.tolist()) for columns in limbs]
     keys: list[object] = []
     for joint, parent in enumerate(tree.parent.tolist()):
@@ -68,16 +57,7 @@ def find_clusters(tree: Tree, bodies: Bodies, limbs: Iterable[Ints]) -> Ints:
 
 
 def make_blocks(cluster: Ints, pairs: Pairs, n: int) -> tuple[Blocks, Ints]:
-    """Return pairs as blocks, and the order in which they have to stand.
-
-    Args:
-        cluster: Of each body, shape (nb,).
-        pairs: The pairs, in any order.
-        n: Joints in the robot's vector.
-
-    Returns:
-        The blocks, and old places of the pairs, shape (k,).
-    """
+    """Return pairs in n joints as blocks, and their old places, shape (k,)."""
     ends = np.sort([cluster[pairs.a], cluster[pairs.b]], axis=0).reshape(2, -1)
     order = np.lexsort(ends[::-1])
     kinds, first = np.unique(ends[:, order].T, axis=0, return_index=True)
@@ -97,12 +77,7 @@ def make_blocks(cluster: Ints, pairs: Pairs, n: int) -> tuple[Blocks, Ints]:
 
 
 def add_straying(pairs: Pairs, straying: Vec) -> Pairs:
-    """Return pairs that keep more: what joints stray from the path of the limits.
-
-    Args:
-        pairs: The pairs.
-        straying: Of each joint, shape (n,), [rad] or [m].
-    """
+    """Return pairs whose clearance includes the joints' straying, shape (n,)."""
     reach, k = pairs.reach, len(pairs.a)
     pair = np.repeat(np.arange(k), np.diff(reach.starts))
     more = np.bincount(pair, reach.rate * straying[reach.column], minlength=k)
@@ -110,7 +85,7 @@ def add_straying(pairs: Pairs, straying: Vec) -> Pairs:
 
 
 def reorder(pairs: Pairs, order: Ints) -> Pairs:
-    """Return the pairs in another order: the old place of each, shape (k,)."""
+    """Return the pairs in another order of old places, shape (k,)."""
     reach = pairs.reach
     own = [np.arange(reach.starts[k], reach.starts[k + 1]) for k in order]
     starts = np.cumsum([0, *(len(places) for places in own)])
@@ -121,7 +96,7 @@ def reorder(pairs: Pairs, order: Ints) -> Pairs:
 
 @inlined
 def fill_balls(blocks: Blocks, bodies: Bodies, p: Vec) -> None:
-    """Write a ball around each cluster; p: centres of its bodies, shape (nb, 3)."""
+    """Write a ball around each cluster; p: centres of bodies, shape (nb, 3)."""
     ball, cluster = blocks.ball, blocks.cluster
     ball[:] = 0.0
     for body in range(len(cluster)):
@@ -143,7 +118,7 @@ def fill_balls(blocks: Blocks, bodies: Bodies, p: Vec) -> None:
 
 @inlined
 def bound_block(blocks: Blocks, g: int) -> float:
-    """Return a number that is never above the distance of any pair of a block, [m]."""
+    """Return a lower bound of the distances of a block's pairs, [m]."""
     ball, one, two = blocks.ball, blocks.one[g], blocks.two[g]
     if one == two:
         return -math.inf

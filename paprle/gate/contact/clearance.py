@@ -1,9 +1,6 @@
-"""Clearance (C1): how near bodies are, and rows that slow an approach down.
+"""Clearance (C1): distances of bodies, and linear rows that slow an approach down.
 
-For each pair that could come too near in this period, ḋ = g·v may close no faster than
-still stops before the clearance to keep. Such rows are linear and slide along an
-obstacle, but only as good as the linearisation: ``paprle.gate.contact.stops`` verifies
-what comes of them.
+A row ḋ = g·v bounds the closing speed to one that stops before the clearance.
 """
 
 from __future__ import annotations
@@ -31,37 +28,25 @@ IS_FREE, IS_WIDE, IS_CLOSE = range(3)
 
 @compiled
 def measure(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, witness: Vec) -> float:
-    """Return the distance of two bodies, compiled once: ``measure_pair`` is inlined."""
+    """Return the distance of two bodies, compiled once."""
     return measure_pair(bodies, a, b, R, p, witness)
 
 
 @inlined
 def compute_lag_padding(max_change_to_meas: float) -> float:
-    """Return what a pair keeps on top between the last command and q_meas, [m].
-
-    Joints do not all lag by the same share. So the robot may be as far beside the
-    postures that are checked as one part of that way is long.
-
-    Args:
-        max_change_to_meas: Largest change of its distance on that way, [m].
-    """
+    """Return a pair's padding, from its change of distance by the lag, [m]."""
     return float(max_change_to_meas / N_PARTS)
 
 
 @inlined
 def find_returning(reach: Reach, k: int, q_lag: Vec, v: Vec) -> int:
-    """Return the only joint that moves a pair, if its command goes back to the robot.
+    """Return the only joint that moves pair k, if its command returns to the robot.
 
-    The robot is on that way already, so that it comes no nearer by it.
-
-    Args:
-        reach: Of all pairs.
-        k: The pair.
-        q_lag: From the command to the robot, shape (n,), [rad] or [m].
-        v: Velocity of the command, shape (n,), [rad/s].
+    ``q_lag`` leads from the command to the robot, shape (n,), [rad] or [m]; v is the
+    command's velocity.
 
     Returns:
-        The joint; −1: several joints move the pair, or it goes another way.
+        The joint; −1: none.
     """
     first = reach.starts[k]
     if reach.starts[k + 1] - first != 1:
@@ -74,15 +59,13 @@ def find_returning(reach: Reach, k: int, q_lag: Vec, v: Vec) -> int:
 def measure_all(
     collision: Collision, c: Vec, travel: Vec, sync_stop_distance: Vec
 ) -> float:
-    """Measure every pair at the last command, exactly where the next period matters.
+    """Measure pairs at the last command, exactly where the next period matters.
 
     Args:
-        collision: Gives ``q_lag``; takes the poses at the command, ``near``,
-            ``distance``, ``max_change``, ``max_change_to_meas`` and ``normal``;
-            nothing is measured between it and q_meas yet.
+        collision: Gives ``q_lag``; begins ``measured``.
         c: Last command, shape (n,), [rad].
-        travel: How far each joint could go until it has stopped, shape (n,), [rad].
-        sync_stop_distance: The same where joints come to rest together.
+        travel: Longest way of joints until they stop, shape (n,), [rad].
+        sync_stop_distance: Likewise if they come to rest together.
 
     Returns:
         The smallest distance, exact, [m]; +inf without pairs.
@@ -97,7 +80,7 @@ def measure_all(
 
 @inlined
 def _find_near(collision: Collision, travel: Vec, sync_stop_distance: Vec) -> int:
-    """Note the pairs that matter, of the blocks that do; return the nearest of them."""
+    """Note the pairs that matter; return the nearest of them."""
     scene, blocks, measured = collision.scene, collision.blocks, collision.measured
     bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
     one, two, keep = pairs.a, pairs.b, pairs.keep
@@ -127,14 +110,14 @@ def _find_near(collision: Collision, travel: Vec, sync_stop_distance: Vec) -> in
 
 @inlined
 def _bound_use(reach: Reach, g: int, travel: Vec, lag: Vec) -> float:
-    """Return how much more than its clearance a block needs to be left alone, [m]."""
+    """Return the slack at which a block may be skipped, [m]."""
     change = bound_change(reach, g, lag)
     return float(bound_change(reach, g, travel) + change + compute_lag_padding(change))
 
 
 @inlined
 def _measure_seen(collision: Collision, nearest: int) -> float:
-    """Measure exactly what matters, and whatever may be the nearest of all pairs."""
+    """Measure exactly the pairs that matter or may be the nearest."""
     blocks, measured, least = collision.blocks, collision.measured, math.inf
     pairs, distance = collision.scene.pairs, measured.distance
     is_seen, starts, keep = blocks.is_seen, blocks.starts, pairs.keep
@@ -155,7 +138,7 @@ def _measure_seen(collision: Collision, nearest: int) -> float:
 
 @inlined
 def _find_distance(collision: Collision, k: int, far: float) -> float:
-    """Write the distance of a pair, or a bound that is not below ``far``; return it."""
+    """Return and write the distance of a pair, or a bound not below ``far``."""
     bodies, pairs, measured = (
         collision.scene.bodies,
         collision.scene.pairs,
@@ -175,7 +158,7 @@ def _find_distance(collision: Collision, k: int, far: float) -> float:
 
 @inlined
 def _measure_now(collision: Collision, k: int) -> float:
-    """Write the exact distance of a pair at the last command, and its normal."""
+    """Return and write the exact distance at the last command; write its normal."""
     measured, pairs = collision.measured, collision.scene.pairs
     placed, witness = measured.at_command, collision.scratch.witness
     bodies, a, b = collision.scene.bodies, pairs.a[k], pairs.b[k]
@@ -188,15 +171,7 @@ def _measure_now(collision: Collision, k: int) -> float:
 
 @compiled
 def measure_to_measured(collision: Collision, c: Vec) -> float:
-    """Measure pairs between the last command and q_meas: half-way, and there (C1).
-
-    Args:
-        collision: Holds what ``measure_all`` wrote; takes ``distance_to_meas``.
-        c: Last command, shape (n,), [rad].
-
-    Returns:
-        The smallest distance on it, [m].
-    """
+    """Return the smallest distance between the last command c and q_meas, [m] (C1)."""
     n_pending, least = 0, math.inf
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
@@ -230,17 +205,9 @@ def fill_rows(
 ) -> tuple[int, int]:
     """Write the rows that some velocity of the box would break.
 
-    Args:
-        collision: All pairs are measured; takes ``rows``, ``allowed`` and ``waits``.
-        limits: Gives the accelerations.
-        h: Period, [s].
-        box: What each joint may do, and wants.
-        v: The velocity to judge, shape (n,), [rad/s].
-
     Returns:
-        Number of rows, and whether ``v`` breaks any: ``IS_FREE`` if none; ``IS_WIDE``
-        if those that it breaks leave slack, so that the verification may find that it
-        passes by; else ``IS_CLOSE``.
+        Number of rows; and ``IS_FREE`` if ``v``, shape (n,), breaks none, ``IS_WIDE``
+        if those that it breaks leave slack, else ``IS_CLOSE``.
     """
     n_rows, state = 0, IS_FREE
     scene, measured, witness = (
@@ -301,7 +268,7 @@ def _judge_row(row: Vec, allowed: float, box: Box, v: Vec) -> tuple[bool, bool]:
 
 @inlined
 def _compute_closing_lag(row: Vec, q_lag: Vec) -> float:
-    """Return the largest loss of distance while any joints lag the command, [m]."""
+    """Return the largest loss of distance by lag of any joints, [m]."""
     # Each joint may be anywhere between the robot and the command: what closes the pair
     # may arrive before what opens it.
     closing = 0.0
@@ -339,7 +306,7 @@ def fill_gradient(scene: Scene, placed: Placed, k: int, witness: Vec, row: Vec) 
 def _find_slope(
     R: Vec, p: Vec, axis: Vec, is_prismatic: int, point: Vec, witness: Vec
 ) -> float:
-    """Return how fast a point moves along the witness' normal with a joint."""
+    """Return a point's speed along the witness' normal with a joint."""
     u, v, w = witness[6], witness[7], witness[8]
     x = R[0, 0] * axis[0] + R[0, 1] * axis[1] + R[0, 2] * axis[2]
     y = R[1, 0] * axis[0] + R[1, 1] * axis[1] + R[1, 2] * axis[2]

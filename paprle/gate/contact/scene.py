@@ -1,8 +1,4 @@
-"""The collision scene, its measurements in a period, and the scratch of kernels.
-
-A kernel's scratch means nothing to another kernel. Poses are passed on under the name
-of their posture.
-"""
+"""The collision scene, its measurements in a period, and the scratch of kernels."""
 
 from __future__ import annotations
 
@@ -43,35 +39,26 @@ class Placed(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Measurements of a scene in one period, begun by ``measure_all``.
+    """Measurements of a scene in a period; shapes (k,), [m], unless stated.
 
     Attributes:
-        at_command: Poses in the posture of the last command.
-        distance: Of each pair at the last command, shape (k,), [m]; a lower bound
-            where it is larger than ``max_change`` uses up.
-        near: Pairs that something may come of in this period, ascending, shape (k,);
-            of the others nothing below is written but a bound of ``distance``.
-        n_near: How many there are, shape (1,).
-        speed: The fastest that they are chosen for, shape (n,), [rad/s].
-        max_change: Largest change of each distance until every joint, as fast as this
-            period allows, has stopped, shape (k,), [m].
-        distance_to_meas: Smallest distance of each pair that was measured between the
-            last command and q_meas; inf: none was, shape (k,), [m].
-        max_change_to_meas: Largest change of each distance on that way, shape (k,),
-            [m].
+        at_command: Poses at the last command.
+        distance: Distance at the last command; a lower bound where large.
+        near: Pairs that matter in this period, ascending.
+        n_near: Their number, shape (1,).
+        speed: Largest speed that they are chosen for, shape (n,), [rad/s].
+        max_change: Largest change of distance until every joint has stopped.
+        distance_to_meas: Smallest distance between command and q_meas; inf: unmeasured.
+        max_change_to_meas: Largest change of distance on that way.
         q_lag: From the last command to q_meas, shape (n,), [rad] or [m].
-        normal: Unit vector along which each pair was apart when measured last, in
-            this period or before; any at first, shape (k, 3).
-        rows: Gradients of the distance of the pairs that matter, one or two of each,
-            shape (2 k, n).
-        allowed: Largest closing speed of each of them, shape (2 k,), [m/s].
-        waits: Whether it is a row of joints that wait for others to open the pair,
-            shape (2 k,).
-        n_queries: Bodies placed and pairs checked so far, shape (1,).
-        pair: Which pair each of them is of, shape (2 k,).
-        refused: Why the last stop was refused, and the pair, or the limb of the tool,
-            shape (2,).
-        refused_row: Gradient of that pair where it is too near, shape (n,), [m/rad].
+        normal: Unit vector that separated each pair last, shape (k, 3).
+        rows: Gradients of the distance of near pairs, shape (2 k, n).
+        allowed: Largest closing speed of each row, shape (2 k,), [m/s].
+        waits: Whether a row's joints wait for others to open the pair, shape (2 k,).
+        n_queries: Bodies placed and pairs checked, shape (1,).
+        pair: The pair of each row, shape (2 k,).
+        refused: Kind of the last refusal, and its pair or limb, shape (2,).
+        refused_row: Gradient of that pair, shape (n,), [m/rad].
     """
 
     at_command: Placed
@@ -94,26 +81,23 @@ class Measured(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Scratch of a kernel; its contents mean nothing once another one begins.
+    """Scratch of one kernel; shapes (k,), [m], unless stated.
 
     Attributes:
         placed: Poses in the posture that is checked.
-        posture: The posture that is checked, shape (n,).
-        q_between: A posture between it and the robot behind it, shape (n,).
-        q_lag_max: Largest lag behind it, shape (n,), [rad] or [m].
-        travel: How far each joint goes, shape (n,), [rad] or [m].
-        sync_stop_distance: How far it goes in another way, shape (n,), [rad] or [m].
-        max_change: Largest change of each distance by that, shape (k,), [m].
-        max_change_period: The same of one period of a stop, shape (k,), [m].
-        due: When each has to be checked next, in periods of the stop, shape (k,).
-        pending: Pairs that still have to be checked, shape (k,).
-        min_allowed: Smallest distance between command and robot that each of them may
-            have during a stop, shape (k,), [m].
-        distance_lower_bound: Of each of them in the posture that is checked, shape
-            (k,), [m].
-        slack: How much nearer each of them may come from there, and from between
-            there and the robot, shape (k,), [m].
-        witness: Witness points and normal of the pair measured last, shape (9,).
+        posture: That posture, shape (n,), [rad] or [m], as the next four.
+        q_between: A posture between it and the robot behind it.
+        q_lag_max: Largest lag behind it.
+        travel: Travel of each joint.
+        sync_stop_distance: Travel if joints come to rest together.
+        max_change: Largest change of each distance by that.
+        max_change_period: The same in one period of a stop.
+        due: Next check of each pair, in periods of the stop.
+        pending: Pairs still to be checked.
+        min_allowed: Smallest allowed distance from command to robot during a stop.
+        distance_lower_bound: Bound in the posture that is checked.
+        slack: Distance that each pair may lose from there.
+        witness: Last witness points and normal, shape (9,).
     """
 
     placed: Placed
@@ -133,7 +117,7 @@ class Scratch(NamedTuple):
 
 
 class Collision(NamedTuple):
-    """All that the kernels of clearance work with."""
+    """The data of the clearance kernels."""
 
     scene: Scene
     blocks: Blocks
@@ -150,14 +134,7 @@ def refuse(collision: Collision, kind: int, index: int) -> None:
 
 @compiled
 def place_bodies_at(scene: Scene, q: Vec, placed: Placed, n_queries: Vec) -> None:
-    """Place every joint and body in a posture.
-
-    Args:
-        scene: What is placed.
-        q: The posture, shape (n,), [rad] or [m].
-        placed: Takes the poses.
-        n_queries: Count of queries; grows by the number of bodies, shape (1,).
-    """
+    """Place every joint and body in a posture q, shape (n,); count the bodies."""
     n_queries[0] += len(scene.bodies.joint)
     R, p = placed.R_joint, placed.p_joint
     place_joints(scene.tree, q, R, p)

@@ -1,8 +1,6 @@
-"""Pairs that one joint alone moves, and that stay clear wherever that joint is.
+"""Exemption of pairs that one joint alone moves and that stay clear in its range.
 
-Such a pair needs no check in any period. Between the command and a robot that lags far
-behind, like fingers around an object, the check adds a padding that grows with the lag,
-and would refuse to close a gripper whose bodies never come near each other.
+Padding for lag would else refuse to close a gripper around an object.
 """
 
 from __future__ import annotations
@@ -23,14 +21,7 @@ _LEAST = 1e-3  # chosen: of a joint's range; a pair that needs shorter steps is 
 
 @compiled
 def leave_out_clear_pairs(floats: Vec, integers: Ints, q_min: Vec, q_max: Vec) -> None:
-    """Let pairs keep nothing that one joint alone moves, and never brings too near.
-
-    Args:
-        floats: The gate's memory; ``pairs.keep`` of such pairs becomes −inf.
-        integers: The gate's memory.
-        q_min: Lower limits of the robot's joints, shape (n,), [rad] or [m].
-        q_max: Upper limits, shape (n,).
-    """
+    """Set ``pairs.keep`` to −inf for pairs that one joint moves but never too near."""
     _, _, _, collision, _, _ = view_memory(floats, integers)
     pairs = collision.scene.pairs
     for k in range(len(pairs.a)):
@@ -40,7 +31,6 @@ def leave_out_clear_pairs(floats: Vec, integers: Ints, q_min: Vec, q_max: Vec) -
 
 @compiled
 def _is_always_clear(collision: Collision, k: int, q_min: Vec, q_max: Vec) -> bool:
-    """Return whether a pair moved by one joint alone is proven clear in its range."""
     # The distance changes by ``reach`` at most, so each measured one proves a stretch
     # of the range.
     scene, scratch = collision.scene, collision.scratch

@@ -1,11 +1,7 @@
 """Sliding along bodies that the robot may not come nearer to.
 
-The rows of a period describe only the nearest points of a pair. Near a flat side, an
-edge or two of them, the nearest point leaps with the least motion, and each row undoes
-the one before: the robot would shake for as long as it is pressed on. So rows are
-remembered while the robot is where they were seen: together they hold it. A row that
-turns as bodies do replaces the one before: of a round body, the old row would forbid
-the motion around the bend.
+Nearest points leap at flat sides and edges, so rows are remembered near the command
+they were seen at (decision 0012).
 """
 
 from __future__ import annotations
@@ -36,13 +32,13 @@ _RATE = 3.0  # [1/s] measured: of the way; 5 goes past, and comes back for ever
 
 
 class RememberedRow(NamedTuple):
-    """A row that is remembered.
+    """A remembered row.
 
     Attributes:
         row: Gradient of a distance, shape (n,), [m/rad].
         allowed: Allowed closing speed, [m/s].
         at: The command that it was seen at, shape (n,), [rad].
-        pair: Which pair of bodies it is of.
+        pair: Its pair of bodies.
     """
 
     row: Vec
@@ -52,31 +48,19 @@ class RememberedRow(NamedTuple):
 
 
 class Sliding:
-    """Finds velocities along bodies, and remembers what held the robot."""
+    """Finds velocities along bodies, and remembers rows that held the robot."""
 
     def __init__(self, parts: Parts, limbs: list[Ints], solver: Solver) -> None:
-        """Make it.
-
-        Args:
-            parts: The gate's memory.
-            limbs: Joints that belong together.
-            solver: One of ``SOLVERS``.
-        """
+        """Make it of the gate's memory, each limb's joints, and one of ``SOLVERS``."""
         self._parts, self._limbs, self.solver = parts, limbs, solver
         self.forget()
 
     def forget(self) -> None:
-        """Remember nothing: the robot is elsewhere."""
+        """Forget all rows: the robot is elsewhere."""
         self._rows: list[RememberedRow] = []
 
     def find_velocity(self, n_rows: int, h: float) -> tuple[Vec | None, bool]:
-        """Find what comes nearest to the wanted velocity and keeps all rows.
-
-        Limbs that no row speaks of go on as proposed.
-
-        Args:
-            n_rows: Rows of this period.
-            h: Period, [s].
+        """Find the velocity nearest to the wanted one that keeps all rows.
 
         Returns:
             The velocity, shape (n,), [rad/s], None where no solver finds any; and
@@ -103,7 +87,6 @@ class Sliding:
         return v, len(held) > 0
 
     def _note_kept(self, rows: Vec, pairs: Ints) -> None:
-        """Write which pair holds each limb: that of the first row that does."""
         kept_by = self._parts.motion.kept_by
         for row, pair in zip(rows[::-1], pairs[::-1], strict=True):
             for g, own in enumerate(self._limbs):
@@ -138,7 +121,7 @@ class Sliding:
         )
 
     def _weigh(self) -> tuple[Vec, Vec]:
-        """Return metric and pull: of tools near the goal, of joints far from it."""
+        """Return metric and pull: of tools near the goal, of joints far off."""
         # Far away a tool's way is no measure: it would be led there by a joint that
         # hardly moves it. From one to the other joints count more and more, and begin
         # gently. Where the two disagree the robot rests on that way, and a count that
@@ -167,7 +150,7 @@ class Sliding:
 
 
 def _still_holds(seen: RememberedRow, c: Vec, rows: Vec, pairs: Ints) -> bool:
-    """Return whether a remembered row still holds at c and is not seen anew."""
+    """Return whether a remembered row still holds at c, not seen anew."""
     way = float(np.abs(c - seen.at).max())
     if way >= _NEAR:
         return False

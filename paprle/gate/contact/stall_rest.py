@@ -1,11 +1,4 @@
-"""Whether a limb that a body blocks still makes headway; if not, it rests.
-
-All joints of a limb share one pace, that of the joint farthest from its goal. Where a
-body holds that one, the others' way shrinks about once a second: the limb would creep
-on, or shake, for as long as it is asked. So a limb brakes whose goal is still and far,
-whose farthest joint stands, held by rows, and whose other joints creep. It rests until
-its goal is another one, or what holds it is elsewhere.
-"""
+"""Rest of limbs that a body blocks, lest they creep or shake (decision 0012)."""
 
 from __future__ import annotations
 
@@ -35,17 +28,7 @@ HOLDS = 1e-6  # [m/rad] chosen: far above rounding, far below what moves a body
 def rest_limbs(
     limits: Limits, collision: Collision, motion: MotionState, box: Box
 ) -> int:
-    """Let limbs that make no headway want nothing, as long as nothing has changed.
-
-    Args:
-        limits: Gives the groups.
-        collision: Gives how far the robot lags.
-        motion: Gives ``stalled_for``, changed; takes ``reaches_goal``.
-        box: ``base`` and ``wanted`` of resting limbs are cleared.
-
-    Returns:
-        ``IS_RESTING`` or 0.
-    """
+    """Clear the wanted velocity of stalled limbs; return ``IS_RESTING`` or 0."""
     flags = 0
     for g in range(len(limits.starts) - 1):
         if motion.stalled_for[g] == 0.0:
@@ -65,7 +48,7 @@ def rest_limbs(
 
 @inlined
 def forget_kept(motion: MotionState) -> None:
-    """Clear the pair that keeps each group back, except of groups that rest."""
+    """Clear the pair that holds each group, except of groups that rest."""
     for g in range(len(motion.kept_by)):
         if motion.stalled_for[g] < _LONG:
             motion.kept_by[g] = NO_PAIR
@@ -75,7 +58,7 @@ def forget_kept(motion: MotionState) -> None:
 def _has_changed(
     collision: Collision, motion: MotionState, group: Ints, g: int, bound: float
 ) -> bool:
-    """Return whether a limb's goal or the joints of its rows moved since it stalled."""
+    """Return whether a limb's goal or its rows' joints moved since it stalled."""
     # That is, another joint's command has, or the robot has arrived since.
     for i in group:
         is_goal = abs(motion.goal[i] - motion.stalled_goal[i]) <= bound
@@ -91,7 +74,6 @@ def _has_changed(
 
 @inlined
 def _has_arrived(collision: Collision, motion: MotionState, g: int, i: int) -> bool:
-    """Return whether a joint's lag changed by over ``_ARRIVED`` since the stall."""
     lag = collision.measured.q_lag[i]
     return bool(abs(lag - motion.stalled_lag[g, i]) > _ARRIVED)
 
@@ -100,16 +82,9 @@ def _has_arrived(collision: Collision, motion: MotionState, g: int, i: int) -> b
 def note_holds(
     limits: Limits, collision: Collision, motion: MotionState, n_rows: int
 ) -> None:
-    """Write which other joints hold each limb by rows; resting ones are as they were.
+    """Write ``is_held_by`` and ``can_stall`` of limbs that do not rest.
 
-    A row that waits for the robot to arrive holds a limb for a moment only: it does not
-    stall.
-
-    Args:
-        limits: Gives the groups.
-        collision: Gives the rows.
-        motion: Takes ``is_held_by`` and ``can_stall``.
-        n_rows: How many rows there are.
+    Rows that wait for the robot to arrive do not stall a limb.
     """
     rows, waits = collision.measured.rows, collision.measured.waits
     for g in range(len(limits.starts) - 1):
@@ -132,7 +107,6 @@ def note_holds(
 
 @inlined
 def _speaks_of(row: Vec, group: Ints) -> bool:
-    """Return whether a limb changes the distance of a row."""
     for i in group:  # noqa: SIM110 - no generators in kernels
         if abs(row[i]) > HOLDS:
             return True
@@ -148,16 +122,7 @@ def update_stall_timers(
     box: Box,
     v: Vec,
 ) -> None:
-    """Count for how long each limb has made no headway.
-
-    Args:
-        limits: Gives the groups, V and A.
-        collision: Gives how far the robot lags.
-        h: Period, [s].
-        motion: Takes ``stalled_for``, and where things are as it begins.
-        box: Gives what is wanted.
-        v: The velocity that keeps all rows, shape (n,), [rad/s].
-    """
+    """Count the time of each limb without headway, at v, shape (n,), [rad/s]."""
     for g in range(len(limits.starts) - 1):
         if motion.stalled_for[g] >= _LONG:
             continue

@@ -1,9 +1,4 @@
-"""The first check of a stop near bodies: its final posture.
-
-Most infeasible stops already collide there, and one distance query is enough.
-``verify_stop``, which checks a stop from its beginning, would refuse them at its last
-posture only.
-"""
+"""The first check of a stop near bodies: its final posture, where most collide."""
 
 from __future__ import annotations
 
@@ -23,18 +18,7 @@ from paprle.robot.braking import compute_stopping_distance
 def is_stop_pose_clear(
     collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec
 ) -> bool:
-    """Return whether pairs are apart where a stop ends; else ``verify_stop`` refuses.
-
-    Args:
-        collision: All pairs are measured at c.
-        ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
-        h: Period, [s].
-        c: Last command, shape (n,), [rad].
-        v: Velocity of the next, shape (n,), [rad/s].
-
-    Returns:
-        Whether they are.
-    """
+    """Return whether pairs are apart where a stop ends, as in ``verify_stop``."""
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
     is_placed, posture = False, scratch.posture
@@ -60,7 +44,6 @@ def is_stop_pose_clear(
 
 @compiled
 def _is_nearer(collision: Collision, k: int, distance: float) -> bool:
-    """Return whether a pair is nearer than a distance, [m], in ``scratch.placed``."""
     bodies, pairs = collision.scene.bodies, collision.scene.pairs
     placed, witness = collision.scratch.placed, collision.scratch.witness
     a, b, normals = pairs.a[k], pairs.b[k], collision.measured.normal

@@ -1,14 +1,7 @@
-"""Stops that are verified (V2): what braking would sweep keeps every pair apart.
+"""Verified stops (V2): the next period and braking after it keep every pair apart.
 
-A command may leave only if it and the braking that would follow it keep clear, at every
-moment between samples, too: joints go evenly from one command to the next. It is
-checked by conservative advancement: a pair with d more than its clearance needs no
-check until the joints have moved enough to use d up, each by its ``reach``. The braking
-step verified in the previous period is always available as a fallback.
-
-The robot lags behind its command. So the postures between q_meas and the command are
-checked as well, carried along with the command: the stop from where the robot is, not
-only from the command. A pair that is too near there may come no nearer, and may part.
+Conservative advancement: a pair is checked when joints could have used up its slack.
+Postures between q_meas and the command are checked, too.
 """
 
 from __future__ import annotations
@@ -45,17 +38,14 @@ _SOON = 3.0  # chosen: of the way to a check, what is due that soon after it joi
 def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
     """Return whether the next period at v and braking after it keep pairs apart.
 
-    A pair that is too near already may not come any nearer.
+    A pair already too near may come no nearer. False, too, if undecided in time.
 
     Args:
         collision: All pairs are measured at c.
-        ddq_max: How hard each joint brakes, shape (n,), [rad/s²].
+        ddq_max: Deceleration, shape (n,), [rad/s²].
         h: Period, [s].
         c: Last command, shape (n,), [rad].
-        v: Velocity of the next, shape (n,), [rad/s].
-
-    Returns:
-        Whether they do; false, too, if that is undecided in time.
+        v: Next velocity, shape (n,), [rad/s].
     """
     end, t = 1.0, 0.0
     for i in range(len(v)):
@@ -105,7 +95,7 @@ def _choose_next(
 
 @inlined
 def _find_pending(collision: Collision, c: Vec, v: Vec) -> int:
-    """Note the pairs that a stop may bring too near, and return their number."""
+    """Note the pairs that a stop may bring too near; return their number."""
     # Between the last command and the robot that is its clearance and the padding for
     # the lag; or as near as it is. Of a pair whose command only comes back to the robot
     # the command alone is checked.
@@ -137,7 +127,7 @@ def _find_pending(collision: Collision, c: Vec, v: Vec) -> int:
 
 @inlined
 def _find_lag(gap: float, way: float) -> float:
-    """Return the largest lag once a command went a way; coming back reduces it."""
+    """Return the largest lag after a way; coming back reduces it."""
     # A command that comes back to where the robot is leaves it behind by less.
     if gap * way <= 0.0:
         return gap
@@ -146,15 +136,7 @@ def _find_lag(gap: float, way: float) -> float:
 
 @compiled
 def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
-    """Return a joint's position after t periods: one at v, then braking.
-
-    Args:
-        c: Where it starts, [rad].
-        v: Velocity of the first period, [rad/s].
-        ddq_max: Acceleration limit A, [rad/s²].
-        h: Period, [s].
-        t: Periods; within one it goes evenly.
-    """
+    """Return a joint's position after t periods: one at v, then braking by ddq_max."""
     whole = math.floor(t)
     speed = abs(v)
     way = (t - whole) * h * max(speed - whole * ddq_max * h, 0.0)
@@ -166,7 +148,7 @@ def find_place(c: float, v: float, ddq_max: float, h: float, t: float) -> float:
 
 @inlined
 def _bound_changes(collision: Collision, k: int) -> None:
-    """Write how much the rest of a stop can change a pair, and a period by itself."""
+    """Write a pair's largest change in the rest of a stop and in a period."""
     scratch, reach = collision.scratch, collision.scene.pairs.reach
     scratch.max_change_period[k] = bound_change(reach, k, scratch.sync_stop_distance)
     scratch.max_change[k] = bound_change(reach, k, scratch.travel)
@@ -176,7 +158,7 @@ def _bound_changes(collision: Collision, k: int) -> None:
 def _bound_travel(
     collision: Collision, ddq_max: Vec, h: float, v: Vec, t: float
 ) -> None:
-    """Write how far joints go in the rest of a stop, and in this period alone."""
+    """Write the joints' travel in the rest of a stop and in a period."""
     scratch, whole = collision.scratch, math.floor(t)
     for i in range(len(v)):
         speed = max(abs(v[i]) - whole * ddq_max[i] * h, 0.0)
@@ -223,7 +205,7 @@ def _check_pending(collision: Collision, t: float, n_pending: int, n_due: int) -
 def _measure_slack(
     collision: Collision, k: int, min_allowed: float, slack: float
 ) -> float:
-    """Return how much nearer a pair may come than in ``scratch.placed``, [m]."""
+    """Return the distance that a pair may lose from ``scratch.placed``, [m]."""
     placed, normals = collision.scratch.placed, collision.measured.normal
     bodies, pairs, witness = (
         collision.scene.bodies,
@@ -244,7 +226,6 @@ def _measure_slack(
 def _check_to_meas(
     collision: Collision, q: Vec, q_lag: Vec, n_pending: int, is_first: bool
 ) -> bool:
-    """Return whether pending pairs keep apart between a command and the robot."""
     # The end of each part of the way stands for all of it (``compute_lag_padding``).
     scene, measured, scratch = collision.scene, collision.measured, collision.scratch
     bodies, pairs, placed = scene.bodies, scene.pairs, scratch.placed
@@ -277,7 +258,7 @@ def _check_to_meas(
 
 @inlined
 def _find_unchecked_time(collision: Collision, k: int, t: float) -> float:
-    """Return for how many periods a pending pair needs no check."""
+    """Return the periods for which a pair needs no check."""
     measured, scratch, ahead = collision.measured, collision.scratch, math.inf
     keep, distance = collision.scene.pairs.keep[k], measured.distance[k]
     is_lagging = measured.max_change_to_meas[k] > 0.0

@@ -1,9 +1,4 @@
-"""Stops whose joints come to rest together, so that a limb stays on its straight way.
-
-When every joint brakes as hard as it can, the slow ones rest first and the others go
-on alone, off the way that was clear. Slowed down in one proportion, a limb stops no
-later than its slowest joint would anyhow, and on the line that it was going along.
-"""
+"""Stops whose joints come to rest together, on the limb's straight way."""
 
 from __future__ import annotations
 
@@ -17,13 +12,7 @@ _STANDING = 1e-12  # [rad/s] chosen: what is slower brakes as hard as it can
 
 @compiled
 def fill_ddq_sync(limits: Limits, v: Vec, ddq_sync: Vec) -> None:
-    """Write the decelerations with which a group comes to rest together.
-
-    Args:
-        limits: Gives the groups and their accelerations.
-        v: Velocity that is braked from, shape (n,), [rad/s].
-        ddq_sync: Takes the decelerations, none above A, shape (n,), [rad/s²].
-    """
+    """Write the decelerations, at most A, that bring groups at v to rest together."""
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
         longest = 0.0
@@ -36,16 +25,9 @@ def fill_ddq_sync(limits: Limits, v: Vec, ddq_sync: Vec) -> None:
 
 @compiled
 def bound_ways(limits: Limits, h: float, speed: Vec, way: Vec) -> None:
-    """Write how far joints go at most until a group has come to rest together.
+    """Write the longest way of joints at a speed until their group rests together.
 
-    One that is v fast for a period and then brakes evenly for T goes no farther than
-    v (h + T/2), and T is that of the slowest to stop.
-
-    Args:
-        limits: Gives the groups and their accelerations.
-        h: Period, [s].
-        speed: The largest speeds, shape (n,), [rad/s].
-        way: Takes it, shape (n,), [rad].
+    It is v (h + T/2): v for a period, then even braking for the slowest's time T.
     """
     for g in range(len(limits.starts) - 1):
         group = limits.members[limits.starts[g] : limits.starts[g + 1]]
@@ -71,7 +53,7 @@ def is_within(limits: Limits, h: float, motion: MotionState) -> bool:
 
 @compiled
 def brake_synchronised(limits: Limits, h: float, motion: MotionState, box: Box) -> None:
-    """Write braking that brings the joints of a group to rest together."""
+    """Write braking that brings each group to rest together."""
     fill_ddq_sync(limits, motion.dq_cmd, motion.ddq_sync)
     for i in range(len(motion.q_cmd)):
         brake = compute_braking_velocity(motion.dq_cmd[i], motion.ddq_sync[i], h)

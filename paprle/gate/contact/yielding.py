@@ -1,9 +1,4 @@
-"""Which limbs yield where a step has no verified stop, and to what.
-
-A step is refused because of one pair, one tool or one limit. Only the groups that cause
-the refusal brake; the others go on as proposed, if the resulting step is verified.
-A gripper that may not close does not hold its arm, nor one arm the other.
-"""
+"""Limbs that yield where a step has no verified stop: the groups that cause it."""
 
 from __future__ import annotations
 
@@ -22,11 +17,7 @@ _EQUAL = 0.999  # chosen: groups that close a pair as fast as each other yield a
 
 @compiled
 def note_direction(collision: Collision) -> None:
-    """Write how each joint changes the distance of the pair that was refused.
-
-    Args:
-        collision: Holds the refusal; takes ``measured.refused_row``.
-    """
+    """Write the gradient of the refused pair as ``measured.refused_row``."""
     measured, scratch = collision.measured, collision.scratch
     row = measured.refused_row
     if measured.refused[0] != PAIR:
@@ -45,19 +36,10 @@ def yield_to_refusal(
     motion: MotionState,
     box: Box,
 ) -> bool:
-    """Scale down the groups that bring about what was refused.
+    """Scale down the groups that cause a refusal.
 
-    Of a pair that is the group that closes it fastest, or several that close it alike;
-    where none does, all groups that move it. Of a tool it is the groups of its limb.
-    Where nothing is known, all yield.
-
-    Args:
-        limits: Gives the groups.
-        h: Period, [s].
-        collision: Gives the refusal.
-        tools: Gives the joints of each limb.
-        motion: ``v_next`` and ``share`` are lowered; takes ``kept_by``.
-        box: Gives braking.
+    For a pair, those that close it fastest or, if none does, that move it; for a tool,
+    its limb; for an unknown cause, all.
 
     Returns:
         Whether any group still does more than brake.
@@ -94,7 +76,7 @@ def yield_to_refusal(
 def _find_closing(
     limits: Limits, collision: Collision, motion: MotionState, box: Box, g: int
 ) -> float:
-    """Return how fast a group closes the refused pair, [m/s]; 0 if it only brakes."""
+    """Return a group's closing speed of the refused pair, [m/s], or 0."""
     group = limits.members[limits.starts[g] : limits.starts[g + 1]]
     closing, row = 0.0, collision.measured.refused_row
     for i in group:
@@ -104,7 +86,6 @@ def _find_closing(
 
 @inlined
 def _can_yield(motion: MotionState, box: Box, group: Ints) -> bool:
-    """Return whether a group does anything but brake."""
     for i in group:  # noqa: SIM110 - no generators in kernels
         if motion.v_next[i] != box.brake[i]:
             return True
@@ -113,7 +94,6 @@ def _can_yield(motion: MotionState, box: Box, group: Ints) -> bool:
 
 @inlined
 def _moves(collision: Collision, k: int, group: Ints) -> bool:
-    """Return whether a group moves the bodies of a pair against each other."""
     reach = collision.scene.pairs.reach
     for place in range(reach.starts[k], reach.starts[k + 1]):
         for i in group:
@@ -126,7 +106,6 @@ def _moves(collision: Collision, k: int, group: Ints) -> bool:
 def _lower(
     limits: Limits, h: float, motion: MotionState, box: Box, g: int, cause: int
 ) -> None:
-    """Let a group do less above braking, and note the cause."""
     less = _LESS if motion.share[g] * _LESS > _LEAST else 0.0
     motion.share[g] *= less
     motion.kept_by[g] = cause
