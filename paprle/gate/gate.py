@@ -102,13 +102,10 @@ class Gate:
         h: float,
         allow_no_bodies: bool = False,
     ) -> None:
-        """Make a gate, and compile its kernels.
+        """Make a gate of a period h, [s], and compile its kernels.
 
-        Args:
-            robot: The robot; of a bare ``RobotInfo``, joints alone are limited.
-            settings: Settings.
-            h: Period, [s].
-            allow_no_bodies: Accept links without bodies; they may collide.
+        A bare ``RobotInfo`` limits joints alone; with ``allow_no_bodies``, links
+        without bodies may collide.
 
         Raises:
             ConfigError: If settings or period are wrong, links have no bodies, or the

@@ -67,13 +67,12 @@ class MotionState(NamedTuple):
     """State that changes from period to period, shapes (n,) unless stated, [rad].
 
     Attributes:
-        dq_feedforward: Limited velocity of the target, [rad/s]; ``ddq`` is its
-            acceleration, [rad/s²].
+        dq_feedforward: Limited velocity of the target, [rad/s].
+        ddq: Its acceleration, [rad/s²].
         target: Requested position; ``dq_des`` is its velocity, [rad/s].
         goal_prev: The last goal; NaN if none.
         q_meas: Measured positions; not finite if unknown.
         goal: Target within the position limits.
-        goal_error: Goal minus last command.
         reaches_goal: 1 where the next step reaches the goal, else 0.
         v_next: Velocity of ``q_next``, the next command, [rad/s].
         ddq_sync: Deceleration of joints that come to rest together, [rad/s²].
@@ -132,7 +131,7 @@ def make_groups(robot: RobotInfo) -> tuple[Ints, Ints]:
 
 
 def make_limits(robot: RobotInfo, q_min: Vec, q_max: Vec, lag_bound: Vec) -> Limits:
-    """Return the limits of a robot from command limits and E, shapes (n,)."""
+    """Return a robot's limits from command limits and E, shapes (n,)."""
     members, starts = make_groups(robot)
     return Limits(q_min, q_max, robot.dq_max, robot.ddq_max, lag_bound, members, starts)
 
@@ -270,8 +269,7 @@ def limit_along(limits: Limits, box: Box, v: Vec, reaches_goal: Vec) -> int:
 
     It is base + t (wanted − base) with the largest t in [0, 1] inside the box or, if
     none is, start + s (wanted − start), start being the base clipped to the box. A
-    joint that cannot follow its goal holds up no other. ``reaches_goal`` is cleared
-    where v is not the wanted velocity.
+    joint that cannot follow its goal holds up no other.
 
     Returns:
         ``IS_HELD`` or 0.

@@ -50,21 +50,21 @@ class Reference:
         self.start(self.q, self.dq, 0.0)
 
     def start(self, q: Vec, dq: Vec, now: float) -> None:
-        """Begin anew from a command, q [rad] and dq [rad/s], at an instant, [s]."""
+        """Begin anew from q [rad] and dq [rad/s] at an instant, [s]."""
         self._curve[:] = 0.0
         self._curve[_C0], self._curve[_C1] = q, dq
         self._times[:] = now, 0.0, math.nan, now
 
     def follow(self, q: Vec, dq: Vec, q_cmd: Vec, at: float, now: float) -> None:
-        """Go on to an instant, toward the newest set-point.
+        """Go on to an instant ``now``, toward the newest set-point, meant for ``at``, [s].
 
         Args:
             q: Its positions, shape (n,), [rad]; those not finite pass unchanged.
             dq: Its mean velocities, shape (n,), [rad/s]; zero where it leapt.
             q_cmd: The command, shape (n,), [rad]; a joint held far off goes to the
                 set-point without prediction.
-            at: Instant of the set-point, [s].
-            now: Instant to go on to, [s].
+            at: [s].
+            now: [s].
         """
         follow_curve(
             self._curve,
@@ -130,7 +130,6 @@ def _clip(dq: float, dq_max: float) -> float:
 
 @compiled
 def _is_other(curve: Vec, q: Vec) -> bool:
-    """Return whether a set-point differs from the last; NaN does."""
     for j in range(len(q)):  # noqa: SIM110 - no generators in kernels
         if q[j] != curve[_Q, j]:
             return True

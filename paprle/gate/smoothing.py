@@ -20,8 +20,7 @@ class Smoothing(NamedTuple):
     """The last outputs of the limits, and their mean.
 
     Attributes:
-        q_cmd: The command to send, shape (n,), [rad] or [m].
-        dq_cmd: Its velocity, shape (n,), [rad/s] or [m/s].
+        q_cmd: The command to send, shape (n,); ``dq_cmd`` is its velocity.
         q: Last outputs, shape (m + 1, n), one row spare for a broken-off step.
         dq: Their velocities, shape (m + 1, n).
         n_given: Outputs so far, shape (1,); modulo m + 1 the next row.

@@ -75,9 +75,9 @@ def step(  # noqa: PLR0913, PLR0917 - a tuple costs a kernel more than its numbe
         integers: The gate's memory.
         h: Period, [s].
         scale: Allowed share of V.
-        has_feedforward: The target's velocity is given, not estimated.
+        has_feedforward: The target's velocity is given.
         is_blocked: Keep the command within E of q_meas.
-        is_chosen: Second half of a period: send ``v_next`` of the QP.
+        is_chosen: Second half of a period: send the QP's ``v_next``.
 
     Returns:
         Flags; number of rows if one is broken, else 0; smallest distance, [m].

@@ -231,17 +231,9 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
 ) -> int:
     """Return the reasons, as bits, of measured motion beside delayed commands.
 
-    Args:
-        q: Measured positions, shape (n,), [rad].
-        dq: Measured velocities, shape (n,), [rad/s].
-        commands: Ring of positions and velocities sent, shape (m, 2, n).
-        n_commands: Commands so far.
-        is_arm: Joints that are watched, shape (n,).
-        limits: ``MotionBounds`` as an array.
-        timers: Time of lag, overspeed, reversed motion and excuse by contact left,
-            shape (4,), [s].
-        was_blocked: Some joint was in contact in the last period.
-        is_following: See ``MeasurementWatch.check_motion``.
+    ``commands`` is a ring of positions and velocities, shape (m, 2, n); ``limits`` are
+    ``MotionBounds`` as an array; ``timers`` of lag, overspeed, reversed motion and the
+    excuse by contact, shape (4,), [s], are changed.
     """
     m, bounds = len(commands), _unpack(limits)
     then = commands[n_commands % m if n_commands >= m else 0]

@@ -1,8 +1,6 @@
 """Inverse kinematics: weighted damped least squares, limits inside, compiled.
 
-``dls_step`` computes one step, ``newton_ik`` iterates it, ``global_ik`` searches where
-no start is nearby, and ``solver`` is the library's interface. Sessions solve all limbs
-of a robot at once with ``robot_solver``.
+``solver`` is the interface for one limb, ``robot_solver`` that of sessions.
 """
 
 from paprle.kinematics.solver import (

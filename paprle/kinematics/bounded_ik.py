@@ -1,37 +1,8 @@
-"""Towards a target that moves, as fast as the joints can: what is asked can be done.
+"""One period of inverse kinematics within the gate's limits (decision 0011).
 
-One period of a limb is a box of velocities: that of the last period changed by no more
-than A, none above V, and none from which a joint could not stop before its limit, as
-the gate has them. Within it
+    min ‖A y − b‖² + λ² ‖y − y_wish‖²,   A = Q^½ J W^½, b = Q^½ e, y = W^-½ Δq
 
-    min ‖A y − b‖² + λ² ‖y − y_wish‖²
-
-with A = Q^½ J W^½, b = Q^½ e and y = W^-½ Δq, again where that leads, since the arm is
-not linear. y_wish is for what the task leaves free: the last velocity, damped, and the
-posture bias (``posture``) in proportion to it. With no joint to spare that is a
-singular direction alone, and a smooth motion goes straight through it: there it is
-damped slowly, as long as the target is followed. λ² is next to nothing until it is
-lost, and then grows with the residual, as the curvature does that a linear step leaves
-out.
-
-The residual is made up at a speed from which the joints can stop, in addition to the
-target's own motion: the box of one period knows nothing of the next ones.
-
-With joints to spare position comes first where the box does not hold the whole motion:
-if a step misses the position by some millimetres, it is solved anew with a fraction of
-rotation's weight, and the hand lags by degrees instead. The damping that nonlinearity
-needs is less then, or rotation would not come back. A hand that is held at a limit lags
-by more and more. There the weight goes down with the angle, so that rotation pulls at
-the position as 17 degrees do, however far it is off. Rotation that weighs little
-anyway, a camera's say, does not yield so far: it has given way by its weight.
-
-A limb with fewer joints than its task has rows has one weighted task, too: rotation
-weighs so little in it that position is exact. Out of reach it is biased towards the
-joints in which it last met its target. Stretched out it could bend either way, and one
-of them may lead into a limit. A period takes the same share of that bias as of the
-residual, or the two would rest against each other short of the target. With joints to
-spare that bias counts only while the target is farther away than all links are long,
-and is taken whole: nearer it would hold back a limb that can go on.
+within a box of velocities that V, A and stopping allow; y_wish is for the null space.
 """
 
 from __future__ import annotations
@@ -123,15 +94,14 @@ def bounded_step(
     Args:
         packed: The limb.
         T: Target pose T_base_eef, shape (4, 4).
-        q: Where the limb is, shape (n,), [rad]; becomes where it is to be.
+        q: Position, shape (n,), [rad]; changed.
         rates: See ``DQ_MAX`` …, shape (4, n), [rad/s], [rad/s²], [rad/s], [rad]; the
-            last row becomes that of this period.
-        residual: Weighted error after the last period, shape (6,), [m]; becomes that
-            of this one.
+            last row is changed.
+        residual: Weighted error, shape (6,), [m]; changed.
         dt: Period, [s]; 0 moves nothing.
 
     Returns:
-        The error that remains; NaN where target or start are unusable.
+        The remaining error; NaN if unusable.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -216,7 +186,7 @@ def _fill_bounds_and_bias(
 
 @inlined
 def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, float]:
-    """Return the least and the largest velocity of a joint, as the gate allows them."""
+    """Return a joint's least and largest velocity, as the gate allows."""
     V, A, v = _WITHIN * rates[DQ_MAX, j], _WITHIN * rates[DDQ_MAX, j], rates[DQ, j]
     below = q - min(task.joints[Q_MIN, j], q)
     above = max(task.joints[Q_MAX, j], q) - q
@@ -236,10 +206,10 @@ def iterate_qp(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     dt: float,
     rotation: float,
 ) -> tuple[int, float, float]:
-    """Go where the period leads to, step by step; rotation with a share of its weight.
+    """Solve a period step by step; ``rotation`` is the share of its weight.
 
     Returns:
-        Steps, and the errors there; ``residual`` takes the weighted one.
+        Steps and errors; ``residual`` takes the weighted one.
     """
     terms, k, n = task.terms, len(task.rows), bounds_and_bias.shape[1]
     form = QuadraticForm(np.empty((n, n)), np.empty(n))
@@ -294,14 +264,13 @@ def _rank(terms: Terms, rotation: float, lost: float) -> tuple[int, float, float
 
 @inlined
 def _scale(x: Vec, factor: float) -> None:
-    """Multiply a vector."""
     for i in range(len(x)):
         x[i] *= factor
 
 
 @inlined
 def _leaves_box(task: Task, residual: Vec, err_rot: float) -> bool:
-    """Return whether a limb with joints to spare misses a position that is near."""
+    """Return whether a limb with joints to spare misses a near position."""
     n_moving, k = 0, len(task.rows)
     for j in range(task.joints.shape[1]):
         n_moving += 1 if task.joints[MOBILITY, j] > 0.0 else 0
@@ -313,7 +282,6 @@ def _leaves_box(task: Task, residual: Vec, err_rot: float) -> bool:
 
 @inlined
 def _lower_second(work: Workspace, n_first: int, weight: float) -> None:
-    """Let rows that come second weigh less against the first."""
     for i in range(n_first, len(work.b)):
         work.b[i] *= weight
         for j in range(work.A.shape[1]):
@@ -322,7 +290,7 @@ def _lower_second(work: Workspace, n_first: int, weight: float) -> None:
 
 @inlined
 def _add_return(joints: Vec, q_met: Vec, weight: float, g: Vec) -> None:
-    """Add what leads back to where the target was last met."""
+    """Add the bias to the joints that last met the target."""
     for j in range(len(g)):
         if joints[MOBILITY, j] > 0.0:
             g[j] += weight * (q_met[j] - joints[Q, j]) / joints[MOBILITY, j]
@@ -330,7 +298,6 @@ def _add_return(joints: Vec, q_met: Vec, weight: float, g: Vec) -> None:
 
 @inlined
 def _measure(x: Vec) -> float:
-    """Return the length of a vector."""
     size2 = 0.0
     for i in range(len(x)):
         size2 += x[i] * x[i]
@@ -362,7 +329,6 @@ def _fill_slope(
 
 @inlined
 def _go(task: Task, work: Workspace, bounds_and_bias: Vec, x: Vec) -> float:
-    """Take a step; return the largest change of a joint, [rad]."""
     largest = 0.0
     for j in range(len(x)):
         way = task.joints[MOBILITY, j] * x[j]
@@ -381,7 +347,7 @@ def _find_rest(
     dt: float,
     rest: Vec,
 ) -> float:
-    """Write how much of the residual has to wait; return the share that does not."""
+    """Write the part of the residual that has to wait; return the other's share."""
     k, n, leap, catch_up = len(rest), len(form.g), 0.0, _CATCH_UP
     for i in range(k):
         leap += (work.b[i] - residual[i]) ** 2

@@ -1,10 +1,4 @@
-"""The smallest quadratic program: a square form within a box, by active sets.
-
-    min ½ xᵀ H x − gᵀ x   so that   low ≤ x ≤ high
-
-H is positive definite and no larger than a limb has joints, so each round solves anew
-for the entries that are not held at a bound.
-"""
+"""Quadratic program with a positive definite H within a box, by active sets."""
 
 from __future__ import annotations
 
@@ -26,12 +20,7 @@ _LEAST_PIVOT = 1e-18  # chosen: below any damping that is added to H
 def solve_box(H: Vec, g: Vec, low: Vec, high: Vec, x: Vec) -> None:
     """Write the x within the box that minimises ½ xᵀ H x − gᵀ x.
 
-    Args:
-        H: Positive definite, shape (n, n).
-        g: Shape (n,).
-        low: Lower bounds, shape (n,).
-        high: Upper bounds, none below its lower one, shape (n,).
-        x: Takes the solution, always within the bounds, shape (n,).
+    H is positive definite, shape (n, n); other shapes are (n,), and low ≤ high.
     """
     n = len(g)
     held, L = np.zeros(n, dtype=np.int64), np.empty((n, n))
@@ -45,7 +34,7 @@ def solve_box(H: Vec, g: Vec, low: Vec, high: Vec, x: Vec) -> None:
 
 @compiled
 def _solve_free(H: Vec, g: Vec, held: Ints, L: Vec, x: Vec) -> None:
-    """Write the entries of x that are not held; the others stay as they are."""
+    """Write the entries of x that are not held."""
     _factor_free(H, held, L)
     n = len(g)
     for i in range(n):
@@ -67,7 +56,7 @@ def _solve_free(H: Vec, g: Vec, held: Ints, L: Vec, x: Vec) -> None:
 
 @compiled
 def _factor_free(H: Vec, held: Ints, L: Vec) -> None:
-    """Write the Cholesky factor of the rows and columns that are not held."""
+    """Write the Cholesky factor of free rows and columns."""
     for i in range(len(H)):
         for j in range(i + 1):
             if held[i] == 0 and held[j] == 0:
@@ -83,7 +72,7 @@ def _factor_free(H: Vec, held: Ints, L: Vec) -> None:
 
 @compiled
 def _hold_worst(low: Vec, high: Vec, held: Ints, x: Vec) -> bool:
-    """Hold the entry that is farthest outside at its bound; False if none is."""
+    """Hold the entry farthest outside at its bound; False if none is."""
     worst, excess, side = -1, _OUTSIDE, 0
     for i in range(len(x)):
         if held[i] == 0 and low[i] - x[i] > excess:
@@ -98,7 +87,7 @@ def _hold_worst(low: Vec, high: Vec, held: Ints, x: Vec) -> bool:
 
 @compiled
 def _free_worst(H: Vec, g: Vec, held: Ints, x: Vec) -> bool:
-    """Let go of the entry that its bound keeps from falling most; False if none."""
+    """Free the entry that its bound keeps from falling most; False if none."""
     worst, most = -1, _PUSH
     for i in range(len(x)):
         if held[i] != 0:

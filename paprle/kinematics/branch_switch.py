@@ -1,17 +1,7 @@
-"""Towards a target from nearby, or from another posture where that is stuck.
+"""Steps towards a target, or to another posture where an arm is stuck.
 
-An arm with joints to spare may stand at a limit, or on the wrong side of a singularity,
-where no small step leads nearer to a target that it could reach otherwise. Then the
-nearest posture that reaches the target is looked for (``global_ik``), and the joints go
-there: with the hand in its place, which turns meanwhile, as long as that leads nearer
-to the posture, else straight. Each call decides anew: from the moment on that steps
-reach the target, it goes to where they would end, so that calls do not contradict each
-other. Told the time, an arm that is far off goes straight, too, to the posture that
-steps would end in: what leads nearest within V may fold it the wrong way, and is not
-the quickest.
-
-Arms without joints to spare stay on the branch that they are on: another one is far
-away, and whoever asks for a target beyond a limit expects the arm to stop there.
+With joints to spare, the nearest posture that reaches the target is looked for
+(``global_ik``), with the hand in its place if possible. Other arms keep their branch.
 """
 
 from __future__ import annotations
@@ -67,19 +57,15 @@ _N_EVALUATIONS = 400  # chosen: 0.5 ms where there is no solution; 99 % are foun
 def solve_timed(
     packed: PackedTask, spread: Vec, T: Vec, q: Vec, reach: Vec, is_timed: bool
 ) -> IkResult:
-    """Move towards a target.
+    """Return the remaining error of a move towards a target; NaN if unusable.
 
     Args:
         packed: The limb.
         spread: See ``make_spread``.
         T: Target pose T_base_eef, shape (4, 4).
-        q: Where to start, shape (n,), [rad]; becomes the best position found.
+        q: Start, shape (n,), [rad]; becomes the best position found.
         reach: Largest change of each joint, shape (n,), [rad].
-        is_timed: What goes beyond is not cut off with its direction kept, but is what
-            leads nearest to the target within it.
-
-    Returns:
-        What is left; NaN where target or start are unusable.
+        is_timed: Go nearest to the target within reach, instead of cutting off.
     """
     start, task = q.copy(), unpack(packed)
     found = newton_solve(packed, T, q, reach)
@@ -155,7 +141,6 @@ def _go_in_place(
 
 @inlined
 def _find_distance(q: Vec, start: Vec) -> float:
-    """Return the way between two postures, [rad]."""
     distance2 = 0.0
     for j in range(len(q)):
         distance2 += (q[j] - start[j]) ** 2
@@ -164,7 +149,6 @@ def _find_distance(q: Vec, start: Vec) -> float:
 
 @compiled
 def _go_nearest(packed: PackedTask, T: Vec, start: Vec, reach: Vec, q: Vec) -> IkResult:
-    """Write what leads nearest to a target within the reach of one call."""
     rates = np.zeros((4, len(q)))
     for j in range(len(q)):  # a call is the unit of time, and stops at once
         rates[DQ_MAX, j] = max(reach[j], _LEAST_REACH)

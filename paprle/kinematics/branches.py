@@ -1,8 +1,6 @@
-"""All postures that reach a pose, and how much of a path each of them follows.
+"""All postures that reach a pose, and the share of a path that each follows.
 
-For slow moves, in a thread beside the tick: an arm with a spherical wrist reaches a
-pose with either elbow, from either side and with the wrist turned over or not, and a
-path that one of these postures leaves at a limit another may follow to its end.
+For slow moves, in a thread beside the tick.
 """
 
 from __future__ import annotations
@@ -49,13 +47,7 @@ MOST_STEPS = 30_000  # chosen: of all paths for one start; a few seconds of work
 
 
 class Branch(NamedTuple):
-    """A posture that reaches a pose.
-
-    Attributes:
-        q: Joint positions, shape (n,), [rad].
-        err_pos: What is left to the pose, [m].
-        err_rot: Likewise, [rad].
-    """
+    """A posture that reaches a pose, shape (n,), [rad], with errors [m] and [rad]."""
 
     q: Vec
     err_pos: float
@@ -65,16 +57,9 @@ class Branch(NamedTuple):
 def list_branches(solver: IkSolver, T_base_eef: pin.SE3, q_start: Vec) -> list[Branch]:
     """Return the postures that reach a pose, or come closest to it.
 
-    Args:
-        solver: Of the limb.
-        T_base_eef: The pose.
-        q_start: Looked from first, shape (n,), [rad]; joints that may turn further are
-            as few turns from it as their limits allow.
-
-    Returns:
-        The postures, none twice; where joints are to spare, some of the infinitely
-        many. A limb with fewer joints than its task has rows reaches the position.
-        Empty where the pose cannot be reached, or target or start are unusable.
+    Joints are as few turns from ``q_start``, shape (n,), [rad], as limits allow. With
+    joints to spare, postures are some of infinitely many; with fewer joints than rows,
+    they reach the position. Empty if out of reach or unusable.
     """
     limb = solver.limb
     has_spare = len(limb.home) > len(unpack(solver.packed).rows)
@@ -99,19 +84,16 @@ def follow_path(
     within: tuple[float, float],
     most_steps: int = MOST_STEPS,
 ) -> float:
-    """Return which share of a path a limb follows from a posture, as a session would.
+    """Return the share of a path, 0 … 1, that a limb follows; NaN without length.
 
     Args:
         solver: Of the limb.
-        path: Its targets, rows of a time [s] and a pose of the eef in the limb's base
-            (x, y, z, qx, qy, qz, qw), shape (rows, 8), times rising.
-        q_start: Where it begins, at rest, shape (n,), [rad].
-        ddq_max: Its limits A, shape (n,), [rad/s²].
-        within: A target counts as reached that is nearer than this, [m] and [rad].
-        most_steps: Steps that a long path is followed in.
-
-    Returns:
-        The share of the time, 0 … 1; NaN where the path has no length.
+        path: Rows of a time [s], rising, and a pose of the eef in the limb's base
+            (x, y, z, qx, qy, qz, qw), shape (rows, 8).
+        q_start: Start, at rest, shape (n,), [rad].
+        ddq_max: A, shape (n,), [rad/s²].
+        within: Tolerances of a target, [m] and [rad].
+        most_steps: Most steps.
     """
     duration = float(path[-1, 0] - path[0, 0]) if len(path) else 0.0
     if not duration > 0.0:
@@ -132,19 +114,9 @@ def turn_for_path(
     within: tuple[float, float],
     most_steps: int = MOST_STEPS,
 ) -> Vec:
-    """Return the same posture, joints by whole turns elsewhere, with room for a path.
+    """Return the posture, shape (n,), by whole turns elsewhere, with room for a path.
 
-    Args:
-        solver: See ``follow_path``, also for the others.
-        path: It has a length.
-        q_start: The posture, shape (n,), [rad].
-        ddq_max: A, shape (n,), [rad/s²].
-        within: When a target counts as reached.
-        most_steps: At most so many steps.
-
-    Returns:
-        The posture, shape (n,), [rad]; joints stay that have no more than a turn, or
-        not the room in any.
+    Arguments are as in ``follow_path``.
     """
     period, packed = solver.spread[3], solver.packed
     wide = PackedTask(packed.floats.copy(), packed.ints, packed.slides)
@@ -174,7 +146,6 @@ def _make_rates(solver: IkSolver, ddq_max: Vec) -> Vec:
 
 
 def _make_steps(duration: float, most: int) -> Bools:
-    """Return room for what each step of a path reaches."""
     return np.zeros(min(max(round(duration / _STEP), 1), most), dtype=np.bool_)
 
 
@@ -188,19 +159,19 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     found: Vec,
     errors: Vec,
 ) -> int:
-    """Descend from all over the limits, and from what was found turned over.
+    """Descend from starts over the limits, and from wrists turned over.
 
     Args:
         packed: The limb.
         spread: See ``make_spread``.
         T: Target pose T_base_eef, shape (4, 4).
-        q_start: Where to look first, shape (n,), [rad].
-        apart: Postures nearer to each other are one, [rad].
-        found: Takes the postures, shape (m, n).
-        errors: Takes what each leaves, [m] and [rad], shape (m, 2).
+        q_start: First start, shape (n,), [rad].
+        apart: Least distance of two postures, [rad].
+        found: Output postures, shape (m, n).
+        errors: Output errors, [m] and [rad], shape (m, 2).
 
     Returns:
-        How many there are.
+        Number of postures.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -227,7 +198,7 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 
 @compiled
 def _turn_over(joints: Vec, j: int, half_turn: float) -> None:
-    """Turn a wrist over: exact where three axes meet from joint j on, else near."""
+    """Turn a wrist over: exact where three axes meet from joint j on."""
     joints[Q, j] += half_turn
     joints[Q, j + 1] = -joints[Q, j + 1]
     joints[Q, j + 2] -= half_turn
@@ -251,7 +222,7 @@ def _settle(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     errors: Vec,
     n_found: int,
 ) -> int:
-    """Descend, and keep where that ends if it reaches the pose and is another one."""
+    """Descend, and keep the end if it reaches the pose and is a new posture."""
     if n_found == len(found):
         return n_found
     joints, terms = work.joints, task.terms
@@ -286,17 +257,10 @@ def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     reached: Bools,
     span: Vec,
 ) -> None:
-    """Follow a path in even steps.
+    """Follow a path in even steps from q, shape (n,), [rad], which becomes the end.
 
-    Args:
-        packed: The limb.
-        path: See ``follow_path``.
-        q: Where it begins, shape (n,), [rad]; becomes where it ends.
-        rates: V, A and 0, see ``bounded_step``, shape (4, n).
-        within: See ``follow_path``.
-        reached: Takes whether each step was near its target; as many as there are
-            steps.
-        span: Takes the least and the largest position of each joint, shape (2, n).
+    ``rates`` are as in ``bounded_step``; ``reached`` and ``span``, least and largest
+    positions, shape (2, n), are written.
     """
     T, residual, before = np.eye(4), np.zeros(6), np.empty(len(q))
     dt = (path[-1, 0] - path[0, 0]) / len(reached)
@@ -319,7 +283,6 @@ def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 
 @compiled
 def _interpolate(path: Vec, row: int, t: float, T: Vec) -> None:
-    """Write the pose at a time between two rows."""
     after = min(row + 1, len(path) - 1)
     span = path[after, 0] - path[row, 0]
     u = min(max((t - path[row, 0]) / span, 0.0), 1.0) if span > 0.0 else 0.0

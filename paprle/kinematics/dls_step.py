@@ -1,12 +1,8 @@
 """One step towards a target: weighted damped least squares, limits inside.
 
-    Δq = W Jᵀ (J W Jᵀ + λ² Q⁻¹)⁻¹ e
+    Δq = W Jᵀ (J W Jᵀ + λ² Q⁻¹)⁻¹ e,   Q = diag(I, r² I)
 
-with joint mobilities W, task weights Q = diag(I, r² I) and the body Jacobian J
-(``design.md`` 6.2; PAPRLE's Eq. 6 as printed has no effect, ``requirements.md`` 5.4);
-here with A = Q^½ J W^½, b = Q^½ e and y = W^-½ Δq. ``linear`` says how it is damped.
-
-A joint that would leave its limits is set onto its limit and the rest is solved again.
+``design.md`` 6.2; PAPRLE's Eq. 6 as printed has no effect, ``requirements.md`` 5.4.
 """
 
 from __future__ import annotations
@@ -46,19 +42,19 @@ def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
     most_aside: float,
     is_first: bool,
 ) -> float:
-    """Write the step from where a limb stands, within limits and radius.
+    """Write the step within limits and radius.
 
     Args:
         terms: Numbers of the task.
         A: Weighted Jacobian, shape (k, n); used up.
         b: Weighted error, shape (k,); used up.
-        joints: See ``Workspace.joints``; takes the step.
+        joints: See ``Workspace.joints``; output.
         radius: Largest change of any joint, [rad].
         most_aside: Largest part of the second task, [rad].
-        is_first: Lean in what the task leaves free (``posture``).
+        is_first: Add the posture bias.
 
     Returns:
-        Size of what the second task adds, [rad].
+        The second task's part, [rad].
     """
     n_free = joints.shape[1]
     for j in range(joints.shape[1]):
@@ -87,7 +83,7 @@ def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
 
 @compiled
 def _fix_worst(A: Vec, b: Vec, joints: Vec) -> bool:
-    """Set the joint that leaves its limits most onto its limit; False if none does."""
+    """Set the joint farthest outside onto its limit; False if none is."""
     worst, excess, way = -1, 0.0, 0.0
     for j in range(joints.shape[1]):
         lower = min(joints[Q_MIN, j] - joints[Q, j], 0.0)
@@ -115,7 +111,7 @@ def _solve_free(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
     most_aside: float,
     is_first: bool,
 ) -> float:
-    """Write the step of the free joints; returns the size of the second task's part."""
+    """Write the step of the free joints; return the second task's part, [rad]."""
     k, aside, y = terms.n_first, 0.0, joints[Y]
     for j in range(len(y)):
         y[j] = 0.0
@@ -134,7 +130,7 @@ def _solve_free(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
 
 @compiled
 def _solve(terms: Terms, A: Vec, b: Vec, rank: int, G: Vec, y: Vec) -> float:
-    """Write y = Aᵀ G b and G; returns how close to a singularity A is, 0 to 1."""
+    """Write y = Aᵀ G b and G; return the nearness of a singularity, 0 to 1."""
     size = 0.0
     for i in range(len(b)):
         size += b[i] * b[i]
@@ -170,7 +166,7 @@ def pull_back(A: Vec, G: Vec, b: Vec, y: Vec) -> None:
 
 @compiled
 def _take_from(A: Vec, G: Vec, x: Vec) -> None:
-    """Take out of x what A can see of it: x −= Aᵀ G A x."""
+    """Project x onto the null space: x −= Aᵀ G A x."""
     seen = np.zeros(len(G))
     for i in range(len(G)):
         for j in range(len(x)):
@@ -188,7 +184,7 @@ def _add_second_task(  # noqa: PLR0913, PLR0917 - kernels take numbers one by on
     weakness: float,
     most_aside: float,
 ) -> float:
-    """Add a turn of the eef in place to y, faded at singularities; return its size."""
+    """Add an eef turn in place to y, faded at singularities; return its size."""
     # It fades out at singularities of the first task, where it would not stay in place.
     k, y, rank = terms.n_first, joints[Y], -terms.n_first
     b_rest, A_rest = b[k:].copy(), A[k:].copy()
@@ -216,7 +212,7 @@ def _add_second_task(  # noqa: PLR0913, PLR0917 - kernels take numbers one by on
 
 @compiled
 def _add_posture(A: Vec, G: Vec, way: Vec, y: Vec) -> None:
-    """Add the posture bias in the null space, at a share of the task's own speed."""
+    """Add the posture bias in the null space, at a share of the task's speed."""
     z = way.copy()
     _take_from(A, G, z)
     size, main = 0.0, 0.0

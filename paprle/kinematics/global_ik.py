@@ -1,7 +1,6 @@
-"""A pose from afar: Levenberg-Marquardt inside limits, started again where it is stuck.
+"""Global inverse kinematics: Levenberg-Marquardt inside limits, with restarts.
 
-For slow moves, homing and onboarding; its answers jump between branches, so that it is
-nothing for a stream of targets. All starts are the same ones in each call.
+For slow moves; its answers jump between branches. All calls use the same starts.
 """
 
 from __future__ import annotations
@@ -44,16 +43,10 @@ _N_SLOW = 5  # chosen: steps with less progress than that
 
 
 def make_spread(limb: Limb, q_min: Vec, q_max: Vec) -> Vec:
-    """Return what starts all over the limits are made from.
+    """Return the spread of starts over a limb's limits, shape (4, n).
 
-    Args:
-        limb: The limb.
-        q_min: Lower limits, shape (n,), [rad].
-        q_max: Upper ones.
-
-    Returns:
-        Shape (4, n): lowest and highest start, at most one turn apart, [rad]; step in
-        that range, [1]; and the period of the joint, 0 for none, [rad].
+    Rows: lowest and highest start, at most one turn apart, [rad]; step, [1]; period of
+    the joint, 0 for none, [rad].
     """
     n, tree = len(limb.home), limb.tree
     low, high = np.array(q_min), np.array(q_max)
@@ -73,19 +66,15 @@ def make_spread(limb: Limb, q_min: Vec, q_max: Vec) -> Vec:
 
 @compiled
 def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResult:
-    """Find a target from afar.
+    """Return the error of a search from afar, and poses tried; NaN if unusable.
 
     Args:
         packed: The limb.
         spread: See ``make_spread``.
         T: Target pose T_base_eef, shape (4, 4).
-        q: Where to look first, shape (n,), [rad]; becomes the nearest of the first
-            solutions, or what comes closest.
-        most: Poses that are tried, no fewer than one descent takes.
-
-    Returns:
-        What is left, and the number of poses tried; NaN where target or start are
-        unusable.
+        q: First start, shape (n,), [rad]; becomes the nearest of the first
+            solutions, or the closest position.
+        most: Poses to try, at least one descent.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -116,7 +105,7 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResu
 
 @compiled
 def _score(task: Task, pos: float, rot: float, distance: float) -> tuple[int, float]:
-    """Return what is compared first, 0 for a solution, and what is compared then."""
+    """Return the sort key of a position: level, 0 for a solution, and value."""
     terms = task.terms
     if is_met(terms, pos, rot):
         return 0, distance
@@ -127,7 +116,7 @@ def _score(task: Task, pos: float, rot: float, distance: float) -> tuple[int, fl
 
 @compiled
 def put_start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
-    """Write where a descent starts: at the start itself, then all over the limits."""
+    """Write a descent's start: the given start, then one within the limits."""
     for j in range(len(start)):
         if joints[MOBILITY, j] == 0.0:
             joints[Q, j] = start[j]
@@ -141,10 +130,10 @@ def put_start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
 
 @compiled
 def descend(task: Task, work: Workspace) -> tuple[float, float, int]:
-    """Lower the weighted error as far as it goes.
+    """Minimise the weighted error.
 
     Returns:
-        Distance [m] and angle [rad] that are left, and the number of poses tried.
+        Distance [m], angle [rad] and the number of poses tried.
     """
     terms, tree, joints = task.terms, task.tree, work.joints
     pos, rot = find_error(tree, terms.free_axis, work, joints[Q])
@@ -192,7 +181,6 @@ def _hold_at_limits(A: Vec, b: Vec, joints: Vec) -> None:
 
 @compiled
 def _try(A: Vec, b: Vec, G: Vec, joints: Vec) -> None:
-    """Write where the damped step leads, within limits."""
     y = joints[Y]
     for j in range(len(y)):
         y[j] = 0.0
@@ -204,7 +192,7 @@ def _try(A: Vec, b: Vec, G: Vec, joints: Vec) -> None:
 
 @compiled
 def unwind(joints: Vec, period: Vec, start: Vec) -> None:
-    """Turn joints by whole turns as near to the start as their limits allow."""
+    """Turn joints by whole turns nearest to the start, within limits."""
     for j in range(len(start)):
         q = joints[Q, j]
         if period[j] > 0.0 and joints[MOBILITY, j] > 0.0:
@@ -219,7 +207,6 @@ def unwind(joints: Vec, period: Vec, start: Vec) -> None:
 
 @compiled
 def _distance(q: Vec, start: Vec) -> float:
-    """Return the largest change of any joint, [rad]."""
     largest = 0.0
     for j in range(len(q)):
         largest = max(largest, abs(q[j] - start[j]))

@@ -1,7 +1,4 @@
-"""Steps towards a target, each only as far as it lowers the error.
-
-A target out of reach is approached, never circled, and no other branch is looked for.
-"""
+"""Steps towards a target, each only as far as it lowers the error."""
 
 from __future__ import annotations
 
@@ -46,16 +43,13 @@ IkResult = tuple[float, float, int, bool, bool]
 
 @compiled
 def newton_solve(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> IkResult:
-    """Move towards a target from nearby.
+    """Return the error of a move towards a near target; NaN if unusable.
 
     Args:
         packed: The limb.
         T: Target pose T_base_eef, shape (4, 4).
-        q: Where to start, shape (n,), [rad]; becomes the best position found.
+        q: Start, shape (n,), [rad]; becomes the best position found.
         reach: Largest change of each joint, shape (n,), [rad].
-
-    Returns:
-        What is left; NaN where target or start are unusable.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -80,7 +74,7 @@ def split_pose(T: Vec, R: Vec, p: Vec) -> None:
 
 @inlined
 def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
-    """Return whether the target is a pose, the start finite; NaN fails each test."""
+    """Return whether the target is a pose, the start finite."""
     norm2, distance2, size, volume = 0.0, 0.0, 0.0, 0.0
     for a in range(3):
         distance2 += p[a] * p[a]
@@ -104,15 +98,7 @@ def is_met(terms: Terms, err_pos: float, err_rot: float) -> bool:
 
 @compiled
 def iterate(task: Task, work: Workspace) -> IkResult:
-    """Step until the target is met, or no further step is worth it.
-
-    Args:
-        task: The limb.
-        work: Where it starts, and how far each joint may go; there it ends.
-
-    Returns:
-        What is left.
-    """
+    """Step until the target is met or steps gain nothing; return the error."""
     terms, joints = task.terms, work.joints
     assign(joints[START], joints[Q])
     err_pos, err_rot = find_error(task.tree, terms.free_axis, work, joints[Q])
@@ -164,7 +150,7 @@ def _advance(
 
 @compiled
 def _go(joints: Vec, share: float) -> bool:
-    """Write where a share of the step leads; False where that is nowhere."""
+    """Write the end of a share of the step; False if it moves nothing."""
     n, way = joints.shape[1], 0.0
     for j in range(n):
         q = joints[Q, j]

@@ -1,8 +1,6 @@
-"""Pose of an eef, its error to a target, and its Jacobian.
+"""Pose of an eef, its error to a target, and its Jacobian, in the eef's axes.
 
-Errors and Jacobians are in the axes of the eef: metres over radians. Unlike log₆ this
-keeps the two apart where a target cannot be reached (the nearest point stays the
-nearest whatever the rotation lacks); to first order both are the same.
+Unlike log₆, metres and radians stay apart where a target is out of reach.
 """
 
 from __future__ import annotations
@@ -24,16 +22,14 @@ _SMALL = 1e-16  # [1] chosen: squared sine, below which angle and sine are one
 def find_error(
     tree: Tree, free_axis: int, work: Workspace, q: Vec
 ) -> tuple[float, float]:
-    """Return how far the eef is from its target.
+    """Return distance [m] and angle [rad] of the eef from its target.
 
     Args:
         tree: The limb's joints, the eef last.
-        free_axis: Axis of the eef about which it may turn, -1 for none.
-        work: Takes where everything is at q, and the error, target minus eef.
+        free_axis: Axis of the eef about which it may turn, -1 for none; the angle is
+            then that between the axes.
+        work: Output: poses at q, and the error, target minus eef.
         q: Joint positions, shape (n,), [rad].
-
-    Returns:
-        Distance [m] and angle [rad]; the angle between the free axes if there is one.
     """
     place_joints(tree, q, work.R, work.p)
     R, p, R_target, p_target, e = (
@@ -67,12 +63,7 @@ def _norm3(x: Vec) -> float:
 
 @inlined
 def compute_log3(R: Vec, w: Vec) -> None:
-    """Write the rotation vector of a rotation, of any angle up to half a turn.
-
-    Args:
-        R: The rotation, shape (3, 3).
-        w: Takes its axis times its angle, shape (3,), [rad].
-    """
+    """Write the rotation vector w, (3,), [rad], of a rotation up to half a turn."""
     cosine = 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
     w[0] = 0.5 * (R[2, 1] - R[1, 2])
     w[1] = 0.5 * (R[0, 2] - R[2, 0])
@@ -131,7 +122,7 @@ def linearise(task: Task, work: Workspace) -> None:
 def _find_twist(
     R: Vec, p: Vec, i: int, axis: Vec, is_prismatic: bool, twist: Vec
 ) -> None:
-    """Write how the eef, last of R and p, moves with joint i, in its own axes."""
+    """Write the eef's twist by joint i, in its own axes."""
     x = R[i, 0, 0] * axis[0] + R[i, 0, 1] * axis[1] + R[i, 0, 2] * axis[2]
     y = R[i, 1, 0] * axis[0] + R[i, 1, 1] * axis[1] + R[i, 1, 2] * axis[2]
     z = R[i, 2, 0] * axis[0] + R[i, 2, 1] * axis[1] + R[i, 2, 2] * axis[2]
@@ -149,14 +140,9 @@ def _find_twist(
 
 @inlined
 def is_beyond(tree: Tree, p: Vec) -> bool:
-    """Return whether a point is farther away than all links in a row are long.
+    """Return whether a point in the base, (3,), [m], is beyond all links' length.
 
-    Args:
-        tree: A limb's joints.
-        p: The point in the frame of its base, shape (3,), [m].
-
-    Returns:
-        Whether it is; never where a joint slides.
+    Never where a joint slides.
     """
     length, distance2 = 0.0, 0.0
     for i in range(len(tree.parent)):

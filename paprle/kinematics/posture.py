@@ -1,12 +1,8 @@
-"""The posture bias: joints that a task leaves free go home, and away from limits.
+"""The posture bias of joints that a task leaves free: home, away from limits.
 
     way = (q_home − q) − κ ∇ Σ −log(1 − x²),    x = (q − middle) / half the range
 
-The second part counts where there are joints to spare, and only near limits: in the
-middle of its range a joint hardly feels it, a tenth of half the range from a limit it
-outweighs a way home of 1 rad. So a motion of the hand takes a free joint along a limit,
-not onto it, where the null space ends and the target is lost. With no joint to spare
-there is only a singular direction left free, which home alone decides.
+The barrier counts only with joints to spare, near limits.
 
 References:
     A. Liégeois, "Automatic supervisory control of the configuration and behavior of
@@ -30,16 +26,9 @@ _NEAREST = (
 
 @inlined
 def find_posture_bias(joints: Vec, j: int, q: float, has_spare: bool) -> float:
-    """Return the posture bias of a joint.
+    """Return the posture bias of joint j at q, [rad].
 
-    Args:
-        joints: See ``Q_MIN`` …, shape (4 or more, n).
-        j: The joint.
-        q: Where it is, [rad].
-        has_spare: Whether the limb has more joints than its task has rows.
-
-    Returns:
-        The way that it would go, [rad].
+    ``has_spare``: the limb has more joints than its task has rows.
     """
     way = float(joints[HOME, j] - q)
     half = 0.5 * (joints[Q_MAX, j] - joints[Q_MIN, j])

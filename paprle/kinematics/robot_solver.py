@@ -1,8 +1,4 @@
-"""All limbs of a robot in one call: what a tick does with its kinematics, compiled.
-
-The same as ``IkSolver.solve`` and ``Limb.fk`` limb by limb, without the microseconds
-that each call from Python costs.
-"""
+"""All limbs of a robot in one compiled call, as ``IkSolver.solve`` and ``Limb.fk``."""
 
 from __future__ import annotations
 
@@ -35,8 +31,7 @@ _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 class LimbSolver:
     """Joints of a whole robot for the poses of its limbs.
 
-    Remembers how fast its last answer moved, and what that left of the way: a call that
-    goes on from there asks for what the gate allows. Any other starts from rest.
+    Calls go on with the last answer's velocity and residual, others start from rest.
     """
 
     def __init__(
@@ -69,7 +64,7 @@ class LimbSolver:
         self._motion[_LAST] = np.nan
 
     def slow(self, limb: int, share: float) -> None:
-        """Let a limb move with a share of its speed limits from now on."""
+        """Limit a limb to a share of its speed limits."""
         own = self._indices[limb]
         self._motion[DQ_MAX, own] = share * self._dq_max[own]
 
@@ -82,24 +77,20 @@ class LimbSolver:
         q_cmd: Vec,
         dt: float | Vec = math.inf,
     ) -> tuple[Vec, Vec, bool]:
-        """Move each limb toward its pose, or to joints that are wanted.
+        """Move each limb toward its pose, or to wanted joints.
 
         Args:
             T: Target T_base_eef by limb, shape (m, 4, 4).
-            is_asked: Which limbs have one, shape (m,).
-            wanted: Joints to be at, shape (n,), [rad] or [m]; NaN: anywhere.
+            is_asked: Limbs that have one, shape (m,).
+            wanted: Joints, shape (n,), [rad] or [m]; NaN: any.
             q_prev: The last answer, shape (n,), [rad].
-            q_cmd: Where the robot is told to be, shape (n,), [rad]; a limb starts
-                from its last answer, clamped to near this (``clamp_seed_to_command``).
-            dt: Time since the last answer, of all limbs or of each, shape (m,), [s]:
-                limbs move as far as they can in it, within V, A and what stops before
-                their limits, one that was drawn from rest. Without it, and where a limb
-                has fewer joints than its task has rows, as far as ``max_step`` and near
-                the command.
+            q_cmd: The robot's command, shape (n,), [rad]; limbs start near it.
+            dt: Time since the last answer, by limb or for all, [s], bounds motion by V
+                and A. Infinite, or with fewer joints than rows, ``max_step`` does.
 
         Returns:
-            Joints, shape (n,); what is left, [m] over [rad], shape (2, m), NaN where
-            nothing was asked; and whether every pose was reached.
+            Joints, shape (n,); errors, [m] over [rad], shape (2, m), NaN if not asked;
+            and whether every pose was reached.
 
         Raises:
             CommandError: If an array is of another shape.
@@ -159,29 +150,11 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
     q: Vec,
     errors: Vec,
 ) -> bool:
-    """Find the robot's joints for ``LimbSolver.solve``.
+    """Return whether all poses of ``LimbSolver.solve`` were reached; write joints.
 
-    Args:
-        floats: ``PackedTask.floats`` of all limbs in a row.
-        ints: ``PackedTask.ints`` likewise.
-        slides: ``PackedTask.slides`` likewise.
-        joints: Places of the limbs' joints likewise.
-        ends: Where each limb's part of these four ends, shape (4, m).
-        max_step: Largest change of a joint in one call, by limb, shape (m,), [rad].
-        motion: Rows of ``bounded_step``'s rates, and the last answer, shape (5, n);
-            becomes that of this one.
-        residual: Weighted error that the last answer left, shape (m, 6); likewise.
-        dt: As for ``LimbSolver.solve``.
-        T: As for ``LimbSolver.solve``.
-        is_asked: As for ``LimbSolver.solve``.
-        wanted: As for ``LimbSolver.solve``.
-        q_prev: As for ``LimbSolver.solve``.
-        q_cmd: As for ``LimbSolver.solve``.
-        q: Takes the joints.
-        errors: Takes what is left.
-
-    Returns:
-        Whether every pose was reached within the tolerances.
+    ``floats``, ``ints``, ``slides`` and ``joints`` join those of all limbs, ``ends``,
+    shape (4, m), ends each limb's parts. ``motion``, shape (5, n), and ``residual``,
+    shape (m, 6), are updated.
     """
     are_met = True
     for j in range(len(q)):
@@ -240,7 +213,7 @@ def _go_near(
 
 @compiled
 def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
-    """Return the rates of a limb, at rest where it does not go on from its last q."""
+    """Return a limb's rates, at rest if it does not go on from its last q."""
     rates = np.empty((_LAST, len(own)))
     goes_on = True
     for k in range(len(own)):
@@ -258,7 +231,7 @@ def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
 
 @compiled
 def _remember(motion: Vec, own: Ints, q_prev: Vec, q: Vec, dt: float) -> None:
-    """Write where the joints are and how fast they went there."""
+    """Write the joints' position and velocity."""
     for j in own:
         if dt > 0.0:
             motion[DQ, j] = (q[j] - q_prev[j]) / dt

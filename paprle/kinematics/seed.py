@@ -13,12 +13,7 @@ SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
 
 @compiled
 def clamp_seed_to_command(own: Ints, q_cmd: Vec, q: Vec) -> float:
-    """Move a limb's seed straight toward the command where it is too far from it.
-
-    Args:
-        own: Places of its joints, shape (n_l,).
-        q_cmd: The command of the robot, shape (n,), [rad].
-        q: Positions of the limb, shape (n_l,), [rad]; become the clamped ones.
+    """Clamp a limb's seed q, shape (n_l,), to within ``SEED_BOUND`` of the command.
 
     Returns:
         The largest change of a joint, [rad].
@@ -43,15 +38,10 @@ def clamp_seed_to_command(own: Ints, q_cmd: Vec, q: Vec) -> float:
 def choose_joints(
     joints: Ints, ends: Ints, wanted: Vec, q_prev: Vec, q_cmd: Vec, q: Vec
 ) -> None:
-    """Write the joints that are wanted; the others of a limb stay near the command.
+    """Write wanted joints, NaN: stay; the others of a limb stay near the command.
 
-    Args:
-        joints: Places of the joints of all limbs, one limb after the other.
-        ends: Where each limb's end there, shape (m,).
-        wanted: Joints to be at, shape (n,), [rad] or [m]; NaN: stay.
-        q_prev: The last q_des, shape (n,), [rad].
-        q_cmd: The command, shape (n,), [rad].
-        q: Takes the positions, shape (n,), [rad].
+    ``ends``, shape (m,), ends each limb's places in ``joints``; positions are [rad] or
+    [m].
     """
     for j in range(len(q)):
         q[j] = wanted[j] if math.isfinite(wanted[j]) else q_prev[j]

@@ -1,4 +1,4 @@
-"""The solver of one limb's inverse kinematics, as the rest of PAPRLE calls it."""
+"""The solver of one limb's inverse kinematics."""
 
 from __future__ import annotations
 
@@ -25,12 +25,10 @@ class IkSolution(NamedTuple):
     """Result of one solve.
 
     Attributes:
-        q: Joint positions, shape (n_l,), [rad]; the very ``q_start`` where that is as
-            good as asked, or nothing better was found.
+        q: Joint positions, shape (n_l,), [rad]; ``q_start`` itself if none is better.
         is_converged: Both errors are within the tolerances.
-        err_pos: Distance of the eef from its target, [m]; NaN for an unusable target.
-        err_rot: Angle of the eef from its target, [rad]; with a free axis the angle
-            between that axis and the target's.
+        err_pos: Distance of the eef from its target, [m]; NaN if unusable.
+        err_rot: Angle of the eef, or its free axis, from the target, [rad].
         n_iterations: Steps computed.
     """
 
@@ -42,17 +40,10 @@ class IkSolution(NamedTuple):
 
 
 def estimate_sigma_min(limb: Limb, q: Vec, settings: IkSettings | None = None) -> float:
-    """Return how far a limb is from a singularity.
+    """Return the smallest singular value of Q^½ J W^½.
 
-    Args:
-        limb: The limb.
-        q: Joint positions, shape (n_l,), [rad].
-        settings: Gives the weights.
-
-    Returns:
-        Smallest singular value of Q^½ J W^½; of its position rows alone for a limb
-        with fewer joints than its task has rows. Damping sets in below
-        ``IkSettings.sigma_min``.
+    With fewer joints than rows, it is that of the position rows alone; damping begins
+    below ``IkSettings.sigma_min``.
     """
     task = unpack(pack(limb, settings or IkSettings(), 0.0))
     k = task.terms.n_first
@@ -64,18 +55,12 @@ def estimate_sigma_min(limb: Limb, q: Vec, settings: IkSettings | None = None) -
 class IkSolver:
     """Finds joints for poses of one limb's eef.
 
-    With as many joints as the task has rows, or more, position and rotation are one
-    task. What that leaves free follows the posture bias (``posture``), in proportion to
-    the main motion: the null space, and a singular direction as far as it is damped.
-    With fewer joints position comes first and rotation gets what that leaves. With
-    joints to spare an arm that is stuck goes to another posture, with the hand in its
-    place if it can (``second_start``).
+    With fewer joints than the task's rows, position comes first; with joints to spare,
+    a stuck arm goes to another posture (``second_start``).
 
     Attributes:
-        limb: The limb.
-        settings: Settings.
-        packed: Both as kernels take them.
-        spread: Where descents from afar start (``make_spread``), shape (4, n).
+        packed: Limb and settings as kernels take them.
+        spread: Starts from afar (``make_spread``), shape (4, n).
     """
 
     def __init__(
@@ -85,13 +70,7 @@ class IkSolver:
         *,
         position_margin: float = 0.0,
     ) -> None:
-        """Prepare a solver, compiled: no later call has to wait for that.
-
-        Args:
-            limb: The limb.
-            settings: Settings.
-            position_margin: Kept from position limits, [rad]: the gate's own, so that
-                nothing is asked that the gate would clip.
+        """Make a solver with the gate's margin, [rad], and compile it.
 
         Raises:
             ConfigError: If something is wrong in the settings.
@@ -114,22 +93,14 @@ class IkSolver:
         max_step: float | None = None,
         dt: float | None = None,
     ) -> IkSolution:
-        """Move from a joint position towards a target pose: for streams of targets.
+        """Return the best position towards a target pose: for streams of targets.
 
         Args:
             T_base_eef: Target pose of the eef in the limb's base.
-            q_start: Where to start, shape (n_l,), [rad]; outside of its limits a joint
-                moves inwards or not at all.
-            max_step: Largest change of any joint, [rad]; the settings' when absent. A
-                longer way is cut off there, its direction kept, or, with joints to
-                spare, the hand in its place while it turns.
-            dt: Time since the last call, [s]: no joint goes farther than its V allows
-                in it, and together they go where that leads nearest. Without it time is
-                nobody's business.
-
-        Returns:
-            The best position found; the very ``q_start`` where it already meets the
-            tolerances, or where target or start are unusable.
+            q_start: Start, shape (n_l,), [rad]; outside its limits a joint moves
+                inwards or not at all.
+            max_step: Largest change of any joint, [rad]; the settings' if None.
+            dt: Time since the last call, [s]; V bounds each joint.
 
         Raises:
             CommandError: If the start has not one position a joint, the target is no
@@ -161,17 +132,10 @@ class IkSolver:
     def solve_global(
         self, T_base_eef: pin.SE3, q_start: Vec | None = None
     ) -> IkSolution:
-        """Look for a pose from afar, for slow moves; jumps between branches.
+        """Return a position for a pose from afar, for slow moves; jumps branches.
 
-        Args:
-            T_base_eef: Target pose of the eef in the limb's base.
-            q_start: Where to look first, shape (n_l,), [rad]; home when absent. Then
-                from positions spread over the limits, the same ones in each call.
-
-        Returns:
-            Of the first solutions found the one nearest to the start; where there is
-            none, what comes closest. The very start where it meets the tolerances
-            already, or where target or start are unusable.
+        It is the solution nearest to ``q_start`` (home if None) among the first found,
+        or the closest position.
 
         Raises:
             CommandError: If the start has not one position a joint, or the target is
@@ -187,7 +151,6 @@ class IkSolver:
         return IkSolution(q, is_converged, err_pos, err_rot, n_tried)
 
     def _take(self, q_start: Vec) -> Vec:
-        """Return a copy of a start for the kernels, which trust its length."""
         return self.limb.as_vector(q_start).copy()
 
 

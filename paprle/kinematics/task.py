@@ -1,8 +1,6 @@
 """Data of one limb and its task for the kernels, and the workspace of a solve.
 
-Each array costs time when it is passed to a kernel, and again in each call inside. So
-there are few: a limb is passed as three arrays and unpacked in the kernel, and values
-per joint are rows of one table.
+Few arrays, since each costs time in every call.
 """
 
 from __future__ import annotations
@@ -34,11 +32,10 @@ class Terms(NamedTuple):
     """The numbers of a task.
 
     Attributes:
-        n_first: Rows of the task that come first; the others get what these leave.
+        n_first: Rows that come first; the others get what these leave.
         free_axis: Axis of the eef about which it may turn, -1 for none.
-        max_iterations: Steps in one solve.
-        tol_pos: Arrived below this distance, [m].
-        tol_rot: Arrived below this angle, [rad].
+        tol_pos: [m].
+        tol_rot: [rad].
         damping: λ₀.
         sigma_min: ε.
         rotation_weight: r, [m/rad].
@@ -55,14 +52,13 @@ class Terms(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A limb of n joints and what is asked of it.
+    """A limb of n joints and its task.
 
     Attributes:
-        tree: Its joints, those that mimic too, and its eef as one that stands still.
+        tree: Its joints, mimic ones too, and its eef as a fixed one.
         joints: See ``Q_MIN`` …, shape (4, n).
         rows: Rows of a twist that the task has, shape (k,).
         weights: Q^½ of these, shape (k,), [1] or [m/rad].
-        terms: Its numbers.
     """
 
     tree: Tree
@@ -78,10 +74,10 @@ class Workspace(NamedTuple):
     Attributes:
         R: Rotations of the joints, that of the eef last, shape (m, 3, 3).
         p: Their origins, shape (m, 3), [m].
-        R_target: Rotation of the target, shape (3, 3).
-        p_target: Its origin, shape (3,), [m].
+        R_target: Shape (3, 3).
+        p_target: Shape (3,), [m].
         e: Error, in the axes of the eef, shape (6,), [m] over [rad].
-        A: Weighted Jacobian Q^½ J W^½ of the task, shape (k, n).
+        A: Weighted Jacobian Q^½ J W^½, shape (k, n).
         b: Weighted error Q^½ e, shape (k,).
         joints: See ``Q_MIN`` …, ``Q`` …, shape (12, n).
     """
@@ -97,13 +93,7 @@ class Workspace(NamedTuple):
 
 
 class PackedTask(NamedTuple):
-    """A task in three arrays.
-
-    Attributes:
-        floats: All its numbers.
-        ints: Sizes and indices.
-        slides: ``Tree.is_prismatic``.
-    """
+    """A task in three arrays: numbers, sizes and indices, ``Tree.is_prismatic``."""
 
     floats: Vec
     ints: Ints
@@ -111,16 +101,10 @@ class PackedTask(NamedTuple):
 
 
 def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask:
-    """Return a limb's task.
+    """Return a limb's task, with a margin to position limits, [rad].
 
-    With as many joints as the task has rows, or more, position and rotation are one
-    task; with fewer, position comes first and rotation gets what that leaves.
-
-    Args:
-        limb: The limb.
-        settings: What is asked of it.
-        position_margin: Kept from position limits, [rad]; less where that would be
-            much of a joint's range, as by the gate.
+    With fewer joints than the task's rows, position comes first. The margin is less in
+    a narrow range, as in the gate.
     """
     tree, s, n, m = limb.tree, settings, len(limb.home), len(limb.tree.parent)
     free_axis = _AXES[s.free_axis]

@@ -1,1 +1,1 @@
-"""From what a leader does to what a robot should do: pairing, maps, anchors."""
+"""Mapping of a leader's samples to a robot's targets: pairing, rules, anchors."""

@@ -1,4 +1,4 @@
-"""Record of the anchors, as it crosses from the session to the leader process."""
+"""Record of the anchors, sent from the session to the leader process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # heavy, and a leader without motors has none
 
 
 def make_anchors_dtype(n_limbs: int) -> np.dtype[np.void]:
-    """Return the layout of what engaging fixed, for a robot of so many limbs."""
+    """Return the layout of the anchors of ``n_limbs`` limbs."""
     m = n_limbs
     return np.dtype(
         [
@@ -27,7 +27,7 @@ def make_anchors_dtype(n_limbs: int) -> np.dtype[np.void]:
 
 
 def pack_anchors(anchors: Anchors) -> Record:
-    """Return what engaging fixed as one record."""
+    """Return the anchors as one record."""
     record: Record = np.zeros((), dtype=make_anchors_dtype(len(anchors.L)))
     for name, value in anchors._asdict().items():
         record[name] = value
@@ -35,7 +35,7 @@ def pack_anchors(anchors: Anchors) -> Record:
 
 
 def unpack_anchors(record: Record) -> Anchors:
-    """Return what engaging fixed; its arrays are those of the record."""
+    """Return the anchors as views of the record."""
     from paprle.retargeting.state import Anchors  # noqa: PLC0415 - see above
 
     return Anchors(

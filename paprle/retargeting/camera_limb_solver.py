@@ -1,13 +1,6 @@
-"""Limbs that look at a hand are calm: where their camera is counts before its turn.
+"""Calm motion of limbs that carry a camera: place counts before turn.
 
-Their targets are smooth, but an arm that has to turn its camera through a posture that
-it can hardly leave asks its joints for all of V and A. Three things keep the picture
-from being jerked there: the IK gives up angle before place; it asks for a part of A;
-and what is then missing of the camera's place, some hundredths of a millimetre, is made
-up in the joints, out of what it left of A. So the place that is asked of the gate is
-the one that the rule asked for, with its bounds of acceleration and jerk, whatever
-becomes of the turn. By the weights alone it would not be: within 20 ms a hundredth of a
-millimetre is a jerk of 10 m/s³.
+The IK yields angle and uses a part of A; the rest corrects the camera's place.
 """
 
 from __future__ import annotations
@@ -38,7 +31,7 @@ _DAMPING = 1e-6  # [m²/rad²] chosen: of an arm that is not stretched, a ten-th
 
 
 class CalmSolver(LimbSolver):
-    """An IK after which cameras are where they were asked to be."""
+    """An IK that corrects the place of cameras after its solution."""
 
     def __init__(
         self,
@@ -47,14 +40,7 @@ class CalmSolver(LimbSolver):
         position_margin: float,
         points: Mapping[str, Vec],
     ) -> None:
-        """Make it.
-
-        Args:
-            robot: The robot.
-            ik: Settings.
-            position_margin: Kept from position limits, [rad].
-            points: The camera's origin in the eef's axes by limb, shape (3,), [m].
-        """
+        """Make it for camera origins in the eef's axes by limb, shape (3,), [m]."""
         moved = copy(robot)
         moved.limbs = {
             name: _end_at(limb, points[name]) if name in points else limb
@@ -81,12 +67,9 @@ class CalmSolver(LimbSolver):
         q_cmd: Vec,
         dt: float | Vec = math.inf,
     ) -> tuple[Vec, Vec, bool]:
-        """Do as ``LimbSolver.solve``, then put cameras where they are to be.
+        """Return the solution of ``LimbSolver.solve``, with cameras put in place.
 
-        The solver goes on from its own answer, so that its motion knows nothing of it.
-
-        Returns:
-            As that; what is left is what the solver left.
+        Errors are those before the correction.
         """
         before, asked = q_prev.copy(), T.copy()
         for i, limb, point in self._cameras:
@@ -107,23 +90,16 @@ class CalmSolver(LimbSolver):
 
 
 def _end_at(limb: Limb, point: Vec) -> Limb:
-    """Return a limb for an IK, whose place is that of a point of its eef."""
+    """Return a limb that ends at a point of its eef."""
     moved = copy(limb)
     moved.p_eef = readonly(limb.p_eef + limb.R_eef @ point)
     return moved
 
 
 def keep_place(limb: Limb, point: Vec, T: Vec, q: Vec) -> Vec:
-    """Return joints nearby that have a point of the eef where it is to be.
+    """Return joints nearby, within a millimetre, that put a point of the eef in place.
 
-    Args:
-        limb: The limb.
-        point: In the eef's axes, shape (3,), [m].
-        T: Target T_base_eef, shape (4, 4).
-        q: Joints that have it nearly there, shape (n_l,), [rad].
-
-    Returns:
-        Joints, shape (n_l,), [rad]; no farther on than a millimetre.
+    The point, shape (3,), [m], is in the eef's axes, T is T_base_eef.
     """
     p = limb.fk(q).act(point)
     way = T[:3, :3] @ point + T[:3, 3] - p
@@ -149,17 +125,7 @@ def make_solver(
     slots: Sequence[Sequence[Slot]],
     position_margin: float,
 ) -> tuple[LimbSolver, IkSettings]:
-    """Return the IK of a robot, which keeps limbs calm that carry a camera.
-
-    Args:
-        robot: The robot.
-        ik: What the config asks for; what it says of such a limb counts.
-        slots: What may drive each limb; limbs with rule ``look_at`` are to be calm.
-        position_margin: Kept from position limits, [rad].
-
-    Returns:
-        The solver, and the settings that it has.
-    """
+    """Return the IK of a robot and its settings; limbs with ``look_at`` are calm."""
     points = {
         name: slot.rule.p_eef_cam
         for name, own in zip(robot.limbs, slots, strict=True)

@@ -1,4 +1,4 @@
-"""Which limb carries which camera, what it looks at, and what brings it nearer."""
+"""Limbs that carry a camera: the camera, its target and its zoom axis."""
 
 from __future__ import annotations
 
@@ -23,19 +23,10 @@ def find_sights(
     settings: RetargetSettings,
     cameras: Mapping[str, CameraInfo],
 ) -> dict[str, Sight]:
-    """Return what each limb looks at that is to look at something.
-
-    Args:
-        robot: The robot.
-        leader: Its leaders, seen as one.
-        settings: What the config asks for.
-        cameras: The session's cameras by name.
-
-    Returns:
-        Sights by the limb that carries the camera.
+    """Return the sight of each limb that carries a camera.
 
     Raises:
-        ConfigError: If what it names is not there; lists all problems.
+        ConfigError: If a name in the settings is unknown; lists all problems.
     """
     problems: list[str] = []
     sights = {}
@@ -79,7 +70,7 @@ def _mount(
     cameras: Mapping[str, CameraInfo],
     problems: list[str],
 ) -> Vec:
-    """Return T_eef_cam of the camera with which a limb looks, shape (4, 4)."""
+    """Return T_eef_cam of a limb's camera, shape (4, 4)."""
     joint, T_joint_eef = robot.link_places[robot.limbs[name].eef_link]
     carried = {
         camera: T_joint_link * info.T_link_cam
@@ -107,7 +98,6 @@ def _mount(
 def _find_axis(
     where: str, text: str | None, leader: LeaderInfo, problems: list[str]
 ) -> tuple[int, int] | None:
-    """Return leader limb and axis of ``limb/axis``; None where there is none."""
     if text is None:
         return None
     known = {

@@ -1,4 +1,4 @@
-"""Description of a pairing in words for the operator."""
+"""Description of a pairing for the operator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def describe_pairing(
     settings: RetargetSettings,
     slots: Sequence[Sequence[Slot]],
 ) -> str:
-    """Return in one line who drives whom, and how."""
+    """Return driver and rule of each limb in one line."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
     for name, own in zip(robot.limbs, slots, strict=True):
         if name not in pairing.limbs:
@@ -51,7 +51,7 @@ def describe_pairing(
 def _group_sources(
     sources: Sequence[LimbSource], slots: Sequence[Slot]
 ) -> list[tuple[str, LimbSource, Slot]]:
-    """Return names of sources with one rule after the other, and the first of each."""
+    """Return names of consecutive sources with one rule, and the first of each."""
     groups: list[tuple[str, LimbSource, Slot]] = []
     for source, slot in zip(sources, slots, strict=True):
         if groups and groups[-1][1].rule == source.rule != "axes":
@@ -63,7 +63,6 @@ def _group_sources(
 
 
 def _describe_modes(name: str, rule: AxesRule, settings: RetargetSettings) -> str:
-    """Return the freedoms that axes move."""
     kind = read_limb_settings(settings, name).modes
     advised = "" if kind in BUILT_IN else f"as '{kind}' suggests, else "
     return f"{advised}{describe_modes(rule.modes)}"
@@ -96,7 +95,7 @@ def _describe_rule(
 
 
 def _list_held(robot: RobotModel, pairing: Pairing) -> list[str]:
-    """Return limbs that nothing drives, and joints of driven limbs likewise."""
+    """Return limbs, and joints of driven limbs, that nothing drives."""
     held = [name for name in robot.limbs if name not in pairing.limbs]
     for name, pair in pairing.limbs.items():
         joints = robot.limbs[name].joint_names

@@ -1,4 +1,4 @@
-"""Which joint of a leader drives which joint of a robot, by order or by name."""
+"""Sources of a robot's joints in a leader, by order or by name."""
 
 from __future__ import annotations
 
@@ -32,11 +32,7 @@ class JointSource:
 
 
 class JointFinder:
-    """Finds the sources of joints, and what is wrong with them.
-
-    Attributes:
-        problems: What is wrong.
-    """
+    """Finds the sources of joints, and collects ``problems``."""
 
     def __init__(
         self,
@@ -78,7 +74,6 @@ class JointFinder:
         limb: str,
         sources: tuple[JointSource | None, ...],
     ) -> None:
-        """Refuse a file whose joints cannot be meant for this limb."""
         rows = find_part(self._leader, limb)[1].motion.get(_strip(self._leader, limb))
         if rows is None:
             return
@@ -97,7 +92,7 @@ class JointFinder:
             )
 
     def _join_arm(self, own: Limb, limb: str) -> tuple[JointSource | None, ...]:
-        """Return the joints in the order of the chain, whatever their names."""
+        """Return joints in the order of the chain, regardless of names."""
         n, n_leader = len(own.joint_names), len(self._arms[limb].joint_names)
         if n != n_leader:
             self.problems.append(
@@ -115,8 +110,7 @@ class JointFinder:
     ) -> tuple[JointSource | None, ...]:
         """Return the source of each joint: as mapped, else the joint of its name.
 
-        Names that many robots have count where joints were asked for, where the leader
-        plays what this very robot did, and where a map names them.
+        Common names count only if asked for, mapped, or of this robot's own motion.
         """
         joint_map = self._settings.joint_map
         order = [limb, *(other for other in self._leader.limbs if other != limb)]
@@ -149,13 +143,12 @@ class JointFinder:
 
 
 def _strip(leader: LeaderInfo, limb: str) -> str:
-    """Return a limb's name as its own leader has it."""
     part = find_part(leader, limb)[0]
     return limb.removeprefix(f"{part}.") if part else limb
 
 
 def expect_one_of(where: str, what: str, got: str, names: Iterable[str]) -> str:
-    """Return the problem of a name that is none of those that exist."""
+    """Return the problem of a name that does not exist."""
     return f"{where}: expected {what}, got '{got}'; {suggest(got, names)}"
 
 
@@ -165,7 +158,6 @@ def _check_joint_map(
     settings: RetargetSettings,
     problems: list[str],
 ) -> None:
-    """Note every name in the joint map that does not exist."""
     followers = [j for limb in robot.limbs.values() for j in limb.joint_names]
     leaders = _leader_joints(leader)
     for joint, source in settings.joint_map.items():
@@ -182,7 +174,6 @@ def _check_joint_map(
 def _find_source(
     leader: LeaderInfo, order: list[str], given: JointMapSettings | None, joint: str
 ) -> JointSource | None:
-    """Return the source of one joint: as mapped, else the leader joint of its name."""
     wanted = given.joint if given else joint
     gain, offset = (given.sign * given.scale, given.offset) if given else (1.0, 0.0)
     for limb in order:

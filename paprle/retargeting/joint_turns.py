@@ -1,9 +1,4 @@
-"""Bounds the motion of leader joints, and counts their turns off the robot's.
-
-A leader that tells an endless joint within one turn says the same posture as a robot
-that has turned it twice. Where both begin together, the leader's number is taken to be
-the one that is nearest, so that no joint turns back what it need not.
-"""
+"""Bounds of leader joints, and whole turns between them and the robot's."""
 
 from __future__ import annotations
 
@@ -24,16 +19,7 @@ from paprle.robot.chain import Limb
 
 
 class _Link(NamedTuple):
-    """A joint of a leader that drives one of the robot's.
-
-    Attributes:
-        row: Place of the leader's limb.
-        column: Place of the joint in it.
-        joint: Place of the robot's joint.
-        gain: The robot's joint is gain · the leader's + offset.
-        offset: [rad].
-        is_endless: The robot's joint is, and both turn alike.
-    """
+    """A leader's joint that drives one of the robot's: gain · q + offset [rad]."""
 
     row: int
     column: int
@@ -47,19 +33,12 @@ class JointTurns:
     """Joints of leaders that drive joints of a robot.
 
     Attributes:
-        bounds: How the leader's joints may move, see ``make_free_bounds``, (k, j, 4).
+        bounds: Bounds of the leader's joints, see ``make_free_bounds``, (k, j, 4).
     """
 
     def __init__(
         self, robot: RobotModel, leader: LeaderInfo, slots: Sequence[Sequence[Slot]]
     ) -> None:
-        """Find which drives which.
-
-        Args:
-            robot: The robot.
-            leader: What the leader says of itself, or several seen as one.
-            slots: What may drive each limb.
-        """
         k, width = len(leader.limbs), find_width(leader)
         self.bounds = make_free_bounds(k, width)
         self._links: list[list[list[_Link]]] = []
@@ -74,10 +53,7 @@ class JointTurns:
     ) -> Iterator[tuple[int, int, float]]:
         """Yield the leader's joints that are off by turns: limb, joint, turns to add.
 
-        Args:
-            sample: The newest sample.
-            q_cmd: The robot's command, shape (n,), [rad].
-            choices: Place of the source among ``slots`` by limb, -1: none.
+        ``choices`` is the place of each limb's source among ``slots``, -1: none.
         """
         for i, choice in choices.items():
             for link in self._links[i][choice] if choice >= 0 else ():
@@ -88,7 +64,6 @@ class JointTurns:
 
 
 def _list_links(slot: Slot, limb: Limb, k: int, width: int) -> Iterator[_Link]:
-    """Yield the joints of leaders that a source takes."""
     if not isinstance(slot.rule, JointsRule) or not width:
         return
     rows = zip(slot.rule.source.tolist(), slot.rule.line.tolist(), strict=True)
@@ -101,7 +76,6 @@ def _list_links(slot: Slot, limb: Limb, k: int, width: int) -> Iterator[_Link]:
 
 
 def _bound(robot: RobotModel, link: _Link) -> Vec:
-    """Return the bounds of a leader's joint from those of the robot's, shape (4,)."""
     ends = np.array([robot.q_min[link.joint], robot.q_max[link.joint]])
     low, high = np.sort((ends - link.offset) / link.gain)
     return make_bounds(float(robot.dq_max[link.joint]) / abs(link.gain), low, high)

@@ -1,9 +1,7 @@
-"""Leaders that are arms: their kinematics, and whether a robot's limb is built alike.
+"""Leaders that are arms: their kinematics, and comparison with a robot's limb.
 
-A puppeteer says where its joints are. Where a limb has the same structure, joint
-drives joint; elsewhere its pose drives the limb's (PAPRLE section III, requirements P7,
-P8), and is computed here from the leader's own URDF, or from that of the robot that it
-is a copy of (requirements P32).
+Alike limbs are driven joint by joint, others by pose
+(PAPRLE section III, requirements P7, P8, P32).
 """
 
 from __future__ import annotations
@@ -26,19 +24,11 @@ _OFFSETS = 0.2  # chosen: share of the arm's size; copies have up to 0.11, other
 
 
 def load_arms(leader: LeaderInfo, through: RobotModel | None = None) -> dict[str, Limb]:
-    """Load the arms of a leader.
-
-    Args:
-        leader: What the leader says of itself.
-        through: The robot whose limbs stand for the leader's (``retarget.through``).
-
-    Returns:
-        A limb for each leader limb that is an arm, by leader limb: its own, or that of
-        the robot in its place, at the same joint positions.
+    """Return the limb of each leader limb that is an arm, or that of ``through``.
 
     Raises:
-        ConfigError: With everything that is wrong in their URDFs, or if the robot's
-            limbs are not built as the leader's.
+        ConfigError: With all problems of their URDFs, or if the robot's limbs are not
+            built as the leader's.
     """
     arms: dict[str, Limb] = {}
     problems: list[str] = []
@@ -53,7 +43,7 @@ def load_arms(leader: LeaderInfo, through: RobotModel | None = None) -> dict[str
 
 
 def _replace(arms: Mapping[str, Limb], robot: RobotModel) -> dict[str, Limb]:
-    """Return the limb of a robot that stands for each arm: of its name, or the only."""
+    """Return the robot's limb for each arm: of its name, or the only one."""
     found, problems = dict[str, Limb](), list[str]()
     where = "retarget.through"
     if not arms:
@@ -91,7 +81,7 @@ def _load_arm(arm: LeaderArm) -> Limb:
 
 
 class ArmPoses:
-    """Writes into a sample where the leader's joints put its hands."""
+    """Writes the poses of a leader's hands into a sample."""
 
     def __init__(self, leader: LeaderInfo, arms: Mapping[str, Limb]) -> None:
         self._hands = [
@@ -123,17 +113,9 @@ class _Hand:
 
 
 def find_difference(leader: Limb, follower: Limb) -> str:
-    """Return in what two arms differ; empty when joint can drive joint.
+    """Return the first difference of two arms; empty when joint can drive joint.
 
-    They are alike when, with all joints at zero, their axes point the same way and lie
-    in the same places but for one scale, as in a scaled-down copy of an arm.
-
-    Args:
-        leader: The leader's arm.
-        follower: The follower's limb.
-
-    Returns:
-        The first difference, for the operator.
+    At zero, axes must point the same way and lie in the same places but for one scale.
     """
     n, m = len(leader.joint_names), len(follower.joint_names)
     if n != m:
@@ -161,7 +143,7 @@ def find_difference(leader: Limb, follower: Limb) -> str:
 
 
 def _find_axes(limb: Limb) -> tuple[Vec, Vec]:
-    """Return axes and origins of all joints at zero, in the base, shape (n, 3)."""
+    """Return axes and origins of joints at zero, in the base, shape (n, 3)."""
     tree = limb.tree
     R, p = np.empty(tree.R.shape), np.empty(tree.p.shape)
     place_joints(tree, np.zeros(len(limb.joint_names)), R, p)

@@ -35,8 +35,7 @@ class Slot(NamedTuple):
 
     Attributes:
         row: Place of the leader's limb.
-        rule: The rule.
-        gripper: Place of the gripper's joint among the robot's; -1: none.
+        gripper: Place of the gripper's joint; -1: none.
         opening: Place of the opening among ``SampleView.numbers``.
         gripper_line: Gain, offset and bounds from opening to joint, shape (4,).
     """
@@ -55,10 +54,10 @@ def make_slots(
     pairing: Pairing,
     cameras: Mapping[str, CameraInfo],
 ) -> list[list[Slot]]:
-    """Return what may drive each limb, in the robot's order; empty where it holds.
+    """Return the sources of each limb, in the robot's order; empty where it holds.
 
     Raises:
-        ConfigError: If a limb is to look at what is not there.
+        ConfigError: If the target of a camera is unknown.
     """
     sights = find_sights(robot, leader, settings, cameras)
     slots: list[list[Slot]] = []
@@ -88,7 +87,7 @@ def _make_slot(
 
 
 def _find_gripper(robot: RobotModel, limb: Limb) -> tuple[int, Vec]:
-    """Return the gripper's joint, -1: none, and the line from opening to joint."""
+    """Return the gripper's joint, -1: none, and its ``gripper_line``."""
     if limb.gripper is None:
         return -1, np.zeros(4)
     g = limb.gripper
@@ -198,10 +197,7 @@ def _make_axes_rule(
 def make_axes_modes(
     leader: LeaderInfo, limb: Limb, settings: RetargetSettings, leader_limb: str
 ) -> tuple[Vec, ...]:
-    """Return the modes, without advice, in which a leader's axes drive a limb.
-
-    The gripper has none where there is no gripper, or the leader gives openings.
-    """
+    """Return the modes, without advice, in which a leader's axes drive a limb."""
     kind = read_limb_settings(settings, limb.name).modes or BUILT_IN[0]
     gives_opening = find_part(leader, leader_limb)[1].has_gripper
     has_gripper = limb.gripper is not None and not gives_opening
@@ -209,7 +205,7 @@ def make_axes_modes(
 
 
 def read_limb_settings(settings: RetargetSettings, limb: str) -> LimbRuleSettings:
-    """Return what a limb's motion is turned and scaled by."""
+    """Return the rotation and scale of a limb's motion."""
     own = settings.limbs.get(limb, LimbRuleSettings())
     return LimbRuleSettings(
         scale=settings.scale if own.scale is None else own.scale,
@@ -233,5 +229,5 @@ def _make_joints_rule(leader: LeaderInfo, source: LimbSource) -> JointsRule:
 
 
 def find_width(leader: LeaderInfo) -> int:
-    """Return how many joints a row of a sample has room for."""
+    """Return the largest number of joints of a leader limb."""
     return max((len(names) for names in leader.joint_names.values()), default=0)

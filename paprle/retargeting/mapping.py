@@ -1,4 +1,4 @@
-"""From rows of a leader's poses and numbers to targets, compiled."""
+"""Compiled maps from rows of a leader's poses and numbers to targets."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from paprle.robot.pose_rows import is_pose, read_pose
 
 @compiled
 def _multiply(A: Vec, B: Vec, C: Vec) -> None:
-    """Write A B, shape (3, 3), into the corner of C."""
     for a in range(3):
         for b in range(3):
             C[a, b] = A[a, 0] * B[0, b] + A[a, 1] * B[1, b] + A[a, 2] * B[2, b]
@@ -36,21 +35,9 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 ) -> None:
     """Write R = L R_t K and p = p₀ + s L (p_t − p_l0) of each limb with a pose.
 
-    A place farther from p₀ than a bound is the nearest one within it (A5), so that what
-    comes back does so without a jump.
-
-    Args:
-        pose: Rows of the leader's limbs, shape (k, 7).
-        rows: Row of each limb of the robot, -1: none, shape (m,).
-        L: Turns on the left, shape (m, 3, 3).
-        K: Turns on the right, shape (m, 3, 3).
-        p_0: Position of the command at engaging, shape (m, 3), [m].
-        p_leader0: Position of the leader then; NaN: it had none, shape (m, 3), [m].
-        scale: s of each limb, shape (m,).
-        max_travel: The bound, [m].
-        T: Takes the poses, shape (m, 4, 4).
-        is_asked: Takes which limbs have one, shape (m,).
-        is_far: Takes which of them were farther than the bound, shape (m,).
+    A place beyond ``max_travel`` is clamped to it (A5), without a jump on return.
+    ``rows`` gives each limb's row of ``pose``, shape (k, 7), or -1; anchors are as in
+    ``Anchors``, outputs as in ``Target``.
     """
     R_t, LR, p_t = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     for i in range(len(rows)):
@@ -72,7 +59,7 @@ def map_poses(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 
 @compiled
 def _limit_travel(T: Vec, p_0: Vec, max_travel: float) -> bool:
-    """Clamp a pose, (4, 4), to max_travel around p_0; return whether it was beyond."""
+    """Clamp a pose, (4, 4), around p_0; return whether it was beyond."""
     square = 0.0
     for a in range(3):
         square += (T[a, 3] - p_0[a]) ** 2
@@ -86,7 +73,7 @@ def _limit_travel(T: Vec, p_0: Vec, max_travel: float) -> bool:
 
 @compiled
 def copy_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
-    """Write the leader's pose row of each limb that has one; see ``map_poses``."""
+    """Write the leader's pose row of each limb; see ``map_poses``."""
     for i in range(len(rows)):
         if rows[i] >= 0 and is_pose(pose[rows[i]]):
             for k in range(raw.shape[1]):
@@ -95,13 +82,9 @@ def copy_poses(pose: Vec, rows: Ints, raw: Vec) -> None:
 
 @compiled
 def map_joints(numbers: Vec, source: Ints, line: Vec, q: Vec) -> None:
-    """Write gain · clip(number) + offset of each joint; NaN where there is no number.
+    """Write gain · clip(number) + offset of each joint; NaN without a number.
 
-    Args:
-        numbers: What the leader says.
-        source: Place of each joint's number, -1: none, shape (n,).
-        line: Gain, offset and the number's bounds, shape (n, 4).
-        q: Takes the positions, shape (n,).
+    ``source`` and ``line`` are those of ``RetargetState``.
     """
     for j in range(len(q)):
         q[j] = math.nan

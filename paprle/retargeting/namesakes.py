@@ -1,9 +1,6 @@
-"""Which limb of a leader drives which limb of a robot, where nobody says it.
+"""Matching of a leader's limbs with a robot's by their names, without settings.
 
-Equal names come first, then names of joints, then the parts of names: ``left``,
-``left_arm``, ``l_hand`` and ``armL`` are one side. A hand of one side never drives an
-arm of the other unless a config says so. The order of limbs decides where names tell
-nothing, and that is a doubt.
+Equal names come first, then joint names, then sides; the order of limbs is a doubt.
 """
 
 from __future__ import annotations
@@ -19,13 +16,7 @@ from paprle.robot.discovery.limb_names import find_kind, find_side, find_sides
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Namesakes:
-    """Leader limbs by follower limb, and how sure that is.
-
-    Attributes:
-        limbs: Leader limb by follower limb.
-        doubts: What the operator should look at, by follower limb.
-        problems: Why a limb that has a namesake may not be driven by it.
-    """
+    """Leader limbs by follower limb, with doubts and problems likewise."""
 
     limbs: dict[str, str] = field(default_factory=dict)
     doubts: dict[str, str] = field(default_factory=dict)
@@ -35,16 +26,7 @@ class Namesakes:
 def match_names(
     limbs: Sequence[LimbInfo], leader: LeaderInfo, by_joints: Mapping[str, str]
 ) -> Namesakes:
-    """Match limbs by their names.
-
-    Args:
-        limbs: Limbs of the robot.
-        leader: The leader, or several seen as one.
-        by_joints: Leader limb by follower limb, where joints have equal names.
-
-    Returns:
-        The match; problems where a side contradicts the other.
-    """
+    """Match limbs by their names or joints' names; crossed sides are problems."""
     found, names = Namesakes(), [limb.name for limb in limbs]
     exact = {name: own for name in names if (own := _find_namesake(name, leader))}
     found.limbs.update({**by_joints, **exact})
@@ -73,7 +55,7 @@ def match_names(
 
 
 def match_first(limbs: Sequence[LimbInfo], leader: LeaderInfo) -> Namesakes:
-    """Match a leader's only limb with the first limb that its side allows, no leg."""
+    """Match a leader's only limb with the first that its side allows, no leg."""
     found, own = Namesakes(), leader.limbs[0]
     side = _find_leader_sides(leader)[own]
     sides = find_sides({limb.name: limb.joint_names for limb in limbs})
@@ -100,15 +82,7 @@ def match_first(limbs: Sequence[LimbInfo], leader: LeaderInfo) -> Namesakes:
 def match_parts(
     names: Mapping[str, tuple[str, str]], leaders: Mapping[str, tuple[str, str]]
 ) -> dict[str, str]:
-    """Match limbs of one side and kind, where just one of each is there.
-
-    Args:
-        names: Side and kind of a robot's limbs, by name.
-        leaders: Side and kind of a leader's limbs, by name.
-
-    Returns:
-        Leader limb by the robot's limb.
-    """
+    """Return leader limbs by robot limb where side and kind occur once in each."""
     found: dict[str, str] = {}
     for name, (side, kind) in names.items():
         rivals = [other for other, own in names.items() if own == (side, kind)]
@@ -119,7 +93,7 @@ def match_parts(
 
 
 def tell_contradiction(name: str, side: str, own: str, own_side: str) -> str:
-    """Return a warning if a limb and its leader have different sides; else empty."""
+    """Return a warning if a limb and its leader differ in side; else empty."""
     if not side or not own_side or side == own_side:
         return ""
     return (
@@ -129,7 +103,7 @@ def tell_contradiction(name: str, side: str, own: str, own_side: str) -> str:
 
 
 def tell_unused(leader: LeaderInfo, used: Iterable[str]) -> str:
-    """Return which of a leader's limbs drive nothing; empty where all do."""
+    """Return a warning of leader limbs that drive nothing, or an empty text."""
     idle = [own for own in leader.limbs if own not in set(used)]
     drive = "drives" if len(idle) == 1 else "drive"
     return f"leader limb {listed(idle)} {drive} nothing" if idle else ""
@@ -138,13 +112,7 @@ def tell_unused(leader: LeaderInfo, used: Iterable[str]) -> str:
 def tell_crossed(
     limbs: Sequence[LimbInfo], leader: LeaderInfo, chosen: Mapping[str, Iterable[str]]
 ) -> Iterator[str]:
-    """Yield where the operator chose a leader limb of the other side.
-
-    Args:
-        limbs: Limbs of the robot.
-        leader: The leader, or several seen as one.
-        chosen: Leader limbs by limb of the robot.
-    """
+    """Yield a warning for each leader limb of the other side in ``chosen``."""
     own_sides = _find_leader_sides(leader)
     sides = find_sides({limb.name: limb.joint_names for limb in limbs})
     for name, owns in chosen.items():
@@ -159,7 +127,7 @@ def _tell_map(name: str, own: str) -> str:
 
 
 def _find_leader_sides(leader: LeaderInfo) -> dict[str, str]:
-    """Return the side of each leader limb: its own, or that of its leader's name."""
+    """Return the side of each leader limb, or that of its leader's name."""
     limbs = {own: leader.joint_names.get(own, ()) for own in leader.limbs}
     if not leader.parts:
         return find_sides(limbs)
@@ -171,7 +139,7 @@ def _find_leader_sides(leader: LeaderInfo) -> dict[str, str]:
 
 
 def _find_namesake(name: str, leader: LeaderInfo) -> str | None:
-    """Return the leader limb of a limb's name: its own, its leader's, or both."""
+    """Return the leader limb of a limb's own name, its leader's, or both."""
     if name in leader.limbs:
         return name
     of_leader = [own for own in leader.limbs if own.partition(".")[0] == name]

@@ -1,9 +1,6 @@
-"""Which part of a leader drives which limb of a robot, and by which rule.
+"""Pairing of a leader's limbs with a robot's, and the choice of rules.
 
-``make_pairing`` decides it once, limb by limb; every mistake is told at once, before
-anything is opened. It moves nothing. No limb gets a driver by accident: one hand drives
-one limb, a leg is driven by what names it, and joints drive joints where two arms are
-built alike or the joints' names tell that they are the same.
+Joints drive joints where two arms are built alike, or their joint names are the same.
 """
 
 from __future__ import annotations
@@ -40,10 +37,8 @@ class LimbSource:
     """A source that may drive a limb.
 
     Attributes:
-        leader_limb: The leader's limb.
-        rule: Name of the rule by which it drives.
-        joints: Sources of the limb's joints, in its order; None holds. Empty where the
-            leader's pose or its axes drive.
+        joints: Sources of the limb's joints, None holds; empty where a pose or axes
+            drive.
         reason: Reason for the rule; may be empty.
     """
 
@@ -55,11 +50,7 @@ class LimbSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbPairing:
-    """Sources that may drive one limb of the robot.
-
-    Attributes:
-        sources: At least one, in order; the first that may drive does.
-    """
+    """Sources that may drive one limb; the first that may drive does."""
 
     sources: tuple[LimbSource, ...]
 
@@ -74,9 +65,9 @@ class Pairing:
     """Pairing of a leader's limbs with those of the robot.
 
     Attributes:
-        limbs: Sources of each driven limb of the robot, in the robot's order.
+        limbs: Sources of each driven limb, in the robot's order.
         arms: The arms whose poses drive, by leader limb.
-        doubts: Guesses that the operator should look at, a sentence each.
+        doubts: Guesses for the operator to check.
     """
 
     limbs: Mapping[str, LimbPairing]
@@ -89,7 +80,7 @@ class Pairing:
         return frozenset(s.rule for pair in self.limbs.values() for s in pair.sources)
 
     def of_leader(self, leader: str) -> Pairing:
-        """Return what one leader of a group may drive, in its own limbs' names."""
+        """Return the pairing of one leader of a group, in its own limbs' names."""
         if not leader:
             return self
         prefix = f"{leader}."
@@ -112,10 +103,7 @@ class Pairing:
         return Pairing(limbs=limbs, arms=arms)
 
     def list_driven(self, leader_limb: str) -> list[tuple[str, LimbSource]]:
-        """Return what a leader's limb may drive: limb of the robot, and how.
-
-        Limbs that only watch, or follow what is seen, are left out.
-        """
+        """Return the robot's limbs that a leader's limb moves, and their sources."""
         return [
             (name, source)
             for name, pair in self.limbs.items()
@@ -130,16 +118,7 @@ def make_pairing(
     settings: RetargetSettings,
     arms: Mapping[str, Limb],
 ) -> Pairing:
-    """Decide who drives whom.
-
-    Args:
-        robot: The follower's robot.
-        leader: What the leader says of itself, or several seen as one.
-        settings: What the config asks for.
-        arms: The leader's arms, or what stands for them, by leader limb.
-
-    Returns:
-        The pairing.
+    """Return the pairing of a robot with a leader and its arms.
 
     Raises:
         ConfigError: If leader and robot do not fit; lists all problems.
@@ -162,12 +141,7 @@ def make_pairing(
 
 
 class _PairingMaker:
-    """Collects pairs and problems.
-
-    Attributes:
-        problems: What is wrong.
-        doubts: What the operator should look at.
-    """
+    """Collects pairs, problems and doubts."""
 
     def __init__(
         self,
@@ -183,7 +157,6 @@ class _PairingMaker:
         self._finder = JointFinder(robot, leader, settings, arms, self.problems)
 
     def pair_limbs(self) -> dict[str, LimbPairing]:
-        """Return how each limb of the robot is driven; those that hold are left out."""
         settings = self._settings
         if settings.through is not None and settings.mode == "joints":
             self.problems.append(
@@ -216,7 +189,7 @@ class _PairingMaker:
         return found
 
     def _list_wishes(self) -> dict[str, tuple[str, list[str]]]:
-        """Return rule and leader limbs for each limb of the robot that is driven."""
+        """Return rule and leader limbs of each driven limb."""
         settings = self._settings
         if settings.limbs and settings.limb_map:
             self.problems.append(
@@ -241,20 +214,19 @@ class _PairingMaker:
         return {name: (settings.mode, limbs) for name, limbs in chosen.items()}
 
     def _note_doubts(self, matched: Namesakes, names: Iterable[str]) -> None:
-        """Keep what is doubtful in a match that is used."""
+        """Keep the doubts of a match that is used."""
         self.doubts += [
             matched.doubts[name] for name in names if name in matched.doubts
         ]
 
     def _note_crossed(self, chosen: Mapping[str, Iterable[str]]) -> None:
-        """Note limbs of one side that the settings give to a leader of the other."""
+        """Note limbs that the settings give to a leader of the other side."""
         crossed = tell_crossed(self._robot.info.limbs, self._leader, chosen)
         self.doubts += [text for text in crossed if text not in self.doubts]
 
     def _read_rules(
         self, rules: Mapping[str, LimbRuleSettings]
     ) -> dict[str, tuple[str, list[str]]]:
-        """Read ``retarget.limbs``."""
         wishes: dict[str, tuple[str, list[str]]] = {}
         matched = self._match_names()
         for name, rule in rules.items():
@@ -286,7 +258,6 @@ class _PairingMaker:
         return wishes
 
     def _find_watched(self, name: str, rule: LimbRuleSettings) -> str:
-        """Return the limb that another looks at; empty when there is none."""
         others = {"look_at", "hold"}
         rules = self._settings.limbs.items()
         driven = [limb for limb, one in rules if one.rule not in others]
@@ -303,7 +274,6 @@ class _PairingMaker:
         return ""
 
     def _find_limb(self, where: str, text: str) -> str:
-        """Return the leader limb that is meant; empty when there is none."""
         if text in self._leader.limbs:
             return text
         own = [limb for limb in self._leader.limbs if limb.startswith(f"{text}.")]
@@ -315,7 +285,6 @@ class _PairingMaker:
         return ""
 
     def _read_limb_map(self) -> dict[str, list[str]]:
-        """Read ``retarget.limb_map``."""
         where, chosen = "retarget.limb_map", dict[str, list[str]]()
         for name, text in self._settings.limb_map.items():
             if name not in self._robot.limbs:
@@ -329,7 +298,6 @@ class _PairingMaker:
         return chosen
 
     def _match_names(self) -> Namesakes:
-        """Return the leader limb of each limb of the robot, by their names."""
         robot, leader = self._robot, self._leader
         found = match_names(robot.info.limbs, leader, self._match_joints())
         if found.limbs or found.problems:
@@ -346,7 +314,7 @@ class _PairingMaker:
         return found
 
     def _match_joints(self) -> dict[str, str]:
-        """Return the leader limb by robot limb, by joint names; arms if mapped only."""
+        """Return leader limb by robot limb, by joint names; arms if mapped only."""
         # Arms are left out: they are compared by how they are built.
         is_mapped = bool(self._settings.joint_map)
         limbs = [
@@ -365,7 +333,6 @@ class _PairingMaker:
         return found
 
     def _pair(self, name: str, mode: str, limbs: list[str]) -> LimbPairing | None:
-        """Return how a limb is driven by one of these leader limbs."""
         found: list[LimbSource] = []
         for limb in limbs:
             rule, reason = self._choose_rule(name, mode, limb)
@@ -378,7 +345,7 @@ class _PairingMaker:
         return LimbPairing(sources=tuple(found)) if found else None
 
     def _choose_rule(self, name: str, mode: str, limb: str) -> tuple[str, str]:
-        """Return the rule by which a leader limb drives a limb, and why."""
+        """Return the rule of a limb for a leader limb, and the reason."""
         if mode in LED_BY_SIGHT:  # whatever its leader gives, it says when alone
             return mode, ""
         through = self._settings.through
@@ -398,7 +365,7 @@ class _PairingMaker:
         return mode, reason
 
     def _find_rule(self, name: str, limb: str) -> tuple[str, str]:
-        """Return the rule that fits what a leader limb is, and why."""
+        """Return the rule that fits a leader limb, and the reason."""
         if self._leader.emits_axes(limb):
             return "axes", ""
         if not self._leader.emits_joints(limb):
@@ -411,7 +378,7 @@ class _PairingMaker:
 
 
 def _strip_source(source: LimbSource, prefix: str) -> LimbSource:
-    """Return a source in the names of its own leader; joints of others hold."""
+    """Return a source in its own leader's names; joints of others hold."""
     joints = tuple(
         replace(joint, leader_limb=joint.leader_limb.removeprefix(prefix))
         if joint is not None and joint.leader_limb.startswith(prefix)

@@ -1,12 +1,7 @@
-"""From what leaders do to what a robot should do: one rule for each limb, then the IK.
+"""Retargeting of leaders to a robot: one rule per limb, then the IK.
 
-Which rule drives a limb, and what may drive it, is decided once (``pairing``). What
-engaging fixes is a state that changes limb by limb: a limb begins when it engages, and
-anew when it passes to another source, always from where its command stands.
-
-What a motionless leader asks for in relative mode is FK of the command it engaged at,
-which the IK answers with that very command: re-engaging never moves anything. The
-robot's own state is no input: anchors come from commands (``safety.md`` 0.1, S2).
+Limbs begin at their command. Anchors come from commands, not from the robot's state
+(``safety.md`` 0.1, S2).
 """
 
 from __future__ import annotations
@@ -59,15 +54,11 @@ class Retargeting:
     """Retargeting of leaders to one robot; its only memory is the IK's own motion.
 
     Attributes:
-        pairing: Who drives whom.
-        settings: Settings.
-        arm_poses: Computes poses for samples of arms, where poses drive.
         slots: Sources that may drive each limb of the robot, in order.
-        turns: How joints of leaders may move, and turns they are off.
+        turns: Bounds and turns of leader joints.
         has_poses: Any limb may be driven by a pose.
-        rows: Poses of leaders and targets as a recording has them.
-        ik: Settings of the IK.
-        placed: Where an operator placed objects, see ``RuleInputs``.
+        rows: Poses of leaders and targets for a recording.
+        placed: Objects that an operator placed, see ``RuleInputs``.
     """
 
     def __init__(  # noqa: PLR0913 - all that a session has to pair
@@ -81,16 +72,10 @@ class Retargeting:
         through: RobotModel | None = None,
         cameras: Mapping[str, CameraInfo] | None = None,
     ) -> None:
-        """Pair leaders with a robot.
+        """Pair leaders, seen as one, with a robot.
 
-        Args:
-            robot: The robot.
-            leader: What the leader says of itself, or several seen as one.
-            settings: How they are to be paired.
-            ik_settings: Settings of the IK.
-            position_margin: Kept from position limits by the IK, [rad]: the gate's.
-            through: The robot that ``settings.through`` names.
-            cameras: The session's cameras by name, for limbs that carry one.
+        ``position_margin`` is the gate's, [rad]; ``through`` is the robot that
+        ``settings.through`` names.
 
         Raises:
             ConfigError: If they cannot be paired; lists all problems.
@@ -120,7 +105,7 @@ class Retargeting:
         self.rows = TargetRows(robot, kinds, settings.max_travel)
 
     def describe(self) -> str:
-        """Return in one line who drives whom, and how."""
+        """Return driver and rule of each limb in one line."""
         return describe_pairing(self._robot, self.pairing, self.settings, self.slots)
 
     @property
@@ -130,21 +115,12 @@ class Retargeting:
         return not all(rule.begins_at_command for rule in rules)
 
     def _begins_at_command(self, limb: int, choice: int) -> bool:
-        """Whether a limb begins where its command stands, driven by a source."""
         if choice < 0 or not self.slots[limb]:
             return True
         return self.slots[limb][choice].rule.begins_at_command
 
     def anchor(self, sample: SampleView, q_cmd: Vec) -> RetargetState:
-        """Engage every limb by its first source; the robot's command is at rest.
-
-        Args:
-            sample: The sample that engages.
-            q_cmd: The robot's command, shape (n,), [rad].
-
-        Returns:
-            The state that ``retarget`` starts from; ``solve`` starts from rest.
-        """
+        """Engage every limb by its first source, from a command at rest."""
         return self.engage(None, self._first, sample, q_cmd)
 
     def engage(
@@ -154,16 +130,10 @@ class Retargeting:
         sample: SampleView,
         q_cmd: Vec,
     ) -> RetargetState:
-        """Let limbs begin anew, each by one of its sources, or hold.
+        """Return the state in which limbs begin anew by one of their sources, or hold.
 
-        Args:
-            state: The state before; None: every limb holds, and the IK is at rest.
-            choices: Place of the source among ``slots`` by limb; -1 lets it hold.
-            sample: The newest sample.
-            q_cmd: The robot's command, shape (n,), [rad]; at rest in these limbs.
-
-        Returns:
-            The next state; ``state`` stays as it is.
+        ``state`` is the one before, None when idle; ``choices`` give the source among
+        ``slots`` by limb, -1 holds; ``q_cmd`` is at rest in these limbs.
         """
         if state is None:
             self._solver.reset()
@@ -180,20 +150,18 @@ class Retargeting:
         return next_state
 
     def _place(self, q: Vec) -> Vec:
-        """Return the poses of all eefs, shape (m, 4, 4)."""
         return np.array(
             [limb.fk(limb.take(q)).homogeneous for limb in self._limbs]
         ).reshape(-1, 4, 4)
 
     def _release(self, state: RetargetState, i: int) -> None:
-        """Let a limb hold."""
         state.driver[i] = state.pose_rows[i] = -1
         state.source[self._robot.list_joints(self._limbs[i].name)] = -1
         state.anchors.p_leader0[i] = np.nan
         state.own.pop(i, None)
 
     def slow(self, limb: int, share: float) -> None:
-        """Let a limb that a pose drives move with a share of its speed limits."""
+        """Limit a limb driven by a pose to a share of its speed limits."""
         self._solver.slow(limb, share)
 
     def retarget(
@@ -206,16 +174,11 @@ class Retargeting:
     ) -> Target:
         """Map a sample to the robot's target; never raises.
 
-        Args:
-            sample: The newest sample; an invalid one asks for nothing.
-            state: How every limb is driven.
-            q_cmd: The robot's command, shape (n,), [rad], for rules that need it.
-            advice: Advice of the advisors, by name.
-            q_des: IK solution of the last target, shape (n,), [rad]; absent: q_cmd.
+        Limbs missing or not finite in the sample hold. ``q_des`` is the last IK
+        solution, ``q_cmd`` if None, shape (n,), [rad].
 
         Returns:
-            The target, overwritten by the next call. Limbs that are missing or not
-            finite in the sample hold.
+            The target, overwritten by the next call.
         """
         if not sample.valid:
             return self.make_target()
@@ -246,7 +209,6 @@ class Retargeting:
         state: RetargetState,
         here: tuple[Vec, Vec, Vec, Mapping[str, Advice], Mapping[str, Vec]],
     ) -> None:
-        """Apply the rules that are not mapped all at once, from where all is now."""
         for i, (rule, before) in list(state.own.items()):
             inputs = RuleInputs(i, sample, int(state.driver[i]), *here)
             asked, after = rule.apply(inputs, before)
@@ -270,22 +232,16 @@ class Retargeting:
         q_cmd: Vec,
         dt: float | Vec = math.inf,
     ) -> Solution:
-        """Find desired joints for a target; never raises on vectors of the robot.
+        """Return desired joints for a target; never raises on vectors of the robot.
 
-        A limb starts from its last q_des, pulled to within 0.3 rad of the command, so
-        that it neither forgets its branch nor runs ahead of the arm. Joints that
-        nothing is asked of stay there; joints in no limb stay at their last q_des.
+        Limbs start from their last q_des, clamped to within 0.3 rad of the command.
 
         Args:
             target: The target.
             q_prev: The last q_des, shape (n,), [rad]; q_cmd on engaging.
             q_cmd: The robot's command, shape (n,), [rad].
-            dt: Time since the last q_des, of all limbs or of each, [s]: in which limbs
-                that follow a pose move as the gate allows them; without it, as far as
-                ``ik.max_step``.
-
-        Returns:
-            The solution.
+            dt: Time since the last q_des, by limb or for all, [s]; if infinite,
+                ``ik.max_step`` bounds the motion.
         """
         if not self.has_poses:  # there is nothing for the IK to do
             q_des = np.empty(len(target.q))
@@ -311,17 +267,14 @@ class Retargeting:
         q_cmd: Vec,
         choices: Mapping[int, int] | None = None,
     ) -> Vec:
-        """Find where the robot has to be for leaders to take over without a jump.
+        """Return joints from which leaders take over without a jump, shape (n,), [rad].
+
+        They are the command without a target, or out of reach.
 
         Args:
             sample: The sample that will engage.
             q_cmd: The robot's command, shape (n,), [rad].
-            choices: Place of the source among ``slots`` by limb, -1: none; the first
-                ones when absent.
-
-        Returns:
-            Joints to align to, shape (n,), [rad]: the command itself for limbs that
-            begin there, and wherever nothing is asked or the pose is out of reach.
+            choices: Source among ``slots`` by limb, -1: none; None: the first ones.
         """
         q, poses = self.find_start_poses(sample, q_cmd, choices)
         for searcher in self._searchers if poses else ():
@@ -337,16 +290,11 @@ class Retargeting:
         q_cmd: Vec,
         choices: Mapping[int, int] | None = None,
     ) -> tuple[Vec, dict[str, pin.SE3]]:
-        """Return what leaders ask for at first: joints, and poses.
-
-        Args:
-            sample: The sample that will engage.
-            q_cmd: The robot's command, shape (n,), [rad].
-            choices: See ``solve_start``.
+        """Return the first joints and poses that leaders ask for; see ``solve_start``.
 
         Returns:
-            Joints, shape (n,), [rad], the command where none are asked for; and
-            T_base_eef of the limbs that do not begin at the command.
+            Joints, shape (n,), [rad], else the command; and T_base_eef of the limbs
+            that do not begin at the command.
         """
         if not self.needs_alignment:
             return q_cmd.copy(), {}
@@ -360,10 +308,7 @@ class Retargeting:
         return np.where(np.isfinite(target.q), target.q, q_cmd), poses
 
     def find_known_paths(self, sample: SampleView) -> dict[str, Vec]:
-        """Return targets that are known beforehand, by limb with absolute poses.
-
-        Args:
-            sample: The newest sample, which may know what follows it.
+        """Return targets known beforehand, by limb with absolute poses.
 
         Returns:
             Times [s] and T_base_eef, shape (rows, 8).
@@ -395,7 +340,6 @@ def _copy(state: RetargetState) -> RetargetState:
 def _drive(
     state: RetargetState, i: int, slot: Slot, indices: Ints, inputs: RuleInputs
 ) -> None:
-    """Let a limb be driven by a source, from where its command stands."""
     rule: LimbRule[Any] = slot.rule
     state.driver[i] = slot.row
     if slot.gripper >= 0:
@@ -413,7 +357,6 @@ def _drive(
 
 
 def _check_names(robot: RobotModel, ik: IkSettings) -> None:
-    """Refuse mobilities of joints, and settings of limbs, that do not exist."""
     joints = [j for limb in robot.limbs.values() for j in limb.joint_names]
     problems = [
         expect_one_of("ik.mobility", f"a limb joint of '{robot.name}'", name, joints)

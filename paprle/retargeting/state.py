@@ -15,10 +15,10 @@ class Anchors(NamedTuple):
     """Anchors by limb of the robot: both sides at its engagement.
 
     Attributes:
-        L: Turns on the left, shape (m, 3, 3).
-        K: Turns on the right, shape (m, 3, 3).
+        L: Left rotations, shape (m, 3, 3).
+        K: Right rotations, shape (m, 3, 3).
         p_0: Position of the command, shape (m, 3), [m].
-        p_leader0: Position of the leader; NaN for a limb that holds, shape (m, 3), [m].
+        p_leader0: Position of the leader, shape (m, 3), [m]; NaN: the limb holds.
         scale: Of translations, shape (m,).
     """
 
@@ -30,16 +30,14 @@ class Anchors(NamedTuple):
 
 
 class RetargetState(NamedTuple):
-    """State of all limbs: how each is driven at this moment.
+    """Drivers of all limbs at this moment.
 
     Attributes:
-        anchors: Anchors fixed at engagement.
         driver: The leader's limb that drives each limb; -1: it holds, shape (m,).
         pose_rows: The same for limbs that a pose drives; -1 for others, shape (m,).
         source: Place of each joint's number in the sample; -1: none, shape (n,).
         line: Gain, offset, and the bounds of the number, shape (n, 4).
-        own: Rules that are not mapped all at once, with their states, by limb; a tick
-            advances them.
+        own: Other rules with their states, by limb; a tick advances them.
     """
 
     anchors: Anchors
@@ -55,9 +53,8 @@ class Target(NamedTuple):
 
     Attributes:
         T: Pose of the eef in the limb's base, by limb, shape (m, 4, 4).
-        is_asked: Which limbs have one, shape (m,).
-        is_far: Which of them were asked to go farther than ``retarget.max_travel`` from
-            where they engaged, and are asked to go as far, shape (m,).
+        is_asked: Limbs with a pose, shape (m,).
+        is_far: Limbs clamped to ``retarget.max_travel``, shape (m,).
         q: Positions of joints, grippers too, shape (n,), [rad] or [m]; NaN holds.
     """
 
@@ -72,9 +69,8 @@ class Solution(NamedTuple):
 
     Attributes:
         q_des: Shape (n,), order of ``RobotInfo.joint_names``, [rad] or [m].
-        err_pos: Distance that the IK left, by limb of the robot, shape (m,), [m]; NaN
-            for a limb without a pose to reach.
-        err_rot: Angle that the IK left, shape (m,), [rad].
+        err_pos: Remaining distance by limb, shape (m,), [m]; NaN without a pose.
+        err_rot: Remaining angle, shape (m,), [rad].
         is_converged: Every pose was reached within the tolerances.
     """
 

@@ -20,26 +20,17 @@ from paprle.robot.pose_rows import write_pose
 
 
 class TargetRows:
-    """Rows of (x, y, z, qx, qy, qz, qw) by follower limb; NaN where there is none.
+    """Rows of (x, y, z, qx, qy, qz, qw) by follower limb, shape (m, 7), or NaN.
 
     Attributes:
-        raw: Leader pose, shape (m, 7).
-        target: Retargeted pose of the eef in its base, shape (m, 7); of limbs that
-            joints or axes drive, where they put the eef.
-        given: Retargeted pose of the newest sample alone, shape (m, 7); NaN where the
-            target follows that sample as it is.
+        raw: Leader pose.
+        target: Target of the eef in its base; of joints or axes, the resulting pose.
+        given: Target of the newest sample alone; NaN where ``target`` is the same.
     """
 
     def __init__(
         self, robot: RobotModel, rules: Iterable[LimbRule[Any]], max_travel: float
     ) -> None:
-        """Make empty rows.
-
-        Args:
-            robot: The robot.
-            rules: Rules that may drive its limbs.
-            max_travel: Targets are shortened to this far from where they engaged, [m].
-        """
         rules = list(rules)
         self._has_poses = any(not isinstance(rule, JointsRule) for rule in rules)
         self._has_others = any(not isinstance(rule, PoseRule) for rule in rules)
@@ -55,14 +46,7 @@ class TargetRows:
     def fill(
         self, sample: SampleView, state: RetargetState, target: Target, q_des: Vec
     ) -> None:
-        """Write the usable poses of leaders, and the targets.
-
-        Args:
-            sample: What leaders asked for.
-            state: How every limb is driven.
-            target: Poses and joints that were asked of the robot.
-            q_des: Its joints, shape (n,), [rad] or [m].
-        """
+        """Write leader poses and targets, with joints ``q_des``, shape (n,)."""
         if sample.valid:
             copy_poses(sample.pose, state.driver, self.raw)
         if self._has_others:
@@ -73,12 +57,7 @@ class TargetRows:
             write_pose(target.T[i], self.target[i])
 
     def fill_given(self, sample: SampleView, state: RetargetState) -> None:
-        """Write where the newest sample alone asks limbs to be that poses drive.
-
-        Args:
-            sample: The newest sample, neither filtered nor reconstructed.
-            state: How every limb is driven.
-        """
+        """Write the targets of the newest, unfiltered sample, where poses drive."""
         if not (sample.valid and self._has_poses):
             return
         given = self._given

@@ -64,8 +64,8 @@ def solve_daqp(
 ) -> Vec | None:
     """Return DAQP's exact solution (10–20 µs), None if it fails.
 
-    A broken row is relaxed and solved again, twice as long: with a stiff penalty alone
-    the solution jumps between corners of the box.
+    A broken row is relaxed and solved again: a stiff penalty alone makes the solution
+    jump between corners of the box.
     """
     problem = Problem(pull, low, high, rows, allowed, metric)
     v, flag = _ask_daqp(problem, _SOFT)

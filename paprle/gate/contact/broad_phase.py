@@ -41,7 +41,7 @@ class Blocks(NamedTuple):
 
 
 def find_clusters(tree: Tree, bodies: Bodies, limbs: Iterable[Ints]) -> Ints:
-    """Return each body's cluster, shape (nb,): a limb, shared joints, or a fixed body."""
+    """Return each body's cluster, (nb,): a limb, shared joints, or a fixed body."""
     own = [frozenset(columns.tolist()) for columns in limbs]
     keys: list[object] = []
     for joint, parent in enumerate(tree.parent.tolist()):
@@ -118,7 +118,7 @@ def fill_balls(blocks: Blocks, bodies: Bodies, p: Vec) -> None:
 
 @inlined
 def bound_block(blocks: Blocks, g: int) -> float:
-    """Return a lower bound of the distances of a block's pairs, [m]."""
+    """Return a lower bound of a block's distances, [m]."""
     ball, one, two = blocks.ball, blocks.one[g], blocks.two[g]
     if one == two:
         return -math.inf

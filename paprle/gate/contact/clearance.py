@@ -61,11 +61,8 @@ def measure_all(
 ) -> float:
     """Measure pairs at the last command, exactly where the next period matters.
 
-    Args:
-        collision: Gives ``q_lag``; begins ``measured``.
-        c: Last command, shape (n,), [rad].
-        travel: Longest way of joints until they stop, shape (n,), [rad].
-        sync_stop_distance: Likewise if they come to rest together.
+    ``travel`` is the longest way of joints until they stop, ``sync_stop_distance`` if
+    they come to rest together, shape (n,), [rad].
 
     Returns:
         The smallest distance, exact, [m]; +inf without pairs.

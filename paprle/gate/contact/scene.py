@@ -54,10 +54,10 @@ class Measured(NamedTuple):
         normal: Unit vector that separated each pair last, shape (k, 3).
         rows: Gradients of the distance of near pairs, shape (2 k, n).
         allowed: Largest closing speed of each row, shape (2 k,), [m/s].
-        waits: Whether a row's joints wait for others to open the pair, shape (2 k,).
+        waits: Whether its joints wait for others to open the pair, shape (2 k,).
         n_queries: Bodies placed and pairs checked, shape (1,).
         pair: The pair of each row, shape (2 k,).
-        refused: Kind of the last refusal, and its pair or limb, shape (2,).
+        refused: Kind of the last refusal, and pair or limb, shape (2,).
         refused_row: Gradient of that pair, shape (n,), [m/rad].
     """
 
@@ -117,7 +117,7 @@ class Scratch(NamedTuple):
 
 
 class Collision(NamedTuple):
-    """The data of the clearance kernels."""
+    """Data of the clearance kernels."""
 
     scene: Scene
     blocks: Blocks

@@ -32,13 +32,12 @@ _RATE = 3.0  # [1/s] measured: of the way; 5 goes past, and comes back for ever
 
 
 class RememberedRow(NamedTuple):
-    """A remembered row.
+    """A remembered row of a pair.
 
     Attributes:
-        row: Gradient of a distance, shape (n,), [m/rad].
+        row: Gradient of its distance, shape (n,), [m/rad].
         allowed: Allowed closing speed, [m/s].
         at: The command that it was seen at, shape (n,), [rad].
-        pair: Its pair of bodies.
     """
 
     row: Vec

@@ -36,16 +36,10 @@ _SOON = 3.0  # chosen: of the way to a check, what is due that soon after it joi
 
 @compiled
 def verify_stop(collision: Collision, ddq_max: Vec, h: float, c: Vec, v: Vec) -> bool:
-    """Return whether the next period at v and braking after it keep pairs apart.
+    """Return whether the next period at v and braking by ``ddq_max`` keep pairs apart.
 
-    A pair already too near may come no nearer. False, too, if undecided in time.
-
-    Args:
-        collision: All pairs are measured at c.
-        ddq_max: Deceleration, shape (n,), [rad/s²].
-        h: Period, [s].
-        c: Last command, shape (n,), [rad].
-        v: Next velocity, shape (n,), [rad/s].
+    A pair already too near may come no nearer. False, too, if undecided in time. All
+    pairs are measured at c.
     """
     end, t = 1.0, 0.0
     for i in range(len(v)):

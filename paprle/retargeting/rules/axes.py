@@ -1,16 +1,10 @@
-"""Deflections of axes: the limb moves with D u, as fast as the leader says.
+"""Deflections of axes: the limb moves at speeds · clip(D u), by modes D.
 
 * world-aligned: p ← p + R_map v dt and R ← exp(R_map ω dt) R;
 * body-aligned: T ← T·exp((R_map v, R_map ω) dt);
 
-with (v, ω, gripper) = speeds · clip(D u). The time is that between the samples, so that
-the path is the same at any rate of the loop (requirements X1 to X3). What an advisor
-suggests is in the tool's axes whatever the alignment, and without R_map (X5).
-
-A suggestion is in use until the operator's switch takes another: the best one, or,
-where nothing has moved since the last switch, the next one that differs (X4). Without
-advice the modes are ``classic``. D changes by a switch, or, where advice comes or goes,
-while all axes rest: no motion changes its meaning under a held stick.
+dt is that between samples (requirements X1 to X3). Suggested modes, between which the
+operator switches (X4), are in the tool's axes, without R_map (X5).
 """
 
 from __future__ import annotations
@@ -40,7 +34,6 @@ class Meaning(NamedTuple):
         speeds: At full deflection.
         R_map: From the leader's axes to the limb's, shape (3, 3).
         is_world: Axes are those of the limb's base, not of the tool.
-        input: Kind of their numbers.
     """
 
     speeds: AxisSpeeds
@@ -50,12 +43,10 @@ class Meaning(NamedTuple):
 
 
 class Matrix(NamedTuple):
-    """The matrix in use.
+    """The matrix D in use, shape (7, m).
 
     Attributes:
-        D: It, shape (7, m).
-        row: Its place among the modes, or among those suggested.
-        is_advised: An advisor suggested it.
+        row: Its place among all modes, or those suggested.
         is_used: The limb has moved with it.
     """
 
@@ -70,12 +61,10 @@ class AxesState(NamedTuple):
 
     Attributes:
         T: Pose of the eef in the limb's base, shape (4, 4).
-        opening: Opening of the gripper; NaN: it has not been used, and holds.
-        stamp_ns: Capture time of the sample that led here, [ns].
-        mapping: The matrix in use.
-        mode: The operator's counter with which it was chosen.
+        opening: Opening of the gripper; NaN: unused, it holds.
+        mode: The operator's counter with which ``mapping`` was chosen.
         pushed: Motion that the axes asked for so far.
-        standing: How long the command has stood while the limb was pushed.
+        standing: Time that the command has stood while pushed.
     """
 
     T: Vec
@@ -104,15 +93,7 @@ class AxesRule(LimbRule[AxesState]):
         advisor: str = "",
         gripper: tuple[int, Vec] | None = None,
     ) -> None:
-        """Make the rule of a limb.
-
-        Args:
-            modes: The modes that need no advice, shape (7, m) each.
-            meaning: What its axes mean.
-            advisor: Who suggests modes; empty: nobody.
-            gripper: Place of the gripper's joint among the robot's, with gain and
-                offset from opening to joint; None without one.
-        """
+        """Make it; ``gripper`` is its joint, and gain and offset from the opening."""
         self.modes = tuple(modes)
         self._n_axes = self.modes[0].shape[1]
         self._speeds: Vec = np.repeat(np.array(meaning.speeds), [3, 3, 1])
@@ -121,7 +102,7 @@ class AxesRule(LimbRule[AxesState]):
         self._advisor, self._gripper = advisor, gripper
 
     def begin(self, inputs: RuleInputs) -> AxesState:
-        """Begin where the command stands; the axes' past is nobody's wish."""
+        """Begin where the command stands, without past motion of axes."""
         T = inputs.T_base_eef[inputs.limb].copy()
         mode, stamp_ns = self._read_mode(inputs), _read_stamp(inputs)
         row = 0 if self._advisor else mode % len(self.modes)
@@ -132,7 +113,7 @@ class AxesRule(LimbRule[AxesState]):
     def apply(
         self, inputs: RuleInputs, state: AxesState
     ) -> tuple[LimbTarget, AxesState]:
-        """Return where the deflections have moved the limb's target to."""
+        """Return the target that the deflections have moved."""
         stamp_ns, mode = _read_stamp(inputs), self._read_mode(inputs)
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
@@ -156,17 +137,7 @@ class AxesRule(LimbRule[AxesState]):
         return LimbTarget(T_base_eef=T, opening=opening), after
 
     def find_motions(self, state: AxesState) -> Vec:
-        """Return D as motions of the tool: in its own axes, where it is asked to be.
-
-        Cues and advisors compare and draw motions; in what axes the leader's numbers
-        are meant is the rule's own affair.
-
-        Args:
-            state: Where the limb has been asked to be, and by what matrix.
-
-        Returns:
-            Shares of each freedom's speed in the eef's axes, shape (7, m).
-        """
+        """Return D as shares of speeds in the eef's axes, shape (7, m)."""
         D = state.mapping.D
         if state.mapping.is_advised:
             return D
@@ -176,17 +147,15 @@ class AxesRule(LimbRule[AxesState]):
         return motions
 
     def _read_mode(self, inputs: RuleInputs) -> int:
-        """Return the operator's counter of modes."""
         return int(inputs.sample.mode[inputs.source, 0])
 
     def _read_axes(self, inputs: RuleInputs) -> Vec:
-        """Return the axes of the sample, each in [-1, 1]; no number is rest."""
         u = inputs.sample.axes[inputs.source, : self._n_axes]
         u = np.where(np.abs(u) <= REST, 0.0, u)
         return np.clip(np.where(np.isfinite(u), u, 0.0), -1.0, 1.0)
 
     def _choose(self, now: Matrix, steps: int, advice: Mapping[str, Advice]) -> Matrix:
-        """Return the matrix in use after so many switches; 0: all axes rest."""
+        """Return the matrix in use after some switches; 0: all axes rest."""
         said = advice.get(self._advisor) if self._advisor else None
         if not steps and has_modes(said) == now.is_advised:
             return now  # nearly always: in each tick at rest
@@ -215,7 +184,7 @@ class AxesRule(LimbRule[AxesState]):
         step: Vec,
         dt: float,
     ) -> tuple[Vec, Standing]:
-        """Return the target after a step, and how long the command has stood."""
+        """Return the target after a step, and the command's standing time."""
         T_cmd = inputs.T_base_eef[inputs.limb]
         T_reached = inputs.T_base_reached[inputs.limb]
         standing = state.standing.push(T_cmd, step, dt)
@@ -226,7 +195,7 @@ class AxesRule(LimbRule[AxesState]):
         return stay_near(T, T_cmd), standing
 
     def _move(self, T: Vec, step: Vec, *, is_advised: bool) -> Vec:
-        """Return a pose moved by a step of translation and turn, shape (6,) or more."""
+        """Return a pose moved by a step of translation and turn, shape (6,)."""
         if is_advised:
             moved: Vec = T @ pin.exp6(step[:6]).homogeneous
         else:
@@ -242,7 +211,6 @@ class AxesRule(LimbRule[AxesState]):
         return moved
 
     def _open(self, opening: float, step: float, q_cmd: Vec) -> float:
-        """Return the opening after a step; the first begins where the command is."""
         if self._gripper is None:
             return math.nan
         joint, line = self._gripper

@@ -1,7 +1,6 @@
-"""One rule for each limb of the follower: from a leader's sample to the limb's target.
+"""Interface of a limb's rule: from a leader's sample to the limb's target.
 
-A rule is pure: no I/O, no clock, no memory but the state that it returns. It is begun
-when its limb engages, with the command at rest, and applied once a tick.
+Rules are pure: no I/O, no clock, no memory but the state that they return.
 """
 
 from __future__ import annotations
@@ -25,11 +24,10 @@ class RuleInputs(NamedTuple):
         sample: The newest sample, of all leaders.
         source: Place of the leader's limb in it.
         q_cmd: The robot's command, shape (n,), [rad].
-        T_base_eef: Poses of all limbs' eefs at the command, shape (m, 4, 4).
-        T_base_reached: Those at the last q_des, which the IK has reached, likewise.
-        advice: Advice of the advisors, by their names.
-        placed: Where an operator placed objects, T_world_object by their names, xyz +
-            quat_xyzw, shape (7,), [m].
+        T_base_eef: Poses of all eefs at the command, shape (m, 4, 4).
+        T_base_reached: Those at the last q_des.
+        advice: Advice by advisor.
+        placed: T_world_object of placed objects by name, xyz + quat_xyzw, shape (7,).
     """
 
     limb: int
@@ -60,10 +58,9 @@ class LimbRule(ABC, Generic[State]):
     """Rule by which one limb is driven.
 
     Attributes:
-        begins_at_command: A motionless leader asks for the command that it engaged
-            at; else the robot has to align with the leader first.
-        carry_back: What of the follower is felt in the leader: its joints one by one,
-            displacements of its eef, or nothing.
+        begins_at_command: A motionless leader asks for the command at engagement; else
+            the robot has to align first.
+        carry_back: Feedback: joints, displacements of the eef, or nothing.
     """
 
     begins_at_command: ClassVar[bool]
@@ -75,4 +72,4 @@ class LimbRule(ABC, Generic[State]):
 
     @abstractmethod
     def apply(self, inputs: RuleInputs, state: State) -> tuple[LimbTarget, State]:
-        """Return what the sample asks of the limb, and the next state."""
+        """Return the target of the limb for the sample, and the next state."""

@@ -1,12 +1,6 @@
 """A limb follows an object: a marker in a hand, or one that is dragged (AdaptiX, X15).
 
-The leader's dead-man says when. From there on the eef moves as the object does, in the
-world's axes: p = p₀ + s (p_o − p_o0) and R = R_o R_o0ᵀ R₀. An object that was not seen
-for a while leaves the limb where it comes to rest; once it is seen again it is followed
-anew, from where both are then, so that no sight of it is a jump.
-
-What is seen is never trusted: the target goes after it with bounded speed and
-acceleration, along the square-root law that comes to rest within that acceleration.
+In the world's axes p = p₀ + s (p_o − p_o0) and R = R_o R_o0ᵀ R₀, with bounded motion.
 """
 
 from __future__ import annotations
@@ -32,8 +26,7 @@ class Chase(NamedTuple):
 
     Attributes:
         scale: Of translations.
-        max_travel: How far it may go from where it engaged, [m].
-        motion: Bounds of its speeds and accelerations.
+        max_travel: Longest way from engagement, [m].
     """
 
     scale: float
@@ -42,26 +35,20 @@ class Chase(NamedTuple):
 
 
 class ObjectAnchor(NamedTuple):
-    """Poses of object and target when the object was first seen.
-
-    Attributes:
-        T_base_object: The object in the limb's base, shape (4, 4).
-        T_base_eef: The limb's target, shape (4, 4).
-    """
+    """Poses of object and target in the base when the object was first seen, (4, 4)."""
 
     T_base_object: Vec
     T_base_eef: Vec
 
 
 class FollowState(NamedTuple):
-    """A target on its way.
+    """A target in motion.
 
     Attributes:
         T: Pose of the eef in the limb's base, shape (4, 4).
         v: Its velocity, linear and turning, in the base's axes, shape (6,).
-        begin: Where it engaged, shape (3,), [m].
-        seen: Where it began to follow; None: the object is not seen.
-        stamp_ns: Capture time of the sample that led here, [ns].
+        begin: Place of engagement, shape (3,), [m].
+        seen: Anchor; None: the object is not seen.
     """
 
     T: Vec
@@ -77,25 +64,19 @@ class FollowRule(LimbRule[FollowState]):
     begins_at_command = True
 
     def __init__(self, name: str, T_world_base: Vec, chase: Chase) -> None:
-        """Make the rule of a limb.
-
-        Args:
-            name: The object's: ``ADVISOR.ID``, or one of ``session.objects``.
-            T_world_base: Base of the limb, shape (4, 4).
-            chase: How the target goes after it.
-        """
+        """Make it for an ``ADVISOR.ID``, or one of ``session.objects``."""
         self._name, self._chase = name, chase
         self._T_base_world = np.linalg.inv(T_world_base)
 
     def begin(self, inputs: RuleInputs) -> FollowState:
-        """Begin where the command stands, at rest; what is seen then counts."""
+        """Begin where the command stands, at rest."""
         T = inputs.T_base_eef[inputs.limb].copy()
         return FollowState(T, np.zeros(6), T[:3, 3].copy(), None, _read_stamp(inputs))
 
     def apply(
         self, inputs: RuleInputs, state: FollowState
     ) -> tuple[LimbTarget, FollowState]:
-        """Return where the target is by now."""
+        """Return the target a step nearer to the object."""
         stamp_ns = _read_stamp(inputs)
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
@@ -111,7 +92,7 @@ class FollowRule(LimbRule[FollowState]):
         return LimbTarget(T_base_eef=T), after
 
     def _find(self, inputs: RuleInputs) -> Vec | None:
-        """Return T_base_object, shape (4, 4); None where it was not seen of late."""
+        """Return T_base_object, shape (4, 4); None if not seen recently."""
         told = find_told(inputs.advice, self._name)
         is_seen = told is not None and told.age <= FRESH
         pose = told.pose if told and is_seen else inputs.placed.get(self._name)
@@ -121,7 +102,6 @@ class FollowRule(LimbRule[FollowState]):
         return T
 
     def _lead(self, T_object: Vec, seen: ObjectAnchor, begin: Vec) -> Vec:
-        """Return where the object leads the limb to, shape (4, 4)."""
         T_0, T_object0 = seen.T_base_eef, seen.T_base_object
         goal: Vec = np.eye(4)
         goal[:3, :3] = T_object[:3, :3] @ T_object0[:3, :3].T @ T_0[:3, :3]
@@ -134,7 +114,7 @@ class FollowRule(LimbRule[FollowState]):
     def _step(
         self, state: FollowState, goal: Vec, dt: float, *, is_seen: bool
     ) -> tuple[Vec, Vec]:
-        """Return pose and velocity a step nearer to the goal; at rest without one."""
+        """Return pose and velocity a step nearer to the goal."""
         m, wanted = self._chase.motion, np.zeros(6)
         if is_seen:
             left = goal[:3, 3] - state.T[:3, 3]
@@ -152,7 +132,7 @@ class FollowRule(LimbRule[FollowState]):
 
 
 def _approach(left: Vec, fastest: float, a: float) -> Vec:
-    """Return the velocity along what is left that can still be braked by a."""
+    """Return the velocity along what is left that a can still brake."""
     far = float(np.linalg.norm(left))
     near = a / _GAIN**2  # within it the speed falls with the way, no faster than by a
     if far <= near:

@@ -1,8 +1,6 @@
 """Kinds of axis numbers: speeds, presses, or places (AdaptiX, requirement X14).
 
-All three become deflections, so that the same motion is asked for by a stick that is
-held, a switch that is pressed again and again, and a slider that is pushed. Motion of a
-press or a push is owed, in seconds of full deflection, and paid at full speed.
+All become deflections; a press or a change of place is paid at full deflection.
 """
 
 from __future__ import annotations
@@ -27,7 +25,7 @@ class Pushed(NamedTuple):
 
     Attributes:
         u: Their last numbers, shape (m,).
-        owed: Remaining motion, in seconds of full deflection, shape (m,), [s].
+        owed: Remaining time at full deflection, shape (m,), [s].
     """
 
     u: Vec
@@ -37,17 +35,14 @@ class Pushed(NamedTuple):
 def read_input(
     kind: InputKind, u: Vec, before: Pushed, dt: float
 ) -> tuple[Vec, Pushed]:
-    """Return the deflections that numbers of axes mean, shape (m,) in [-1, 1].
+    """Return deflections, shape (m,) in [-1, 1], and the motion asked for so far.
 
     Args:
-        kind: ``continuous``: u is the deflection; ``discrete``: each time that it goes
-            beyond a half is one step; ``absolute``: motion is as long as its way.
-        u: Their numbers, shape (m,) in [-1, 1].
-        before: What they asked for before.
-        dt: Since then, [s].
-
-    Returns:
-        The deflections, zeros at rest, and what was asked for so far.
+        kind: ``continuous``: u is the deflection; ``discrete``: a crossing of a half is
+            a step; ``absolute``: motion is as long as the change of u.
+        u: Numbers of axes, shape (m,) in [-1, 1].
+        before: Motion asked for before.
+        dt: Time since then, [s].
     """
     if kind == "continuous":
         return u, before._replace(u=u)

@@ -11,7 +11,7 @@ from paprle.robot.arrays import Ints
 
 
 class JointsRule(LimbRule[None]):
-    """The leader's joints, one by one: where both are alike, or a map says so.
+    """The leader's joints drive the limb's, where both are alike or mapped.
 
     Attributes:
         source: Place of each joint's number in ``SampleView.numbers``; -1: it holds.
@@ -25,10 +25,10 @@ class JointsRule(LimbRule[None]):
         self.source, self.line = source, line
 
     def begin(self, inputs: RuleInputs) -> None:
-        """Nothing is fixed by engaging."""
+        """Return no state."""
 
     def apply(self, inputs: RuleInputs, state: None) -> tuple[LimbTarget, None]:
-        """Return the joints that the sample asks for."""
+        """Return the joints of the sample."""
         q = np.empty(len(self.source))
         map_joints(inputs.sample.numbers, self.source, self.line, q)
         return LimbTarget(q=q), state

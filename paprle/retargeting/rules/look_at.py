@@ -1,8 +1,6 @@
 """A limb that carries a camera looks at the hand of another (camera-in-hand, HRI 2018).
 
-Where the camera should be is an advisor's to say; turning towards the hand, and where
-it will be in a moment, needs nobody. So without advice, or with advice that is old,
-the camera comes to rest where it is and goes on looking.
+Without fresh advice of its place, it rests there and goes on looking.
 """
 
 from __future__ import annotations
@@ -35,12 +33,11 @@ _NOWHERE = np.full(3, np.nan)
 
 
 class LookState(NamedTuple):
-    """A camera on its way.
+    """A camera in motion.
 
     Attributes:
         motion: See ``look_step``, shape (36,).
-        stamp_ns: Capture time of the sample that led here, [ns].
-        zoom: How much farther away the operator wants it than advised, [m].
+        zoom: The operator's addition to the advised distance, [m].
     """
 
     motion: Vec
@@ -53,10 +50,10 @@ class Sight(NamedTuple):
 
     Attributes:
         of: Place of the watched limb among the robot's.
-        T_world_of: Base of the watched limb, shape (4, 4).
+        T_world_of: Its base, shape (4, 4).
         T_world_base: Base of the limb that carries the camera, shape (4, 4).
         T_eef_cam: The camera on its eef, shape (4, 4).
-        zoom: Leader's limb and axis that bring it nearer and away; None: none.
+        zoom: Leader's limb and axis that zoom, if any.
     """
 
     of: int
@@ -66,13 +63,13 @@ class Sight(NamedTuple):
     zoom: tuple[int, int] | None = None
 
     def place_camera(self, T_base_eef: Vec) -> Vec:
-        """Return T_world_cam where the camera's limb is, shape (4, 4)."""
+        """Return T_world_cam, shape (4, 4)."""
         T: Vec = self.T_world_base @ T_base_eef @ self.T_eef_cam
         return T
 
 
 class LookAtRule(LimbRule[LookState]):
-    """The camera's limb goes where it is advised, and looks at the hand."""
+    """The camera's limb goes to its advised place, and looks at the hand."""
 
     begins_at_command = True
 
@@ -82,13 +79,7 @@ class LookAtRule(LimbRule[LookState]):
         return self._sight.T_eef_cam[:3, 3]
 
     def __init__(self, sight: Sight, advisor: str, bounds: Vec) -> None:
-        """Make the rule of a limb.
-
-        Args:
-            sight: What looks, and at what.
-            advisor: Who says where the camera should be; empty: nobody.
-            bounds: Of its motion, see ``look_step``, shape (8,).
-        """
+        """Make it; ``bounds`` are those of ``look_step``, shape (8,)."""
         self._sight, self._advisor, self._bounds = sight, advisor, bounds
         self._T_base_world = np.linalg.inv(sight.T_world_base)
         self._T_cam_eef = np.linalg.inv(sight.T_eef_cam)
@@ -104,7 +95,7 @@ class LookAtRule(LimbRule[LookState]):
     def apply(
         self, inputs: RuleInputs, state: LookState
     ) -> tuple[LimbTarget, LookState]:
-        """Return where the camera is by now."""
+        """Return the camera's target a step on."""
         stamp_ns = _read_stamp(inputs)
         dt = (stamp_ns - state.stamp_ns) * 1e-9
         dt = dt if 0.0 < dt <= _LONGEST else 0.0
@@ -131,7 +122,6 @@ class LookAtRule(LimbRule[LookState]):
         return hand
 
     def _zoom(self, inputs: RuleInputs, zoom: float, dt: float) -> float:
-        """Return what the operator's hand adds to the distance; it wears off."""
         if self._sight.zoom is None:
             return 0.0
         u, row = float(inputs.sample.axes[self._sight.zoom]), self._sight.zoom[0]
@@ -147,16 +137,7 @@ class LookAtRule(LimbRule[LookState]):
 
 
 def read_goal(advice: Mapping[str, Advice], advisor: str) -> Vec:
-    """Return where an advisor wants the camera, shape (3,), [m], in the world.
-
-    Args:
-        advice: What advisors said.
-        advisor: Which of them counts.
-
-    Returns:
-        Its field ``p_world_cam``; NaN where there is none, or it is old, taken back, or
-        no place.
-    """
+    """Return an advisor's ``p_world_cam``, shape (3,), [m]; NaN if absent or old."""
     given = advice.get(advisor)
     if given is None or not given.age <= FRESH or not given.record["valid"]:
         return _NOWHERE

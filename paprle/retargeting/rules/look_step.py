@@ -1,9 +1,7 @@
 """One step of a camera that looks at a hand: smooth, upright, a little ahead; compiled.
 
-Camera and what it looks at are points that run after their goals with bounded velocity,
-acceleration and jerk, whatever the goals do: an acceleration that is clipped to a ball
-after a bounded change has changed no more than that. The camera turns towards the line
-between the two, its x axis level, with bounded angular velocity and acceleration.
+Camera and watched point move with bounded velocity, acceleration and jerk, turns with
+bounded velocity and acceleration.
 """
 
 from __future__ import annotations
@@ -42,13 +40,13 @@ def step_look(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     """Move a camera on by one step.
 
     Args:
-        state: See ``CAM`` …, shape (36,); moved on.
-        hand: Where the hand is, shape (3,), [m].
-        goal: Where the camera should be, shape (3,), [m]; NaN: it comes to rest.
-        zoom: How much farther away than that, by hand, [m].
-        T_cmd: Where the camera's command is, shape (4, 4): what is asked stays near.
+        state: See ``CAM`` …, shape (36,); changed.
+        hand: Shape (3,), [m].
+        goal: Goal of the camera, shape (3,), [m]; NaN: rest.
+        zoom: Distance added to that, [m].
+        T_cmd: The camera's command, shape (4, 4).
         bounds: See ``SPEED`` …, shape (8,).
-        dt: Since the last step, [s]; 0 changes nothing.
+        dt: Time since the last step, [s].
     """
     if not dt > 0.0:
         return
@@ -72,7 +70,6 @@ def step_look(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 def _find_place(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     cam: Vec, seen: Vec, goal: Vec, zoom: float, T_cmd: Vec, bounds: Vec, wanted: Vec
 ) -> None:
-    """Write where the camera is to run to; NaN: it is to come to rest."""
     behind, far = 0.0, 0.0
     for k in range(3):
         wanted[k] = goal[k]
@@ -93,7 +90,7 @@ def _find_place(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
 def _run_after(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     point: Vec, goal: Vec, along: Vec, V: float, A: float, J: float, dt: float
 ) -> None:
-    """Move ``point`` (9,): p, v, a, after a goal moving by ``along``; NaN: to rest."""
+    """Move ``point`` (9,): p, v, a, after a moving goal; NaN: to rest."""
     soon = max(A / J, 2.0 * dt)  # in which the acceleration turns round
     slow, later = 2.5 * soon, 7.0 * soon  # cascade: each loop much slower than its own
     step = np.zeros(3)
@@ -131,7 +128,6 @@ def _run_after(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecon
 def _turn(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
     R: Vec, spin: Vec, cam: Vec, seen: Vec, T_cmd: Vec, bounds: Vec, dt: float
 ) -> None:
-    """Turn the camera towards what it looks at, within its bounds."""
     R_wish, R_off, off = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
     _compare(R, T_cmd, R_off)
     compute_log3(R_off, off)
@@ -166,7 +162,6 @@ def _turn(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 
 @inlined
 def _look(R: Vec, cam: Vec, seen: Vec, R_wish: Vec) -> None:
-    """Write the rotation of a camera that looks at a point, x level."""
     x, y, z = seen[0] - cam[0], seen[1] - cam[1], seen[2] - cam[2]
     far = math.sqrt(x * x + y * y + z * z)
     if far < _LEAST:
@@ -215,7 +210,7 @@ def _measure(w: Vec) -> float:
 
 @inlined
 def _spin(R: Vec, w: Vec, scratch: Vec) -> None:
-    """Turn a rotation by a small vector in its own axes, and keep it one."""
+    """Turn a rotation by a small vector in its own axes, orthonormalised."""
     for a in range(3):  # R (1 + w× + w×²/2), w×² = w wᵀ − |w|²
         along = R[a, 0] * w[0] + R[a, 1] * w[1] + R[a, 2] * w[2]
         for b in range(3):

@@ -1,7 +1,6 @@
-"""Which degrees of freedom the axes of a device move: the matrices D.
+"""Modes of a device of m axes: matrices D of 7 rows (``FREEDOMS``) and m columns.
 
-A mode is a matrix D of 7 rows (``FREEDOMS``) and a column for each of the device's m
-axes; the limb moves with D u (AdaptiX, requirements X1 to X3).
+The limb moves with D u (AdaptiX, requirements X1 to X3).
 """
 
 from __future__ import annotations
@@ -26,17 +25,7 @@ _GROUPS = {
 
 
 def make_modes(kind: str, n_axes: int, *, has_gripper: bool) -> tuple[Vec, ...]:
-    """Return the matrices of the modes through which an operator goes.
-
-    Args:
-        kind: One of ``BUILT_IN``; ``classic`` for an advisor's.
-        n_axes: How many axes the device has, m.
-        has_gripper: Its axes are to move the gripper, too.
-
-    Returns:
-        A matrix for each mode, shape (7, m): each freedom is a column of one of them,
-        columns that are left over are zeros.
-    """
+    """Return the modes of an operator, shape (7, m), each freedom a column of one."""
     modes = []
     for group in _GROUPS.get(kind, _GROUPS["classic"]):
         rows = [row for row in group if has_gripper or row != _GRIPPER]
@@ -58,7 +47,7 @@ def describe_modes(modes: Sequence[Vec]) -> str:
 
 
 def has_modes(advice: Advice | None) -> bool:
-    """Whether an advisor suggests modes: fresh, not taken back, and of numbers."""
+    """Return whether an advisor suggests modes: fresh, not taken back, numeric."""
     if advice is None or advice.age > _FRESH:
         return False
     record = advice.record
@@ -69,16 +58,9 @@ def has_modes(advice: Advice | None) -> bool:
 
 
 def read_modes(advice: Advice | None, n_axes: int) -> tuple[Vec, ...]:
-    """Return the modes that an advisor suggests.
+    """Return the modes that an advisor suggests, shape (7, m); none if unusable.
 
-    Args:
-        advice: What it said last; None: nothing.
-        n_axes: How many axes the device has, m.
-
-    Returns:
-        A matrix for each mode, shape (7, m), of the columns of its field ``D``, shape
-        (7, k), m at a time; columns that are missing are zeros. Nothing where advice is
-        old, taken back, or no number.
+    They are the columns of its ``D``, shape (7, k), m at a time, padded by zeros.
     """
     if advice is None or not has_modes(advice):
         return ()
@@ -90,16 +72,9 @@ def read_modes(advice: Advice | None, n_axes: int) -> tuple[Vec, ...]:
 
 
 def choose_other(modes: Sequence[Vec], D: Vec, row: int, way: int) -> int:
-    """Return the next mode from a row on, in a direction, that is not D already.
+    """Return the row of the next mode other than D, or simply the next.
 
-    Args:
-        modes: Matrices, shape (7, m) each.
-        D: The one in use, shape (7, m).
-        row: Where to begin: the first that is looked at follows it.
-        way: 1 forward, -1 back.
-
-    Returns:
-        Its place; the place that follows where all are alike.
+    Modes have shape (7, m); ``way`` is 1 forward, -1 back.
     """
     n = len(modes)
     places = [(row + way * (k + 1)) % n for k in range(n)]

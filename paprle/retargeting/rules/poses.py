@@ -5,10 +5,8 @@
   with its translation times s;
 * ``absolute``: the leader's poses as they are.
 
-Each is R = L R_t K and p = p₀ + s L (p_t − p_l0): world-aligned with L = R_map and
-K = R_l0ᵀ R_mapᵀ R₀, body-aligned with L = R₀ R_mapᵀ R_l0ᵀ and K = R_map, absolute with
-nothing at all but p₀ = p_l0, from which the bound of A5 counts. What engaging fixes is
-L, K, p₀ and p_l0 (PAPRLE Eq. 2–4, ``requirements.md`` P8–P10 as amended).
+All are R = L R_t K and p = p₀ + s L (p_t − p_l0)
+(PAPRLE Eq. 2–4, ``requirements.md`` P8–P10).
 """
 
 from __future__ import annotations
@@ -24,15 +22,7 @@ from paprle.robot.pose_rows import read_pose
 
 
 class PoseAnchor(NamedTuple):
-    """Anchor of a limb: both sides at its engagement.
-
-    Attributes:
-        L: Turns on the left, shape (3, 3).
-        K: Turns on the right, shape (3, 3).
-        p_0: Position of the command, shape (3,), [m].
-        p_leader0: Position of the leader, shape (3,), [m]; NaN: the limb holds.
-        scale: Of translations.
-    """
+    """Anchor of a limb, see ``Anchors``, without the first axis."""
 
     L: Vec
     K: Vec
@@ -42,18 +32,18 @@ class PoseAnchor(NamedTuple):
 
 
 class PoseRule(LimbRule[PoseAnchor]):
-    """A rule whose state is an anchor; all limbs of such rules are mapped at once."""
+    """A rule with an anchor as state; all its limbs are mapped at once."""
 
     carry_back = "pose"
 
     def __init__(self, max_travel: float) -> None:
-        """Make the rule of a limb that may go so far from where it engages, [m]."""
+        """Make it with the longest way from engagement, [m]."""
         self._max_travel = max_travel
 
     def apply(
         self, inputs: RuleInputs, state: PoseAnchor
     ) -> tuple[LimbTarget, PoseAnchor]:
-        """Return the pose that the sample asks for."""
+        """Return the pose of the sample."""
         T, row = np.empty((1, 4, 4)), np.array([inputs.source], dtype=np.int64)
         is_asked, is_far = np.zeros((2, 1), dtype=np.bool_)
         L, K, p_0, p_leader0 = (values[None] for values in state[:4])
@@ -69,7 +59,7 @@ class AbsoluteRule(PoseRule):
     begins_at_command = False
 
     def begin(self, inputs: RuleInputs) -> PoseAnchor:
-        """Note where the leader stands; without a pose, the base is where it began."""
+        """Anchor at the leader's pose; without one, at the base."""
         p_l0 = np.empty(3)
         if not read_pose(inputs.sample.pose[inputs.source], np.empty((3, 3)), p_l0):
             p_l0 = np.zeros(3)
@@ -84,20 +74,12 @@ class RelativeRule(PoseRule):
     def __init__(
         self, R_map: Vec, scale: float, max_travel: float, *, is_world: bool
     ) -> None:
-        """Make the rule of a limb.
-
-        Args:
-            R_map: From the leader's base axes to the limb's (world), or from the
-                leader's tool to the limb's (body), shape (3, 3).
-            scale: Of translations.
-            max_travel: How far it may go from where it engages, [m].
-            is_world: Motion is the same in the world's axes, not in the tool's.
-        """
+        """Make it; R_map leads from the leader's base (world) or tool (body) axes."""
         super().__init__(max_travel)
         self._R_map, self._scale, self._is_world = R_map, scale, is_world
 
     def begin(self, inputs: RuleInputs) -> PoseAnchor:
-        """Note where both stand; without a pose the limb holds until it re-engages."""
+        """Anchor both poses; without one the limb holds until it re-engages."""
         T_0, X = inputs.T_base_eef[inputs.limb], self._R_map
         R_0, p_0 = T_0[:3, :3], T_0[:3, 3].copy()
         R_l0, p_l0 = np.empty((3, 3)), np.empty(3)

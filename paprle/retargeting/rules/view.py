@@ -1,16 +1,13 @@
-"""Motion in the axes of a live camera: what moves right on the screen moves right.
+"""Motion in the axes of a live camera: right on the screen is right for the leader.
 
     p(t) = p(t−1) + s M (p_l(t) − p_l(t−1)),   R(t) = M Δ Mᵀ R(t−1)
 
-with M = R_base_screen R_map of this very moment and Δ = R_l(t) R_l(t−1)ᵀ, the leader's
-turn since the sample before. The screen's axes are x into it, y to its left, z to its
-top, so that a leader who faces the screen moves as in front of the robot. A camera that
-moves by itself moves nothing; engaging fixes the leader's pose, so a clutch moves
-nothing either.
+with M = R_base_screen R_map and Δ = R_l(t) R_l(t−1)ᵀ; the screen's x points into it, y
+left, z up.
 
 References:
-    Rakita, Mutlu, Gleicher, HRI 2018, section 4.3: their Eq. 11 and 12 come to this
-    closed form; their rule for positions counts increments, not velocities.
+    Rakita, Mutlu, Gleicher, HRI 2018, section 4.3: Eq. 11 and 12 in closed form, with
+    increments of position.
 """
 
 from __future__ import annotations
@@ -45,28 +42,20 @@ class ViewState(NamedTuple):
 
 
 class ViewRule(LimbRule[ViewState]):
-    """The leader's motion since the last sample, in the axes of the camera's images."""
+    """The leader's motion since the last sample, in the camera's image axes."""
 
     begins_at_command = True
 
     def __init__(
         self, sight: Sight, camera: int, R_map: Vec, scale: float, max_travel: float
     ) -> None:
-        """Make the rule of a limb.
-
-        Args:
-            sight: The camera that gives the view.
-            camera: Place of its limb among the robot's.
-            R_map: From the leader's base axes to those of the screen, shape (3, 3).
-            scale: Of translations.
-            max_travel: How far it may go from where it engages, [m].
-        """
+        """Make it; R_map leads from the leader's base axes to the screen's."""
         self._sight, self._camera = sight, camera
         self._R_base_world = sight.T_world_of[:3, :3].T
         self._R_map, self._scale, self._max_travel = R_map, scale, max_travel
 
     def begin(self, inputs: RuleInputs) -> ViewState:
-        """Note where both stand; without a pose the limb holds until there is one."""
+        """Anchor both poses; without one the limb holds until there is one."""
         T = inputs.T_base_eef[inputs.limb].copy()
         nobody = ViewState(T, T[:3, 3].copy(), np.eye(3), np.full(3, np.nan))
         R, p = np.empty((3, 3)), np.empty(3)
@@ -77,7 +66,7 @@ class ViewRule(LimbRule[ViewState]):
     def apply(
         self, inputs: RuleInputs, state: ViewState
     ) -> tuple[LimbTarget, ViewState]:
-        """Return where the leader's motion has moved the limb's target to."""
+        """Return the target that the leader's motion has moved."""
         R, p = np.empty((3, 3)), np.empty(3)
         if not read_pose(inputs.sample.pose[inputs.source], R, p):
             return LimbTarget(), state
@@ -96,11 +85,7 @@ class ViewRule(LimbRule[ViewState]):
         return LimbTarget(T_base_eef=T), ViewState(T, state.p_0, R, p)
 
     def find_axes(self, T_base_eef: Vec) -> Vec:
-        """Return the rotation from the leader's axes to the limb's base, shape (3, 3).
-
-        Args:
-            T_base_eef: Poses of all limbs' eefs, shape (m, 4, 4).
-        """
+        """Return the rotation from the leader's axes to the limb's base, (3, 3)."""
         T_world_cam = self._sight.place_camera(T_base_eef[self._camera])
         M: Vec = self._R_base_world @ T_world_cam[:3, :3] @ R_CAM_SCREEN @ self._R_map
         return M

@@ -1,11 +1,6 @@
-"""A target that is moved by its speed stays where the limb can follow.
+"""Anti-windup of a target that is moved by its speed.
 
-A stick that is held against the border of the reach, a limit or a body carries the
-target away from the limb, by no more than 0.1 m and 0.5 rad. None of that has to be
-driven back: a step that leads back toward the limb begins near the pose that the IK has
-reached, and near the command if that has stood for a quarter of a second of pushing.
-Translation and turn are drawn back only by a step of their own kind: a push beyond
-reach, in which the IK lets the hand turn, does not change the orientation asked for.
+It leads the limb by at most 0.1 m and 0.5 rad; steps back begin near the reached pose.
 """
 
 from __future__ import annotations
@@ -27,24 +22,13 @@ _STILL = 0.05  # chosen: share of the step that a command at rest may flutter by
 
 
 class Standing(NamedTuple):
-    """Measures how long a limb's command stands while its target is pushed.
-
-    Attributes:
-        T_cmd: Pose of the command at the last push, shape (4, 4).
-        time: For which it has stood, [s].
-    """
+    """Time [s] that a limb's command ``T_cmd``, shape (4, 4), stands while pushed."""
 
     T_cmd: Vec
     time: float = 0.0
 
     def push(self, T_cmd: Vec, step: Vec, dt: float) -> Standing:
-        """Return how long it has stood after one more push.
-
-        Args:
-            T_cmd: Pose of the command, shape (4, 4).
-            step: Translation and turn that are asked for, shape (6,), [m] and [rad].
-            dt: Time since the last push, [s].
-        """
+        """Return it after one more push, by a step of shape (6,), dt [s] later."""
         moved = _measure(self.T_cmd, T_cmd)
         sizes = np.linalg.norm(step[:3]), np.linalg.norm(step[3:6])
         is_moving = any(
@@ -55,24 +39,17 @@ class Standing(NamedTuple):
 
     @property
     def is_long(self) -> bool:
-        """Whether the command does not follow, rather than lags behind."""
+        """Whether the command stands, rather than lags behind."""
         return self.time > _STANDS
 
 
 def draw_back(
     T: Vec, T_next: Vec, T_reached: Vec, standing: Standing, speeds: Vec
 ) -> Vec:
-    """Return the target from which the next step is to be made.
+    """Return the target before the next step: T, or a pose nearer to the limb.
 
-    Args:
-        T: The target so far, shape (4, 4); it stays as it is.
-        T_next: The target after the step, likewise.
-        T_reached: Pose that the IK has reached, likewise.
-        standing: How long the command has stood, and where.
-        speeds: Translation and turn at full deflection, [m/s] and [rad/s].
-
-    Returns:
-        The target itself, unless the step leads back toward the limb.
+    All poses have shape (4, 4); ``speeds`` are translation and turn at full deflection,
+    [m/s] and [rad/s].
     """
     near = np.minimum(np.maximum(_NEAR * speeds, _LEAST), _FAR)
     places = (T_reached, standing.T_cmd) if standing.is_long else (T_reached,)
@@ -84,19 +61,19 @@ def draw_back(
 
 
 def stay_near(T: Vec, T_cmd: Vec) -> Vec:
-    """Return a target no farther from the command than a limb lags, (4, 4) each."""
+    """Return a target no farther from the command than a limb lags, (4, 4)."""
     return _draw(T, T_cmd, np.array(_FAR))
 
 
 def _measure(T_a: Vec, T_b: Vec) -> tuple[float, float]:
-    """Return how far apart two poses are, [m] and [rad]."""
+    """Return the distance [m] and angle [rad] of two poses."""
     turn = pin.log3(T_a[:3, :3].T @ T_b[:3, :3])
     apart = T_b[:3, 3] - T_a[:3, 3]
     return float(np.linalg.norm(apart)), float(np.linalg.norm(turn))
 
 
 def _draw(T: Vec, T_to: Vec, bounds: Vec) -> Vec:
-    """Return a pose within bounds of another, [m] and [rad], shape (4, 4) each."""
+    """Return a pose within bounds of another, [m] and [rad]."""
     distance, angle = _measure(T_to, T)
     if distance <= bounds[0] and angle <= bounds[1]:
         return T
