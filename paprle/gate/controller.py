@@ -197,7 +197,6 @@ class GateController:
         self._sent = (self.gate.q_cmd, self.gate.dq_cmd)
 
     def _read(self, now_ns: int) -> int:
-        """Read the newest measurement; return its faults as bits."""
         try:
             state = self._follower.read()
         except Exception as err:  # noqa: BLE001 - a driver may raise anything

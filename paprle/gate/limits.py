@@ -331,5 +331,4 @@ def _find_share(group: Ints, box: Box) -> float:
 
 @compiled
 def _is_left_behind(box: Box, i: int) -> bool:
-    """Return whether the box keeps a joint from following a moving goal."""
     return box.dq_track[i] != 0.0 and not box.low[i] <= box.dq_track[i] <= box.high[i]

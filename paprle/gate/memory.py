@@ -184,7 +184,6 @@ def _find_classes(kind: Any, path: str) -> dict[str, tuple[Any, tuple[str, ...]]
 
 
 def _find_type(path: str) -> Any:
-    """Return the kernel type of an array or a tuple of them."""
     if path in _FIELDS:
         field = _FIELDS[path]
         return types.Array(ITEMS[field.block], len(field.shape), "C")

@@ -56,15 +56,11 @@ class Reference:
         self._times[:] = now, 0.0, math.nan, now
 
     def follow(self, q: Vec, dq: Vec, q_cmd: Vec, at: float, now: float) -> None:
-        """Go on to an instant ``now``, toward the newest set-point, meant for ``at``, [s].
+        """Go on to an instant ``now``, [s], toward the set-point of ``at``, [s].
 
-        Args:
-            q: Its positions, shape (n,), [rad]; those not finite pass unchanged.
-            dq: Its mean velocities, shape (n,), [rad/s]; zero where it leapt.
-            q_cmd: The command, shape (n,), [rad]; a joint held far off goes to the
-                set-point without prediction.
-            at: [s].
-            now: [s].
+        ``dq`` is the mean velocity since the last set-point, zero where it leapt.
+        Positions that are not finite pass unchanged, and a joint whose ``q_cmd`` is held
+        far off goes to the set-point without prediction.
         """
         follow_curve(
             self._curve,

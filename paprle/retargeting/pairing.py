@@ -189,7 +189,6 @@ class _PairingMaker:
         return found
 
     def _list_wishes(self) -> dict[str, tuple[str, list[str]]]:
-        """Return rule and leader limbs of each driven limb."""
         settings = self._settings
         if settings.limbs and settings.limb_map:
             self.problems.append(

@@ -274,7 +274,7 @@ class Retargeting:
         Args:
             sample: The sample that will engage.
             q_cmd: The robot's command, shape (n,), [rad].
-            choices: Source among ``slots`` by limb, -1: none; None: the first ones.
+            choices: Source by limb, -1: none; None: the first.
         """
         q, poses = self.find_start_poses(sample, q_cmd, choices)
         for searcher in self._searchers if poses else ():

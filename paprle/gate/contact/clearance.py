@@ -77,7 +77,6 @@ def measure_all(
 
 @inlined
 def _find_near(collision: Collision, travel: Vec, sync_stop_distance: Vec) -> int:
-    """Note the pairs that matter; return the nearest of them."""
     scene, blocks, measured = collision.scene, collision.blocks, collision.measured
     bodies, pairs, placed = scene.bodies, scene.pairs, measured.at_command
     one, two, keep = pairs.a, pairs.b, pairs.keep

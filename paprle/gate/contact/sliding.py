@@ -149,7 +149,6 @@ class Sliding:
 
 
 def _still_holds(seen: RememberedRow, c: Vec, rows: Vec, pairs: Ints) -> bool:
-    """Return whether a remembered row still holds at c, not seen anew."""
     way = float(np.abs(c - seen.at).max())
     if way >= _NEAR:
         return False

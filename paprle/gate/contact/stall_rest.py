@@ -143,7 +143,6 @@ def update_stall_timers(
 def _makes_headway(
     limits: Limits, motion: MotionState, box: Box, group: Ints, g: int, v: Vec
 ) -> bool:
-    """Return whether a limb is near its goal or still moving, if only aside."""
     # Near its goal the pace brings a limb to rest, and a hand that leans on a body is
     # drawn along it to where it is led, the more slowly the nearer. Farther away, a
     # limb whose farthest joint is moved, if only aside, may get free in the end.

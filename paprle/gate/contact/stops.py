@@ -252,7 +252,6 @@ def _check_to_meas(
 
 @inlined
 def _find_unchecked_time(collision: Collision, k: int, t: float) -> float:
-    """Return the periods for which a pair needs no check."""
     measured, scratch, ahead = collision.measured, collision.scratch, math.inf
     keep, distance = collision.scene.pairs.keep[k], measured.distance[k]
     is_lagging = measured.max_change_to_meas[k] > 0.0

@@ -38,7 +38,8 @@ def yield_to_refusal(
 ) -> bool:
     """Scale down the groups that cause a refusal.
 
-    For a pair, those that close it fastest, else all that move it; for a tool, its limb.
+    For a pair, those that close it fastest, else all that move it; for a tool, its
+    limb.
 
     Returns:
         Whether any group still does more than brake.

@@ -155,7 +155,6 @@ class AxesRule(LimbRule[AxesState]):
         return np.clip(np.where(np.isfinite(u), u, 0.0), -1.0, 1.0)
 
     def _choose(self, now: Matrix, steps: int, advice: Mapping[str, Advice]) -> Matrix:
-        """Return the matrix in use after some switches; 0: all axes rest."""
         said = advice.get(self._advisor) if self._advisor else None
         if not steps and has_modes(said) == now.is_advised:
             return now  # nearly always: in each tick at rest

@@ -189,7 +189,6 @@ def _look(R: Vec, cam: Vec, seen: Vec, R_wish: Vec) -> None:
 
 @inlined
 def _keep(R: Vec, out: Vec) -> None:
-    """Write a rotation, or that of a pose."""
     for a in range(3):
         for b in range(3):
             out[a, b] = R[a, b]
