@@ -59,7 +59,7 @@ class Reference:
         """Go on to an instant ``now``, [s], toward the set-point of ``at``, [s].
 
         ``dq`` is the mean velocity since the last set-point, zero where it leapt.
-        Positions that are not finite pass unchanged, and a joint whose ``q_cmd`` is held
+        Positions that are not finite pass unchanged; a joint whose ``q_cmd`` is held
         far off goes to the set-point without prediction.
         """
         follow_curve(

@@ -198,7 +198,7 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 
 @compiled
 def _turn_over(joints: Vec, j: int, half_turn: float) -> None:
-    """Turn a wrist over: exact where three axes meet from joint j on."""
+    """Turn a wrist over: exact where three axes meet from joint j on, else near."""
     joints[Q, j] += half_turn
     joints[Q, j + 1] = -joints[Q, j + 1]
     joints[Q, j + 2] -= half_turn
