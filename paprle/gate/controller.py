@@ -155,7 +155,7 @@ class GateController:
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the last command stood still, or sending failed."""
+        """Whether the last command stood still, or none can be sent."""
         is_moving = self._standstill.is_awaited or not self.gate.is_at_rest
         return not (is_moving and self._may_write)
 
