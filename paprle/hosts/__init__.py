@@ -1,4 +1,4 @@
-"""Hosts: one process a role, their start and end, live and on a virtual clock."""
+"""Hosts: one process per role, on live or virtual time."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ if TYPE_CHECKING:
 
 
 def check(resolved: Resolved) -> Rehearsal:
-    """Check what a start would refuse, opening nothing.
-
-    Args:
-        resolved: The config.
-
-    Returns:
-        What would drive what, and which devices would not open.
+    """Return the findings of a dry run, which opens nothing.
 
     Raises:
-        PaprleError: If the parts do not fit together; says why and what to do.
+        PaprleError: If the parts do not fit together.
     """
     from paprle.hosts.factories import add_view  # noqa: PLC0415 - keeps --help fast
     from paprle.hosts.plan import make_plan  # noqa: PLC0415 - heavy
@@ -37,9 +31,6 @@ def check(resolved: Resolved) -> Rehearsal:
 
 def run(resolved: Resolved) -> int:
     """Run a session to its end.
-
-    Args:
-        resolved: The config.
 
     Returns:
         The exit code, see ``paprle.hosts.exit_codes``.

@@ -1,9 +1,7 @@
-"""Records leaders alone: no robot, no gate, nothing that moves.
+"""Recording of leaders without a robot.
 
-What is written is an episode whose robot has no joints. The samples in it are those
-that a session would have accepted, as the devices gave them; ``leader=offline`` plays
-them on any robot. Leaders are told that a session follows them, so that those which
-nobody holds run.
+The episode holds the samples that a session would have accepted;
+``leader=offline`` plays them on any robot.
 """
 
 from __future__ import annotations
@@ -38,20 +36,10 @@ _NONE = "none"
 
 
 class Capture:
-    """Leaders that are recorded, tick by tick.
-
-    Attributes:
-        leaders: The leaders by name, opened by ``open``.
-        recorder: Writes the episode.
-        is_over: Nobody has anything more to say.
-    """
+    """Recorder of leaders, tick by tick, without a follower."""
 
     def __init__(self, resolved: Resolved, clock: Clock) -> None:
-        """Make it; nothing is opened.
-
-        Args:
-            resolved: The config; its follower and env are left alone.
-            clock: Monotonic time, [ns].
+        """Prepare the capture; nothing is opened.
 
         Raises:
             ConfigError: If there is no folder to write to.
@@ -85,7 +73,7 @@ class Capture:
         self.recorder = Recorder(resolved.record, layout, header, [self._ring])
 
     def open(self) -> None:
-        """Open all leaders; those that were are closed again if one cannot be.
+        """Open all leaders, or none.
 
         Raises:
             DeviceError: If one cannot be opened.
@@ -97,7 +85,7 @@ class Capture:
             stack.pop_all()
 
     def step(self) -> None:
-        """Take the leaders' newest samples, record them, and send feedback."""
+        """Record the newest samples and send feedback."""
         now_ns = self._clock()
         if self._log.begin_ns is None:
             self._log.begin(now_ns)
@@ -116,7 +104,7 @@ class Capture:
         self.recorder.step(now_ns)
 
     def close(self, reason: str) -> None:
-        """Let the leaders go and finish the episode."""
+        """Close the leaders and finish the episode."""
         for leader in self.leaders.values():
             leader.close()
         now_ns = self._clock()
@@ -126,7 +114,7 @@ class Capture:
         self.recorder.finish(reason, now_ns)
 
     def summarise(self) -> list[str]:
-        """Return the number and rate of each leader's samples, and those refused."""
+        """Return the number, rate and refused samples of each leader."""
         refused = Counter(self._samples.refused)
         told = []
         for name, arrivals in self._arrivals.items():
@@ -163,7 +151,7 @@ class Capture:
         self._log.events = []
 
     def _answer(self, now_ns: int) -> None:
-        """Send feedback: waiting until leaders ask to start, engaged from then on."""
+        """Send feedback: waiting until leaders ask to start, then engaged."""
         self._is_followed = self._is_followed or self._samples.asks_to_start
         told = Feedback(
             stamp_ns=now_ns,
@@ -176,14 +164,10 @@ class Capture:
 
 
 def capture(resolved: Resolved, has_ended: Callable[[], bool]) -> Capture:
-    """Record leaders until they end, time is up, or somebody ends it.
+    """Return the closed capture of leaders, recorded until one of the ends below.
 
-    Args:
-        resolved: The config; ``session.duration`` ends it, too.
-        has_ended: Whether somebody wants to end it; asked every tick.
-
-    Returns:
-        The capture, closed.
+    It ends with the leaders, after ``session.duration``, or once ``has_ended``, which
+    is called every tick, returns True.
 
     Raises:
         ConfigError: If it cannot be written.
@@ -219,7 +203,6 @@ def capture(resolved: Resolved, has_ended: Callable[[], bool]) -> Capture:
 
 
 def _make_header(resolved: Resolved, leader: LeaderInfo) -> dict[str, Any]:
-    """Return the header of a capture: the leader's config, and nobody's robot."""
     whole = resolved.to_dict()
     keys = ("leader", "leader_type", "leaders", "session", "record")
     return make_recording_header(

@@ -1,4 +1,4 @@
-"""Exit codes of a session; 128 + n: it ended by signal n."""
+"""Exit codes of a session; 128 + n: ended by signal n."""
 
 from __future__ import annotations
 

@@ -1,7 +1,6 @@
-"""The parts of a session that need no model of the robot: light, so roles start soon.
+"""Factories of session parts that need no robot model, compiled kernel or URDF.
 
-A role that moves nothing (a leader without motors, the recorder, the observer) imports
-no compiled kernels and reads no URDF: the session tells it what the robot is.
+Roles that move nothing start sooner with them.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ EVENT_ROOM = 2**16  # chosen: hundreds of events; a slow recorder loses ticks fi
 
 
 def make_payload(resolved: Resolved, robot: RobotInfo) -> dict[str, Any]:
-    """Return what every role of a session is given, as JSON values."""
+    """Return the payload of every role, as JSON values."""
     return {"config": resolved.to_dict(), "robot": robot_to_dict(robot)}
 
 
@@ -41,14 +40,7 @@ def read_payload(payload: Mapping[str, Any]) -> tuple[Resolved, RobotInfo]:
 
 
 def wait_for_others(role: Role) -> dict[str, Any] | None:
-    """Wait until those that a role begins after are ready.
-
-    Args:
-        role: A role with ``starts_after``.
-
-    Returns:
-        What they said, by name; None when the session gave up before.
-    """
+    """Return the ready reports of ``starts_after``; None if the session gave up."""
     told, _, _ = select.select([sys.stdin, role.fds["session_alive"]], [], [])
     line = sys.stdin.readline() if sys.stdin in told else ""
     said: dict[str, Any] | None = json.loads(line) if line else None
@@ -65,9 +57,9 @@ def make_leader(
 
     Args:
         resolved: The config.
-        clock: Its clock.
-        name: Its name; that of an only one is left out.
-        robot: What it will drive; None: nothing, or it is not known.
+        clock: Monotonic time, [ns].
+        name: Its name; omitted for a single leader.
+        robot: The robot that it drives; None if unknown.
 
     Returns:
         The leader.
@@ -90,32 +82,32 @@ def make_leaders(
     clock: Clock = time.monotonic_ns,
     robot: RobotInfo | None = None,
 ) -> dict[str, Leader]:
-    """Construct all leaders of the config by name, closed."""
+    """Construct all leaders by name, closed."""
     names = resolved.leaders
     return {name: make_leader(resolved, clock, name, robot) for name in names}
 
 
 def make_leader_info(resolved: Resolved, robot: RobotInfo) -> LeaderInfo:
-    """Return what the leaders of the config are together."""
+    """Return the combined info of all leaders."""
     made = make_leaders(resolved, robot=robot).items()
     return merge_leaders({name: leader.info for name, leader in made})
 
 
 def list_objects(resolved: Resolved) -> tuple[str, ...]:
-    """Return the names of the objects whose poses the follower may report."""
+    """Return the objects whose poses the follower may report."""
     env = resolved.env
     return env.objects if isinstance(env, FollowerSettings) else ()
 
 
 def list_placed(resolved: Resolved) -> tuple[str, ...]:
-    """Return the names of the objects that an operator may place at a page."""
+    """Return the objects that an operator may place at a page."""
     return resolved.session.objects
 
 
 def make_advisor(
     resolved: Resolved, robot: RobotInfo, name: str, clock: Clock = time.monotonic_ns
 ) -> Advisor:
-    """Construct an advisor of the config, closed."""
+    """Construct an advisor, closed."""
     config = list_named(resolved.advisors)[name]
     cameras = {
         camera: make_camera(resolved, camera, clock).info
@@ -129,14 +121,14 @@ def make_advisor(
 def make_camera(
     resolved: Resolved, name: str, clock: Clock = time.monotonic_ns
 ) -> Camera:
-    """Construct a camera of the config, closed."""
+    """Construct a camera, closed."""
     config = list_named(resolved.cameras)[name]
     made: Camera = load_factory(find_plugin("camera", config.type))(config, clock)
     return made
 
 
 def list_observers(resolved: Resolved) -> dict[str, Any]:
-    """Return the configs of the observers that are asked for, by name."""
+    """Return the configs of the requested observers, by name."""
     configs = {
         name: getattr(resolved.observers, name, None) for name in list_names("observer")
     }
@@ -144,7 +136,7 @@ def list_observers(resolved: Resolved) -> dict[str, Any]:
 
 
 def list_controls(resolved: Resolved) -> list[str]:
-    """Return the names of the observers that somebody may act with."""
+    """Return the names of the observers with controls."""
     return [
         name
         for name in list_observers(resolved)
@@ -153,16 +145,15 @@ def list_controls(resolved: Resolved) -> list[str]:
 
 
 def add_view(resolved: Resolved, *, is_asked: bool = False) -> Resolved:
-    """Return the config with a page of the session, where a person can see it.
+    """Return the config with a page of the session where one is needed and possible.
 
     Args:
         resolved: The config.
-        is_asked: The page was asked for: it needs no terminal.
+        is_asked: Add the page without a terminal, too.
 
     Returns:
-        The same config where it has a page already, where ``session.view`` is off,
-        where there is no such observer, and where nobody needs one: neither sits
-        anybody at a terminal, nor is a leader moved at the page.
+        The same config if it has a page, if ``session.view`` is off, or if nobody
+        needs a page: no terminal, and no leader that is moved there.
 
     Raises:
         ConfigError: If a leader is moved at the page and there is none.
@@ -193,7 +184,7 @@ def sees(observer: type[Observer]) -> bool:
 def make_observer(
     resolved: Resolved, robot: RobotInfo, name: str, clock: Clock = time.monotonic_ns
 ) -> Observer:
-    """Construct an observer of the config, closed."""
+    """Construct an observer, closed."""
     factory = load_factory(find_plugin("observer", name))
     made: Observer = factory(list_observers(resolved)[name], robot, clock)
     return made

@@ -1,8 +1,6 @@
-"""A live session: starts the roles, runs the tick on time, takes everything down.
+"""Live session: starts the roles, runs the tick and shuts down in order (K4).
 
-The order of shutdown (K4): brake to rest, let the leaders go, leave the follower by its
-policy, close the episode, close the recorder, let the observers go. Each step has a
-time-out and is taken even if the one before it failed.
+Each step of the shutdown has a time-out and runs even if the one before it failed.
 """
 
 from __future__ import annotations
@@ -65,12 +63,7 @@ _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class LiveSession:
-    """One run of a session with its processes.
-
-    Attributes:
-        plan: What it is made of.
-        core: Its state.
-    """
+    """One run of a session with its processes."""
 
     def __init__(self, plan: SessionPlan) -> None:
         self.plan = plan
@@ -123,11 +116,7 @@ class LiveSession:
         self._restarts = RestartWatch(self._children, self._tell, self._lost, resolved)
 
     def run(self) -> int:
-        """Run to the end.
-
-        Returns:
-            The exit code.
-        """
+        """Run to the end and return the exit code."""
         before = {number: signal.getsignal(number) for number in _SIGNALS}
         for number in _SIGNALS:
             signal.signal(number, self._take_signal)
@@ -156,7 +145,7 @@ class LiveSession:
         return self._find_exit_code()
 
     def _start(self) -> bool:
-        """Start every process; False when the operator gave up meanwhile."""
+        """Start every process; return False when the operator gave up."""
         children = self._children
         children.start(has_keys=self._operator.is_interactive)
         self._operator.forward_to(children.list_key_fds())
@@ -197,7 +186,6 @@ class LiveSession:
         return DeadlineLoop(self._settings.rate, turn=SESSION_TURN)
 
     def _step(self, now_ns: int, status: Record) -> Output:
-        """Run a tick on what is newest."""
         samples = [box.read() for box in self._samples]
         pages = self._desk.read()
         actions = self._presses.add(self._operator.actions, [*samples, *pages])
@@ -227,7 +215,7 @@ class LiveSession:
         self._post_feedback(output.feedback)
 
     def _post_feedback(self, feedback: Feedback) -> None:
-        """Write the feedback; anchors first, which change with each engaging alone."""
+        """Write the feedback, after the anchors if they changed."""
         anchors = self.core.motion.anchors
         if anchors is not None and anchors is not self._anchors:
             self._children.box("anchors").write(pack_anchors(anchors))
@@ -237,7 +225,7 @@ class LiveSession:
         )
 
     def _watch(self) -> None:
-        """Handle reports and deaths; raise SessionError if a death ends the session."""
+        """Handle reports and deaths; raise SessionError if one is fatal."""
         self._take_reports()
         self._recording.look(time.monotonic_ns())
         self._restarts.look(time.monotonic_ns())
@@ -248,7 +236,7 @@ class LiveSession:
                 self._lose(role.spec)
 
     def _lose(self, spec: RoleSpec) -> None:
-        """Handle the loss of a process; raise SessionError if it ends the session."""
+        """Handle the loss of a process; raise SessionError if it is fatal."""
         words = self._children.describe_death(spec.name)
         self._lost[spec.name] = words
         if spec.if_lost in {IfLost.WARN, IfLost.RESTART}:
@@ -272,7 +260,6 @@ class LiveSession:
         self._operator.add("quit")
 
     def _warn_of(self, spec: RoleSpec, words: str) -> None:
-        """Report a loss to the operator that does not end the session."""
         if spec.name == RECORDER:
             self._recording.lose(words, time.monotonic_ns())
         elif spec.if_lost is IfLost.RESTART:
@@ -281,7 +268,6 @@ class LiveSession:
             self._tell(words)
 
     def _take_reports(self) -> None:
-        """Pass on the recorder's reports, and the warnings of all roles."""
         self._children.poll()
         for warning in self._children.take_warnings():
             self._tell(warning)
@@ -293,7 +279,7 @@ class LiveSession:
         self._desk.pass_far_on(time.monotonic_ns())
 
     def _fail(self, err: Exception) -> None:
-        """Stop the robot and show what happened; the black box follows at rest."""
+        """Stop the robot and show the error; the black box is written at rest."""
         stop = self.core.make_last_setpoint(Request.STOP, time.monotonic_ns())
         self._children.box("setpoint").write(stop)
         self.core.end_reason = f"failed: {type(err).__name__}"
@@ -302,7 +288,7 @@ class LiveSession:
         print_line(self._trouble + what, is_error=True)
 
     def _take_thread_error(self, failure: threading.ExceptHookArgs) -> None:
-        """Let the tick fail of what a thread failed of (K2)."""
+        """Raise the error of a thread in the tick (K2)."""
         self._thread_error = failure.exc_value
 
     def _close(self) -> None:
@@ -335,7 +321,7 @@ class LiveSession:
             print_line(line)
 
     def _list_shutdown_steps(self) -> list[Callable[[], None]]:
-        """Return the steps, last row first (K4); last records before their reader."""
+        """Return the shutdown steps, last row first (K4)."""
         # The last record on a port is written before its reader ends.
         last_steps = {"setpoint": self._disarm, SESSION_RING: self._end_episode}
         steps: list[Callable[[], None]] = []
@@ -369,7 +355,7 @@ class LiveSession:
         self._children.box("setpoint").write(setpoint)
 
     def _join(self, spec: RoleSpec) -> None:
-        """End a role, and show why it failed if nobody has yet."""
+        """End a role and show an error that was not shown yet."""
         timeout = self._shutdown.give_time(spec)
         code = self._children.join(spec.name, timeout)
         was_ready = (spec.name, "ready") in {
@@ -387,7 +373,7 @@ class LiveSession:
             print_line(self._trouble, is_error=True)
 
     def _end_episode(self) -> None:
-        """Close an episode that the core could not: it failed, or the gate is gone."""
+        """Close an episode after the core failed or the gate is gone."""
         now_ns, episodes = time.monotonic_ns(), self.core.episodes
         episodes.events = []
         episodes.end(self.core.end_reason, now_ns)
@@ -399,7 +385,7 @@ class LiveSession:
             self._recording.take_event(event, now_ns)
 
     def _keep_black_box(self) -> None:
-        """Write the last states if anything failed while it ran."""
+        """Write the last states if anything failed."""
         if not self._trouble or self._black_box.is_empty:
             return
         reports = [report for _, report in self._children.reports]
@@ -408,7 +394,6 @@ class LiveSession:
         print_line(f"the last states are in '{path}'", is_error=True)
 
     def _tell(self, text: str) -> None:
-        """Show the operator a line that stays, at the terminal and on pages."""
         self._status_line.tell(text)
         self._desk.tell(text)
 
@@ -422,7 +407,7 @@ class LiveSession:
         return self._operator.actions.quit > 0
 
     def _take_signal(self, number: int, _frame: FrameType | None) -> None:
-        """The first asks to end cleanly, the second skips the park."""
+        """End cleanly at the first signal; skip the park at the second."""
         self._signal = self._signal or number
         self._operator.add("quit")
 

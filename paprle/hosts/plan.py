@@ -1,7 +1,7 @@
-"""From the resolved config to the parts of a session, without opening anything.
+"""Construction of a session's parts from the resolved config; opens nothing.
 
-The session and each of its child processes make their parts here, so that all of them
-see the same robot, the same leader and the same layouts.
+The session and its child processes use it, so that all see the same robot, leaders
+and layouts.
 """
 
 from __future__ import annotations
@@ -60,12 +60,10 @@ _GATE_RATE = 500.0  # [Hz] chosen: the quickest simulated follower, before it is
 
 @dataclass(frozen=True)
 class SessionPlan:
-    """The parts of a session; none of them is open.
+    """The parts of a session, none of them open.
 
     Attributes:
-        resolved: The config.
-        robot: The follower's model.
-        leaders: The leaders by name, closed; an only one is called ``ALONE``.
+        leaders: The leaders by name; a single one is called ``ALONE``.
         retargeting: The mapping from leaders to robot.
         layout: The records that cross process borders.
     """
@@ -78,18 +76,15 @@ class SessionPlan:
 
     @property
     def has_buttons(self) -> bool:
-        """Whether any leader has buttons of its own, or a page has them."""
+        """Whether a leader or a page has buttons."""
         return self.layout.leader.has_buttons or bool(list_controls(self.resolved))
 
     def make_core(self, *, session_id: int, is_interactive: bool) -> Core:
-        """Make the session's tick.
+        """Return the core before its first tick.
 
         Args:
-            session_id: Of the session, another one each time.
-            is_interactive: There is somebody who can clear a stop.
-
-        Returns:
-            The core, before its first tick.
+            session_id: A new number for each session.
+            is_interactive: An operator can clear a stop.
         """
         motion = Motion(
             self.robot,
@@ -108,7 +103,7 @@ class SessionPlan:
         )
 
     def check_space(self) -> None:
-        """Refuse a disk on which the planned recording would not fit.
+        """Check that the planned recording fits on the disk.
 
         Raises:
             ConfigError: If there is too little room; nothing has been started.
@@ -125,11 +120,11 @@ class SessionPlan:
             raise ConfigError(str(err)) from err
 
     def list_others(self) -> dict[str, dict[str, Any]]:
-        """Return the configs of those who watch and advise, by section and name."""
+        """Return the configs of observers, advisors and cameras."""
         return _list_others(self.resolved)
 
     def describe(self) -> str:
-        """Return a summary of what will drive what, in a few lines."""
+        """Return a summary of leaders and robot, in a few lines."""
         r = self.resolved
         record = r.record.dir or "nothing (set record.dir=FOLDER)"
         others = self.list_others().items()
@@ -158,7 +153,7 @@ class SessionPlan:
 def make_follower(
     resolved: Resolved, robot: RobotModel, clock: Clock = time.monotonic_ns
 ) -> Follower:
-    """Construct the follower of the config, closed."""
+    """Construct the follower, closed."""
     spec = find_plugin("follower", resolved.env_type)
     follower: Follower = load_factory(spec)(resolved.env, robot.info, clock)
     return follower
@@ -184,13 +179,10 @@ def make_robot(resolved: Resolved) -> RobotModel:
 
 
 def make_through(resolved: Resolved) -> RobotModel | None:
-    """Load the robot that ``retarget.through`` names.
-
-    Returns:
-        What stands for the leader's arms; None where they stand for themselves.
+    """Return the robot of ``retarget.through``, or None without one.
 
     Raises:
-        ConfigError: With everything that is wrong in its URDF and settings.
+        ConfigError: With all problems of its URDF and settings.
     """
     if resolved.through is None:
         return None
@@ -199,17 +191,10 @@ def make_through(resolved: Resolved) -> RobotModel | None:
 
 
 def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> SessionPlan:
-    """Check that the three fit together and construct what the session needs.
-
-    Args:
-        resolved: The config.
-        clock: The session's clock.
-
-    Returns:
-        The plan, nothing opened.
+    """Return the plan of a session, with nothing opened.
 
     Raises:
-        ConfigError: If they do not fit; lists all problems.
+        ConfigError: If leader, follower and env do not fit; lists all problems.
     """
     _check_solver(resolved)
     robot, through = make_robot(resolved), make_through(resolved)
@@ -251,7 +236,7 @@ def make_plan(resolved: Resolved, clock: Clock = time.monotonic_ns) -> SessionPl
 
 
 def _check_solver(resolved: Resolved) -> None:
-    """Raise MissingDependency, with the command to install it, for a missing solver."""
+    """Raise MissingDependency, with the install command, for a missing solver."""
     solver = resolved.gate.solver
     if find_spec(solver) is None:
         raise MissingDependency(
@@ -261,7 +246,7 @@ def _check_solver(resolved: Resolved) -> None:
 
 
 def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
-    """Return the section ``feedback``: its loop no quicker than the rates allow."""
+    """Return section ``feedback``, its loop limited by the devices' rates."""
     feedback: FeedbackSettings = resolved.feedback
     least = find_loop_delay(leader.rate, resolved.session.rate, find_rate(resolved))
     delay = max(feedback.rig.loop_delay, least)
@@ -269,7 +254,7 @@ def make_feedback(resolved: Resolved, leader: LeaderInfo) -> FeedbackSettings:
 
 
 def find_rate(resolved: Resolved) -> float:
-    """Return the follower's rate, which is the gate's, before it is open, [Hz]."""
+    """Return the rate of follower and gate, [Hz]."""
     env = resolved.env
     rate = env.rate if isinstance(env, FollowerSettings) else None
     return resolved.session.rate if rate is None else rate
@@ -278,7 +263,7 @@ def find_rate(resolved: Resolved) -> float:
 def _make_known_leaders(
     resolved: Resolved, clock: Clock, robot: RobotInfo
 ) -> dict[str, Leader]:
-    """Construct the leaders; files they cannot read are a refusal, none is open yet."""
+    """Construct the leaders; refuse files that they cannot read."""
     leaders = make_leaders(resolved, clock, robot)
     problems: list[str] = []
     for name, leader in leaders.items():
@@ -292,7 +277,6 @@ def _make_known_leaders(
 
 
 def _list_others(resolved: Resolved) -> dict[str, dict[str, Any]]:
-    """Return the configs of those who watch and advise, by section and name."""
     return {
         "observers": list_observers(resolved),
         "advisors": list_named(resolved.advisors),
@@ -301,7 +285,7 @@ def _list_others(resolved: Resolved) -> dict[str, dict[str, Any]]:
 
 
 def _check_others(resolved: Resolved, robot: RobotModel) -> None:
-    """Raise ConfigError for observers, advisors and cameras that could not start."""
+    """Raise ConfigError for observers, advisors or cameras that cannot start."""
     for what, who in _list_others(resolved).items():
         if who and what != "advisors" and resolved.session.clock != "wall":
             raise ConfigError(
@@ -317,7 +301,7 @@ def _check_others(resolved: Resolved, robot: RobotModel) -> None:
 
 
 def _check_placed(resolved: Resolved) -> None:
-    """Raise ConfigError for object names that are repeated, the env's, or invalid."""
+    """Raise ConfigError for names that are repeated, the env's, or invalid."""
     of_env = list_objects(resolved)
     known = [*of_env]
     for name in list_placed(resolved):
@@ -331,7 +315,7 @@ def _check_placed(resolved: Resolved) -> None:
 
 
 def _is_told(name: str, advisors: Collection[str]) -> bool:
-    """Return whether an object is named after an advisor of the config: ADVISOR.ID."""
+    """Return whether an object is named after an advisor: ADVISOR.ID."""
     advisor, _, number = name.rpartition(".")
     return advisor in advisors and number.isdecimal()
 
@@ -369,19 +353,18 @@ def _check_advice(resolved: Resolved) -> None:
 
 
 def _list_footage(resolved: Resolved) -> list[tuple[CameraInfo, Video]]:
-    """Return what the images are, and how they are coded, of all that is filmed."""
     configs = list_named(resolved.cameras)
     names = list_filmed(resolved)
     return [(make_camera(resolved, name).info, configs[name].video) for name in names]
 
 
 def _find_existing(folder: Path) -> Path:
-    """Return the folder, or the nearest one above that is there."""
+    """Return the folder, or its nearest existing parent."""
     return next(p for p in (folder, *folder.parents) if p.exists())
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot take recordings; leaves nothing behind."""
+    """Refuse a folder that cannot take recordings; leave nothing behind."""
     there = _find_existing(folder)
     try:
         tempfile.TemporaryFile(dir=there).close()

@@ -1,9 +1,7 @@
-"""Compile every kernel once, before anything is armed: the first run of an install.
+"""Compilation of all kernels before the first session (``make setup``).
 
-``make setup`` does it (``python -m paprle.hosts.precompile``), else the first session.
-The parts in ``PARTS`` are compiled by processes side by side, as many as there are
-cores, each into a cache folder of its own: Numba's is not made for two that write into
-the same file. Finished parts are kept when the work is interrupted.
+``PARTS`` are compiled in parallel processes, each with a cache folder of its own, as
+Numba's cache allows one writer per file. Finished parts survive an interruption.
 """
 
 from __future__ import annotations
@@ -81,7 +79,7 @@ def _compile_kinematics() -> None:
 
 
 def _run_briefly() -> None:
-    """Run a session, after what the leaders of others need to warm up."""
+    """Run a session after warming up the code of other leaders."""
     resolved = resolve(_SAMPLE)
     plan = make_plan(resolved)
     Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
@@ -91,7 +89,7 @@ def _run_briefly() -> None:
 
 @contextlib.contextmanager
 def _no_collecting() -> Iterator[None]:
-    """Collect no garbage meanwhile: measured, it is a fifth of the time to compile."""
+    """Disable garbage collection: measured, a fifth of the compile time."""
     was_collecting = gc.isenabled()
     gc.disable()
     try:
@@ -111,12 +109,9 @@ N_KERNELS = 20 if compiled.PIPELINES else 230
 
 
 def compile_once() -> None:
-    """Compile what a session runs, where this user's cache does not hold it yet.
+    """Compile all kernels that this user's cache lacks.
 
-    Kernels are the same for every robot, so a short session with any of them, in
-    virtual time, meets them all; those of other leaders while it warms up. The roles of
-    a live session then find them in the cache, and start at once instead of all
-    compiling the same.
+    The kernels are the same for every robot, so a short virtual session meets them all.
     """
     cache = Path(compiled.CACHE)
     done = cache / "complete"
@@ -138,18 +133,13 @@ def compile_once() -> None:
 
 @dataclass
 class _Helper:
-    """A process that compiles one part.
-
-    Attributes:
-        process: The process.
-        folder: Its cache.
-    """
+    """A process that compiles one part, and its cache folder."""
 
     process: subprocess.Popen[bytes]
     folder: Path
 
     def end(self, cache: Path) -> None:
-        """End it, if it goes on, and take over what it has compiled."""
+        """End the process and take over its kernels."""
         self.process.kill()
         self.process.wait()
         _take_over(self.folder, cache)
@@ -157,7 +147,6 @@ class _Helper:
 
 
 def _compile_beside(waiting: list[str], cache: Path, progress: _Progress) -> None:
-    """Compile parts, as many at a time as there are cores."""
     running: list[_Helper] = []
     try:
         while waiting or running:
@@ -174,7 +163,7 @@ def _compile_beside(waiting: list[str], cache: Path, progress: _Progress) -> Non
 
 
 def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
-    """Start a process on a part, with all that anybody has compiled so far."""
+    """Start a process on a part, with all kernels compiled so far."""
     folder = Path(tempfile.mkdtemp(prefix=_PART, dir=cache))
     for source in (cache, *(helper.folder for helper in running)):
         for path in _list_files(source):
@@ -193,7 +182,7 @@ def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
 
 
 def _take_over(source: Path, cache: Path) -> None:
-    """Move the kernels that a cache lacks there, each index after what it names."""
+    """Move missing kernels to the cache, each index after the files it names."""
     for index in source.rglob("*.nbi"):
         target = cache / index.relative_to(source)
         if target.exists():
@@ -205,7 +194,6 @@ def _take_over(source: Path, cache: Path) -> None:
 
 
 def _count_compiled(folders: Iterable[Path]) -> int:
-    """Return how many kernels any of these caches has."""
     return len(
         {
             path.relative_to(folder)
@@ -226,7 +214,7 @@ def _list_files(folder: Path) -> list[Path]:
 
 
 class _Progress:
-    """Progress of the compilation: a bar on a terminal, else a line now and then."""
+    """Progress bar on a terminal, else a line now and then."""
 
     def __init__(self, n_all: int) -> None:
         self._n_all = n_all
@@ -234,11 +222,7 @@ class _Progress:
         self._shown = (-1, 0.0)
 
     def show(self, n_done: int) -> None:
-        """Show the number of compiled kernels, if it is another one than before.
-
-        Args:
-            n_done: Kernels that are compiled.
-        """
+        """Show the number of compiled kernels, if it changed."""
         n, at = self._shown
         now = time.monotonic()
         if n_done == n or (not self._is_bar and now < at + _LINE_EVERY):
@@ -253,18 +237,14 @@ class _Progress:
             print_line(text)
 
     def close(self) -> None:
-        """Leave the terminal as it was."""
+        """Restore the terminal."""
         if self._is_bar:
             sys.stdout.write("\r\x1b[K")
             sys.stdout.flush()
 
 
 def main(words: list[str]) -> int:
-    """Compile one part, named, or all that is not compiled yet.
-
-    Returns:
-        The exit code.
-    """
+    """Compile the named part, or all that are missing; return the exit code."""
     if words:
         with _no_collecting():
             PARTS[words[0]]()

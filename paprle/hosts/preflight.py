@@ -1,4 +1,4 @@
-"""Checks before a start, which open nothing, and a list of what they cannot check."""
+"""Checks before a start, which open nothing."""
 
 from __future__ import annotations
 
@@ -20,9 +20,8 @@ class Rehearsal:
     """The findings of a dry run.
 
     Attributes:
-        told: The plan, notes for the operator, and what only a start can check; some
-            lines.
-        problems: Reasons for which a start would be refused.
+        told: The plan, notes, and a list of the checks that only a start can do.
+        problems: Reasons to refuse a start.
     """
 
     told: str
@@ -30,13 +29,10 @@ class Rehearsal:
 
 
 def check_start(plan: SessionPlan) -> None:
-    """Ask every device what would keep it from opening.
-
-    Args:
-        plan: Of the session.
+    """Check that every device could be opened, without opening it.
 
     Raises:
-        ConfigError: With everything that would; nothing was opened.
+        ConfigError: With all problems.
     """
     problems = find_problems(plan, _make_follower(plan))
     if problems:
@@ -44,25 +40,18 @@ def check_start(plan: SessionPlan) -> None:
 
 
 def rehearse(plan: SessionPlan) -> Rehearsal:
-    """Find all that can be found without opening anything.
-
-    Args:
-        plan: Of the session.
-
-    Returns:
-        What was found.
-    """
+    """Return the findings of a dry run, which opens nothing."""
     follower = _make_follower(plan)
     lines = [plan.describe(), *_list_notes(plan), *_list_unchecked(plan, follower)]
     return Rehearsal("\n".join(lines), tuple(find_problems(plan, follower)))
 
 
 def find_problems(plan: SessionPlan, follower: Follower | None) -> list[str]:
-    """Return what would keep devices from opening.
+    """Return the reasons why devices would not open.
 
     Args:
-        plan: Of the session.
-        follower: Closed; None where it is on another host.
+        plan: The session's plan.
+        follower: Closed; None if it is on another host.
     """
     problems = [text for one in plan.leaders.values() for text in one.preflight()]
     problems += _list_missing_packages(plan)
@@ -78,7 +67,6 @@ def find_problems(plan: SessionPlan, follower: Follower | None) -> list[str]:
 
 
 def _list_missing_packages(plan: SessionPlan) -> Iterator[str]:
-    """Yield a message for each package that a device of the session lacks."""
     resolved = plan.resolved
     used: list[tuple[Kind, str]] = [
         ("leader", one.type) for one in resolved.leaders.values()

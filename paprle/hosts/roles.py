@@ -1,8 +1,7 @@
-"""The processes of a session as a table, and what passes between them.
+"""Table of a session's processes and of the ports between them.
 
-Whatever is done to all processes (starting, watching, shutting down, documenting,
-killing them in a test) is a loop over ``list_roles``. Each comes after those that
-outlive it, so that the session shuts them down from the last row to the first (K4).
+Each process comes after those that outlive it; the session shuts them down from the
+last row to the first (K4).
 """
 
 from __future__ import annotations
@@ -60,15 +59,12 @@ class RoleSpec:
     """One process of a session.
 
     Attributes:
-        name: Its kind, and after a colon whose it is where there may be several.
-        module: What it runs.
-        reads: Ports it reads.
-        writes: Ports it writes.
-        if_lost: What the session does when it dies.
-        shutdown: How long it may take to end once told, [s].
-        starts_after: Roles that have to be ready before it begins. It is told what
-            they said then, and told of their end by a pipe ``<role>_alive``.
-        takes_keys: Keys of the terminal that are not the session's are passed to it.
+        name: Its kind, followed by a colon and the instance where there are several.
+        module: The module that it runs.
+        shutdown: Time limit for its end, [s].
+        starts_after: Roles that must be ready before it begins. It receives their
+            ready reports, and their end by a pipe ``<role>_alive``.
+        takes_keys: It receives the terminal's unbound keys.
     """
 
     name: str
@@ -82,14 +78,7 @@ class RoleSpec:
 
 
 def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
-    """Return the processes of a session; each after those that outlive it.
-
-    Args:
-        resolved: The config.
-
-    Returns:
-        A row a process; the session itself has none.
-    """
+    """Return the processes of a session, each after those that outlive it."""
     advice = [name_port(ADVICE, name) for name in list_named(resolved.advisors)]
     controls = list_controls(resolved)
     told = ("tick", "status", NEWS, *advice)
@@ -108,7 +97,7 @@ def list_roles(resolved: Resolved) -> tuple[RoleSpec, ...]:
 
 
 def make_gate_role(*, is_remote: bool) -> RoleSpec:
-    """Return the gate's row; of its stand-in where the gate is on another host."""
+    """Return the gate's row, or that of its stand-in for a remote gate."""
     return RoleSpec(
         name=GATE,
         module="paprle.hosts.two_hosts.remote_gate"
@@ -124,7 +113,7 @@ def make_gate_role(*, is_remote: bool) -> RoleSpec:
 
 
 def list_sights(resolved: Resolved) -> tuple[str, ...]:
-    """Return the ports that whoever is shown session and cameras reads."""
+    """Return the ports read by viewers of session and cameras."""
     frames = (name_port(FRAMES, camera) for camera in list_named(resolved.cameras))
     return ("tick", "status", *frames)
 
@@ -146,11 +135,7 @@ def _make_leader(name: str, resolved: Resolved, wishes: Sequence[str]) -> RoleSp
 def list_served(resolved: Resolved) -> tuple[RoleSpec, ...]:
     """Return the processes beside a gate that is served to another host.
 
-    Args:
-        resolved: The config there.
-
-    Returns:
-        The gate; its cameras too, where an observer sends what they see.
+    Cameras are among them if an observer sends their images.
     """
     gate = make_gate_role(is_remote=False)
     seeing = [
@@ -181,7 +166,7 @@ def _make_observer(name: str, told: Sequence[str], resolved: Resolved) -> RoleSp
 
 
 def list_filmed(resolved: Resolved) -> list[str]:
-    """Return the names of the cameras whose pictures are recorded."""
+    """Return the names of the recorded cameras."""
     return [
         name
         for name, config in list_named(resolved.cameras).items()
@@ -231,15 +216,7 @@ def _make_recorder(filmed: Sequence[str]) -> RoleSpec:
 
 
 def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
-    """Return what may pass between the session and its processes, by name.
-
-    Args:
-        layout: What crosses process borders.
-        leaders: Names of the leaders.
-
-    Returns:
-        The ports, not made.
-    """
+    """Return the ports between session and processes, by name, not made."""
     samples = {
         name_port("sample", name): Latest(own.sample)
         for name, own in zip(leaders, split_layout(layout), strict=True)
@@ -257,18 +234,11 @@ def list_ports(layout: Layout, leaders: tuple[str, ...]) -> dict[str, Port]:
 
 
 def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
-    """Return what cameras, advisors and observers with controls write, by name.
-
-    Args:
-        resolved: The config.
-        robot: The robot.
-
-    Returns:
-        The ports, not made.
+    """Return the ports of cameras, advisors and observers with controls, not made.
 
     Raises:
-        DeviceError: If one does not know what it will write.
-        MissingDependency: If a package is missing that it needs even to say so.
+        DeviceError: If one does not know its format.
+        MissingDependency: If it needs a missing package for that.
     """
     ports: dict[str, Port] = {}
     for name in list_named(resolved.cameras):
@@ -285,7 +255,7 @@ def list_named_ports(resolved: Resolved, robot: RobotInfo) -> dict[str, Port]:
 
 
 def list_gate_ports(layout: Layout) -> dict[str, Port]:
-    """Return what passes between a gate and whoever it serves, by name."""
+    """Return the ports between a gate and its client, by name."""
     return {
         "setpoint": Latest(layout.setpoint),
         "status": Latest(layout.status),

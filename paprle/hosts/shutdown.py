@@ -1,8 +1,7 @@
-"""Limits the time that each process of a session takes to end (K4).
+"""Time limits for the end of each process (K4).
 
-After Ctrl-C a session ends within 5 s, whichever of its processes stands still. A
-process that has been stopped (a debugger, SIGSTOP) cannot end by itself; it is killed.
-Time is kept for what writes recordings, and for a gate that brakes.
+After Ctrl-C a session ends within 5 s; a stopped process is killed. Time is reserved
+for writing recordings and for braking.
 """
 
 from __future__ import annotations
@@ -23,15 +22,10 @@ _LEAST = 0.3  # [s] chosen: any healthy process ends in that time
 
 
 class Shutdown:
-    """Gives each step of a session's end its time."""
+    """Timer of a session's end."""
 
     def __init__(self, children: Children, park_time: float) -> None:
-        """Begin.
-
-        Args:
-            children: The processes.
-            park_time: For going home, where that is asked for, [s].
-        """
+        """Start the timer; ``park_time`` is added for going home, [s]."""
         self._children, self._begin = children, time.monotonic()
         self._braking = _BRAKING + park_time
 
@@ -40,11 +34,7 @@ class Shutdown:
         return time.monotonic() - self._begin
 
     def find_status(self) -> Record | None:
-        """Return the gate's newest status; None when it is not worth waiting for it.
-
-        Returns:
-            None once the gate is gone or silent, or the time for braking is over.
-        """
+        """Return the gate's status; None if it is gone, silent or out of time."""
         status = self._children.box("status").read()
         is_late = self._elapsed > self._braking
         if status is None or is_late or not self._children.is_alive(GATE):
@@ -52,11 +42,7 @@ class Shutdown:
         return None if self._is_silent(status) else status
 
     def give_time(self, spec: RoleSpec) -> float:
-        """Return how long a process may take to end from now, [s].
-
-        Args:
-            spec: Its row.
-        """
+        """Return how long a process may take to end from now, [s]."""
         kind, _ = split_name(spec.name)
         if self._children.is_stopped(spec.name):
             return _STOPPED

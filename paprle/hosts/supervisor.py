@@ -1,4 +1,4 @@
-"""The child processes of a session: their memory, their pipes, start and shutdown."""
+"""The child processes of a session: memory, pipes, start and shutdown."""
 
 from __future__ import annotations
 
@@ -33,10 +33,8 @@ class Running:
     """A child process and the pipe whose end-of-file asks it to end.
 
     Attributes:
-        spec: Its row.
-        child: The process.
-        alive_fd: Write end that only this session holds. Closing it asks the role to
-            end, and so does the death of the session. Negative once it is closed.
+        alive_fd: Write end that only this session holds; its closing or the session's
+            death ends the role. Negative once it is closed.
     """
 
     spec: RoleSpec
@@ -45,13 +43,13 @@ class Running:
 
 
 class Children:
-    """Everything a session shares with its processes.
+    """The processes of a session and the ports that they share.
 
     Attributes:
         specs: Their rows, each after those that outlive it.
-        ports: What passes between them, by name.
-        running: Those started and not yet joined, by name.
-        reports: Their reports, newest last, with their name.
+        ports: Open ports, by name.
+        running: Processes started and not yet joined, by name.
+        reports: Reports with the role's name, newest last.
     """
 
     def __init__(
@@ -60,12 +58,12 @@ class Children:
         ports: Mapping[str, Port],
         payload: Mapping[str, Any],
     ) -> None:
-        """Make what is shared.
+        """Make the ports.
 
         Args:
             specs: Rows of the processes.
-            ports: What passes, by name; those that nobody reads or writes are ours.
-            payload: What each is given, beside its name.
+            ports: Ports by name; those that no role uses are the session's.
+            payload: Values given to each role, beside its name.
         """
         self.specs = tuple(specs)
         self.ports: dict[str, OpenPort] = make_ports(ports)
@@ -80,19 +78,19 @@ class Children:
         self._lives = {name: os.pipe() for name in sorted(awaited)}
 
     def box(self, port: str) -> Mailbox:
-        """Return a port where the newest wins."""
+        """Return a mailbox."""
         return cast(Mailbox, self.ports[port])
 
     def ring(self, port: str) -> Ring:
-        """Return a port that keeps the order."""
+        """Return a ring."""
         return cast(Ring, self.ports[port])
 
     def is_read(self, port: str) -> bool:
-        """Whether a process that runs reads this port."""
+        """Whether a running process reads this port."""
         return any(port in role.spec.reads for role in self.running.values())
 
     def start(self, *, has_keys: bool = False) -> None:
-        """Start all of them, those that others wait for first.
+        """Start all processes, those that others wait for first.
 
         Args:
             has_keys: There is a terminal whose keys may be passed on.
@@ -132,18 +130,15 @@ class Children:
         must_stop: Callable[[], bool],
         tell: Callable[[str], None],
     ) -> dict[str, Report]:
-        """Wait until all are ready, and raise once with everything that failed.
+        """Return the ready reports of all roles; incomplete if the operator gave up.
 
         Args:
-            timeout: How long each may take once it may begin, [s].
+            timeout: Limit for each from when it may begin, [s].
             must_stop: Whether the operator has given up.
-            tell: Shows the operator what keeps them waiting.
-
-        Returns:
-            What each said when it was ready; incomplete when the operator gave up.
+            tell: Shows the operator the reason for the wait.
 
         Raises:
-            StartRefused: If those that are not ready all said why they will not be.
+            StartRefused: If all those not ready gave a reason.
             SessionError: If any failed, died or took too long.
         """
         start = _Start(self.specs, timeout)
@@ -165,11 +160,7 @@ class Children:
         return start.ready
 
     def restart(self, name: str) -> None:
-        """Start a role again that nobody waits for; one that still runs is killed.
-
-        Args:
-            name: A role that has been ready before.
-        """
+        """Restart a role that was ready before; kill it if it still runs."""
         role = self.running.pop(name, None)
         if role is not None:
             if role.alive_fd >= 0:
@@ -190,7 +181,7 @@ class Children:
                 stdin.flush()
 
     def poll(self) -> list[tuple[str, Report]]:
-        """Take what they reported since the last call; never blocks."""
+        """Return the reports since the last call; never blocks."""
         taken = []
         for name, role in self.running.items():
             taken += [(name, report) for report in role.child.poll()]
@@ -205,17 +196,17 @@ class Children:
         return taken
 
     def take_warnings(self) -> list[str]:
-        """Return new non-fatal warnings of the roles; each is returned once."""
+        """Return the roles' new non-fatal warnings, each once."""
         taken, self._warnings = self._warnings, []
         return taken
 
     def take_far(self) -> list[Report]:
-        """Return new measurements of operators' hosts; each is returned once."""
+        """Return new measurements of operators' hosts, each once."""
         taken, self._far = self._far, []
         return taken
 
     def count_dropped(self) -> int:
-        """Return how many records found no room on their way to their reader."""
+        """Return the number of records dropped by full rings."""
         rings = [port for port in self.ports.values() if isinstance(port, Ring)]
         return sum(sum(ring.dropped.values()) for ring in rings)
 
@@ -225,13 +216,13 @@ class Children:
         return role is not None and role.child.is_alive
 
     def list_key_fds(self) -> list[int]:
-        """Return the inputs of the roles that take the operator's unbound keys."""
+        """Return the inputs of the roles that take unbound keys."""
         takers = [role for role in self.running.values() if role.spec.takes_keys]
         stdins = [role.child.process.stdin for role in takers]
         return [stdin.fileno() for stdin in stdins if stdin is not None]
 
     def describe_death(self, name: str) -> str:
-        """Return why a role died: its last error, if it reported one."""
+        """Return a role's cause of death, from its last error if any."""
         said = [
             report["message"]
             for who, report in self.reports
@@ -240,27 +231,19 @@ class Children:
         return f"{name}: the process ended: {said[-1] if said else 'it was killed'}"
 
     def close_pipe(self, name: str) -> None:
-        """Ask a role to end without waiting for it; ``join`` still has to wait."""
+        """Ask a role to end; ``join`` still has to wait."""
         role = self.running[name]
         if role.alive_fd >= 0:
             os.close(role.alive_fd)
             role.alive_fd = -1
 
     def is_stopped(self, name: str) -> bool:
-        """Whether a role has been stopped, by a signal or a debugger."""
+        """Whether a signal or a debugger has stopped a role."""
         role = self.running.get(name)
         return role is not None and role.child.is_stopped
 
     def join(self, name: str, timeout: float | None = None) -> int | None:
-        """End a role.
-
-        Args:
-            name: The role.
-            timeout: For how long to wait for it, [s]; None: as its row says.
-
-        Returns:
-            Its exit code; None when it had to be killed.
-        """
+        """End a role and return its exit code, None if killed; ``timeout`` in [s]."""
         if name not in self.running:
             return 0
         self.close_pipe(name)
@@ -272,12 +255,11 @@ class Children:
 
 
 class _Start:
-    """The start of the processes: those ready, those that failed, those still due.
+    """Start of the processes.
 
     Attributes:
-        ready: Reports of the processes that are ready, by name.
-        failures: Reasons why the others never will be, by name.
-        refused: Names of those that failed with a reason, not by a crash.
+        failures: Reasons of those that will never be ready, by name.
+        refused: Those that failed with a reason, not by a crash.
     """
 
     def __init__(self, specs: Iterable[RoleSpec], timeout: float) -> None:
@@ -288,7 +270,7 @@ class _Start:
         self._ends: dict[str, float] = {}
 
     def list_waiting(self) -> list[str]:
-        """Return who may still get ready: not those who wait for one that failed."""
+        """Return the roles that may still get ready."""
         return [
             spec.name
             for spec in self._specs
@@ -297,7 +279,6 @@ class _Start:
         ]
 
     def take_beginners(self) -> list[RoleSpec]:
-        """Return who may begin since the last call."""
         beginners = [
             spec
             for spec in self._specs
@@ -309,7 +290,6 @@ class _Start:
         return beginners
 
     def take(self, name: str, report: Report) -> None:
-        """Take a report."""
         if report["event"] == "ready":
             self.ready[name] = report
         elif report["event"] == "error":
@@ -317,7 +297,7 @@ class _Start:
             self.refused |= set() if "traceback" in report else {name}
 
     def judge(self, dead: Iterable[str]) -> None:
-        """Note who died without a word, and who takes too long."""
+        """Note roles that died without a report or take too long."""
         now = time.monotonic()
         waiting = set(self.list_waiting())
         for name in waiting & set(dead):

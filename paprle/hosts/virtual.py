@@ -1,7 +1,6 @@
 """Leaders, tick, gate and a simulated follower in one process, in lock-step.
 
-Time is a number that this loop advances, so a run is the same to the last bit every
-time: for tests, for comparing replays, for evaluating in a batch.
+The loop advances the time, so runs are bit-identical.
 """
 
 from __future__ import annotations
@@ -43,11 +42,7 @@ _LONGEST = 24 * 3600 * 10**9  # [ns] chosen: a run that never ends is a mistake
 
 
 class VirtualClock:
-    """Monotonic time that only moves when told to.
-
-    Attributes:
-        now_ns: The time, [ns].
-    """
+    """Monotonic time that the loop sets, [ns]."""
 
     def __init__(self) -> None:
         self.now_ns = 10**9
@@ -70,24 +65,19 @@ class ListRing:
         return True
 
     def drain(self) -> list[tuple[int, bytes]]:
-        """Return all records since the last call."""
+        """Return the records since the last call."""
         records, self._records = self._records, []
         return records
 
 
 class VirtualSession:
-    """A whole session on one virtual clock.
+    """A session on one virtual clock.
 
     Attributes:
-        core: The session's core, for its end reason.
-        recorder: The recorder, when there is one.
-        follower: The follower.
-        actions: What the operator asked for so far, beside the leaders' buttons.
-        status: What the gate says.
-        is_over: The session has come to its end.
+        actions: The operator's actions, without the leaders' buttons.
+        status: The gate's newest status.
         gate_ns: The gate's period, [ns].
-        next_tick_ns: When the session's next tick is, [ns]; ``next_gate_ns``: the
-            gate's next period.
+        next_tick_ns: Time of the next tick, [ns]; ``next_gate_ns``: of the gate's.
     """
 
     def __init__(
@@ -102,9 +92,9 @@ class VirtualSession:
 
         Args:
             resolved: The config.
-            say: Tells the operator a line.
-            has_operator: Somebody sets ``actions``, as the keys of a terminal do.
-            is_thrown_away: Nobody reads a recording that was not finished.
+            say: Shows the operator a line.
+            has_operator: The caller sets ``actions``.
+            is_thrown_away: An unfinished recording is not needed.
 
         Raises:
             ConfigError: If the parts do not fit, or one cannot be opened.
@@ -160,14 +150,14 @@ class VirtualSession:
         self.next_tick_ns = self.next_gate_ns = self.clock.now_ns
 
     def look(self) -> Sight | None:
-        """Return what the session did last; None before its first tick."""
+        """Return the newest sight; None before the first tick."""
         if self._newest is None:
             return None
         tick, status = self._newest
         return Sight(make_view(self.plan.layout, tick, status, self.clock.now_ns), {})
 
     def _open_devices(self) -> FollowerInfo:
-        """Open all devices; raise ConfigError if one refuses, or the robot is real."""
+        """Open devices; raise ConfigError for a refusal or a real robot."""
         env = self.plan.resolved.env_name
         try:
             info = self.follower.open()
@@ -214,7 +204,7 @@ class VirtualSession:
         return self.core.end_reason
 
     def step(self) -> None:
-        """Go on to the next tick, the gate's next period, or both."""
+        """Advance to the next tick, gate period, or both."""
         self.clock.now_ns = min(self.next_tick_ns, self.next_gate_ns)
         if self.clock.now_ns == self.next_tick_ns:
             self._setpoint, self.is_over = self._tick(self.status)
@@ -228,7 +218,7 @@ class VirtualSession:
 
     @property
     def was_left(self) -> bool:
-        """Whether the robot did not follow for most of the time."""
+        """Whether the robot did not follow most of the time."""
         return self._progress.was_left
 
     def _tick(self, status: Record) -> tuple[Record, bool]:
@@ -269,13 +259,11 @@ class VirtualSession:
         return output.setpoint, output.is_over
 
     def _say_warnings(self) -> None:
-        """Report the devices' warnings to the operator, as a live session does."""
         for name, device in (*self._name_devices(), ("gate", self.follower)):
             for text in device.take_warnings():
                 self._say(f"{name}: {text}")
 
     def _name_devices(self) -> list[tuple[str, Device]]:
-        """Return leaders and advisors under the names of their processes."""
         leaders = self.plan.leaders.items()
         named = [(name_port(LEADER, key), one) for key, one in leaders]
         advisors = self._advised.advisors.items()
@@ -291,7 +279,7 @@ class VirtualSession:
         self._ring.push(Stream.EVENT, json.dumps(event).encode())
 
     def close(self) -> None:
-        """Close the devices, and the recording."""
+        """Close the devices and the recording."""
         self._say_warnings()
         for name, device in self._name_devices():
             device.close()

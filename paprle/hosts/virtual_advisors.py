@@ -1,4 +1,4 @@
-"""Advisors on a virtual clock: asked in lock-step, heard by the next tick."""
+"""Advisors on a virtual clock, in lock-step."""
 
 from __future__ import annotations
 
@@ -12,11 +12,7 @@ from paprle.ipc.records import Layout, Record
 
 
 class Advised:
-    """The advisors of a session that is one process; they see no images.
-
-    Attributes:
-        advisors: Each advisor by its name.
-    """
+    """The advisors of a session in one process; they see no images."""
 
     def __init__(
         self, resolved: Resolved, robot: RobotInfo, layout: Layout, clock: Clock
@@ -31,7 +27,7 @@ class Advised:
         self._said: dict[str, Record] = {}
 
     def open(self) -> None:
-        """Open all of them."""
+        """Open all advisors."""
         for advisor in self.advisors.values():
             advisor.open()
 
@@ -44,7 +40,7 @@ class Advised:
         }
 
     def step(self, tick: Record, status: Record) -> None:
-        """Ask those who are due."""
+        """Ask the advisors that are due."""
         now_ns = self._clock()
         due = [name for name, at_ns in self._due_ns.items() if now_ns >= at_ns]
         if not due:

@@ -1,1 +1,1 @@
-"""Information for the operator and requests from the operator, beside the tick."""
+"""Information for the operator and requests from the operator."""

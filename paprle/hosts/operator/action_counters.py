@@ -1,8 +1,4 @@
-"""The operator's actions from every source, as one set of counters.
-
-Terminal, signals, pages and each leader's own buttons count what was asked for; the
-tick sees the sums, and does not know who pressed.
-"""
+"""Counters of the operator's actions, summed over all sources."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ _NOTHING = Actions()
 
 
 class Presses:
-    """Counts the requests of leaders and pages since each was first received."""
+    """Counters of leaders' and pages' requests since the first record of each."""
 
     def __init__(self, n_sources: int) -> None:
         self._first: list[tuple[int, ...] | None] = [None] * n_sources
@@ -24,14 +20,11 @@ class Presses:
         self._pressed = [_NOTHING] * n_sources
 
     def add(self, actions: Actions, samples: Sequence[Record | None]) -> Actions:
-        """Return actions of other sources with those of leaders and pages.
+        """Return the sums of all sources; no counter ever falls.
 
         Args:
             actions: Counters of all other sources.
-            samples: Newest record of each of them, None before its first.
-
-        Returns:
-            The sums; no counter ever falls.
+            samples: Newest record of each leader and page, None before its first.
         """
         for i, record in enumerate(samples):
             if record is not None:

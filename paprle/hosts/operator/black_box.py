@@ -1,6 +1,6 @@
-"""The last seconds of a session, kept in memory and written when it fails.
+"""Black box: the last seconds of a session, written when it fails.
 
-They go to the folder of the recordings, or to the user's cache folder.
+The file goes to the folder of the recordings, or to the user's cache folder.
 """
 
 from __future__ import annotations
@@ -27,16 +27,16 @@ class BlackBox:
 
     @property
     def is_empty(self) -> bool:
-        """Nothing has happened yet."""
+        """Whether no tick was added."""
         return not self._ticks
 
     def add(self, tick: Record, status: Record) -> None:
-        """Remember one tick."""
+        """Add one tick."""
         self._ticks.append(tick.copy())
         self._statuses.append(status)
 
     def write(self, text: str) -> Path:
-        """Write everything remembered and why, and return where."""
+        """Write the ticks and the reason; return the path."""
         cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
         folder = Path(self._folder or Path(cache) / "paprle")
         folder.mkdir(parents=True, exist_ok=True)

@@ -10,7 +10,7 @@ from paprle.reconstruction.mirror_quality import LinkQuality
 
 
 class LinkWatch:
-    """Looks at the gate's statuses as they arrive, where they cross a link."""
+    """Monitor of gate statuses that cross a link."""
 
     def __init__(self, resolved: Resolved, status: Mailbox) -> None:
         self._status = status
@@ -18,7 +18,7 @@ class LinkWatch:
         self._quality = LinkQuality(resolved.gate.stale_after)
 
     def describe(self) -> str:
-        """Return how the link is, in words; empty without one."""
+        """Return the link's state in words; empty without a link."""
         status = self._status.read() if self._is_afar else None
         if status is not None:
             used_ns = int(status["setpoint_ns"])

@@ -1,8 +1,4 @@
-"""The session's text for observers, beside the tick, some times a second.
-
-Records carry the robot's state. The lines that the operator reads at the terminal, and
-the list of episodes, are words, and pass as one text.
-"""
+"""Session texts for observers: operator messages and the list of episodes."""
 
 from __future__ import annotations
 
@@ -23,26 +19,25 @@ NEWS_DTYPE = np.dtype([("text", f"S{_N_BYTES}")])
 
 
 class News:
-    """Keeps what was told, and writes it with what is newest."""
+    """Writer of messages and the newest values to a mailbox."""
 
     def __init__(self, box: Mailbox) -> None:
-        """Make it; ``box`` is where observers read it."""
         self._box = box
         self._told: deque[tuple[int, str]] = deque(maxlen=_N_TOLD)
         self._n_told = 0
         self._last = b""
 
     def tell(self, text: str) -> None:
-        """Keep a line; safe from any thread."""
+        """Add a line; thread-safe."""
         self._n_told += 1
         self._told.append((self._n_told, text))
 
     def write(self, values: Mapping[str, Any], episodes: list[dict[str, Any]]) -> None:
-        """Let observers read these; what is too long gives way, the oldest first.
+        """Write values and episodes; drop the oldest where they do not fit.
 
         Args:
-            values: What is newest, as JSON has it.
-            episodes: What was recorded so far, the newest last.
+            values: The newest values, as JSON.
+            episodes: The recorded episodes, the newest last.
         """
         told, listed = list(self._told), episodes[-_N_EPISODES:]
         while True:
@@ -57,6 +52,6 @@ class News:
 
 
 def read_news(record: Record) -> dict[str, Any]:
-    """Return what was written."""
+    """Return the content of a record."""
     values: dict[str, Any] = json.loads(record["text"].item())
     return values

@@ -1,4 +1,4 @@
-"""Text exchanged between a session and its pages, beside the tick."""
+"""Exchange of text between a session and its pages."""
 
 from __future__ import annotations
 
@@ -27,19 +27,11 @@ _PLACES = {name: place for place, name in enumerate(ErrorRow._fields)}
 
 
 class Desk:
-    """Posts the terminal's texts to the pages, and takes what is asked for there."""
+    """Bridge that posts the operator's texts to pages and reads their requests."""
 
     def __init__(
         self, children: Children, plan: SessionPlan, core: Core, progress: Progress
     ) -> None:
-        """Make it.
-
-        Args:
-            children: Where the pages are.
-            plan: What the session is made of.
-            core: Its state.
-            progress: What is said at the terminal.
-        """
         self._children, self._core, self._progress = children, core, progress
         self._pages = [
             children.box(name_port(WISHES, name))
@@ -54,11 +46,11 @@ class Desk:
         self._streams: dict[str, dict[str, int]] = {}
 
     def read(self) -> list[Record | None]:
-        """Return what is asked for at each page; cheap, for every tick."""
+        """Return the requests of each page; cheap enough for every tick."""
         return [page.read() for page in self._pages]
 
     def obey(self, pages: Sequence[Record | None]) -> None:
-        """Hold the limbs that any page holds; note the objects that one has placed."""
+        """Hold the limbs that a page holds; note the objects that one has placed."""
         said = [page for page in pages if page is not None]
         held = map(find_held, said)
         self._core.motion.following.drivers.hold(frozenset().union(*held))
@@ -69,11 +61,11 @@ class Desk:
             self._core.place(placed)
 
     def tell(self, text: str) -> None:
-        """Let pages show a line that stays."""
+        """Post a persistent line to the pages."""
         self._news.tell(text)
 
     def pass_far_on(self, now_ns: int) -> None:
-        """Record what operators' hosts far away measured, and keep it for pages."""
+        """Record the measurements of remote operators and keep them for pages."""
         for told in self._children.take_far():
             event = json.dumps({**told, "t_ns": now_ns}).encode()
             self._children.ring(SESSION_RING).push(Stream.EVENT, event)
@@ -87,13 +79,13 @@ class Desk:
         lost: Collection[str],
         n_overruns: int,
     ) -> None:
-        """Post the newest state to the pages, and take texts that were typed there.
+        """Post the newest state to the pages, and take the texts typed there.
 
         Args:
-            recording: How the recording goes; empty when nothing is being recorded.
-            episodes: What was recorded so far, the newest last.
-            lost: Names of processes that are lost.
-            n_overruns: Deadlines missed so far.
+            recording: State of the recording; empty without one.
+            episodes: The recorded episodes, the newest last.
+            lost: Names of lost processes.
+            n_overruns: Missed deadlines.
         """
         self._take_texts()
         if self._children.is_read(NEWS):
@@ -103,7 +95,6 @@ class Desk:
             self._news.write(told, episodes)
 
     def _describe(self) -> dict[str, Any]:
-        """Return the session's state for pages; ``note`` is what to know or do next."""
         core, episodes = self._core, self._core.episodes
         begin_ns = episodes.begin_ns
         return {
@@ -125,7 +116,7 @@ class Desk:
         }
 
     def _describe_far(self) -> dict[str, str]:
-        """Return the distances of hand, robot and picture, for a leader far away."""
+        """Return the distances between hand, robot and picture."""
         since_ns = self._core.now_ns - _RECENT_NS
         rows = [row for row in self._far if row[0] > since_ns]
 
@@ -136,7 +127,7 @@ class Desk:
         return describe_errors(find, self._streams)
 
     def _take_texts(self) -> None:
-        """Take notes that were given at a page; a task, once nothing moves."""
+        """Take notes at any time, tasks only while nothing moves."""
         for i, record in enumerate(self.read()):
             if record is None:
                 continue
@@ -146,14 +137,12 @@ class Desk:
                 self._progress.take_task(unpack_wishes(record).task)
 
     def _is_new(self, page: int, counter: str, record: Record) -> bool:
-        """Whether a page counted a text that was not taken yet."""
         n, before = int(record[counter]), self._n_taken.get((page, counter), 0)
         self._n_taken[page, counter] = n
         return n != before
 
 
 def _describe_leader(plan: SessionPlan) -> dict[str, Any]:
-    """Return how it is begun, what is moved at a page, and whether poses are kept."""
     at_page = [one.info for one in plan.leaders.values() if one.is_at_page]
     limbs = [limb.name for limb in plan.robot.info.limbs]
     hands = {limb for info in at_page for limb in info.limbs}

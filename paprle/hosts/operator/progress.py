@@ -1,4 +1,4 @@
-"""The progress and the summary of a session, in words for the operator."""
+"""Progress and summary of a session, in words for the operator."""
 
 from __future__ import annotations
 
@@ -23,23 +23,15 @@ _BETWEEN = {SessionState.RESETTING, SessionState.WAITING}
 
 
 class Progress:
-    """Composes the operator's texts and judges the tracking, beside the tick.
+    """Composer of the operator's texts and judge of the tracking.
 
     Attributes:
-        is_behind: A limb is so far from where it is asked to be that its operator
-            should wait for it.
+        is_behind: A limb is so far from its target that the operator should wait.
     """
 
     def __init__(
         self, core: Core, plan: SessionPlan, operator: Operator | None
     ) -> None:
-        """Prepare.
-
-        Args:
-            core: The session.
-            plan: What it is made of.
-            operator: Whoever types tasks and notes; None: nobody.
-        """
         self._core, self._plan, self._settings = core, plan, plan.resolved.session
         self._task = plan.resolved.record.task
         self.tracking = TrackingWatch(make_classifier(plan))
@@ -54,27 +46,21 @@ class Progress:
 
     @property
     def attention(self) -> Callable[[], str] | None:
-        """The finder of what needs the operator's attention; None: nothing may ring."""
+        """Finder of reasons to alert the operator; None if alerts are off."""
         return self._find_attention if self._settings.bell else None
 
     @property
     def was_left(self) -> bool:
-        """Whether nobody held the leader, and the robot did not follow it for most."""
+        """Whether a leader without a human was not followed most of the time."""
         is_most = self.tracking.session.is_most
         return is_most and not self._plan.layout.leader.is_human
 
     def note(self, tick: Record, status: Record) -> bool:
-        """Keep the numbers of a tick that is to be judged.
-
-        It is called in the tick's thread, unlike all else.
-
-        Returns:
-            Whether it is.
-        """
+        """Keep the numbers of a tick, in its thread; return whether it is judged."""
         return self.tracking.note(self._core, tick, status)
 
     def look(self) -> None:
-        """Find what keeps the robot from where it is asked to be, and count it."""
+        """Find and count the causes that keep the robot from its target."""
         self.tracking.update(self._core)
         newest = self.tracking.newest.findings
         causes = {one.limb: one.cause for one in newest if one.limb}
@@ -99,17 +85,14 @@ class Progress:
         width: int,
         link: str = "",
     ) -> str:
-        """Return one line on how the session goes and what to do next.
+        """Return the status line: the session's state, then a note or the next action.
 
         Args:
-            n_overruns: Deadlines missed so far.
-            recording: How the recording goes; empty when nothing is being recorded.
-            lost: Names of processes that are lost.
-            width: How long the line may be; counts and then the task give way.
-            link: How the link is to a robot on another host; empty: it is here.
-
-        Returns:
-            The line: its first word is the session's state, then what to know or do.
+            n_overruns: Missed deadlines.
+            recording: State of the recording; empty without one.
+            lost: Names of lost processes.
+            width: Maximum length; counts and then the task are cut.
+            link: State of the link; empty for a local robot.
         """
         self.look()
         if self._operator is not None and self._operator.draft is not None:
@@ -147,12 +130,12 @@ class Progress:
 
     @property
     def shortfalls(self) -> list[str]:
-        """Reasons why the robot is not where the hand is, as of the last look."""
+        """Reasons why the robot is not at its target, as of the last look."""
         return [str(one) for one in self.tracking.newest.findings]
 
     @property
     def standing(self) -> list[str]:
-        """Which limbs stand although they are asked to move, and why, likewise."""
+        """Limbs that stand although asked to move, with the cause."""
         return [str(one) for one in self._standing.newest]
 
     @property
@@ -162,18 +145,15 @@ class Progress:
 
     @property
     def cuts(self) -> list[str]:
-        """Shares of the motion asked for that are cut, with the joint, likewise."""
+        """Shares of the requested motion that are cut, with the joint."""
         return [str(one) for one in self.tracking.newest.cuts]
 
     def summarise(self, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
-        """Yield a summary of the session, in a few lines.
+        """Yield a summary of the session, line by line.
 
         Args:
-            n_overruns: Deadlines missed.
-            recording: The recorder's last report; empty when there is none.
-
-        Yields:
-            The lines.
+            n_overruns: Missed deadlines.
+            recording: The recorder's last report; empty without one.
         """
         core = self._core
         self.tracking.update(core)
@@ -207,12 +187,12 @@ class Progress:
 
     @property
     def number(self) -> str:
-        """Which episode it is, of how many."""
+        """The episode's number and the number of episodes."""
         limit, number = self._settings.episodes, self._core.episodes.n_kept + 1
         return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
 
     def _name_drivers(self) -> str:
-        """Return which of several leaders drive; empty where there is one alone."""
+        """Return the driving leaders; empty for a single leader."""
         leaders = self._core.leaders
         if len(leaders.names) < 2:
             return ""
@@ -249,13 +229,13 @@ class Progress:
         self._core.episodes.task = task
 
     def take_note(self, text: str) -> None:
-        """Take a note on the open episode, else on the last one."""
+        """Add a note to the open episode, else to the last one."""
         if text:
             self._core.episodes.notes.append(text)
 
 
 def _describe_time(core: Core, settings: SessionSettings) -> str:
-    """Return how long the episode lasts, or the time to set the scene up again."""
+    """Return the episode's duration or the time left to set up the scene."""
     episodes = core.episodes
     if episodes.begin_ns is not None:
         return _measure(core.now_ns - episodes.begin_ns, settings.duration)
@@ -275,13 +255,12 @@ def _clock(seconds: float) -> str:
 
 
 def _count_failed(recording: dict[str, Any]) -> int:
-    """Return of how many episodes the recording lacks something."""
     failures = recording.get("failures", ())
     return len({text.partition(":")[0] for text in failures})
 
 
 def _count(core: Core, n_failed: int) -> str:
-    """Return what became of the episodes; kept are those whose recording is whole."""
+    """Return the counts of episodes; kept are those whose recording is whole."""
     fates, outcomes = core.episodes.fates, core.episodes.outcomes
     if not core.episodes.number:
         return ""
@@ -298,7 +277,6 @@ def _count(core: Core, n_failed: int) -> str:
 
 
 def _list_samples(core: Core) -> Iterator[str]:
-    """Yield the counts of refused samples and of unwrapped turns, if there are any."""
     if core.leaders.refused:
         refused = sorted(core.leaders.refused.items())
         told = ", ".join(f"{name} {n}" for name, n in refused)
@@ -325,6 +303,6 @@ def _list_recordings(recording: dict[str, Any]) -> Iterator[str]:
 
 
 def list_remedies(recording: dict[str, Any]) -> Iterator[str]:
-    """Yield, per failed recording, the command that saves what is on disk."""
+    """Yield the recovery command of each failed recording."""
     for path in recording.get("broken", ()):
         yield f"save what is on disk with: paprle recover {shlex.quote(path)}"

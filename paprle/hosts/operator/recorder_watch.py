@@ -1,8 +1,7 @@
-"""Watches that what is recorded is taken and written, and counts what was lost.
+"""Watchdog of the recorder, which counts lost records.
 
-A recorder that hangs (a stopped process, a disk that does not answer) neither dies nor
-reports. It shows in its ring: records wait, and none is taken. The episode that a fault
-falls into is cut there; the next one gets a recorder that works.
+A recorder that hangs neither dies nor reports: its ring fills and is not read. The
+open episode is cut there; the next one gets a new recorder.
 """
 
 from __future__ import annotations
@@ -30,24 +29,17 @@ HUNG_WORDS = "the recorder stands still (does its disk answer?)"
 
 
 class RecorderWatch:
-    """Knows how the recording goes.
+    """Monitor of the recording.
 
     Attributes:
-        losses: What is missing of the recording and why, a line an episode.
-        warning: What the recorder last warned of; may be empty.
-        broken: Files of recordings that failed and can be recovered; known at the end.
+        losses: Missing data and its cause, one line per episode.
+        warning: The recorder's last warning; may be empty.
+        broken: Failed recordings that can be recovered; set at the end.
     """
 
     def __init__(
         self, children: Children, tell: Callable[[str], None], *, is_asked: bool
     ) -> None:
-        """Begin to watch.
-
-        Args:
-            children: Where the recorder runs.
-            tell: Shows the operator a line that stays.
-            is_asked: There is to be a recording.
-        """
         self.losses: list[str] = []
         self.warning = ""
         self.broken: list[str] = []
@@ -71,11 +63,7 @@ class RecorderWatch:
         self._facts: dict[str, dict[str, Any]] = {}  # likewise
 
     def look(self, now_ns: int) -> None:
-        """Look whether records are taken, a few times a second.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-        """
+        """Check a few times a second that records are read; time in [ns]."""
         if not self._is_asked or now_ns - self._looked_ns < _PERIOD_NS:
             return
         self._looked_ns = now_ns
@@ -94,12 +82,7 @@ class RecorderWatch:
             self._fail(HUNG_WORDS, self._moved_ns)
 
     def take_report(self, report: dict[str, Any], now_ns: int) -> None:
-        """Take a report of the recorder.
-
-        Args:
-            report: A report of its role.
-            now_ns: Monotonic time, [ns].
-        """
+        """Take a report of the recorder; monotonic time in [ns]."""
         if report["event"] == "ready":
             self._is_ready, self._moved_ns = True, now_ns
         if report["event"] != "recording":
@@ -124,12 +107,7 @@ class RecorderWatch:
         self.warning = warning
 
     def take_event(self, event: dict[str, Any], now_ns: int) -> None:
-        """Take an event of an episode that the recorder receives too.
-
-        Args:
-            event: An event of the session.
-            now_ns: Monotonic time, [ns].
-        """
+        """Take an event of the session; monotonic time in [ns]."""
         if not self._is_asked:
             return
         if event["event"] == events.BEGIN:
@@ -142,18 +120,13 @@ class RecorderWatch:
             self._ended.append(self._episode)
 
     def lose(self, words: str, now_ns: int) -> None:
-        """Note that the recorder is gone.
-
-        Args:
-            words: Of what it died.
-            now_ns: Monotonic time, [ns].
-        """
+        """Note the recorder's death and its cause; time in [ns]."""
         self._fail(words, now_ns)
         self._is_dead, self._is_hung = True, False
         self._keep_pending()
 
     def finish(self, now_ns: int) -> None:
-        """Take stock when the recorder is gone, as it should be or not."""
+        """Find the losses once the recorder is gone."""
         self._cut(now_ns)
         if self._is_hung and not self._is_dead:
             self._go_on()  # it ended by itself, and so has written what waited
@@ -165,7 +138,7 @@ class RecorderWatch:
         self._find_broken()
 
     def describe(self) -> str:
-        """Return its state in a word or two; empty when nothing is being recorded."""
+        """Return its state in a few words; empty without a recording."""
         if not self._is_asked:
             return ""
         if self._fault or self._is_dead:
@@ -176,7 +149,7 @@ class RecorderWatch:
         return "" if self._begin_ns is None else "REC"
 
     def summarise(self) -> dict[str, Any]:
-        """Return what the summary of a session shows of its recording."""
+        """Return the recording's part of the session summary."""
         return {
             "episodes": list(self._marks),
             "marks": list(self._marks.values()),
@@ -186,7 +159,7 @@ class RecorderWatch:
         }
 
     def list_episodes(self) -> list[dict[str, Any]]:
-        """Return what was written, as JSON has it, the newest last."""
+        """Return the recorded episodes as JSON, the newest last."""
         facts = self._facts
         return [
             {"path": path, "mark": mark, **facts.get(path, {})}
@@ -194,20 +167,19 @@ class RecorderWatch:
         ]
 
     def _fail(self, words: str, since_ns: int) -> None:
-        """Begin a fault, unless one goes on already."""
         if not self._fault:
             self._fault, self._fault_ns = words, since_ns
         self._tell(f"RECORDING FAILED: {words}")
 
     def _go_on(self) -> None:
-        """End a standstill: what waited has been taken, and nothing is lost."""
+        """End a standstill, of which nothing is lost."""
         if self._is_hung:
             self._is_hung, self._fault = False, ""
             self._pending.clear()
             self._tell("recording: the recorder goes on; nothing that waited is lost")
 
     def _cut(self, now_ns: int) -> None:
-        """Note what the open episode lacks; of a standstill it may still be written."""
+        """Note the open episode's losses; a hung recorder may still write."""
         if not self._fault or self._begin_ns is None:
             return
         since_ns = max(self._fault_ns, self._begin_ns)
@@ -222,7 +194,7 @@ class RecorderWatch:
             self._keep_pending()
 
     def _find_broken(self) -> None:
-        """Find files to recover; a disk that does not answer holds up nothing."""
+        """Find recoverable files without waiting for a hung disk."""
         left = [Path(path) for path in self._opened if path not in self._marks]
 
         def look() -> None:
@@ -243,7 +215,6 @@ class RecorderWatch:
         self._pending = {}
 
     def _restart(self, now_ns: int) -> None:
-        """Start a recorder in place of one that is gone or hangs."""
         if self._retried == self._episode:
             return
         self._retried = self._episode

@@ -1,8 +1,7 @@
-"""Watches that cameras and observers with controls live, and starts them again.
+"""Watchdog that restarts cameras and observers with controls.
 
-A process that was killed or hangs cannot take back its last image: the session does, so
-that nobody takes it for the newest. It reports missing images before it declares a
-hang; whoever reads them has seen that by then (``newest_images``).
+It takes back the last image of a process that was killed or hangs, and reports
+missing images before it declares a hang (``newest_images``).
 """
 
 from __future__ import annotations
@@ -32,17 +31,7 @@ _LONGEST_NS = 30_000_000_000  # [ns] chosen: one that dies at once, again and ag
 
 @dataclass
 class _Seen:
-    """The last known state of a process; times in [ns].
-
-    Attributes:
-        port: The port that it writes.
-        period_ns: Between two images of a camera; 0: it is none.
-        still: For how long it has written nothing.
-        count: How often it had written when it was started.
-        silent_ns: When missing images were last noticed; None: they come.
-        due_ns: When it is started again; None while it runs.
-        wait_ns: The delay before the next start.
-    """
+    """The last known state of a process; ``period_ns`` is 0 unless it is a camera."""
 
     port: ImageSlots | Mailbox
     period_ns: int
@@ -54,27 +43,27 @@ class _Seen:
 
     @property
     def is_moving(self) -> bool:
-        """Whether it has written since it was started."""
+        """Whether it has written since its start."""
         return self.port.count > self.count
 
     def is_silent(self, still_ns: int) -> bool:
-        """Whether images should have come in so long."""
+        """Whether the silence is too long for a camera."""
         if not isinstance(self.port, ImageSlots) or not self.port.has_image:
             return False  # the camera says so itself
         return still_ns > max(LATE * self.period_ns, find_jitter())
 
 
 def find_jitter() -> float:
-    """Return how long a camera may be held up by the machine alone, [ns].
+    """Return the longest delay of a camera due to machine load alone, [ns].
 
-    Its process gives way to all others: the more of them wait for a core, the longer.
+    Its process yields to all others, so the delay grows with the load average.
     """
     n_waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
     return _JITTER_NS * max(1.0, n_waiting)
 
 
 class RestartWatch:
-    """Knows which of them run."""
+    """Monitor of processes that may be restarted."""
 
     def __init__(
         self,
@@ -83,14 +72,6 @@ class RestartWatch:
         lost: dict[str, str],
         resolved: Resolved,
     ) -> None:
-        """Begin to watch.
-
-        Args:
-            children: Where they run.
-            tell: Shows the operator a line that stays.
-            lost: Why processes are gone, by name; one that runs again is taken out.
-            resolved: The config.
-        """
         self._children, self._tell, self._lost = children, tell, lost
         self._looked_ns = 0
         cameras = list_named(resolved.cameras)
@@ -107,11 +88,7 @@ class RestartWatch:
                 self._seen[spec.name] = _Seen(port, period_ns, still, port.count)
 
     def look(self, now_ns: int) -> None:
-        """Look whether they live, some times a second.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-        """
+        """Check the processes some times a second; monotonic time in [ns]."""
         if not self._seen or now_ns - self._looked_ns < 1e9 / _RATE:
             return
         self._looked_ns = now_ns
@@ -129,7 +106,7 @@ class RestartWatch:
     def _tell_of_silence(
         self, name: str, seen: _Seen, still_ns: int, now_ns: int
     ) -> None:
-        """Report a camera without images, and when images have kept coming for 1 s."""
+        """Report missing images, and 1 s of regular ones after it."""
         if seen.is_silent(still_ns):
             if seen.silent_ns is None:
                 self._tell(f"{name}: no image for {still_ns * 1e-6:.0f} ms")
@@ -139,13 +116,7 @@ class RestartWatch:
             self._tell(f"{name}: images come again")
 
     def lose(self, name: str, words: str, now_ns: int) -> None:
-        """Take back the last image of a process that is gone, or hangs.
-
-        Args:
-            name: Of its role.
-            words: What is told of it.
-            now_ns: Monotonic time, [ns].
-        """
+        """Take back the last image of a dead or hung process; time in [ns]."""
         seen = self._seen[name]
         if seen.is_moving:
             seen.wait_ns = _FIRST_NS

@@ -1,7 +1,7 @@
-"""Which limbs stand although the operator asks them to move, and why.
+"""Detection of limbs that stand although the operator asks them to move.
 
-Looked at five times a second beside the tick. A limb or gripper stands once its command
-has not moved for half a second while it was asked for another place all that time.
+A limb or gripper stands once its command has not moved for 0.5 s while another
+position was asked for all that time; checked at 5 Hz.
 """
 
 from __future__ import annotations
@@ -27,23 +27,18 @@ _LONGEST = 1.0  # [s] chosen: a look that comes later counts as that much
 
 
 class Stand(NamedTuple):
-    """A limb or gripper that stands while it is asked to move.
-
-    Attributes:
-        name: The limb, or the gripper's joint.
-        cause: Why, in words.
-    """
+    """A limb or gripper that stands although asked to move, and the cause."""
 
     name: str
     cause: str
 
     def __str__(self) -> str:
-        """Return text such as ``gripper stands: 'palm' is kept clear of 'finger'``."""
+        """Return ``gripper stands: 'palm' is kept clear of 'finger'``."""
         return f"{self.name} stands: {self.cause}"
 
 
 class _Group:
-    """Joints that are looked at together: an arm, or a gripper."""
+    """Joints that are checked together: an arm or a gripper."""
 
     def __init__(self, name: str, limb: int, own: Ints, *, is_arm: bool) -> None:
         self.name, self.limb, self.own, self.is_arm = name, limb, own, is_arm
@@ -51,20 +46,14 @@ class _Group:
         self._moved_ns = self._asked_ns = 0
 
     def update(self, q_cmd: Vec, now_ns: int, *, is_asked: bool) -> None:
-        """Note whether the joints moved since the last look, and are asked to.
-
-        Args:
-            q_cmd: Their command, shape (k,), [rad].
-            now_ns: Monotonic time, [ns].
-            is_asked: They are asked to be elsewhere now.
-        """
+        """Note the motion of the command, shape (k,), [rad], since the last look."""
         if self._at is None or float(np.abs(q_cmd - self._at).max()) > _STILL:
             self._at, self._moved_ns = np.array(q_cmd), now_ns
         if not is_asked:
             self._asked_ns = now_ns
 
     def forget(self) -> None:
-        """Begin anew: nobody drives."""
+        """Reset, as no leader drives."""
         self._at = None
 
     def is_still(self, now_ns: int) -> bool:
@@ -72,16 +61,16 @@ class _Group:
         return now_ns - self._moved_ns >= _AFTER_NS
 
     def stands(self, now_ns: int) -> bool:
-        """Return whether they stood that long although asked to move all the time."""
+        """Return whether they were still that long although asked to move."""
         return self.is_still(now_ns) and now_ns - self._asked_ns >= _AFTER_NS
 
 
 class Standing:
-    """Finds limbs that stand while they are asked to move, and counts for how long.
+    """Detector of standing limbs with their durations.
 
     Attributes:
-        newest: Found in the last look.
-        is_still: Some limb stands so, and no other moves.
+        newest: Findings of the last look.
+        is_still: Some limb stands, and no other moves.
     """
 
     def __init__(self, robot: RobotModel) -> None:
@@ -95,12 +84,11 @@ class Standing:
         self.is_still = False
 
     def update(self, core: Core, causes: Mapping[str, str]) -> None:
-        """Look at the newest tick and at the gate's status.
+        """Check the newest tick and the gate's status.
 
         Args:
             core: The session.
-            causes: Why limbs are not where they are asked to be, by limb, as far as it
-                is known; used where the gate names no cause.
+            causes: Known causes by limb; used where the gate names none.
         """
         now_ns = core.now_ns
         dt = min((now_ns - self._last_ns) * 1e-9, _LONGEST) if self._last_ns else 0.0
@@ -122,7 +110,7 @@ class Standing:
         core.episodes.note_stood(begin_ns, _rank(self._episode))
 
     def summarise(self) -> str:
-        """Return what stood and for how long; empty if nothing did."""
+        """Return the limbs that stood and how long; empty if none."""
         told = [f"{what} {s:.1f} s" for what, s in _rank(self._session).items()]
         return f"asked to move, but {', '.join(told)}" if told else ""
 
@@ -139,7 +127,6 @@ class Standing:
             yield Stand(group.name, cause or acting or "nothing is known to hold it")
 
     def _is_asked(self, core: Core, group: _Group, q_cmd: Vec) -> bool:
-        """Return whether a group is asked to be elsewhere than its command is."""
         motion, target = core.motion, core.motion.following.target
         i = group.limb
         if target is None or motion.driver[i] < 0:
@@ -155,12 +142,11 @@ class Standing:
 
 
 def _rank(tally: Counter[str]) -> dict[str, float]:
-    """Return what stood and for how long, [s], the longest first."""
+    """Return the durations, [s], the longest first."""
     return {what: round(seconds, 2) for what, seconds in tally.most_common()}
 
 
 def _make_groups(robot: RobotModel) -> Iterator[_Group]:
-    """Yield the arm and the gripper of each limb."""
     for i, (name, limb) in enumerate(robot.limbs.items()):
         yield _Group(name, i, limb.indices, is_arm=True)
         if limb.gripper is not None:

@@ -1,4 +1,4 @@
-"""The operator's status line and bell while a session runs."""
+"""The operator's status line and bell."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BELL = "\a"
 
 
 def print_line(text: str, *, is_error: bool = False) -> None:
-    """Write a line; a closed terminal is nobody's failure."""
+    """Write a line; ignore a closed terminal."""
     stream = sys.stderr if is_error else sys.stdout
     text = make_printable(text)
     try:
@@ -34,7 +34,7 @@ def print_line(text: str, *, is_error: bool = False) -> None:
 
 
 class StatusLine:
-    """One line, rewritten five times a second by a thread of its own."""
+    """Line that a thread rewrites five times a second."""
 
     def __init__(
         self,
@@ -48,9 +48,8 @@ class StatusLine:
         Args:
             compose: Returns the line; called five times a second, shown or not.
             enabled: The line is shown.
-            find_attention: Returns what the operator should hear of, and an empty
-                word where there is nothing; another one than before rings the bell
-                of a terminal. Without it nothing rings.
+            find_attention: Returns the reason to alert the operator, or an empty text;
+                a new reason rings the terminal's bell. None: no bell.
         """
         self._compose = compose
         self._find_attention = find_attention
@@ -69,11 +68,11 @@ class StatusLine:
         self._thread.start()
 
     def tell(self, text: str) -> None:
-        """Show a line that stays; the caller never waits for a slow terminal."""
+        """Show a persistent line without waiting for the terminal."""
         self._lines.append(text)
 
     def close(self) -> None:
-        """Print the lines that still wait, and stop; may be called twice."""
+        """Print the waiting lines and stop; may be called twice."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(timeout=1.0)
@@ -87,7 +86,6 @@ class StatusLine:
             print_line(self._lines.popleft(), is_error=True)
 
     def _show(self) -> None:
-        """Rewrite the line until ``close`` is called."""
         try:
             while not self._stop.wait(_PERIOD):
                 self._write_told()
@@ -99,7 +97,7 @@ class StatusLine:
             return  # the terminal is gone; the session goes on
 
     def _write(self, text: str) -> None:
-        """Rewrite the line; print changes of state in a log, or if the line is cut."""
+        """Rewrite the line; print changes of state in a log or if it is cut."""
         # On a terminal a change that does not fit the line is written too, in full.
         width = find_width() if self._is_terminal else 0
         state = text.split(" ", 1)[0]
@@ -111,7 +109,7 @@ class StatusLine:
             sys.stdout.flush()
 
     def _listen(self) -> None:
-        """Ring when the reason for attention is another one than before."""
+        """Ring when the reason for attention changes."""
         heard = "" if self._find_attention is None else self._find_attention()
         if heard and heard != self._heard:
             self._ring()
@@ -124,7 +122,7 @@ class StatusLine:
 
 
 def find_width() -> int:
-    """Return how much is rewritten in place: a line that wraps would not be."""
+    """Return the width that can be rewritten in place without wrapping."""
     try:
         columns = os.get_terminal_size(sys.stdout.fileno()).columns
     except OSError:
@@ -133,6 +131,6 @@ def find_width() -> int:
 
 
 def sign_line(name: str, text: str) -> str:
-    """Return a text, prefixed with its source where there may be several of a kind."""
+    """Return a text, prefixed with its source where a kind has several."""
     _, instance = split_name(name)
     return f"{instance}: {text}" if instance else text

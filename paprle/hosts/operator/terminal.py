@@ -1,4 +1,4 @@
-"""The operator's keyboard: counters of actions by kind, tasks and notes in words."""
+"""The operator's keyboard: action counters, tasks and notes."""
 
 from __future__ import annotations
 
@@ -39,15 +39,13 @@ HELP = " · ".join(f"{row.cap} {row.help}" for row in OPERATOR_KEYS)
 
 
 class Operator:
-    """Reads the terminal in a thread of its own; keys not bound go elsewhere.
+    """Terminal reader in a thread; unbound keys are forwarded.
 
-    While nothing moves, the operator may type the task of the next episode, or a note
-    on the last one; as soon as anything does, every key is again what it was, Space
-    above all.
+    Tasks and notes may be typed while nothing moves; otherwise every key is an action,
+    Space above all.
 
     Attributes:
-        is_interactive: There is a terminal to read.
-        typing: What is typed, or was last: ``task`` or ``note``.
+        typing: The text's kind, now or last: ``task`` or ``note``.
     """
 
     def __init__(self) -> None:
@@ -65,28 +63,28 @@ class Operator:
 
     @property
     def draft(self) -> str | None:
-        """The text as far as it is typed; None while none is."""
+        """The unfinished text; None if none is being typed."""
         typed = self._typed
         return None if typed is None else typed.decode(errors="ignore")
 
     @property
     def actions(self) -> Actions:
-        """Counters of the actions asked for so far."""
+        """Counters of the requested actions."""
         return Actions(*(len(presses) for presses in self._pressed.values()))
 
     def let_type(
         self, may_type: Callable[[], bool], takers: Mapping[str, Callable[[str], None]]
     ) -> None:
-        """Let tasks and notes be typed.
+        """Enable typing.
 
         Args:
-            may_type: Tells whether nothing moves.
-            takers: Take a ``task`` or a ``note`` once it is typed.
+            may_type: Returns whether nothing moves.
+            takers: Receivers of a finished text, by ``task`` or ``note``.
         """
         self._may_type, self._takers = may_type, takers
 
     def forward_to(self, fds: Iterable[int]) -> None:
-        """Send keys that are not the session's to these descriptors."""
+        """Forward unbound keys to these descriptors."""
         self._forward_fds = list(fds)
 
     def add(self, action: str) -> None:
@@ -104,7 +102,7 @@ class Operator:
         self._thread.start()
 
     def close(self) -> None:
-        """Stop reading and give the terminal back as it was; may be called twice."""
+        """Stop reading and restore the terminal; may be called twice."""
         if self._thread is not None:
             os.write(self._wake_write, b"x")
             self._thread.join(timeout=1.0)
@@ -131,7 +129,7 @@ class Operator:
             self.take_keys(data)
 
     def take_keys(self, data: bytes) -> None:
-        """Count the session's keys in these bytes and hand the rest to the leaders."""
+        """Count the session's keys and forward the rest to the leaders."""
         rest = bytearray()
         for part in _SEQUENCE.findall(data):
             if self._type(part):
@@ -145,7 +143,7 @@ class Operator:
             self._forward(bytes(rest))
 
     def _type(self, part: bytes) -> bool:
-        """Take a key as a letter of a text; False when it is any other key."""
+        """Add a key to the text; return False if it is no letter."""
         if not self._may_type():
             self._typed = None
             return False

@@ -1,4 +1,4 @@
-"""Judges a session's tracking beside its tick, from the records that are recorded."""
+"""Tracking judged from the recorded numbers, outside the tick."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def make_classifier(plan: SessionPlan) -> Classifier:
 
 
 class TrackingWatch:
-    """Causes that keep the robot from where it is asked to be, and their durations.
+    """Causes of tracking errors with their durations.
 
-    ``note`` is called in the tick's thread, everything else beside it.
+    ``note`` is called in the tick's thread, everything else outside it.
 
     Attributes:
-        newest: What was found last.
-        session: Of all episodes.
+        newest: The last findings.
+        session: The findings of all episodes.
     """
 
     def __init__(self, classifier: Classifier) -> None:
@@ -45,16 +45,7 @@ class TrackingWatch:
         self.newest, self.session = Verdict(), Tally()
 
     def note(self, core: Core, tick: Record, status: Record) -> bool:
-        """Keep the numbers of a tick that is to be judged.
-
-        Args:
-            core: The session.
-            tick: Its record of this tick.
-            status: The gate's that it saw.
-
-        Returns:
-            Whether it is.
-        """
+        """Keep the numbers of a tick and return whether it is judged."""
         before_ns, self._before_ns = self._before_ns, core.now_ns
         if not is_due(core.now_ns, before_ns):
             return False
@@ -62,7 +53,7 @@ class TrackingWatch:
         return True
 
     def update(self, core: Core) -> None:
-        """Judge the looks since the last call, and note them in the episode."""
+        """Judge the ticks since the last call and note them in the episode."""
         while self._waiting:
             look, begin_ns = self._waiting.popleft()
             self._judge(core, look, begin_ns)

@@ -1,1 +1,1 @@
-"""Child processes of a session: one module per role."""
+"""Child processes of a session, one module per role."""

@@ -1,8 +1,7 @@
-"""The process of one camera: waits for images, posts them, and has them recorded.
+"""The process of one camera: posts its images and has them recorded.
 
-Three threads: one waits for the device, which may block; one codes pictures; the main
-one judges whether images come, whatever the other two do. The whole process gives way
-to all others: what the machine cannot do besides the robot is left out here, and told.
+One thread waits for the device, one codes images, the main one judges the camera's
+health. The process yields to all others.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _NICENESS = 10  # chosen: a tenth of the share of a process that moves a robot
 
 
 class CameraHost:
-    """One camera, the slots its images go to, and its film."""
+    """One camera with its image slots and its film."""
 
     def __init__(self, role: Role) -> None:
         resolved, robot = read_payload(role.payload)
@@ -77,10 +76,10 @@ class CameraHost:
         self._camera.watch(robot, world, _make_look(role, layout))
 
     def run(self) -> None:
-        """Run until the session is gone, or the camera fails in a way of its own.
+        """Run until the session ends or the camera fails.
 
         Raises:
-            Exception: What the camera failed of, but for a device that went away.
+            Exception: The camera's failure, unless its device went away.
         """
         threads = [
             threading.Thread(target=self._run_camera, name="camera", daemon=True)
@@ -116,7 +115,6 @@ class CameraHost:
         return Health(self._info, time.monotonic_ns(), is_back=self._is_back)
 
     def _watch(self) -> None:
-        """Judge the camera when it is due, until the session ends or a thread fails."""
         alive, gate = self._role.fds["session_alive"], self._role.fds[f"{GATE}_alive"]
         while self._failure is None and not is_closed(alive):
             with self._lock:
@@ -127,7 +125,7 @@ class CameraHost:
                 self.judge(time.monotonic_ns())
 
     def _look_at_threads(self, now_ns: int) -> None:
-        """Fail of what a thread failed of, or of one that hangs: another one begins."""
+        """Raise the failure of a thread, or of one that hangs."""
         if self._film is not None and self._film.failure is not None:
             self._failure = self._film.failure
         if now_ns - self._asked_ns > _HUNG_NS:
@@ -135,7 +133,7 @@ class CameraHost:
             self._failure = self._failure or DeviceError(hung)
 
     def judge(self, now_ns: int) -> None:
-        """Report changes of health, and empty the slot while no image is usable."""
+        """Report changes of health; empty the slot without usable images."""
         with self._lock:
             changes = self._health.look(now_ns)
             is_gone = self._health.state in NO_IMAGE
@@ -155,7 +153,6 @@ class CameraHost:
             self._role.report("trouble", message=text)
 
     def _run_camera(self) -> None:
-        """Open the camera, take images until the end, and close it: one thread."""
         try:
             self._open()
             self._is_open.set()
@@ -169,7 +166,7 @@ class CameraHost:
             self._camera.close()
 
     def _open(self) -> None:
-        """Open the camera; one that comes back may need some time to be there."""
+        """Open the camera; one that comes back may need some time."""
         try:
             self._camera.open()
         except DeviceError as err:
@@ -179,7 +176,7 @@ class CameraHost:
             self._lose(err)
 
     def _step(self) -> None:
-        """Wait for one image, and post it; open a device again that went away."""
+        """Post one image; reopen a lost device."""
         self._asked_ns = time.monotonic_ns()
         with self._lock:
             is_gone = self._health.state is State.GONE
@@ -212,7 +209,6 @@ class CameraHost:
             self._health.lose(str(err), time.monotonic_ns())
 
     def _describe(self) -> dict[str, Any]:
-        """Return what stands in the recording beside the state."""
         return {"camera": self._name, "stamps": self._camera.stamped_by}
 
     def _summarise(self) -> list[str]:
@@ -228,7 +224,6 @@ class CameraHost:
 
 
 def _make_look(role: Role, layout: Layout) -> Callable[[], RobotPose | None]:
-    """Return what reads where the robot and its objects are."""
     status = Mailbox(layout.status, role.fds["status"])
 
     def look() -> RobotPose | None:
@@ -243,7 +238,7 @@ def _make_look(role: Role, layout: Layout) -> Callable[[], RobotPose | None]:
 
 
 def give_way() -> None:
-    """Let everything else go first: a picture may be late, a set-point may not."""
+    """Lower the process's priority: set-points go before images."""
     os.nice(_NICENESS)
     if hasattr(os, "SCHED_BATCH"):  # whoever wakes up does not interrupt others then
         os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))

@@ -1,4 +1,4 @@
-"""Codes the images of a camera while an episode is written, on a thread of its own."""
+"""Coding of a camera's images during an episode, in a thread."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _TIMEOUT = 0.1  # [s] chosen: how soon the thread sees that it is to end
 
 
 class Film:
-    """Coded pictures of one camera, on their way to the recorder.
+    """Coded images of one camera on their way to the recorder.
 
     Attributes:
-        n_dropped: Images of episodes that were not coded: no time, or no room.
-        failure: What its thread failed of.
+        n_dropped: Images of episodes that were not coded for lack of time or room.
+        failure: The error of its thread.
     """
 
     def __init__(
@@ -42,11 +42,11 @@ class Film:
         """Prepare.
 
         Args:
-            info: What the images are.
-            video: How they are coded.
-            ring: What the recorder reads.
-            level: What the recorder says: which episode it writes.
-            describe: What every event says of the camera.
+            info: Format of the images.
+            video: Coding of the images.
+            ring: Read by the recorder.
+            level: The recorder's open episode.
+            describe: Returns the camera's part of every event.
 
         Raises:
             ConfigError: If the images cannot be coded like this.
@@ -65,7 +65,7 @@ class Film:
         self._told: tuple[int, str] | None = None
 
     def offer(self, frame: Frame) -> None:
-        """Take an image where an episode is written; never waits."""
+        """Queue an image during an episode; never waits."""
         episode = self._find_episode()
         if episode is None:
             return
@@ -75,11 +75,11 @@ class Film:
             self.n_dropped += 1
 
     def note(self, state: str, text: str) -> None:
-        """Have it recorded how the camera does; any thread."""
+        """Record the camera's state; thread-safe."""
         self._state = (state, text)
 
     def run(self) -> None:
-        """Code what is offered, until the end."""
+        """Code queued images until the end."""
         try:
             while not self._must_end:
                 with contextlib.suppress(queue.Empty):
@@ -93,12 +93,7 @@ class Film:
         self._must_end = True
 
     def step(self, episode: int, frame: Frame) -> None:
-        """Code one image.
-
-        Args:
-            episode: Number of the recorder's episode that it belongs to.
-            frame: The image.
-        """
+        """Code one image of the recorder's episode."""
         if episode != self._episode:
             self._episode, self._needs_key = episode, True
         coded = self._encoder.encode(
@@ -115,7 +110,6 @@ class Film:
                 self._push(Kind.DEPTH, depth)
 
     def _find_episode(self) -> int | None:
-        """Return the number of the recorder's open episode."""
         record = self._level.read()
         is_on = record is not None and bool(record["is_on"])
         return int(record["episode"]) if is_on and record is not None else None
@@ -126,7 +120,7 @@ class Film:
         )
 
     def _tell(self) -> None:
-        """Have it recorded how the camera does, once an episode and when it changes."""
+        """Record the camera's state once per episode and on changes."""
         episode, (state, text) = self._find_episode(), self._state
         if episode is None or (episode, state) == self._told:
             return

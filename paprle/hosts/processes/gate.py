@@ -1,4 +1,4 @@
-"""The gate process: owns the follower, runs the gate, outlives the session to brake."""
+"""The gate process: owns the follower and outlives the session to brake."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class GateHost:
         self._policy = self._choose_policy(resolved.session.close_policy)
 
     def run(self) -> None:
-        """Run until the session asks for DISARM, it dies, or the follower fails."""
+        """Run until DISARM, the session's death or the follower's failure."""
         self._notes.append(request_realtime())
         freeze_garbage()
         note = "\n".join(filter(None, self._notes))
@@ -75,7 +75,7 @@ class GateHost:
             raise self._controller.fault
 
     def _choose_policy(self, asked: str) -> ClosePolicy:
-        """Return the close policy; an arm that falls without power keeps holding."""
+        """Return the policy; an arm that would fall keeps holding."""
         if asked == "off" and self._info.power_off == "falls":
             self._notes.append(
                 "session.close_policy: this arm falls when its power goes, so it is "
@@ -85,7 +85,7 @@ class GateHost:
         return "off" if asked == "off" else "hold"
 
     def _pace(self) -> int:
-        """Wait until a command may leave; return the time since the boot, [ns]."""
+        """Wait until a command may leave; return the time since boot, [ns]."""
         self._pacer.wait()
         return read_boottime()
 
@@ -107,7 +107,6 @@ class GateHost:
                 return
 
     def _brake(self, loop: DeadlineLoop) -> None:
-        """Bring the command to rest, whatever ended the loop."""
         self._controller.is_orphaned = True
         end = time.monotonic() + _BRAKING_TIME
         while not self._controller.is_at_rest and time.monotonic() < end:

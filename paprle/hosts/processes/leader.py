@@ -1,8 +1,7 @@
-"""The process of one leader: owns the operator's device and posts its newest sample.
+"""The process of one leader: posts the newest sample of its device.
 
-Where the leader has motors, a feedback thread beside this loop renders torques. It sees
-the gate's status, which the gate writes for the session and this process alike. Every
-leader is given cues and a rumble, made from that status.
+A feedback thread renders torques where the leader has motors. Cues and rumble are made
+from the gate's status, which this process reads directly.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ class LeaderHost:
             self._notes.append(_NO_FEEDBACK)
 
     def run(self) -> None:
-        """Run until the session ends or dies, or the device fails."""
+        """Run until the session ends or the device fails."""
         try:
             if self._thread is not None:
                 request_realtime()  # servos are asked with deadlines from the first on
@@ -144,7 +143,7 @@ class LeaderHost:
             self._role.report("summary", message=self._thread.summarise())
 
     def _be_punctual(self) -> None:
-        """Request real time; with torques for all threads, as the latest one counts."""
+        """Request real time; with torques for all threads."""
         # A torque is as late as the latest of those between a motion and its answer.
         request_realtime()
         if self._thread is not None:
@@ -180,7 +179,6 @@ class LeaderHost:
     def _find_page(
         self, role: Role, resolved: Resolved, robot: RobotInfo
     ) -> list[Newest[Wishes]]:
-        """Return where the pages write, for a leader that is moved there."""
         pages = [k for k in role.fds if split_name(k)[0] == WISHES]
         if not self._leader.is_at_page:
             return []
@@ -188,14 +186,12 @@ class LeaderHost:
         return [Newest(Mailbox(dtype, role.fds[k]), unpack_wishes) for k in pages]
 
     def _listen(self) -> None:
-        """Pass the hands moved at pages to the leader."""
         for page in self._hands:
             wishes = page.read()
             if wishes is not None and wishes.hands is not None:
                 self._leader.hear(wishes.hands)
 
     def _show(self) -> None:
-        """Let a leader that shows the session see it, as often as it wants to."""
         leader, now_ns = self._leader, time.monotonic_ns()
         if self._view is None or not isinstance(leader, FarLeader):
             return
@@ -212,7 +208,7 @@ class LeaderHost:
             leader.observe(replace(view, holds=holds))
 
     def _unpack(self, record: Record) -> Feedback:
-        """Return the session's feedback; cues are of the limbs this leader drives."""
+        """Return the feedback, with cues of the limbs it drives."""
         driven = tuple(int(row) in self._rows for row in record["driver"])
         if driven != self._driven:
             self._driven = driven
@@ -220,7 +216,6 @@ class LeaderHost:
         return unpack_feedback(record, self._rows)
 
     def _read_feedback(self) -> Feedback | None:
-        """Return the session's feedback, with cues of what the follower meets."""
         told = self._feedback.read()
         if told is None:
             return None

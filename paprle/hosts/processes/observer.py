@@ -1,7 +1,7 @@
-"""The process of one observer: tells others what is newest; nobody waits for it.
+"""The process of one observer.
 
-What somebody asks for with its controls is written as soon as it changes, and some
-times a second, so that the session sees that it lives.
+Requests made with its controls are written on change and periodically, as a sign of
+life.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _ALIVE_NS = 250_000_000  # [ns] chosen: an eighth of what is called standing sti
 
 
 def main(role: Role) -> None:
-    """Host the observer until the session is gone."""
+    """Host the observer until the session ends."""
     resolved, robot = read_payload(role.payload)
     _, name = split_name(role.payload["name"])
     reader = _make_reader(role, resolved, robot)
@@ -95,7 +95,7 @@ def main(role: Role) -> None:
 
 
 def _show(observer: Observer, images: NewestImages) -> None:
-    """Show new images of the cameras, and report cameras that were lost."""
+    """Show new images and report lost cameras."""
     frames, lost = images.read_changes(time.monotonic_ns())
     if frames:
         observer.show(frames, images.cameras)
@@ -106,14 +106,14 @@ def _show(observer: Observer, images: NewestImages) -> None:
 def _make_reader(
     role: Role, resolved: Resolved, robot: RobotInfo
 ) -> ViewReader | HeardReader | None:
-    """Return what reads the session's view; None beside a gate that is served."""
+    """Return the session's reader; None beside a served gate."""
     if HEARD in role.fds:
         return HeardReader(role, robot)
     return ViewReader(role, resolved, robot) if "tick" in role.fds else None
 
 
 def make_pace(role: Role, resolved: Resolved, name: str) -> Stage | Free:
-    """Return the observer's pace: its turn in the order, or its own rate."""
+    """Return the observer's pace: its turn in the order, or its rate."""
     rate = resolved.observers.rate
     if ORDER not in role.fds:
         return Free(rate)
@@ -126,12 +126,11 @@ def make_pace(role: Role, resolved: Resolved, name: str) -> Stage | Free:
 
 
 def _list_placed(role: Role, resolved: Resolved) -> Sequence[str]:
-    """Return the objects that may be placed; none where the session is elsewhere."""
     return () if HEARD in role.fds else list_placed(resolved)
 
 
 class _Wishes:
-    """Posts the requests made with the observer's controls, if it has any."""
+    """Writer of the requests made with the observer's controls."""
 
     def __init__(
         self, role: Role, observer: Observer, name: str, placed: Sequence[str]
@@ -149,7 +148,6 @@ class _Wishes:
             observer.resume(unpack_wishes(before))
 
     def tell(self, now_ns: int) -> None:
-        """Write what is new, or that nothing is."""
         if self._box is None:
             return
         wishes = self._observer.wishes

@@ -1,4 +1,4 @@
-"""Opens a follower for whoever is about to move it, or refuses it."""
+"""Opening of a follower, with the checks that may refuse it."""
 
 from __future__ import annotations
 
@@ -14,18 +14,11 @@ _SLOWEST, _QUICKEST = 10.0, 1000.0  # [Hz] chosen: slower ones cannot be watched
 def open_follower(
     resolved: Resolved, follower: Follower, robot: RobotInfo
 ) -> tuple[FollowerInfo, list[str]]:
-    """Open a follower; one that may not be driven is let go again.
-
-    Args:
-        resolved: The config.
-        follower: The follower, closed.
-        robot: The robot of the config.
-
-    Returns:
-        What it is, and what to tell the operator of it.
+    """Return the info of an opened follower and notes for the operator.
 
     Raises:
-        DeviceError: If it is another robot, cannot be watched, or may not be driven.
+        DeviceError: If it is another robot, cannot be watched, or may not be driven;
+            it is closed again.
     """
     notes: list[str] = []
     # leave to drive what nobody stops is asked before it is given power
@@ -44,7 +37,6 @@ def open_follower(
 
 
 def _check_info(info: FollowerInfo, robot: RobotInfo) -> None:
-    """Refuse a follower that is not the robot of the config."""
     if info.joint_names != robot.joint_names:
         raise DeviceError(
             f"follower: expected the joints {', '.join(robot.joint_names)}, got "
@@ -58,13 +50,10 @@ def _check_info(info: FollowerInfo, robot: RobotInfo) -> None:
 
 
 def accept_unattended(resolved: Resolved) -> str:
-    """Refuse a robot that nothing but us stops, unless that is wanted.
-
-    Returns:
-        What to tell the operator of it.
+    """Return a note on a robot that nothing else can stop.
 
     Raises:
-        DeviceError: If it is not.
+        DeviceError: If the config does not permit it.
     """
     what = (
         f"follower '{resolved.follower_name}' in '{resolved.env_name}' does not stop "

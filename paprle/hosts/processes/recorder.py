@@ -1,4 +1,4 @@
-"""The recorder process: outlives session and gate, so that nothing written is lost."""
+"""The recorder process, which outlives session and gate."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ _GATE_BRAKES = 6.0  # [s] chosen: longer than the gate takes to brake and close
 
 
 def main(role: Role) -> None:
-    """Host the recorder until the session, and then the gate, are gone."""
+    """Host the recorder until session and gate have ended."""
     resolved, robot = read_payload(role.payload)
     leaders = make_leaders(resolved, robot=robot)
     leader = merge_leaders({name: one.info for name, one in leaders.items()})
@@ -79,7 +79,6 @@ def main(role: Role) -> None:
 
 
 def _describe_cameras(resolved: Resolved) -> dict[str, Any]:
-    """Return what is recorded of each camera, by name."""
     configs = list_named(resolved.cameras)
     return {
         name: camera_to_dict(
@@ -90,7 +89,6 @@ def _describe_cameras(resolved: Resolved) -> dict[str, Any]:
 
 
 def _open_footage(role: Role, resolved: Resolved) -> Footage:
-    """Return what cameras give."""
     rings = {
         name: Ring(
             find_room(make_camera(resolved, name).info),
@@ -109,7 +107,7 @@ def _open_footage(role: Role, resolved: Resolved) -> Footage:
 
 
 def _record(role: Role, recorder: Recorder) -> str:
-    """Record until session and gate have ended; return why an open episode ended."""
+    """Record until session and gate end; return why an open episode ended."""
     told, end = "", float("inf")
     while time.monotonic() < end:
         recorder.step(time.monotonic_ns())
@@ -123,7 +121,7 @@ def _record(role: Role, recorder: Recorder) -> str:
 
 
 def _report(role: Role, recorder: Recorder, told: str) -> str:
-    """Report the recording's state if it changed since the last report; return it."""
+    """Report the recording's state if it changed; return it."""
     text = recorder.failure or recorder.warning
     marks = [find_mark(manifest) for manifest in recorder.manifests.values()]
     notes = [len(one.get("notes", ())) for one in recorder.manifests.values()]
@@ -146,7 +144,6 @@ def _report(role: Role, recorder: Recorder, told: str) -> str:
 
 
 def _list_facts(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the operator reads of an episode."""
     notes = [note["text"] for note in manifest.get("notes", ())]
     own = {"notes": notes} if notes else {}
     return {

@@ -1,4 +1,4 @@
-"""The feedback thread of a leader that has motors; imported where there are some."""
+"""The feedback thread of a leader with motors."""
 
 from __future__ import annotations
 
@@ -28,17 +28,14 @@ def make_thread(
     role: Role,
     read_feedback: Callable[[], Feedback | None],
 ) -> tuple[FeedbackThread, list[str]]:
-    """Make the feedback thread, not started.
+    """Return the feedback thread, not started, and notes for the operator.
 
     Args:
         resolved: The config.
         leader: The leader, closed.
-        layout: What crosses process borders.
-        role: The leader's process: where anchors and status are, and who is told.
-        read_feedback: Returns what the session says.
-
-    Returns:
-        The thread, and what to tell the operator of it.
+        layout: The records that cross process borders.
+        role: The leader's process.
+        read_feedback: Returns the session's feedback.
 
     Raises:
         ConfigError: If its laws would not be stable.
@@ -71,7 +68,6 @@ def make_thread(
 
 
 def _say_measured(resolved: Resolved, is_measured: bool) -> list[str]:
-    """Return notes on measurements made with other parts, or how to measure the rig."""
     names = {part: getattr(resolved, f"{part}_name") for part in TRIPLE}
     others = list(say_others(resolved.feedback.rig.measured_with, names))
     if is_measured or others:

@@ -1,7 +1,4 @@
-"""Prediction of a robot far away, and measurement of how far off it is.
-
-Neither needs a model of the robot: both work in the axes of the hands.
-"""
+"""Prediction of a remote robot and its measured error, in the hands' axes."""
 
 from __future__ import annotations
 
@@ -21,15 +18,14 @@ _AHEAD_NS = 1_000_000_000  # [ns] spec: safety.md A1, ±1 s
 
 
 class FarWatch:
-    """Predicts the robot, and measures hand, robot and picture against each other.
+    """Predictor of a remote robot, with the errors between hand, robot and picture.
 
     Attributes:
-        errors: What was measured so far.
-        predicted: Where the robot is by now, by the hand that leads it, in the hand's
-            axes; of hands that lead nothing, or heard of nothing, there is none.
+        predicted: The robot's present pose by the hand that leads it, in the hand's
+            axes; missing for a hand without a robot or a view.
         held: Hands whose robot does not follow them.
         period_ns: Time between two pictures, [ns].
-        mirrors: What predicts them, by hand.
+        mirrors: Predictors by hand.
     """
 
     def __init__(self, side: OperatorSide) -> None:
@@ -42,7 +38,7 @@ class FarWatch:
         self._stamp_ns = self._shown = 0
 
     def note_sample(self, sample: LeaderSample, now_ns: int) -> None:
-        """Take a sample of the operator's device, unless it is old or of the future."""
+        """Take a sample of the device, unless it is old or of the future."""
         is_ahead = sample.stamp_ns - now_ns > _AHEAD_NS
         if sample.stamp_ns <= self._stamp_ns or is_ahead:
             return
@@ -54,7 +50,7 @@ class FarWatch:
                 self.mirrors[place].ask(sample.stamp_ns, T)
 
     def note_view(self, view: RobotView, now_ns: int) -> None:
-        """Take a view of the robot, and pass the measured errors to its host."""
+        """Take a view of the robot; send the measured errors to its host."""
         measured_ns = self._side.end.clock.to_past(view.measured_ns, now_ns)
         if measured_ns is None:  # the link's end has refused and counted it
             return
@@ -71,7 +67,7 @@ class FarWatch:
         self._side.note_errors(rows)
 
     def is_due(self, now_ns: int) -> bool:
-        """Whether it is time for another picture, which is made if so."""
+        """Return whether a picture is due, and make it if so."""
         number = now_ns // self.period_ns  # by the clock, as who draws it knows it
         if number == self._shown:
             return False

@@ -1,4 +1,4 @@
-"""The operator's host of a leader whose session is at the robot (``paprle lead``)."""
+"""The operator's host of a session at the robot (``paprle lead``)."""
 
 from __future__ import annotations
 
@@ -39,27 +39,25 @@ _SURE = 0.5  # chosen: of the share; as the law ``contact`` has it
 
 
 class Lead:
-    """One leader, and the link to the robot's host.
+    """One leader and its link to the robot's host.
 
     Attributes:
-        leader: The leader.
         side: The operator's end of the link.
-        closing_notes: What is to be said in the end, once it is closed.
+        closing_notes: Notes for the operator, set by ``close``.
     """
 
     def __init__(
         self, resolved: Resolved, operator: Operator, *, knows_robot: bool = False
     ) -> None:
-        """Make it; nothing is opened.
+        """Prepare; nothing is opened.
 
         Args:
-            resolved: The config; of its env nothing is used.
-            operator: Whose keys are the session's.
-            knows_robot: Its follower is the robot that is led, so that observers may
-                show it; else nothing of it is used.
+            resolved: The config; its env is not used.
+            operator: Source of the session's keys.
+            knows_robot: Its follower is the robot, which observers may show.
 
         Raises:
-            ConfigError: If there is no peer or no key, or it renders what cannot cross.
+            ConfigError: Without peer or key, or if feedback cannot cross the link.
         """
         settings = resolved.link
         if settings.peer is None:
@@ -88,10 +86,10 @@ class Lead:
             self._forces = Forces(resolved, self.leader)
 
     def open(self) -> list[str]:
-        """Open the link, then the leader.
+        """Open the link, then the leader; return notes for the operator.
 
         Returns:
-            What the operator should know.
+            The notes.
 
         Raises:
             DeviceError: If one of them cannot be opened.
@@ -142,7 +140,7 @@ class Lead:
         return sample is not None and sample.is_exhausted
 
     def describe(self) -> str:
-        """Return the state of session, robot and link, and post it to the pages."""
+        """Return the state of session, robot and link; post it to the pages."""
         line = self._compose()
         if self._pages is not None:
             self._pages.say(line, self.side, self._watch)
@@ -167,7 +165,7 @@ class Lead:
         return f"{state} link {link} · {robot} · {self._quality.describe_clock()}"
 
     def close(self) -> None:
-        """Send goodbyes to the other host, and close the device and the network."""
+        """Send goodbyes; close the device and the network."""
         self.side.send_disconnects(time.monotonic_ns())
         self._post()
         self._link.close()
@@ -181,15 +179,11 @@ class Lead:
         self.closing_notes = [text for text in words if text]
 
     def pin(self) -> str:
-        """Keep the loop off the processors of the pages, if there are some.
-
-        Returns:
-            An empty string, or why they share them.
-        """
+        """Pin the loop to processors without pages; return a note if that fails."""
         return pin(is_loop=True) if self._pages is not None else ""
 
     def take_words(self) -> list[str]:
-        """Return what the operator should know since the last call."""
+        """Return new notes for the operator."""
         forces = [] if self._forces is None else self._forces.take_words()
         told = [*self.side.take_words(), *self.leader.take_warnings(), *forces]
         if self._pages is not None:
@@ -216,16 +210,16 @@ class Lead:
             self._link.send(data)
 
     def _complete(self, sample: LeaderSample, keys: Actions) -> LeaderSample:
-        """Return a sample with hands placed, and what was pressed here."""
+        """Return the sample with placed hands and the keys pressed here."""
         sums = [a + b for a, b in zip(sample.actions, keys, strict=True)]
         return replace(self._place(sample), actions=Actions(*sums))
 
 
 def lead(resolved: Resolved, *, knows_robot: bool) -> int:
-    """Send a leader's captures to the robot's host until it ends, or a signal does.
+    """Send a leader's captures to the robot's host until it ends or a signal comes.
 
     Args:
-        resolved: The config; of its env nothing is used.
+        resolved: The config; its env is not used.
         knows_robot: See ``Lead``.
 
     Returns:
@@ -233,7 +227,7 @@ def lead(resolved: Resolved, *, knows_robot: bool) -> int:
 
     Raises:
         ConfigError: If something does not fit; nothing was opened.
-        DeviceError: If the leader or the network fails, or the robot's host refuses.
+        DeviceError: If leader or network fail, or the robot's host refuses.
     """
     operator, signals = Operator(), list[int]()
     made = Lead(resolved, operator, knows_robot=knows_robot)
@@ -274,7 +268,7 @@ def lead(resolved: Resolved, *, knows_robot: bool) -> int:
 
 
 def _share_terminal(operator: Operator) -> tuple[int, ...]:
-    """Let keys that are not the session's go to the leader, which reads its input."""
+    """Forward unbound keys to the leader's input."""
     if not operator.is_interactive:
         return ()
     sys.stdin = os.fdopen(os.dup(0))

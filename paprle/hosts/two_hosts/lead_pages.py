@@ -1,7 +1,4 @@
-"""The observers of ``paprle lead``: a page of a robot that is on another host.
-
-Imported where the operator names the robot: a model of it, which a leader needs not.
-"""
+"""Observers of ``paprle lead``, for which it needs the robot's model."""
 
 from __future__ import annotations
 
@@ -38,15 +35,10 @@ _SAY_NS = 200_000_000  # [ns] chosen: faster than this nobody reads
 
 
 class LeadPages:
-    """Their processes, what they are told, and what is pressed there."""
+    """The observers' processes, with their inputs and requests."""
 
     def __init__(self, resolved: Resolved, leader: Leader) -> None:
-        """Make them, not started.
-
-        Args:
-            resolved: The config; its follower is the robot that is shown.
-            leader: The leader, closed; one that is moved at a page is told the robot.
-        """
+        """Prepare; a leader that is moved at a page receives the robot."""
         robot = make_robot(resolved).info
         leader.meet(robot)
         self._leader = leader
@@ -74,21 +66,14 @@ class LeadPages:
         self._lost: set[str] = set()
 
     def start(self, must_stop: Callable[[], bool]) -> list[str]:
-        """Start them; one that fails ends it all.
-
-        Args:
-            must_stop: Whether the operator has given up.
-
-        Returns:
-            Where they are.
-        """
+        """Start all, or raise; return their addresses."""
         self._children.start()
         ready = self._children.wait_ready(_START, must_stop, print_line)
         notes = [(k, note) for k, said in ready.items() for note in said["notes"]]
         return [sign_line(name, note) for name, note in notes]
 
     def press(self, actions: Actions) -> Actions:
-        """Return actions with those of the pages; pass their hands to the leader."""
+        """Return actions with the pages'; pass their hands to the leader."""
         records = [box.read() for box in self._boxes]
         if self._leader.is_at_page:
             for record in records:
@@ -99,11 +84,11 @@ class LeadPages:
 
     @property
     def period_ns(self) -> int:
-        """From one picture to the next, [ns]."""
+        """Time between two pictures, [ns]."""
         return self._scheduler.order.period_ns
 
     def show(self, side: OperatorSide, watch: FarWatch) -> None:
-        """Post the robot's last and predicted state; nothing before the first."""
+        """Post the robot's last and predicted state, if any."""
         if side.view is not None:
             stamps = side.view_ns, side.end.clock.to_local(0)
             heard = pack_heard(side.view_data, stamps, watch.predicted, watch.held)
@@ -111,7 +96,7 @@ class LeadPages:
             self._scheduler.end_turn(time.monotonic_ns())
 
     def say(self, line: str, side: OperatorSide, watch: FarWatch) -> None:
-        """Post the status in words, at most five times a second."""
+        """Post the status text, at most five times a second."""
         now_ns = time.monotonic_ns()
         if now_ns - self._said_ns < _SAY_NS:
             return
@@ -124,11 +109,11 @@ class LeadPages:
         self._news.write({**values, "note": "", "folder": None}, [])
 
     def tell(self, text: str) -> None:
-        """Show a line that stays."""
+        """Show a persistent line."""
         self._news.tell(text)
 
     def take_words(self) -> list[str]:
-        """Return what they lost, and which of them are gone, since the last call."""
+        """Return new losses of data and of processes."""
         self._children.poll()
         words = self._children.take_warnings()
         for name in list(self._children.running):
@@ -138,7 +123,7 @@ class LeadPages:
         return words
 
     def close(self) -> None:
-        """End all of them."""
+        """End all processes."""
         for spec in self._children.specs:
             self._children.join(spec.name)
 

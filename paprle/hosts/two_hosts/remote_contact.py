@@ -1,7 +1,4 @@
-"""The robot's pose and what holds it, for a leader on another host.
-
-Imported where there is one: models and kernels, which other leaders need not wait for.
-"""
+"""The robot's pose and the causes that hold it, for a remote leader."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ from paprle.retargeting.pairing import make_pairing
 
 
 class Holding:
-    """Looks at the gate's statuses in a leader's process."""
+    """Reader of the gate's statuses in a leader's process."""
 
     def __init__(
         self, role: Role, resolved: Resolved, leader: LeaderInfo, layout: Layout
@@ -41,14 +38,14 @@ class Holding:
         self._seen: Record | None = None
 
     def look(self) -> None:
-        """Take the gate's newest status."""
+        """Read the newest status."""
         status = self._status.read()
         if status is not None and status is not self._seen:
             self._seen = status
             self._hands.update(status)
 
     def find(self, now_ns: int) -> tuple[HeldHand, ...]:
-        """Return the hands that lead, and what holds them."""
+        """Return the hands that lead, with the causes that hold them."""
         self.look()
         return self._hands.find(now_ns, self._anchors.read())
 

@@ -1,7 +1,7 @@
-"""The gate's stand-in beside the session, when the follower is on another machine.
+"""The gate's stand-in beside a session whose follower is on another host.
 
-It has the gate's mailboxes and pipes, sends set-points over the link, and brings the
-gate's status, and each of its periods where it is recorded, back in this host's time.
+It sends set-points over the link and brings back the gate's status and recorded
+periods, in this host's time.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _UNANSWERED = 3.0  # [s] chosen: an answer takes a round trip, and DDS a second 
 
 
 class RemoteGate:
-    """The leader's end of the link, in the place of the gate process."""
+    """The leader's end of the link, in place of the gate process."""
 
     def __init__(self, role: Role) -> None:
         resolved = Resolved.from_dict(role.payload["config"])
@@ -63,7 +63,7 @@ class RemoteGate:
         self._said_ns = self._begin_ns = 0
 
     def run(self) -> None:
-        """Run until the session ends, or the follower's host does."""
+        """Run until the session or the follower's host ends."""
         self._link.open()
         request_realtime()
         freeze_garbage()
@@ -79,7 +79,6 @@ class RemoteGate:
             self._tell_lost()
 
     def _tell_lost(self) -> None:
-        """Report how many periods the recording lacks."""
         n_lost = self._end.n_lost + self._end.n_missing
         if n_lost:
             n = AT_ONCE * n_lost
@@ -111,7 +110,6 @@ class RemoteGate:
             )
 
     def _watch_answers(self, now_ns: int) -> None:
-        """Report once that the peer does not answer, so that the operator knows."""
         if self._begin_ns < 0 or self._end.answered_ns:
             return
         self._begin_ns = self._begin_ns or now_ns
@@ -128,7 +126,6 @@ class RemoteGate:
         )
 
     def _hear(self, now_ns: int) -> None:
-        """Take what came, and send what waits."""
         end = self._end
         status = end.receive(self._link.receive(), now_ns).get("status")
         if status is not None:
@@ -142,7 +139,7 @@ class RemoteGate:
         self._pass_reports()
 
     def _pass_reports(self) -> None:
-        """Pass the gate's reports to the session; raise DeviceError if it failed."""
+        """Pass the gate's reports on; raise DeviceError if it failed."""
         reports, self._end.reports = self._end.reports, []
         for report in reports:
             if report["event"] == "error":

@@ -1,9 +1,7 @@
-"""Feedback of a leader with motors whose robot is on another host.
+"""Feedback of a leader with motors whose robot is remote.
 
-Imported where there are motors: models and kernels, which other leaders need not wait
-for. The leader's own laws (gravity, friction, posture) are rendered whether the link is
-there or not; contact as far as the round trip lets it
-(``paprle.haptics.remote_follower``).
+Gravity, friction and posture are rendered with or without the link; contact as far as
+the round trip permits (``paprle.haptics.remote_follower``).
 """
 
 from __future__ import annotations
@@ -35,14 +33,7 @@ _OF_A_HAND = frozenset({"contact", "damping", "wall"})
 def make_far_haptics(
     settings: FeedbackSettings, leader: LeaderInfo
 ) -> tuple[Haptics, FollowerAfar]:
-    """Return the feedback of a leader whose robot is far away.
-
-    Args:
-        settings: Section ``feedback``.
-        leader: What the leader says of itself.
-
-    Returns:
-        It, and where it hears of the robot.
+    """Return the feedback of a leader, and the input for its remote robot's state.
 
     Raises:
         ConfigError: If laws are above the bound (F2), or settings name what the leader
@@ -67,11 +58,7 @@ class Forces:
     """The feedback thread of ``paprle lead``."""
 
     def __init__(self, resolved: Resolved, leader: Leader) -> None:
-        """Make it, not started.
-
-        Args:
-            resolved: The config.
-            leader: The leader, closed.
+        """Prepare; the leader is closed.
 
         Raises:
             ConfigError: If its laws would not be stable.
@@ -104,11 +91,11 @@ class Forces:
         self._thread.start()
 
     def step(self, view: RobotView | None, now_ns: int) -> None:
-        """Take what came of the robot; what came last stands while nothing does.
+        """Take a view of the robot; without one the last remains.
 
         Args:
-            view: What its session did last; None: nothing came.
-            now_ns: Our time, [ns].
+            view: The session's last state, or None.
+            now_ns: Local time, [ns].
         """
         if view is None:  # the leader is told that this host lives
             self._told = replace(self._told, stamp_ns=now_ns)
@@ -119,15 +106,15 @@ class Forces:
         self._told = make_told(view, now_ns)
 
     def describe(self, now_ns: int) -> str:
-        """Return the share of contact that is felt, in words."""
+        """Return the rendered share of contact, in words."""
         return f"contact felt {self._follower.find_share(now_ns):.0%}"
 
     def take_words(self) -> list[str]:
-        """Return what went wrong since the last call."""
+        """Return new problems."""
         words, self._words = self._words, []
         return words
 
     def close(self) -> str:
-        """End it; return how punctual it was."""
+        """End the thread; return how punctual it was."""
         self._thread.close()
         return self._thread.summarise()

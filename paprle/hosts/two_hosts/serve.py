@@ -1,8 +1,7 @@
-"""The follower's host of a link: starts a gate for whoever may have it, one at a time.
+"""The follower's host of a link: starts a gate for one session at a time.
 
-The gate process is the same as beside a session, with the same mailboxes; here they are
-filled from the link. What makes it brake is in it: the age of what it is told, and the
-end of this process.
+The gate process is that of a local session, with mailboxes filled from the link; it
+brakes when its input is old or this process ends.
 """
 
 from __future__ import annotations
@@ -79,7 +78,7 @@ class FollowerHost:
         self._signal = self._n_signals = self._n_signals_told = 0
 
     def run(self) -> int:
-        """Serve until a signal ends it; returns the exit code."""
+        """Serve until a signal comes; return the exit code."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, self._take_signal)
         self._link.open()
@@ -114,7 +113,7 @@ class FollowerHost:
 
     @property
     def _is_busy(self) -> bool:
-        """Whether a session has not ended, or what it recorded is not there yet."""
+        """Whether a session goes on or its records have not all arrived."""
         return self._children is not None or bool(self._ended_ns)
 
     def _begin(self) -> None:
@@ -124,7 +123,7 @@ class FollowerHost:
         self._children.start()
 
     def _watch(self, children: Children, now_ns: int) -> None:
-        """Pass on the gate's reports and records; end it when either side is gone."""
+        """Pass on reports and records; end the gate if either side is gone."""
         end = self._end
         for name, report in children.poll():
             if name == GATE:
@@ -153,7 +152,6 @@ class FollowerHost:
                 self._end.send(GATE_RING, data, now_ns)
 
     def _let_begin(self, children: Children, report: dict[str, Any]) -> None:
-        """Let cameras, and who sends what they see, begin after the gate."""
         for spec in self._specs:
             if report["event"] == "ready" and GATE in spec.starts_after:
                 children.tell(spec.name, {GATE: report})
@@ -168,7 +166,7 @@ class FollowerHost:
         self._end.send_report(short, now_ns)
 
     def _finish(self, children: Children, now_ns: int) -> None:
-        """Announce that the gate has ended, and see that all its records arrive."""
+        """Announce the gate's end and send its last records."""
         children.join(GATE)
         self._pass_records(children, now_ns)
         status = children.box("status").read()
@@ -188,7 +186,6 @@ class FollowerHost:
                 children.close_pipe(spec.name)
 
     def _drain(self, now_ns: int) -> None:
-        """Forget the session once its last records have arrived, or nobody asks."""
         end = self._end
         is_silent = now_ns - max(end.heard_ns, self._ended_ns) > _SILENT_NS
         is_over = is_silent or now_ns - self._ended_ns > _DRAINING_NS
@@ -213,7 +210,7 @@ class FollowerHost:
             self._beside = None
 
     def _tell_refused(self, now_ns: int) -> None:
-        """Print refusals as they occur: a session may never begin because of them."""
+        """Print refusals as they occur."""
         new = self._end.refused - self._told
         if not new or now_ns - self._told_ns < _TELL_NS:
             return
@@ -229,7 +226,7 @@ class FollowerHost:
         self._end.outbox.clear()
 
     def _listen(self, now_ns: int) -> None:
-        """Permit that a stop is cleared, once somebody beside the robot types c."""
+        """Permit clearing a stop once c is typed beside the robot."""
         if not self._has_input or not select.select([sys.stdin], [], [], 0)[0]:
             return
         data = os.read(sys.stdin.fileno(), 1024)
@@ -243,7 +240,6 @@ class FollowerHost:
         self._n_signals += 1
 
     def _tell_signals(self) -> None:
-        """Print what is awaited after a first signal, and what a second one ends."""
         if self._n_signals == self._n_signals_told or not self._is_busy:
             return
         self._n_signals_told = self._n_signals
@@ -258,17 +254,16 @@ class FollowerHost:
 
 
 def _print_report(name: str, report: dict[str, Any]) -> None:
-    """Print the notes and the message in the report of a role other than the gate."""
     for note in (*report.get("notes", ()), report.get("message", "")):
         if note:
             print_line(f"{name}: {note}")
 
 
 def serve(resolved: Resolved) -> int:
-    """Serve the config's follower to a leader on another host.
+    """Serve the follower to a leader on another host.
 
     Args:
-        resolved: The config, the leader's host has the same but for addresses.
+        resolved: The leader's config, except for addresses.
 
     Returns:
         The exit code.

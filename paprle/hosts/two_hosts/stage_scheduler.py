@@ -1,9 +1,7 @@
-"""Stages of the operator's host, one after the other within a period (T16).
+"""Stages of the operator's host, in sequence within a period (T16).
 
-``paprle lead`` captures, tracks and predicts in its loop; then each of its observers
-decodes and draws what came of it, in a process of its own. All of them know the period
-by the clock, and each is released when those before it have mostly ended, and what it
-draws is there; the period holds p99 of all. Nobody waits long for who is late.
+``paprle lead`` captures, tracks and predicts; then each observer draws in its own
+process, released when those before it have mostly ended. The period holds all p99.
 """
 
 from __future__ import annotations
@@ -39,8 +37,7 @@ class Order(NamedTuple):
     """The period and the release times of the stages.
 
     Attributes:
-        period_ns: From one turn of a stage to its next; begins where the clock is a
-            multiple of it, [ns].
+        period_ns: Starts at multiples of it, [ns].
         begins_ns: Release time of each stage after that, [ns].
     """
 
@@ -49,11 +46,11 @@ class Order(NamedTuple):
 
 
 def plan_order(stages: Sequence[tuple[int, int]], least_ns: int, step_ns: int) -> Order:
-    """Return the order of stages: T ≥ Σ t_1…n, all of them (2.2 no. 4).
+    """Return the order of stages: T ≥ Σ t_1…n (2.2 no. 4).
 
     Args:
-        stages: What each takes, p50 and p99, [ns].
-        least_ns: No shorter a period is of use, [ns].
+        stages: Duration of each, p50 and p99, [ns].
+        least_ns: Shortest useful period, [ns].
         step_ns: The period is a multiple of this, [ns].
     """
     begins = [sum(p50 for p50, _ in stages[:k]) for k in range(len(stages))]
@@ -62,21 +59,14 @@ def plan_order(stages: Sequence[tuple[int, int]], least_ns: int, step_ns: int) -
 
 
 def share_processors(allowed: set[int]) -> tuple[set[int], set[int]]:
-    """Return the processors of the loop, and those of all that draws.
-
-    Where there is one alone, all share it, and the loop goes first by its priority.
-    """
+    """Return the processors of the loop and of drawing; a single one is shared."""
     if len(allowed) < 2:
         return allowed, allowed
     return {max(allowed)}, allowed - {max(allowed)}
 
 
 def pin(*, is_loop: bool) -> str:
-    """Keep this thread, and those that it begins, to its share of the processors.
-
-    Returns:
-        An empty string, or why it runs wherever the machine puts it.
-    """
+    """Pin this thread to its processors; return a note if that fails, else empty."""
     try:
         loop, others = share_processors(os.sched_getaffinity(0))
         os.sched_setaffinity(0, loop if is_loop else others)
@@ -93,7 +83,7 @@ class StageTimes:
         self._n = 0
 
     def note(self, spent_ns: int) -> None:
-        """Take one turn, [ns]."""
+        """Add one turn, [ns]."""
         self._n += 1
         if self._n > _WARM:
             self._last.append(spent_ns)
@@ -108,20 +98,16 @@ class StageTimes:
 
 
 class Scheduler:
-    """Plans the order anew with each picture, and writes it for the observers.
-
-    Attributes:
-        order: What holds now.
-    """
+    """Planner that writes a new order with each picture."""
 
     def __init__(
         self, box: Mailbox, spent: Sequence[Mailbox], least_ns: int, step_ns: int
     ) -> None:
-        """Make it.
+        """Prepare.
 
         Args:
-            box: Where the order is written.
-            spent: What the observers' turns take, in their order.
+            box: Output of the order.
+            spent: Durations of the observers' turns, in their order.
             least_ns: See ``plan_order``.
             step_ns: See ``plan_order``.
         """
@@ -131,7 +117,7 @@ class Scheduler:
         self.order = plan_order([(0, 0)] * (1 + len(self._boxes)), least_ns, step_ns)
 
     def end_turn(self, now_ns: int) -> None:
-        """Note that the loop's own stages have ended, and plan."""
+        """End the loop's own stages and plan."""
         self._own.note(now_ns % self.order.period_ns)
         records = [box.read() for box in self._boxes]
         others = [
@@ -147,12 +133,12 @@ class Scheduler:
 
 
 class StagePorts(NamedTuple):
-    """The mailboxes by which an observer takes part in the order.
+    """An observer's mailboxes.
 
     Attributes:
-        order: The order, which ``Scheduler`` writes.
-        spent: Durations of this stage's turns, which ``Scheduler`` reads.
-        heard: The robot's state, to be drawn.
+        order: Written by ``Scheduler``.
+        spent: Durations of this stage's turns, read by ``Scheduler``.
+        heard: The robot's state.
     """
 
     order: Mailbox
@@ -161,7 +147,7 @@ class StagePorts(NamedTuple):
 
 
 class Stage:
-    """An observer's place in the order."""
+    """An observer's turn in the order."""
 
     def __init__(
         self,
@@ -171,14 +157,14 @@ class Stage:
         clock: Callable[[], int] = time.monotonic_ns,
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - it is what waits
     ) -> None:
-        """Make it.
+        """Prepare.
 
         Args:
-            ports: The mailboxes that it reads and writes.
-            place: Which stage it is; the loop's is 0.
-            rate: How often it wakes at least, turns or not, [Hz].
+            ports: Its mailboxes.
+            place: Its number; the loop's is 0.
+            rate: Lowest rate of waking, [Hz].
             clock: Monotonic time, [ns].
-            sleep: Waits for a time, [s].
+            sleep: Sleeps, [s].
         """
         self._order, self._spent, self._heard = ports
         self._place, self._rate = place, rate
@@ -187,7 +173,7 @@ class Stage:
         self._turn_ns = self._began_ns = 0
 
     def wait(self) -> bool:
-        """Sleep until the next turn, or between two; True where it is a turn."""
+        """Sleep until a turn or a wake-up; return True for a turn."""
         due_ns, is_turn = self._find_next(self._clock())
         while (now := self._clock()) < due_ns:
             self._sleep((due_ns - now) * 1e-9)
@@ -206,7 +192,7 @@ class Stage:
         self._spent.write(record)
 
     def _find_next(self, now_ns: int) -> tuple[int, bool]:
-        """Return when to wake, and whether that is a turn."""
+        """Return the time to wake, and whether it is a turn."""
         record = self._order.read()
         if record is None:  # nothing was heard of the robot yet
             return now_ns + round(1e9 / self._rate), True
@@ -225,14 +211,14 @@ class Stage:
 
 
 class Free:
-    """Draws at a pace of its own, as beside a session, where the tick goes first."""
+    """Pace of its own, as beside a session."""
 
     def __init__(self, rate: float) -> None:
-        """Make it; a rate in [Hz]."""
+        """Set the rate, [Hz]."""
         self._loop = DeadlineLoop(rate)
 
     def wait(self) -> bool:
-        """Sleep until the next turn; True, as each may draw."""
+        """Sleep until the next turn; return True."""
         self._loop.wait()
         return True
 

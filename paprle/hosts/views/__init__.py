@@ -1,1 +1,1 @@
-"""Views of a session for observers: robot, cameras, proximity, recordings."""
+"""Views for observers: robot, cameras, proximity, recordings."""

@@ -1,7 +1,7 @@
-"""Judges a camera by when its images come, without a clock of its own.
+"""Health of a camera, judged by the arrival of its images.
 
-A camera that is gone, stands still or is slow must never look like a scene in which
-nothing happens: its last image is taken back, and the operator is told.
+The image of a camera that is gone, frozen or slow is taken back and reported, as it
+must not look like a still scene.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WELL_NS = 1_000_000_000  # [ns] chosen: told to be well again after so long
 
 
 class State(Enum):
-    """The health of a camera; each value is its name in the recording."""
+    """Health of a camera; each value is its name in the recording."""
 
     STARTING = "starting"
     OK = "ok"
@@ -40,35 +40,23 @@ NO_IMAGE = {State.SILENT, State.FROZEN, State.GONE}
 
 
 class Change(NamedTuple):
-    """A report of a camera's health, for the operator and the recording.
-
-    Attributes:
-        state: The health from here on.
-        text: The message.
-    """
+    """A change of health, with a message for operator and recording."""
 
     state: State
     text: str
 
 
 class Health:
-    """Judges the health of one camera by its images.
+    """Health of one camera.
 
     Attributes:
-        state: Its current health.
-        n_refused: Images that were not as declared, or not newer than the last.
-        n_repeated: Images that were given twice.
-        n_faults: How often it stopped being well.
+        n_refused: Images not as declared, or not newer than the last.
+        n_repeated: Repeated images.
+        n_faults: Changes to a state other than ``OK``.
     """
 
     def __init__(self, info: CameraInfo, now_ns: int, *, is_back: bool = False) -> None:
-        """Begin with a camera that was just opened.
-
-        Args:
-            info: What its images are.
-            now_ns: Time, [ns].
-            is_back: It was told to be gone.
-        """
+        """Start with an opened camera; ``is_back``: it was reported gone."""
         self.state = State.STARTING
         self.n_refused = self.n_repeated = self.n_faults = 0
         self._info = info
@@ -83,15 +71,7 @@ class Health:
         self._changes: list[Change] = []
 
     def accept(self, frame: Frame, now_ns: int) -> bool:
-        """Take note of an image.
-
-        Args:
-            frame: The image.
-            now_ns: Time, [ns].
-
-        Returns:
-            Whether it may be used: it is as declared, and newer than the last.
-        """
+        """Return whether an image is as declared and newer than the last."""
         fault = self._info.find_fault(frame)
         if not fault and frame.stamp_ns <= self._stamp_ns:
             fault = "expected stamps that rise, got one that does not"
@@ -116,21 +96,17 @@ class Health:
         return True
 
     def begin(self, now_ns: int) -> None:
-        """Take note that its device was opened again."""
+        """Note that the device was opened again."""
         if self.state is State.GONE:
             self.state = State.SILENT
         self._began_ns = now_ns
 
     def lose(self, why: str, now_ns: int) -> None:
-        """Take note that its device is gone."""
+        """Note that the device is gone."""
         self._become(State.GONE, why, now_ns)
 
     def look(self, now_ns: int) -> list[Change]:
-        """Return the reports since the last call; to be called as ``find_nap`` asks.
-
-        Args:
-            now_ns: Time, [ns].
-        """
+        """Return new reports; due after ``find_nap``."""
         is_waiting = self.state in {State.OK, State.SLOW}
         if is_waiting and now_ns - self._arrived_ns > LATE * self._period_ns:
             age = (now_ns - self._arrived_ns) * 1e-6
@@ -141,11 +117,7 @@ class Health:
         return taken
 
     def find_nap(self, now_ns: int) -> float:
-        """Return how long nothing has to be looked at, [s]: until silence would be.
-
-        Args:
-            now_ns: Time, [ns].
-        """
+        """Return the time until silence would be noticed, [s]."""
         nap_ns = self._period_ns // 2
         left_ns = self._arrived_ns + round(LATE * self._period_ns) - now_ns
         if self.state in {State.OK, State.SLOW} and left_ns >= 0:
@@ -153,7 +125,7 @@ class Health:
         return nap_ns * 1e-9
 
     def _judge_rate(self, spacing_ns: int, now_ns: int) -> None:
-        """Judge by the images so far; it is well after a second without ill."""
+        """Judge the rate; it is well after 1 s without faults."""
         if spacing_ns > _SLOW * self._period_ns and len(self._arrivals) > 1:
             self._n_late, self._late_ns = self._n_late + 1, self._late_ns + spacing_ns
         else:

@@ -1,4 +1,4 @@
-"""An episode as a film: what its session's observers saw, at any time of it."""
+"""A recorded episode as a film."""
 
 from __future__ import annotations
 
@@ -29,16 +29,13 @@ _UNKNOWN = 0.0  # [m] of recordings from before clearances were kept
 
 
 class EpisodeFilm(Film):
-    """An episode that was recorded."""
+    """The views and images of a recorded episode."""
 
     def __init__(self, path: Path) -> None:
-        """Read it.
-
-        Args:
-            path: The MCAP file, its manifest, or a folder with one episode.
+        """Read an MCAP file, by its manifest, or from a folder with one episode.
 
         Raises:
-            RecordingError: If it cannot be read, or nothing happens in it.
+            RecordingError: If it cannot be read, or is empty.
             MissingDependency: If it has pictures and PyAV is not there.
         """
         self.episode = episode = Episode.open(path)
@@ -62,7 +59,7 @@ class EpisodeFilm(Film):
         ]
 
     def look(self, t: float) -> SessionView:
-        """Return what the session did last at a time of it, [s]."""
+        """Return the session's last state at a time, [s]."""
         episode, t_ns = self.episode, self._begin_ns + round(t * 1e9)
         tick = episode.ticks[_find_row(self._ticks_ns, t_ns)]
         status = episode.gate[_find_row(self._gate_ns, t_ns)]
@@ -74,7 +71,7 @@ class EpisodeFilm(Film):
         return {name: reel.find(t_ns) for name, reel in self._reels.items()}
 
     def make_near_bodies(self) -> NearBodies:
-        """Return what finds near bodies of the robot and the scene as recorded."""
+        """Return the finder of near bodies, as recorded."""
         episode = self.episode
         gate = episode.config.get("gate") or {}
         kept = (
@@ -84,11 +81,11 @@ class EpisodeFilm(Film):
         return NearBodies(lambda: make_collision_model(episode), kept, self.robot.home)
 
     def list_bodies(self) -> tuple[SceneBody, ...]:
-        """Return the scene as recorded; of a simulated world objects alone are."""
+        """Return the recorded scene; of a simulated world its objects."""
         return list_scene_bodies(read_scene(self.episode))
 
     def close(self) -> None:
-        """Let go of its files."""
+        """Close its files."""
         for reel in self._reels.values():
             reel.close()
         self._folder.cleanup()
@@ -109,7 +106,7 @@ def _find_row(stamps_ns: Vec, t_ns: int) -> int:
 
 
 def _find_urdf(episode: Episode, folder: Path) -> RobotInfo:
-    """Return the robot with its recorded URDF, where it was if it is still the same."""
+    """Return the robot with its URDF, if that is still the recorded one."""
     robot = episode.robot_info
     try:
         if robot.urdf_path.read_text(encoding="utf-8") == episode.urdf:
@@ -129,7 +126,6 @@ def _read_reels(path: Path) -> dict[str, Reel]:
 
 
 def _tell(reel: Reel) -> CameraInfo:
-    """Return what the decoded images of a camera are."""
     if reel.info.encoding in EXACT:
         return reel.info
     return replace(reel.info, encoding="rgb8", depth_unit=0.0)

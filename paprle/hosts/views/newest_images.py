@@ -1,8 +1,7 @@
-"""The newest image of each camera, for as long as it may be taken for that.
+"""The newest image of each camera, judged by its age.
 
-Whoever writes images may be stopped, so whoever reads them judges their age: one that
-nothing has followed for two periods is nobody's newest. A camera's own process takes
-its image back as soon (``camera_health``); it cannot while it stands still.
+An image without a successor for two periods is dropped, as a stopped camera process
+cannot take it back itself (``camera_health``).
 """
 
 from __future__ import annotations
@@ -22,10 +21,10 @@ from paprle.ipc.process import Role
 
 
 class NewestImage:
-    """The newest image of one camera; none before the first that is seen to come."""
+    """The newest image of one camera."""
 
     def __init__(self, info: CameraInfo, slots: ImageSlots, rate: float) -> None:
-        """Begin to look ``rate`` times a second."""
+        """Start; ``rate`` is that of the reads, [Hz]."""
         self._info, self._slots = info, slots
         self._count = slots.count
         self._still = Stillness(rate, self._count)
@@ -33,7 +32,7 @@ class NewestImage:
         self._frame: Frame | None = None
 
     def read(self, now_ns: int) -> Frame | None:
-        """Return it, the same object until another one comes; None: there is none."""
+        """Return the image, the same object until the next; None without one."""
         count = self._slots.count
         if count != self._count:
             image = self._slots.read()
@@ -48,22 +47,18 @@ class NewestImage:
 
 
 class NewestImages:
-    """The newest image of each camera of a session.
-
-    Attributes:
-        cameras: What they are, by name; empty for who wants none.
-    """
+    """The newest image of each camera of a session, by name."""
 
     def __init__(
         self, role: Role, resolved: Resolved, rate: float, *, is_wanted: bool = True
     ) -> None:
-        """Open them in a process that was given their ports.
+        """Open the ports.
 
         Args:
-            role: The process's.
+            role: This process.
             resolved: The config.
-            rate: How often they will be read, [Hz].
-            is_wanted: They are opened at all.
+            rate: Rate of the reads, [Hz].
+            is_wanted: Open any.
         """
         names = list_named(resolved.cameras) if is_wanted else ()
         self.cameras = {name: make_camera(resolved, name).info for name in names}
@@ -80,20 +75,12 @@ class NewestImages:
         self._shown: dict[str, Frame] = {}
 
     def read(self, now_ns: int) -> dict[str, Frame]:
-        """Return them by camera; none of those that have none.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-        """
+        """Return the images by camera, without those that have none."""
         newest = {name: one.read(now_ns) for name, one in self._newest.items()}
         return {name: frame for name, frame in newest.items() if frame is not None}
 
     def read_changes(self, now_ns: int) -> tuple[Mapping[str, Frame], frozenset[str]]:
-        """Return the new ones since the last call, and whose are gone since then.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-        """
+        """Return new images, and cameras that lost theirs."""
         before, self._shown = self._shown, self.read(now_ns)
         new = {n: f for n, f in self._shown.items() if f is not before.get(n)}
         return new, frozenset(before.keys() - self._shown.keys())

@@ -1,6 +1,6 @@
-"""The poses of a robot's end-effectors, and the joints for poses close to them.
+"""End-effector poses of a robot and joints for poses nearby.
 
-For display only: no limits of motion, no second task, a handful of steps.
+For display only: no limits of motion, no second task, few steps.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MET = 1e-4  # [m] and [rad] chosen: less is not seen
 
 
 class PosedRobot(LinkPoses):
-    """A model of a robot, by the order of its joints."""
+    """A robot's model, in the order of its joints."""
 
     def find_poses(self, q: Vec) -> dict[str, pin.SE3]:
         """Return T_base_eef by limb at q, shape (n,)."""
@@ -28,15 +28,9 @@ class PosedRobot(LinkPoses):
         }
 
     def move_to(self, q: Vec, limb: LimbInfo, T_base_eef: pin.SE3) -> Vec:
-        """Return joints near q at which a limb is at a pose, or as near as it gets.
+        """Return joints near q, shape (n,), that bring a limb to or close to a pose.
 
-        Args:
-            q: Where to begin, shape (n,).
-            limb: Which of the robot's limbs; the others stay.
-            T_base_eef: The pose.
-
-        Returns:
-            Damped least squares, within the joints' limits, shape (n,).
+        Damped least squares within the joint limits; other limbs stay.
         """
         names = self._robot.joint_names
         rows = [names.index(name) for name in limb.joint_names]

@@ -1,4 +1,4 @@
-"""The present state of a robot on another host, predicted for an observer."""
+"""Prediction of a remote robot's present state, for an observer."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.reconstruction.mirror_display import RobotMirror, Word
 
 
 class Mirroring:
-    """Feeds the mirror image with what the session asks and what the gate says."""
+    """Predictor fed with session ticks and gate statuses."""
 
     def __init__(self, robot: RobotInfo) -> None:
         self._find_poses = PosedRobot(robot).find_poses
@@ -20,15 +20,12 @@ class Mirroring:
         self._asked_ns = self._heard_ns = 0
 
     def look(self, tick: Record, status: Record, now_ns: int) -> MirroredRobot | None:
-        """Return the robot as it is by now.
+        """Return the robot's present state; None before the first measurement.
 
         Args:
-            tick: The session's newest.
-            status: The gate's newest that arrived, in this host's time.
+            tick: The session's newest tick.
+            status: The gate's newest status, in this host's time.
             now_ns: This host's time, [ns].
-
-        Returns:
-            It; None before the gate has told a measurement.
         """
         asked_ns, heard_ns = int(tick["stamp_ns"]), int(status["meas_ns"])
         if asked_ns > self._asked_ns and np.isfinite(tick["q_des"]).all():

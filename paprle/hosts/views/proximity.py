@@ -1,7 +1,6 @@
-"""Which bodies of a robot are near each other, found beside the session for viewers.
+"""Bodies of a robot that are near each other, for viewers.
 
-The gate keeps its clearances by itself and tells only the smallest. What is shown is
-measured anew, in the viewer's process, by coal: nothing of it is on the robot's way.
+Distances are measured by coal in the viewer's process, off the robot's path.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ _LEAST = 1e-3  # [m] chosen: of the way from home to what is kept
 
 
 class NearBodies:
-    """Finds what is near; its model is made when it is asked for the first time."""
+    """Finder of near bodies; its model is made on first use."""
 
     def __init__(
         self,
@@ -35,8 +34,8 @@ class NearBodies:
         """Prepare.
 
         Args:
-            make_model: Returns the bodies; it takes a while.
-            kept: Clearances between links and to the scene that the gate keeps, [m].
+            make_model: Returns the bodies; slow.
+            kept: The gate's clearances between links and to the scene, [m].
             home: Joints at home, shape (n,), [rad] or [m].
         """
         self._make_model, self._asked, self._home = make_model, kept, home
@@ -44,9 +43,9 @@ class NearBodies:
         self._kept = self._worth = np.zeros(0)
 
     def find(self, q: Vec) -> list[Near]:
-        """Return what is near at q, shape (n,), the nearest first.
+        """Return the near pairs at q, shape (n,), the nearest first.
 
-        A pair that is near at home is told of only where it is nearer than there.
+        A pair that is near at home counts only where it is nearer than there.
         """
         model = self._model or self._make()
         clearances = model.clearances(q)
@@ -71,7 +70,7 @@ class NearBodies:
 
 
 def make_near_bodies(resolved: Resolved, robot: RobotInfo) -> NearBodies:
-    """Return what finds near bodies of a session's robot and scene."""
+    """Return the finder for a session's robot and scene."""
     gate = resolved.gate
 
     def make_model() -> CollisionModel:

@@ -1,8 +1,6 @@
-"""The remote robot's state, for the observers of ``paprle lead``.
+"""A remote robot's state, for the observers of ``paprle lead``.
 
-They are processes of their own, as a page draws and a leader must not wait. They
-receive the robot's state as it crossed the link and its predicted poses, and make the
-session's view of both.
+The view is made from the state that crossed the link and the predicted poses.
 """
 
 from __future__ import annotations
@@ -50,9 +48,9 @@ def pack_heard(
     """Return a record.
 
     Args:
-        data: The robot's words (``paprle.link.remote_leader.robot_view``).
+        data: The robot's message (``paprle.link.remote_leader.robot_view``).
         stamps: ``came_ns`` and ``offset_ns``.
-        predicted: Where the robot is by now, by the hand that leads it.
+        predicted: The robot's present pose, by the hand that leads it.
         held: Hands whose robot does not follow them.
     """
     record: Record = np.zeros((), HEARD_DTYPE)
@@ -67,7 +65,7 @@ def pack_heard(
 
 
 class HeardReader:
-    """Reads the view of a session that is at the robot, in an observer's process."""
+    """Reader of a remote session's view, in an observer's process."""
 
     def __init__(self, role: Role, robot: RobotInfo) -> None:
         self._robot, self._posed = robot, PosedRobot(robot)
@@ -75,10 +73,10 @@ class HeardReader:
         self._news = Newest(Mailbox(NEWS_DTYPE, role.fds[NEWS]), read_news)
 
     def read(self, now_ns: int) -> SessionView | None:
-        """Return what is newest; None before the robot's host has spoken.
+        """Return the newest view; None before the first message.
 
         Raises:
-            ConfigError: If it speaks of another robot.
+            ConfigError: If it is of another robot.
         """
         record = self._heard.read()
         if record is None:
@@ -141,7 +139,6 @@ class HeardReader:
     def _mirror(
         self, view: RobotView, record: Record, silent_ns: int, age_ns: int
     ) -> MirroredRobot:
-        """Return the robot moved on by the motion of the hands that lead it."""
         poses, q, held = self._posed.find_poses(view.q), view.q, []
         is_predicted = False
         for one in view.holds:
@@ -166,19 +163,16 @@ class HeardReader:
 
 
 def carry_over(one: HeldHand, hand: Vec, T_base_eef: pin.SE3) -> pin.SE3:
-    """Return where an end-effector is once it has followed a hand's motion.
+    """Return the end-effector's pose once it has followed a hand's motion.
 
     With R_eef = L R K and p_eef = p₀ + s L (p − p_l0)
     (``paprle.haptics.contact.contact_direction``) a motion of the hand from a to b
     takes the end-effector to R = L R_b R_aᵀ Lᵀ R_eef and p = p_eef + s L (p_b − p_a).
 
     Args:
-        one: Where the hand would be, were it where the robot is (a).
-        hand: Where it would be later (b), xyz + quat_xyzw, shape (7,).
-        T_base_eef: Where the robot's end-effector is.
-
-    Returns:
-        Where it is later.
+        one: The hand's pose at the robot's present pose (a).
+        hand: Its later pose (b), xyz + quat_xyzw, shape (7,).
+        T_base_eef: The present pose.
     """
     a, b = row_to_pose(one.pose), row_to_pose(hand)
     L = pin.Quaternion(np.asarray(one.turn)).normalized().toRotationMatrix()

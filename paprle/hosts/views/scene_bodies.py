@@ -1,4 +1,4 @@
-"""The bodies around a robot: those of ``gate.scene``, and those its env reports."""
+"""Bodies around a robot, from ``gate.scene`` and from its env."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ def list_scene_bodies(
     """Return the bodies, each name once.
 
     Args:
-        scene: Of ``gate.scene``, by name.
-        told: What the gate's process said of its follower's world, as JSON gives it
-            back.
+        scene: Section ``gate.scene``.
+        told: Bodies reported by the gate's process, as JSON.
     """
     kept = [_place(name, body) for name, body in scene.items()]
     world = [SceneBody(n, s, tuple(z), tuple(p), moves) for n, s, z, p, moves in told]

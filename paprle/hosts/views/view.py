@@ -1,4 +1,4 @@
-"""The session's view: made of the newest tick, the gate's status and advice."""
+"""Session views made of tick, gate status and advice."""
 
 from __future__ import annotations
 
@@ -35,10 +35,7 @@ _HELD = {GateState.HOLD, GateState.STOPPED}
 
 
 class ViewReader:
-    """Reads the session's view in a role that is given tick, status and advice.
-
-    An observer is given news, too.
-    """
+    """Reader of session views in a role with tick, status, advice or news."""
 
     def __init__(self, role: Role, resolved: Resolved, robot: RobotInfo) -> None:
         leader = make_leader_info(resolved, robot)
@@ -62,7 +59,7 @@ class ViewReader:
         }
 
     def read(self, now_ns: int) -> SessionView | None:
-        """Return what is newest; None before the session or the gate has spoken."""
+        """Return the newest view; None before session and gate have written."""
         tick, status = self._ticks.read(), self._status.read()
         if tick is None or status is None:
             return None
@@ -76,29 +73,18 @@ class ViewReader:
 
 
 class SightReader:
-    """Reads the session's view and the newest images, where a role is given both.
-
-    Attributes:
-        cameras: What the images of each camera are.
-    """
+    """Reader of session views and images in a role with both."""
 
     def __init__(
         self, role: Role, resolved: Resolved, robot: RobotInfo, rate: float
     ) -> None:
-        """Open them.
-
-        Args:
-            role: The process's.
-            resolved: The config.
-            robot: The robot.
-            rate: How often it will be read, [Hz].
-        """
+        """Open the ports; ``rate`` is that of the reads, [Hz]."""
         self._reader = ViewReader(role, resolved, robot)
         self._images = NewestImages(role, resolved, rate)
         self.cameras = self._images.cameras
 
     def read(self, now_ns: int) -> Sight | None:
-        """Return what is newest; None before the session or the gate has spoken."""
+        """Return the newest sight; None before session and gate have written."""
         view = self._reader.read(now_ns)
         if view is None:
             return None
@@ -113,18 +99,15 @@ def make_view(
     advice: Mapping[str, Record] | None = None,
     news: Mapping[str, Any] | None = None,
 ) -> SessionView:
-    """Return what the session did last.
+    """Return the view of a session; its arrays are those of the records.
 
     Args:
-        layout: Of the session.
+        layout: The session's records.
         tick: Its newest tick.
         status: The gate's newest status.
         now_ns: Monotonic time, [ns].
-        advice: The newest record of each advisor that has spoken, by name.
-        news: What the session says in words.
-
-    Returns:
-        The view; its arrays are those of the records.
+        advice: Newest record by advisor.
+        news: The session's texts.
     """
     stamp_ns, written_ns = int(tick["stamp_ns"]), int(status["stamp_ns"])
     tick_age = (now_ns - stamp_ns) * 1e-9
@@ -180,7 +163,7 @@ def _name_drivers(layout: Layout, tick: Record) -> dict[str, str | None]:
 
 
 def _name_mappings(layout: Layout, tick: Record) -> dict[str, Vec]:
-    """Return D of the limbs that axes drive, without the columns that pad it."""
+    """Return D of the limbs that axes drive, without padding columns."""
     rows = zip(layout.limbs, tick["mapping"], strict=True)
     known = {limb: D[:, np.isfinite(D).all(axis=0)] for limb, D in rows if D.size}
     return {limb: D for limb, D in known.items() if D.size}
