@@ -1,1 +1,1 @@
-"""The tick: the operator's states, what is accepted of a leader, what is commanded."""
+"""The tick: session states, accepted leader input, commanded motion."""

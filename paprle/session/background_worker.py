@@ -1,4 +1,4 @@
-"""Background work for the tick: done at once, or by a thread that a host lends."""
+"""Background work of the tick, inline or in a thread."""
 
 from __future__ import annotations
 
@@ -10,10 +10,9 @@ _Result = TypeVar("_Result")
 
 
 class Aside:
-    """Runs errands one after the other, in the order in which they were given.
+    """Queue of errands, run in order.
 
-    Without a thread they are run where they are given: on the virtual clock the tick
-    has all the time there is, and runs are the same to the last bit.
+    Without a thread they run where they are given, so virtual runs are bit-identical.
     """
 
     def __init__(self) -> None:
@@ -21,26 +20,26 @@ class Aside:
         self._is_lent = False
 
     def give(self, errand: Callable[[], None]) -> None:
-        """Run this, now or soon."""
+        """Run an errand, now or soon."""
         if self._is_lent:
             self._errands.put(errand)
         else:
             errand()
 
     def run(self) -> None:
-        """Run what is given until ``end``; called by a thread of its own."""
+        """Run errands until ``end``, in a thread."""
         self._is_lent = True
         while (errand := self._errands.get()) is not None:
             errand()
 
     def end(self) -> None:
-        """Let the thread go, once it has finished what it does."""
+        """Let the thread end after its current errand."""
         self._is_lent = False
         self._errands.put(None)
 
 
 class Answer(Generic[_Result]):
-    """One question at a time, and its answer once there is one."""
+    """One question at a time and its answer."""
 
     def __init__(self, aside: Aside) -> None:
         self._aside = aside
@@ -48,7 +47,7 @@ class Answer(Generic[_Result]):
         self._found: tuple[int, _Result] | None = None
 
     def ask(self, question: Callable[[], _Result]) -> None:
-        """Ask; what was asked before is of no interest any more."""
+        """Ask a question and drop the one before."""
         self._n_asked += 1
         number = self._n_asked
 
@@ -59,10 +58,10 @@ class Answer(Generic[_Result]):
         self._aside.give(answer)
 
     def forget(self) -> None:
-        """Ask nothing."""
+        """Drop the question."""
         self._n_asked += 1
 
     def take(self) -> _Result | None:
-        """Return the answer to what was asked last; None while there is none."""
+        """Return the answer to the last question; None while there is none."""
         found = self._found
         return found[1] if found is not None and found[0] == self._n_asked else None

@@ -1,7 +1,6 @@
-"""The tick: from the newest sample and the gate's status to the next set-point.
+"""The tick: from newest sample and gate status to the next set-point.
 
-Everything a tick needs is an argument; it neither sleeps nor reads a clock, so the live
-host and the virtual clock drive the same object.
+It neither sleeps nor reads a clock, so live and virtual hosts share it.
 """
 
 from __future__ import annotations
@@ -53,17 +52,13 @@ class Core:
     """The session's state and its tick.
 
     Attributes:
-        state: State of the session.
-        episodes: Counts episodes, and the events of the recorder.
-        leaders: All leaders' samples.
-        motion: What is commanded.
-        decisions: What happens in each state, and the words for it.
-        stuck: Notices a leader that no longer measures.
-        modes: Counts switches of the modes of axes.
-        actions: What the operator asked for so far.
+        motion: The commanded motion.
+        stuck: Detector of leaders that no longer measure.
+        modes: Counter of mode switches of axes.
+        actions: The operator's counters.
         now_ns: Time of the last tick, [ns].
         n_ticks: Number of the last tick, and of its set-point.
-        crossings: Counts how often a suggestion went beyond its threshold.
+        crossings: Counter of suggestions beyond their threshold.
     """
 
     def __init__(
@@ -97,18 +92,13 @@ class Core:
         self._entered_seq, self._settling = 0, Settling()
 
     def place(self, objects: Mapping[str, Vec]) -> None:
-        """Take where an operator has placed objects.
-
-        Args:
-            objects: T_world_object as xyz + quat_xyzw by name, shape (7,); those that
-                are not among them are nowhere.
-        """
+        """Set T_world_object, xyz + quat_xyzw, by name; others are removed."""
         self._rows.place(objects)
         self.motion.following.place(objects)
 
     @property
     def note(self) -> str:
-        """A hint for the operator: news, or the next thing to do."""
+        """A hint for the operator: news, or the next action."""
         return self.decisions.note
 
     @property
@@ -135,11 +125,10 @@ class Core:
             samples: Newest record of each leader's mailbox.
             status: Newest status of the gate.
             actions: The operator's counters.
-            advice: What advisors said last.
+            advice: Last advice by advisor.
 
         Returns:
-            Set-point, recorder's tick, feedback, events; to be used before the next
-            call, which writes over them.
+            The output, which the next call overwrites.
         """
         self._note_standstill(now_ns)
         self.now_ns = now_ns
@@ -186,28 +175,28 @@ class Core:
 
     @property
     def _has_come_to_rest(self) -> bool:
-        """Whether command and robot stand, in a state that the gate has seen."""
+        """Whether command and robot stand in a state seen by the gate."""
         # Until then a set-point of the state before may still set it moving.
         is_seen = self.motion.answered_seq >= self._entered_seq
         is_standing = is_seen and self.motion.is_standing
         return is_standing and self._settling.look(self.motion.status)
 
     def _note_standstill(self, now_ns: int) -> None:
-        """Excuse the leaders' silence after a short standstill of this machine."""
+        """Excuse the leaders' silence after this machine stood still."""
         gap_ns = now_ns - self.now_ns
         if self.now_ns and _STANDSTILL_NS < gap_ns < GATE_SILENCE_NS:
             self._stood_ns = now_ns
             self.leaders.excuse(gap_ns)
 
     def make_last_setpoint(self, request: Request, now_ns: int) -> Record:
-        """Return a last set-point: STOP when the tick itself failed, or DISARM."""
+        """Return a last set-point: STOP after a failed tick, or DISARM."""
         self.n_ticks += 1
         self._fill_setpoint(now_ns)
         self._setpoint["request"] = request
         return self._setpoint
 
     def _watch_stuck(self) -> None:
-        """Record limbs of a held leader whose values stand still (row 2)."""
+        """Record limbs of a held leader with frozen values (row 2)."""
         is_held = self.state in EPISODE_STATES and self.leaders.is_usable
         sample = self.leaders.sample
         record = None if sample is None else sample.record
@@ -241,13 +230,11 @@ class Core:
         )
 
     def _tell_delays(self) -> None:
-        """Record the newest delays of reconstructed leaders."""
         made = self.leaders.reconstruction
         for one in [] if made is None else made.delays:
             self.episodes.add("reconstruction", self.now_ns, **one._asdict())
 
     def _tell_drivers(self) -> None:
-        """Report to operator and recorder which limbs changed their driver."""
         limbs, names = self.motion.limb_names, self._leader.limbs
         driver = self.motion.driver.tolist()
         for i in self.motion.following.changed:
@@ -261,13 +248,12 @@ class Core:
         self.decisions.note = "; ".join(told)
 
     def _tell_mappings(self, now_ns: int) -> None:
-        """Record the matrices by which axes drive, where one has changed."""
+        """Record the matrices by which axes drive, if changed."""
         for limb, D in self.motion.following.take_mappings().items():
             name = self.motion.limb_names[limb]
             self.episodes.add("mapping", now_ns, limb=name, D=np.round(D, 6).tolist())
 
     def _tell_crossings(self, now_ns: int, advice: Mapping[str, Advice]) -> None:
-        """Record each time that a suggestion goes beyond its threshold."""
         if self.crossings.take(advice):
             self.episodes.add("cue", now_ns, n=self.crossings.n)
 
@@ -288,7 +274,7 @@ class Core:
         self.motion.fill_setpoint(self._q_des, self._dq_des)
 
     def _choose_request(self, now_ns: int) -> Request:
-        """Return the state's request, at most READY in HOLD and without a motion."""
+        """Return the state's request, at most READY in HOLD or without a motion."""
         motion, state = self.motion, self.state
         if state is _STOPPED:
             return Request.READY if self.decisions.is_clearing(now_ns) else Request.STOP
@@ -306,14 +292,9 @@ def _name(limbs: Iterable[int], names: Sequence[str]) -> str:
 
 
 class Output:
-    """The results of one tick; most of them are made on demand.
+    """The results of one tick.
 
-    The set-point is sent before the recorder's row or the leader's feedback are made.
-
-    Attributes:
-        setpoint: For the gate.
-        events: For the recorder's event stream.
-        is_over: Nothing more is to be done.
+    Recorder row and feedback are made on demand, after the set-point is sent.
     """
 
     def __init__(
@@ -326,12 +307,12 @@ class Output:
 
     @cached_property
     def tick(self) -> Record:
-        """For the recorder."""
+        """The recorder's row."""
         return self._rows.fill(self._core)
 
     @cached_property
     def feedback(self) -> Feedback:
-        """For the leader."""
+        """The leaders' feedback."""
         core = self._core
         return Feedback(
             stamp_ns=core.now_ns,
@@ -358,12 +339,12 @@ class TickRows:
         self._placed[...] = np.nan
 
     def place(self, objects: Mapping[str, Vec]) -> None:
-        """Set where these objects are; others become NaN."""
+        """Set the objects' poses; others become NaN."""
         for row, name in enumerate(self._objects):
             self._placed[row] = objects.get(name, np.nan)
 
     def fill(self, core: Core) -> Record:
-        """Return the record of the core's last step, overwritten by the next call."""
+        """Return the record of the core's last step; overwritten by the next."""
         record, motion, sample = self._record, core.motion, core.leaders.sample
         head = TickHead(
             k=core.n_ticks,

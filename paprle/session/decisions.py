@@ -1,7 +1,6 @@
-"""The decisions of a tick: one method for each state of the session.
+"""The decisions of a tick: one method per session state.
 
-A decision looks at the situation of its tick and returns the event of the table of
-states that it found; it moves no state and sends nothing.
+Each returns the event found in its situation; it changes no state and sends nothing.
 """
 
 from __future__ import annotations
@@ -33,14 +32,12 @@ _CLEARING = 0.3  # [s] chosen: several periods of the slowest gate
 
 
 class Decisions:
-    """Finds the event of each tick, and the words for it.
+    """Finder of each tick's event, with texts for the operator.
 
     Attributes:
-        note: What the operator should know or do next.
-        end_reason: Why the session ends, once it does.
-        missed: What of the path ahead will not be reached, in words; empty: nothing
-            that is known.
-        n_resets: How often the operator cleared a stop so far.
+        note: A hint for the operator.
+        missed: Parts of the path ahead that will not be reached; empty if none known.
+        n_resets: Number of stops that the operator cleared.
     """
 
     def __init__(
@@ -85,7 +82,7 @@ class Decisions:
         }
 
     def enter(self, state: SessionState, event: Event) -> None:
-        """Note that the session goes over to another state by an event."""
+        """Note the transition to a state."""
         if state is _STOPPED:
             self._has_seen_stop, self._cleared_ns = False, None
             self.note = self._describe_stop()
@@ -99,7 +96,7 @@ class Decisions:
             self.note = "taking another posture; the leader waits"
 
     def decide(self, situation: Situation) -> Event | None:
-        """Return what happened in this tick, by the table of states; None: nothing."""
+        """Return the event of this tick, or None."""
         self._now = now = situation
         if now.asked.quit and now.state is not _CLOSING:
             self.end_reason = self.end_reason or "quit"
@@ -116,7 +113,7 @@ class Decisions:
         return self._find_stall() if event is None else event
 
     def _find_stall(self) -> Event | None:
-        """End a session that waits for what nobody is there to do."""
+        """End a session that waits for an absent operator."""
         if (
             self._now.state in _MOVING_STATES
             or self._now.now_ns - self._now.entered_ns < self._longest_wait_ns
@@ -163,7 +160,7 @@ class Decisions:
         return Event.START
 
     def _find_obstacle(self, sample: SampleView | None) -> str:
-        """Return the obstacle to starting an episode (S1); empty: none."""
+        """Return the obstacle to starting an episode (S1), or empty."""
         if sample is None or not self.leaders.is_usable:
             return tell_wait(self._leader, is_spent=self.leaders.is_spent)
         if self._now.gate is not GateState.READY or not self.motion.is_standing:
@@ -175,7 +172,7 @@ class Decisions:
         return self.motion.find_start_refusal(sample, self._settings.start_bound)
 
     def _find_obstacle_of_machine(self) -> str:
-        """Return the obstacle to a start of a leader that no person holds."""
+        """Return the obstacle for a leader without a human."""
         if self._is_reset_time and not self._now.asked.engage:
             more = f", or press {KEY_CAPS['engage']}" if self._is_interactive else ""
             return f"reset the scene{more}"
@@ -184,7 +181,6 @@ class Decisions:
 
     @property
     def _is_reset_time(self) -> bool:
-        """Whether the scene may still be being set up after the last episode."""
         closed_ns = self.episodes.closed_ns
         if closed_ns is None:
             return False
@@ -207,7 +203,7 @@ class Decisions:
         return self._give_up_aligning(blocked)
 
     def _hold_apart(self, far: str) -> Event:
-        """Wait for the operator where a joint would turn by more than half a turn."""
+        """Wait for the operator if a joint would turn over half a turn."""
         if not self._is_interactive:
             return self._give_up_aligning(f"{far}, more than half a turn")
         self.note = (
@@ -217,7 +213,6 @@ class Decisions:
         return Event.DISENGAGE
 
     def _tell_start(self, start: Start | None) -> None:
-        """Report the chosen postures, and the shares of paths that they miss."""
         self._start, missed = start, []
         choices = {} if start is None else start.choices
         reaching = {k: one for k, one in choices.items() if one.n_branches}
@@ -234,7 +229,7 @@ class Decisions:
         self.missed = "; ".join(missed) if reaching else self.missed
 
     def _give_up_aligning(self, blocked: str) -> Event:
-        """A person may move clear; without one, waiting would last for ever."""
+        """Abort if a person can move clear, else quit."""
         self.note = f"cannot align: {blocked}"
         self.episodes.end("cannot align", self._now.now_ns)
         if self._leader.is_human:
@@ -258,7 +253,7 @@ class Decisions:
         return Event.REPOSTURE if is_taken else None
 
     def _tell_offer(self, offer: Offer | None) -> None:
-        """Report at once a limb that is stuck though its target is in reach."""
+        """Report a limb that is stuck though its target is in reach."""
         before, self._offer = self._offer, offer
         if offer is None:
             self.note = self.missed
@@ -284,7 +279,6 @@ class Decisions:
             )
 
     def _takes(self, offer: Offer) -> bool:
-        """Whether a limb is to take the posture that is offered to it."""
         if offer.obstacle:
             return False
         if self._now.asked.reposture:
@@ -293,7 +287,7 @@ class Decisions:
         return self._is_automatic(offer.limb) and waited_ns > _PATIENCE_NS
 
     def _is_automatic(self, limb: str) -> bool:
-        """Whether the leader that drives a limb lets it change over unasked."""
+        """Whether a limb's leader lets it change posture unasked."""
         row = int(self.motion.driver[self.motion.limb_names.index(limb)])
         if row < 0:
             return False
@@ -325,7 +319,7 @@ class Decisions:
         return Event.REALIGN if self.motion.needs_alignment else Event.REENGAGE
 
     def _is_too_far(self) -> bool:
-        """Return whether a person re-engages from too far away (S1); note it."""
+        """Return whether a person re-engages too far away (S1); note it."""
         if not self._leader.is_human:
             return False
         bound = self._settings.start_bound
@@ -334,7 +328,7 @@ class Decisions:
         return bool(refusal)
 
     def _has_ended(self) -> bool:
-        """Whether operator, leader or time end the episode; notes why."""
+        """Return whether operator, leader or time end it; note why."""
         asked = name_end(self._now.asked) if any(self._now.asked) else ""
         if asked:
             self.episodes.end(asked, self._now.now_ns)
@@ -345,7 +339,7 @@ class Decisions:
         return self.episodes.is_ending
 
     def _is_disengaged(self) -> bool:
-        """Whether the gate holds or the leader is lost; then a person must press."""
+        """Whether the gate holds or the leader is lost, so a person must press."""
         is_lost = not self._has_leader() or self._now.is_gate_silent
         if not is_lost and self._now.gate is not _GATE_HOLDS:
             return False
@@ -361,7 +355,6 @@ class Decisions:
         return True
 
     def _has_leader(self) -> bool:
-        """Whether anybody drives, or while aligning may drive."""
         drivers = self.motion.following.drivers
         if self._now.state is not _ENGAGED:
             return self.leaders.is_usable
@@ -389,7 +382,7 @@ class Decisions:
         return Event.RESET if is_reset else None
 
     def name_end(self, event: Event) -> str:
-        """Return why an episode ends by this event, for its recording."""
+        """Return the reason why this event ends an episode."""
         if event is Event.STOP:
             return self._name_stop()
         return self.end_reason or event.name.lower()
@@ -406,7 +399,7 @@ class Decisions:
         return tell(self.motion.latched, self.motion.stop_reason)
 
     def drive_closing(self) -> bool:
-        """Brake to rest, park if asked and possible; True when that is done."""
+        """Brake and park if asked and possible; return True when done."""
         if self.episodes.is_ending:
             return False
         self._is_park_over |= self._now.was_away(self.motion.latched)
@@ -424,7 +417,7 @@ class Decisions:
         )
 
     def is_clearing(self, now_ns: int) -> bool:
-        """Whether the operator has just cleared the stop: time for the gate to see."""
+        """Whether a stop was cleared too recently for the gate to see."""
         return (
             self._cleared_ns is not None
             and now_ns - self._cleared_ns <= _CLEARING * 1e9

@@ -1,4 +1,4 @@
-"""Beginnings, ends and fates of episodes, as events for the recorder."""
+"""Begin, end and fate of episodes, as recorder events."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ OUTCOMES = ("success", "failure")
 
 
 def name_end(asked: Actions) -> str:
-    """Return how the operator ends an episode by these presses; empty: not at all."""
+    """Return the end that presses ask for; empty if none."""
     if asked.redo:
         return "redo"
     if asked.discard:
@@ -29,21 +29,19 @@ def name_end(asked: Actions) -> str:
 
 
 class EpisodeLog:
-    """Counts episodes and tells the recorder of them.
+    """Counter of episodes and source of recorder events.
 
     Attributes:
-        number: The current episode, or the next one; counted from 0.
-        fates: How many were ``kept``, ``discarded`` (``redo`` among them, which are
-            counted again as ``redone``) and ``broken off``.
-        outcomes: How many of those kept were a ``success`` and a ``failure``.
-        task: What the operator is told to do in the next one alone; empty: what the
-            session says.
-        begin_ns: When the open one began, [ns]; None while none is open.
-        closed_ns: When the last one was closed, [ns]; None before.
-        last_end: Why the last one ended; empty before.
-        events: What the recorder has not been told yet.
-        notes: What the operator noted and no tick has told yet; any thread may append.
-        noted: Of the open episode, else of the last one.
+        number: The current or next episode, from 0.
+        fates: Counts of ``kept``, ``discarded`` (``redo`` among them, counted again as
+            ``redone``) and ``broken off``.
+        outcomes: Counts of ``success`` and ``failure`` among those kept.
+        task: Task of the next episode alone; empty: the session's.
+        begin_ns: Start of the open episode, [ns]; None without one.
+        closed_ns: End of the last episode, [ns].
+        events: Events not yet recorded.
+        notes: Notes not yet recorded; any thread may append.
+        noted: Notes on the open, else the last episode.
     """
 
     def __init__(self) -> None:
@@ -64,12 +62,12 @@ class EpisodeLog:
 
     @property
     def n_kept(self) -> int:
-        """The number of episodes kept: ended as they should, and not discarded."""
+        """Number of episodes kept."""
         return self.fates["kept"]
 
     @property
     def is_ending(self) -> bool:
-        """It has ended, but the arm does not stand yet."""
+        """Whether it has ended while the arm still moves."""
         return self._ending is not None
 
     def add(self, event: str, now_ns: int, **values: Any) -> None:
@@ -77,10 +75,7 @@ class EpisodeLog:
         self.events.append({"event": event, "t_ns": now_ns, **values})
 
     def tell_notes(self, now_ns: int) -> None:
-        """Record the notes on the open episode, else on the last one.
-
-        Notes from before the first episode wait for it.
-        """
+        """Record notes on the open or last episode; early ones wait."""
         is_open = self.begin_ns is not None
         if not is_open and self.number == 0:
             return
@@ -97,39 +92,26 @@ class EpisodeLog:
         self.add("episode_begin", now_ns, episode=self.number, **own)
 
     def end(self, reason: str, now_ns: int) -> None:
-        """Note why it ends; the first reason stands. It is closed by ``close``."""
+        """Note the first reason to end; ``close`` follows."""
         if self.begin_ns is None or self._ending is not None:
             return
         self._ending = (reason, now_ns)
 
     def note_short(self, begin_ns: int | None, short: list[dict[str, Any]]) -> None:
-        """Note the shortfall of an episode so far, for its end event.
+        """Note the causes of shortfall for the end event, the longest first, as JSON.
 
-        Args:
-            begin_ns: Start of that episode, [ns]; ignored unless it is the open one, as
-                the shortfall is found beside the tick.
-            short: Causes, the longest first, JSON values only.
+        Ignored unless ``begin_ns`` is the open episode's start.
         """
         if begin_ns == self.begin_ns:
             self._short = short
 
     def note_stood(self, begin_ns: int | None, stood: dict[str, float]) -> None:
-        """Note for how long limbs stood while they were asked to move; see above.
-
-        Args:
-            begin_ns: When that episode began, [ns].
-            stood: Limb and cause in words, and for how long, [s], the longest first.
-        """
+        """Note standing times by limb and cause, [s], as ``note_short``."""
         if begin_ns == self.begin_ns:
             self._stood = stood
 
     def judge(self, asked: Actions, now_ns: int) -> None:
-        """Take the verdict on the last episode from presses between two episodes.
-
-        Args:
-            asked: The operator's presses.
-            now_ns: Monotonic time, [ns].
-        """
+        """Apply the presses between two episodes to the last one."""
         verdict = name_end(asked)
         if verdict not in {*_DISCARDED, *OUTCOMES}:
             return
@@ -146,7 +128,7 @@ class EpisodeLog:
             self._tell_discard(self.number - 1, verdict, now_ns)
 
     def close(self, now_ns: int, *, is_standing: bool) -> None:
-        """Close an ending episode once the command stands, so braking is in it."""
+        """Close an ending episode once the command stands."""
         if self._ending is None:
             return
         reason, since_ns = self._ending
@@ -168,7 +150,7 @@ class EpisodeLog:
         self.number += 1
 
     def lasts_longer(self, limit: float | None, now_ns: int) -> bool:
-        """Whether it has lasted longer than a limit, [s]; never when None."""
+        """Whether it exceeds a limit, [s]; never for None."""
         if limit is None or self.begin_ns is None:
             return False
         return (now_ns - self.begin_ns) * 1e-9 > limit

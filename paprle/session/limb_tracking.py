@@ -1,8 +1,7 @@
 """The robot's desired joints while leaders drive it, limb by limb.
 
-A limb that nobody drives brakes where it is: it is asked for the place where full
-braking ends, until its command stands. A limb that begins while the others go on starts
-from its command, and one that has to meet its leader does so slowly.
+A limb without a driver is sent to where full braking ends until its command stands. A
+limb starts from its command and meets a distant leader slowly.
 """
 
 from __future__ import annotations
@@ -46,13 +45,13 @@ class Following:
     Attributes:
         q_des: Desired positions, shape (n,), [rad].
         dq_des: Their velocity, shape (n,), [rad/s].
-        at_ns: The instant at which they are meant, [ns].
-        state: How every limb is driven; None while nobody drives.
-        target: The last target; None while nobody drives.
-        changed: Limbs whose source changed in this tick, and the new one.
-        is_made: The last target followed a filtered or reconstructed sample.
-        apart: How far its leader will be from each joint when it engages, shape (n,),
-            [rad]; what is more than ``ALIGNED`` is made up slowly.
+        at_ns: Their instant, [ns].
+        state: State of the retargeting; None without a driver.
+        target: The last target; None without a driver.
+        changed: New source of limbs that changed it in this tick.
+        is_made: The target followed a filtered or reconstructed sample.
+        apart: Distance of the leader at engaging, shape (n,), [rad]; beyond ``ALIGNED``
+            it is closed slowly.
         err_pos: Residual of the IK, by limb, [m].
         err_rot: Residual of the IK, by limb, [rad].
     """
@@ -104,7 +103,7 @@ class Following:
         self.is_made = False
 
     def stop(self) -> None:
-        """Let every limb go: the next step engages anew."""
+        """Release every limb: the next step engages anew."""
         self.state, self.target = None, None
         self.err_pos, self.err_rot = self._no_error, self._no_error
 
@@ -116,14 +115,14 @@ class Following:
         now_ns: int,
         advice: Mapping[str, Advice] = _NO_ADVICE,
     ) -> None:
-        """Follow the leaders: retarget, solve, and estimate the targets' velocity.
+        """Retarget, solve the IK and estimate the targets' velocity.
 
         Args:
             q_cmd: The command, shape (n,), [rad].
             dq_cmd: Its velocity, shape (n,), [rad/s].
-            command_age: How long ago it was so, [s].
+            command_age: Its age, [s].
             now_ns: Monotonic time, [ns].
-            advice: What advisors said.
+            advice: Last advice by advisor.
         """
         sample = given = self._leaders.get_sample()
         if self.state is None:
@@ -159,22 +158,18 @@ class Following:
         self._find_instants(now_ns)
 
     def place(self, objects: Mapping[str, Vec]) -> None:
-        """Take where an operator has placed objects, as ``Core.place`` has it."""
+        """Set the objects' poses, see ``Core.place``."""
         self._retargeting.placed = objects
 
     def _forget(self) -> None:
-        """Restart filters: samples from before engaging do not count (S3)."""
+        """Restart filters: earlier samples do not count (S3)."""
         if self._one_euro is not None:
             self._one_euro.start()
         if self._leaders.reconstruction is not None:
             self._leaders.reconstruction.start()
 
     def fill_mappings(self, rows: Vec) -> None:
-        """Write D of limbs that axes drive, in the eef's axes; NaN: there is none.
-
-        Args:
-            rows: Where to write it, shape (m, 7, x).
-        """
+        """Write D of axes in the eef's axes, shape (m, 7, x); NaN: none."""
         rows.fill(np.nan)
         for i, (rule, one) in (self.state.own if self.state else _NO_RULES).items():
             if isinstance(rule, AxesRule):
@@ -182,7 +177,7 @@ class Following:
                 rows[i, :, : D.shape[1]] = D
 
     def take_mappings(self) -> dict[int, Vec]:
-        """Return D of limbs, shape (7, m), where it is another than it was before."""
+        """Return changed D by limb, shape (7, m)."""
         own = self.state.own if self.state else _NO_RULES
         used = {
             i: one.mapping.D
@@ -194,17 +189,16 @@ class Following:
         return told
 
     def list_held(self) -> list[int]:
-        """Return the limbs that could be driven and are not."""
+        """Return drivable limbs without a driver."""
         slots = self._retargeting.slots
         return [
             i for i, k in enumerate(self.drivers.choice) if k < 0 and len(slots[i]) > 0
         ]
 
     def fill(self, q_des: Vec, dq_des: Vec) -> None:
-        """Write what to ask of the gate, at ``at_ns``.
+        """Write the desired positions and velocities at ``at_ns``.
 
-        Limbs of several leaders are meant at instants of their own; they are brought
-        to the common one along their velocities.
+        Limbs of several leaders are moved to this instant along their velocities.
         """
         q_des[...], dq_des[...] = self.q_des, self.dq_des
         if len(self._instants_ns) == 1 or self.state is None:
@@ -216,7 +210,6 @@ class Following:
                 q_des[own] += dq_des[own] * ahead
 
     def _begin(self, sample: SampleView, q_cmd: Vec, now_ns: int) -> RetargetState:
-        """Engage from where the command stands."""
         choices, self.changed = self.drivers.begin(), _NOTHING
         state = self._retargeting.engage(None, choices, sample, q_cmd)
         self.q_des, self.dq_des = q_cmd.copy(), np.zeros_like(q_cmd)
@@ -245,7 +238,6 @@ class Following:
         dq_cmd: Vec,
         age: float,
     ) -> RetargetState:
-        """Let limbs brake that lost their driver, and those begin that found one."""
         if self.drivers.is_settled:
             self.changed = _NOTHING
             return state
@@ -271,13 +263,11 @@ class Following:
         return self._retargeting.engage(state, self.changed, sample, q_cmd)
 
     def _meet(self, limb: int) -> None:
-        """Let a limb meet its leader slowly."""
         self._catching |= {int(j) for j in self._joints[limb]}
         self._slowed.add(limb)
         self._retargeting.slow(limb, self._slow_share)
 
     def _meet_those_apart(self) -> None:
-        """Let limbs meet their leaders slowly that begin apart from them."""
         self.apart[list(self._grippers)] = 0.0  # they always do
         for i, own in enumerate(self._joints):
             if (self.apart[own] > ALIGNED).any():
@@ -285,7 +275,7 @@ class Following:
         self.apart.fill(0.0)
 
     def _measure_periods(self, sample: SampleView, state: RetargetState) -> None:
-        """Note each limb's time since its sample before, [s]; too long is inf."""
+        """Note each limb's sample period, [s]; inf if too long."""
         # A sample from before that one is none that says anything; too long is inf.
         if len(self._stamps_ns) == 1:  # one leader, one period
             dt = (sample.stamp_ns - self._sample_ns) * 1e-9
@@ -302,7 +292,7 @@ class Following:
             self._dt[i] = max(dt, 0.0) if dt < _LONGEST_DT else math.inf
 
     def _catch_up(self, q_des: Vec) -> None:
-        """Let joints meet the leader slowly after engaging (S3)."""
+        """Close the distance to the leader slowly after engaging (S3)."""
         for j in tuple(self._catching):
             dt = float(self._dt[self._limb_of[j]])
             dt = dt if dt < math.inf else 0.0
@@ -316,7 +306,7 @@ class Following:
                 q_des[j] = self.q_des[j] + math.copysign(most, step)
 
     def _find_stop(self, own: Ints, q_cmd: Vec, dq_cmd: Vec, age: float) -> Vec:
-        """Return where full braking ends, (n_l,), [rad]; call once per release."""
+        """Return where full braking ends, (n_l,), [rad]; once per release."""
         # It is found once, when the limb is let go: a place that was found anew each
         # tick from the command that runs to it could run ahead of it for ever.
         v, A = dq_cmd[own], self._robot.ddq_max[own]
@@ -326,7 +316,6 @@ class Following:
         return stop
 
     def _speed_up(self) -> None:
-        """Let limbs that have met their leader move as fast as they may."""
         for i in tuple(self._slowed):
             is_near = self.err_pos[i] < _MET_POS and self.err_rot[i] < _MET_ROT
             if is_near or self.state is None or self.state.pose_rows[i] < 0:
@@ -334,7 +323,7 @@ class Following:
                 self._retargeting.slow(i, 1.0)
 
     def _find_instants(self, now_ns: int) -> None:
-        """Find the samples' instants on this clock, without the tick's jitter."""
+        """Find the samples' instants without the tick's jitter."""
         # A leader's stamps are even, but may be another clock's: the mean delay between
         # stamp and tick joins the two.
         made = self._leaders.reconstruction

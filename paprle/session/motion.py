@@ -1,4 +1,4 @@
-"""The session's commands: slow moves of its own, or the leaders' motion."""
+"""The session's commands: slow moves or the leaders' motion."""
 
 from __future__ import annotations
 
@@ -46,26 +46,21 @@ _ENGAGED = SessionState.ENGAGED  # Python 3.11 takes 0.1 µs to find it
 
 
 class Motion:
-    """The desired joints of each tick, and where they come from.
+    """The desired joints of each tick.
 
     Attributes:
         q_des: Desired positions, shape (n,), [rad].
         dq_des: Their velocity, shape (n,), [rad/s].
-        at_ns: The instant at which they are meant, [ns].
-        limb_names: The robot's limbs.
-        leaders: All leaders' samples.
-        following: The robot's desired joints while leaders drive it.
+        at_ns: Their instant, [ns].
         latched: Reason bits of the gate's latest HOLD or STOPPED.
-        has_arrived: The slow move has ended where it should.
-        gate_view: The gate's state, and the reason bits of its newest period.
-        status: The gate's newest record; where the robot was told to be, and is.
+        has_arrived: The slow move has reached its goal.
+        gate_view: State and reason bits of the gate's newest period.
         gate_counts: The gate's cumulative counts by reason.
-        gate_stamp_ns: When the gate last wrote a command, [ns].
-        answered_seq: Number of the newest set-point that the gate had then.
-        aside: Does what a tick has no time for.
-        most_turn: How far aligning may turn a joint, [rad]; inf: the operator asked.
-        start: Where aligning begins, and in which postures; None before it is known.
-        offer: What a limb that is stuck may change over to; None: none is, or nothing.
+        gate_stamp_ns: Time of the gate's last command, [ns].
+        answered_seq: Newest set-point that the gate had then.
+        most_turn: Limit of a joint's turn in aligning, [rad]; inf: the operator asked.
+        start: Start and postures of aligning; None before they are known.
+        offer: Posture offered to a stuck limb, or None.
     """
 
     def __init__(
@@ -76,15 +71,7 @@ class Motion:
         layout: Layout,
         max_gap: float = 0.1,
     ) -> None:
-        """Make it.
-
-        Args:
-            robot: The robot.
-            retargeting: How leaders drive it.
-            gate: Settings of the gate.
-            layout: What crosses process borders.
-            max_gap: Samples older than this move nothing, [s].
-        """
+        """Prepare; samples older than ``max_gap``, [s], move nothing."""
         self._low, self._high = compute_command_limits(robot.info, gate)
         self._tool_speed = min(
             gate.reduced_tool_speed, gate.tool_speed or gate.reduced_tool_speed
@@ -139,13 +126,13 @@ class Motion:
 
     @property
     def anchors(self) -> Anchors | None:
-        """The anchors fixed on engaging; None while no leader drives."""
+        """The anchors fixed on engaging; None without a driver."""
         state = self.following.state
         return None if state is None else state.anchors
 
     @property
     def driver(self) -> Ints:
-        """The leader's limb that drives each limb; -1: it holds, shape (m,)."""
+        """The leader limb of each robot limb, shape (m,); -1: it holds."""
         state = self.following.state
         return self._nobody if state is None else state.driver
 
@@ -161,12 +148,12 @@ class Motion:
 
     @property
     def stop_reason(self) -> str:
-        """The robot's own words for a stop that it made by itself; else empty."""
+        """The robot's text for a stop of its own; else empty."""
         return read_stop_reason(self.status)
 
     @property
     def needs_alignment(self) -> bool:
-        """Whether engaging starts at the leader's posture, not the robot's."""
+        """Whether engaging starts at the leader's posture."""
         return self._retargeting.needs_alignment
 
     def take_status(self, status: Record, now_ns: int) -> None:
@@ -180,27 +167,22 @@ class Motion:
 
     @cached_property
     def _postures(self) -> Postures:
-        """The search for postures of limbs; made when warming up."""
         retargeting = self._retargeting
         return Postures(self._robot, self._gate, retargeting.ik)
 
     def drop_plan(self) -> None:
-        """Forget the slow move; the gate brakes."""
+        """Drop the slow move; the gate brakes."""
         self._plan, self._goal, self._blocked = None, None, ""
         self._wanted = self._change = None
         self._found_start.forget()
         self.has_arrived = self._is_near = False
 
     def change_over(self) -> None:
-        """Let the next alignment begin with the posture that is offered."""
+        """Use the offered posture in the next alignment."""
         self._change, self.offer = self.offer, None
 
     def look_for_postures(self, stuck: Mapping[str, str]) -> None:
-        """Look whether another posture helps a limb that is stuck; beside the tick.
-
-        Args:
-            stuck: What keeps a limb from its target, by limb.
-        """
+        """Search in the background for postures of stuck limbs."""
         target, names = self.following.target, self.limb_names
         if not stuck or target is None:
             self.offer = None
@@ -220,27 +202,19 @@ class Motion:
         self.aside.give(look)
 
     def plan_home(self, speed: float) -> str:
-        """Move home, once the arm stands.
+        """Move home, once the arm stands; return the obstacle, or empty.
 
-        Args:
-            speed: Share of the velocity limits.
-
-        Returns:
-            Why the way is not free; empty when it is.
+        ``speed`` is a share of the velocity limits.
         """
         return self._go_to(self._robot.home, _ARRIVED, speed)
 
     def plan_alignment(self, sample: SampleView, speed: float, bound: float) -> str:
-        """Move to where the leader's command begins; again while the leader moves.
+        """Move to the start of the leader's command; return the obstacle, or empty.
 
         Args:
             sample: The newest usable sample.
             speed: Share of the velocity limits.
-            bound: How far a limb that a person drives may go, if a posture allows it,
-                [rad].
-
-        Returns:
-            Why the way is not free; empty when it is.
+            bound: Limit for a limb that a person drives, if a posture allows it, [rad].
         """
         if self._change is not None:
             self._go_over(self._change, speed)
@@ -268,7 +242,6 @@ class Motion:
         return self._go_to(self._goal, self._tolerance, speed)
 
     def _ask_start(self, sample: SampleView, bound: float) -> Wanted:
-        """Have the posture found in which the leaders' command begins."""
         drivers = self.following.drivers
         choices = drivers.preview()
         q_cmd = self._q_cmd.copy()
@@ -288,19 +261,18 @@ class Motion:
         return wanted
 
     def _wind(self, sample: SampleView, choices: Mapping[int, int]) -> None:
-        """Take endless joints of leaders by the turn that is nearest to the robot."""
+        """Choose the turn of endless leader joints nearest to the robot."""
         turns = self._retargeting.turns.find(sample, self._q_cmd, choices)
         for row, joint, n in list(turns):
             self.leaders.wind(row, joint, n)
 
     def find_far_joint(self) -> str:
-        """Describe a joint that aligning would turn by over ``most_turn``."""
+        """Describe a joint that aligning would turn over ``most_turn``."""
         if self._goal is None:
             return ""
         return self._apart.find_far_joint(self._goal, self._q_cmd, self.most_turn)
 
     def _go_over(self, change: Offer, speed: float) -> None:
-        """Move a limb to another posture once the arm stands, unless it is blocked."""
         # Leaders wait meanwhile, as with an open clutch.
         if self._goal is None:
             if not self.is_standing:
@@ -313,7 +285,7 @@ class Motion:
             self._is_near = True
 
     def find_start_refusal(self, sample: SampleView, bound: float) -> str:
-        """Return why a human leader may not start here (S1); empty: it may."""
+        """Return why a person may not start here (S1), or empty."""
         # grippers may: they meet the leader slowly, and a grip may be the signal (P5)
         if not self.needs_alignment:
             return ""
@@ -354,7 +326,7 @@ class Motion:
         self.at_ns = following.at_ns
 
     def fill_setpoint(self, q_des: Vec, dq_des: Vec) -> None:
-        """Write what to ask of the gate at ``at_ns``, both of shape (n,)."""
+        """Write the set-point at ``at_ns``, shapes (n,)."""
         if self._is_following:
             self.following.fill(q_des, dq_des)
         else:
@@ -372,7 +344,7 @@ class Motion:
         return rows
 
     def warm_up(self) -> None:
-        """Touch everything a tick will need, so that the first one is not slow."""
+        """Run all code of a tick, so that the first is not slow."""
         home, sample = self._robot.home, SampleView(self._layout)
         self._robot.check_path([home])
         if self._retargeting.has_poses:

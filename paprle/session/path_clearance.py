@@ -1,7 +1,4 @@
-"""Distances of the gate's bodies, in a posture and on a way, compiled.
-
-For slow moves, in a thread beside the tick: calls share no memory they write to.
-"""
+"""Distances of the gate's bodies at a posture and on a path; thread-safe."""
 
 from __future__ import annotations
 
@@ -25,10 +22,7 @@ _KEPT = 0.95  # [1] chosen: of the gate's clearance; it may stand a little neare
 
 
 class Ways:
-    """Tells whether a straight way in joint space is free, and how much room there is.
-
-    A way is free where every pair of bodies keeps the gate's clearance.
-    """
+    """Checker of straight joint-space paths against the gate's clearance."""
 
     def __init__(self, robot: RobotModel, gate: GateSettings) -> None:
         model = robot.make_collision_model(gate.scene)
@@ -43,15 +37,7 @@ class Ways:
         self._names = tuple(model.pairs)
 
     def find_contact(self, q_start: Vec, q_goal: Vec) -> str:
-        """Describe the links that would come too near on a way.
-
-        Args:
-            q_start: Where it begins, shape (n,), [rad].
-            q_goal: Where it ends, shape (n,), [rad].
-
-        Returns:
-            The two links, in words; empty where the way is free.
-        """
+        """Describe two links too near on a path, joints (n,), [rad], or empty."""
         pair = find_near_pair(*self._copy(), sample_path(q_start, q_goal), _KEPT)
         if pair < 0:
             return ""
@@ -62,20 +48,16 @@ class Ways:
         return float(find_clearance(*self._copy(), q))
 
     def _copy(self) -> tuple[Vec, Ints]:
-        """Return the memory with scratch of its own: any thread may ask."""
+        """Return the memory with scratch of its own, for any thread."""
         floats, integers = self._memory
         return floats.copy(), integers
 
 
 @compiled_aside
 def find_near_pair(floats: Vec, integers: Ints, path: Vec, share: float) -> int:
-    """Return the first pair that comes nearer than a share of what it keeps, or -1.
+    """Return the first pair nearer than ``share`` of ``Pairs.keep``, or -1.
 
-    Args:
-        floats: The memory; used as scratch.
-        integers: The memory.
-        path: Postures, shape (m, n), [rad].
-        share: Of ``Pairs.keep``.
+    ``path`` has shape (m, n), [rad]; ``floats`` is used as scratch.
     """
     collision = view_memory(floats, integers).collision
     pairs = collision.scene.pairs
@@ -92,10 +74,7 @@ def find_near_pair(floats: Vec, integers: Ints, path: Vec, share: float) -> int:
 def find_clearance(floats: Vec, integers: Ints, q: Vec) -> float:
     """Return the smallest distance of any pair at q, shape (n,), [m].
 
-    Args:
-        floats: The memory; used as scratch.
-        integers: The memory.
-        q: See above.
+    ``floats`` is used as scratch.
     """
     collision, least = view_memory(floats, integers).collision, math.inf
     _place(collision, q)
@@ -112,7 +91,7 @@ def _place(collision: Collision, q: Vec) -> None:
 
 @inlined
 def _find_distance(collision: Collision, k: int, least: float) -> float:
-    """Return the distance of a pair that is placed, or a bound that is not below."""
+    """Return the distance of a placed pair, or a lower bound ≥ ``least``."""
     scene, scratch = collision.scene, collision.scratch
     bodies, a, b = scene.bodies, scene.pairs.a[k], scene.pairs.b[k]
     R, p = scratch.placed.R_body, scratch.placed.p_body

@@ -1,9 +1,7 @@
-"""Which posture a limb takes for a pose, where there are several.
+"""Choice among a limb's postures for a pose.
 
-Nearness is not all: a posture beside a limit or a table is soon left, and a path that
-is known may be followed to its end in one of them alone. All of it is slow, and done
-beside the tick (``paprle.session.background_worker``); nothing here is written to by
-both.
+Room around a posture and the share of a known path count beside nearness. The search
+is slow and runs in the background (``paprle.session.background_worker``).
 """
 
 from __future__ import annotations
@@ -47,9 +45,9 @@ class Choice(NamedTuple):
 
     Attributes:
         q: Joints of the limb, shape (n_l,), [rad].
-        n_branches: How many postures there are; 0: none reaches the pose.
-        share: Of the path ahead that it follows, 0 … 1; NaN: no path is known.
-        obstacle: Why the straight way there is not free; empty: it is.
+        n_branches: Number of postures; 0: the pose is out of reach.
+        share: Followed share of the path ahead, 0 … 1; NaN: no path is known.
+        obstacle: Obstacle on the straight path there, or empty.
     """
 
     q: Vec
@@ -59,11 +57,11 @@ class Choice(NamedTuple):
 
 
 class Start(NamedTuple):
-    """A posture to begin in.
+    """A start posture.
 
     Attributes:
         q: Joints of the robot, shape (n,), [rad].
-        choices: Those limbs that had a choice, by name.
+        choices: Limbs that had a choice, by name.
     """
 
     q: Vec
@@ -71,13 +69,11 @@ class Start(NamedTuple):
 
 
 class Offer(NamedTuple):
-    """Another posture in which a limb that is stuck reaches its target.
+    """Another posture in which a stuck limb reaches its target.
 
     Attributes:
-        limb: Its name.
-        cause: What keeps it now, in words.
         q: The posture, shape (n_l,), [rad].
-        obstacle: Why the straight way there is not free; empty: it is.
+        obstacle: Obstacle on the straight path there, or empty.
     """
 
     limb: str
@@ -90,13 +86,12 @@ class Wanted(NamedTuple):
     """Requirements on a start.
 
     Attributes:
-        q: Where other joints are to be, shape (n,), [rad].
+        q: Goal of other joints, shape (n,), [rad].
         q_cmd: The command, at rest, shape (n,), [rad].
         poses: T_base_eef by limb.
-        paths: Targets that are known beforehand by limb: times [s] and poses, shape
-            (rows, 8).
-        bounds: How far a limb's joints may go, if any posture allows it, [rad].
-        is_near: The robot has aligned before: the nearest posture is meant.
+        paths: Known targets by limb: times [s] and poses, shape (rows, 8).
+        bounds: Limit of a limb's joint motion, if a posture allows it, [rad].
+        is_near: The robot has aligned before: take the nearest posture.
     """
 
     q: Vec
@@ -108,16 +103,9 @@ class Wanted(NamedTuple):
 
 
 class Postures:
-    """Lists the postures of a robot's limbs and chooses among them."""
+    """Finder of limb postures."""
 
     def __init__(self, robot: RobotModel, gate: GateSettings, ik: IkSettings) -> None:
-        """Make it.
-
-        Args:
-            robot: The robot.
-            gate: Settings of the gate: limits, clearance, scene.
-            ik: Settings of the IK.
-        """
         self._robot = robot
         self._low, self._high = compute_command_limits(robot.info, gate)
         self._ways = Ways(robot, gate)
@@ -139,14 +127,7 @@ class Postures:
             return
 
     def find_start(self, wanted: Wanted) -> Start:
-        """Choose a posture for each limb that has to meet a pose.
-
-        Args:
-            wanted: What to meet.
-
-        Returns:
-            Where to begin; what comes closest for a limb that cannot.
-        """
+        """Return the start; the closest posture for a limb that misses it."""
         q, choices = wanted.q.copy(), {}
         for name, T in wanted.poses.items():
             limb = self._robot.limbs[name]
@@ -156,15 +137,9 @@ class Postures:
         return Start(q, choices)
 
     def find_other(self, name: str, T: pin.SE3, q_cmd: Vec) -> Choice | None:
-        """Look for a posture in which a limb that is stuck reaches its target.
+        """Return another posture for a stuck limb, at best with a free path, or None.
 
-        Args:
-            name: The limb.
-            T: Its target T_base_eef.
-            q_cmd: The command, shape (n,), [rad].
-
-        Returns:
-            The best whose way is free, else the best; None where none reaches it.
+        The target T is T_base_eef; ``q_cmd`` has shape (n,), [rad].
         """
         limb = self._robot.limbs[name]
         listed = self._list(limb, T, q_cmd, q_cmd)
@@ -180,7 +155,7 @@ class Postures:
         return first
 
     def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
-        """Return the starting posture: free way, then nearness, path share, price."""
+        """Rank by free path, nearness, share of the path, then price."""
         # A free way comes first, then what a person's hand is near, then the share of
         # the path, then the price.
         q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)
@@ -234,7 +209,6 @@ class Postures:
     def _lead_in_ticks(
         self, limb: Limb, path: Vec, way: tuple[Vec, str], best: Choice
     ) -> Choice:
-        """Return a posture if it follows more of a path than the best, else that."""
         q_limb, obstacle = way
         share = self._follow(limb, path, q_limb, 1)
         if math.isnan(best.share) or share > best.share + _SAME_SHARE:
@@ -242,14 +216,13 @@ class Postures:
         return best
 
     def _turn(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> Vec:
-        """Return a posture with its joints turned to where a path has room."""
+        """Return a posture with joints turned to where a path has room."""
         A = self._robot.ddq_max[limb.indices]
         steps = max(MOST_STEPS // n, _FEWEST_STEPS)
         solver = self._solvers[limb.name]
         return turn_for_path(solver, path, q_limb, A, REACHED, steps)
 
     def _list(self, limb: Limb, T: pin.SE3, q: Vec, q_cmd: Vec) -> list[Branch]:
-        """Return the postures for a pose, the cheapest first."""
         start = limb.take(q_cmd)
         branches = list_branches(self._solvers[limb.name], T, start)
         least = min((one.err_rot for one in branches), default=0.0)
@@ -257,7 +230,7 @@ class Postures:
         return sorted(branches, key=lambda one: self._price(limb, one.q, start, q))
 
     def _price(self, limb: Limb, q_limb: Vec, start: Vec, q: Vec) -> float:
-        """Return what a posture costs, [rad]: its distance, and little room around."""
+        """Return the cost, [rad], of distance and of little room."""
         whole = q.copy()
         whole[limb.indices] = q_limb
         low, high = self._low[limb.indices], self._high[limb.indices]
@@ -268,20 +241,18 @@ class Postures:
         return distance + _LIMIT_PRICE * tight + _ROOM_PRICE * close
 
     def _follow(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> float:
-        """Return the share of a path that one of n postures follows."""
         A = self._robot.ddq_max[limb.indices]
         steps = max(MOST_STEPS // n, _FEWEST_STEPS)
         return follow_path(self._solvers[limb.name], path, q_limb, A, REACHED, steps)
 
     def _find_obstacle(self, limb: Limb, q_limb: Vec, q: Vec, q_cmd: Vec) -> str:
-        """Return the obstacle on the way to a posture; empty: none."""
         goal = q.copy()
         goal[limb.indices] = q_limb
         return self._ways.find_contact(q_cmd, goal)
 
 
 def _take_ahead(path: Vec, T: pin.SE3) -> Vec:
-    """Return a path from where it passes a pose; all of it if it never does."""
+    """Return a path from where it passes a pose, else all of it."""
     if not len(path):
         return path
     apart = np.linalg.norm(path[:, 1:4] - T.translation, axis=1)

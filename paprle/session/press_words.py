@@ -1,4 +1,4 @@
-"""Describes the press by which a person engages and goes on."""
+"""Texts for the press by which a person engages."""
 
 from __future__ import annotations
 
@@ -9,29 +9,19 @@ _PRESS = f"press {KEY_CAPS['engage']}"
 
 
 def tell_press(leader: LeaderInfo) -> str:
-    """Return what a person does to engage."""
+    """Return the text on how to engage."""
     return ", or ".join(filter(None, (leader.engage_hint, _PRESS)))
 
 
 def tell_wait(leader: LeaderInfo, *, is_spent: bool) -> str:
-    """Return what an episode waits for while no leader may move the robot.
-
-    Args:
-        leader: All leaders.
-        is_spent: A dead-man is held by a press that does not count.
-    """
+    """Return the text on the wait for a leader; ``is_spent``: for a new press."""
     if not is_spent:
         return "waiting for the leader"
     return f"the dead-man is held already: {_tell_anew(leader)} to start"
 
 
 def tell_again(leader: LeaderInfo, *, has_let_go: bool) -> str:
-    """Return what a person does to go on.
-
-    Args:
-        leader: All leaders.
-        has_let_go: The motion ended because the person let go.
-    """
+    """Return the text on how to resume, after a release or another end."""
     hint = leader.engage_hint
     if has_let_go:
         return f"{hint or 'engage again'} to go on"

@@ -1,4 +1,4 @@
-"""Whether the robot itself has come to rest, not its command alone."""
+"""Detection that the robot itself is at rest."""
 
 from __future__ import annotations
 
@@ -11,20 +11,13 @@ _FORGET_NS = 100_000_000  # [ns] chosen: a look that is older belongs to another
 
 
 class Settling:
-    """Looks at what the gate says of the robot."""
+    """Detector of rest from gate statuses."""
 
     def __init__(self) -> None:
         self._still, self._looked_ns = Still(), 0
 
     def look(self, status: Record) -> bool:
-        """Return whether the robot stands, by speeds, or by positions over time.
-
-        Args:
-            status: The gate's newest status.
-
-        Returns:
-            Whether it does. Speeds of an encoder may be noisy at rest.
-        """
+        """Return whether the robot stands, by noisy speeds or positions over time."""
         meas_ns = int(status["meas_ns"])
         if meas_ns - self._looked_ns > _FORGET_NS:
             self._still.forget()

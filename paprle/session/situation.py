@@ -1,4 +1,4 @@
-"""Inputs of a session's decision beside leaders, motion and episodes."""
+"""Inputs of a decision beside leaders, motion and episodes."""
 
 from __future__ import annotations
 
@@ -14,17 +14,15 @@ _OURS = _SILENT | 1 << Reason.STATE_STALE
 
 
 class Situation(NamedTuple):
-    """Inputs of a decision beside leaders, motion and episodes.
+    """Inputs of a decision.
 
     Attributes:
         now_ns: Monotonic time, [ns].
-        state: State of the session.
-        entered_ns: When it was entered, [ns].
-        gate: State of the gate.
-        is_gate_silent: It has said nothing for too long (K2).
-        stood_ns: When this machine stood still last, [ns].
-        asked: What the operator asked for since the last tick.
-        n_quits: How often the operator asked to quit so far.
+        entered_ns: Time of entering the state, [ns].
+        is_gate_silent: The gate has been silent for too long (K2).
+        stood_ns: Last standstill of this machine, [ns].
+        asked: The operator's new requests.
+        n_quits: Number of requests to quit.
     """
 
     now_ns: int
@@ -38,30 +36,20 @@ class Situation(NamedTuple):
 
     @property
     def _has_just_stood(self) -> bool:
-        """Whether this process stood still a moment ago, for less than K2 allows."""
+        """Whether this process just stood still, for less than K2."""
         return self.now_ns - self.stood_ns < GATE_SILENCE_NS
 
     def is_hiccup(self, latched: int) -> bool:
-        """Return whether the gate holds only for a short standstill, ours or its own.
+        """Return whether the gate holds only for a short standstill of either process.
 
-        Such a standstill is not a silence of the operator (S3).
-
-        Args:
-            latched: Reasons of the gate's latest HOLD, as bits.
-
-        Returns:
-            Whether it does.
+        It is no silence of the operator (S3); ``latched`` has the reasons as bits.
         """
         return not latched & ~(_STALLED | _OURS if self._has_just_stood else _STALLED)
 
     def was_away(self, latched: int) -> bool:
         """Return whether gate or session stood still so long that motion has ended.
 
-        Args:
-            latched: Reasons of the gate's latest HOLD, as bits.
-
-        Returns:
-            Whether one did; no motion from before resumes by itself.
+        Motion does not resume by itself; ``latched`` has the reasons as bits.
         """
         is_held = self.gate is GateState.HOLD and bool(latched & _SILENT)
         return self.is_gate_silent or (is_held and not self._has_just_stood)

@@ -1,4 +1,4 @@
-"""Slow moves: home, align, reset, park. Time-scaled straight lines in joint space."""
+"""Slow moves (home, align, reset, park): straight lines in joint space."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _SHORTEST = 0.1  # [s] chosen: below this a move is a step
 
 @dataclass(frozen=True)
 class SlowMove:
-    """A minimum-jerk move between two joint vectors at a share of the limits.
+    """A minimum-jerk move.
 
     Attributes:
-        q_start: Where it starts, shape (n,), [rad].
-        q_goal: Where it ends, shape (n,), [rad].
-        start_ns: When it starts, [ns].
-        duration: How long it takes, [s].
+        q_start: Start, shape (n,), [rad].
+        q_goal: Goal, shape (n,), [rad].
+        start_ns: Start time, [ns].
+        duration: Duration, [s].
     """
 
     q_start: Vec
@@ -55,18 +55,15 @@ def make_slow_move(
     tool_speed: float,
     now_ns: int,
 ) -> SlowMove:
-    """Make the quickest minimum-jerk move at a share of the velocity limits.
+    """Return the quickest minimum-jerk move at a share of the velocity limits.
 
     Args:
-        q_start: Where the command stands, shape (n,), [rad].
-        q_goal: Where to go, shape (n,), [rad].
+        q_start: Start, shape (n,), [rad].
+        q_goal: Goal, shape (n,), [rad].
         robot: The robot.
         speed: Share of the velocity limits, 0 … 1.
         tool_speed: Speed limit of end-effectors, [m/s].
-        now_ns: When it starts, [ns].
-
-    Returns:
-        The move.
+        now_ns: Start time, [ns].
     """
     span = np.abs(q_goal - q_start)
     by_speed = float((_PEAK_SPEED * span / (speed * robot.dq_max)).max())
@@ -79,7 +76,7 @@ def make_slow_move(
 
 
 def _find_tool_way(robot: RobotModel, q_start: Vec, q_goal: Vec) -> float:
-    """Return the largest speed of an end-effector along a unit of the path, [m]."""
+    """Return the largest end-effector speed per unit of the path, [m]."""
     path = sample_path(q_start, q_goal)
     ways = [0.0]
     for limb in robot.limbs.values():

@@ -1,7 +1,6 @@
-"""The session's states: PAPRLE's Algorithm 1 with a clutch and a stop, as a table.
+"""Session states: PAPRLE's Algorithm 1 with a clutch and a stop, as a table.
 
-Each state asks one thing of the gate; the gate may refuse, and then the session follows
-the gate, never the other way round.
+The session follows the gate, never the other way round.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from paprle.ipc.records import Request
 
 
 class Event(Enum):
-    """Events that may move the session from one state to another."""
+    """Events of the session's state machine."""
 
     READY = "every role runs and the gate is armed"
     ARRIVED = "the slow move has ended"
@@ -74,5 +73,5 @@ EPISODE_STATES = frozenset({S.ALIGNING, S.ENGAGED, S.CLUTCHED})
 
 
 def step_state(state: S, event: Event) -> S:
-    """Return the next state; the same one when the table has no such transition."""
+    """Return the next state; the same one without a transition."""
     return TABLE.get((state, event), state)

@@ -1,4 +1,4 @@
-"""The velocities of a step, and standing still, compiled."""
+"""Velocities of a step and detection of rest, compiled."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from paprle.robot.arrays import Ints
 def compute_velocities(
     q: Vec, q_prev: Vec, dt: Vec, limb_of: Ints, dq_prev: Vec, dq: Vec
 ) -> None:
-    """Write the velocities of a step; a joint that had no time and stands keeps its.
+    """Write the velocities of a step; a joint without time and motion keeps its own.
 
     Args:
         q: Positions, shape (n,), [rad].
-        q_prev: Those before, shape (n,).
-        dt: Time between the two by limb, and last of joints in none, shape (m + 1,),
-            [s]; 0: the leader has said nothing since, inf: nobody knows.
-        limb_of: Place of each joint's limb in ``dt``, shape (n,).
+        q_prev: Positions before, shape (n,).
+        dt: Time by limb, last of other joints, shape (m + 1,), [s]; 0: no new sample,
+            inf: unknown.
+        limb_of: Index of each joint's limb in ``dt``, shape (n,).
         dq_prev: Velocities before, shape (n,), [rad/s].
-        dq: Takes the velocities, shape (n,), [rad/s].
+        dq: Output, shape (n,), [rad/s].
     """
     for j in range(len(q)):
         step, time = q[j] - q_prev[j], dt[limb_of[j]]
@@ -34,7 +34,7 @@ def compute_velocities(
 
 @compiled
 def is_standing(dq: Vec, bound: float) -> bool:
-    """Return whether no velocity is above a bound; NaN is above any."""
+    """Return whether no velocity exceeds a bound; NaN exceeds any."""
     for j in range(len(dq)):  # noqa: SIM110 - no generators in kernels
         if not abs(dq[j]) <= bound:
             return False

@@ -1,1 +1,1 @@
-"""Input of a session: samples, controls and the dead-man rule."""
+"""Session input: samples, controls and the dead-man rule."""

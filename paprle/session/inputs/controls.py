@@ -1,4 +1,4 @@
-"""Axes and triggers of a person's leader, which count once they were seen at rest."""
+"""Axes and triggers of a human leader, valid once seen at rest."""
 
 from __future__ import annotations
 
@@ -10,19 +10,14 @@ from paprle.ipc.records import Layout, SampleView
 
 
 def has_controls(info: LeaderInfo) -> bool:
-    """Whether a person moves axes or triggers of this leader."""
+    """Return whether a person moves axes or triggers of this leader."""
     return info.is_human and (bool(info.axes) or info.has_trigger)
 
 
 class Controls:
-    """Axes and triggers of a person's leader, which count once they were at rest."""
+    """Filter of axes and triggers that were not yet at rest."""
 
     def __init__(self, layout: Layout) -> None:
-        """Begin with none of them seen.
-
-        Args:
-            layout: What crosses process borders, of this leader alone.
-        """
         view, info = SampleView(layout), layout.leader
         self._axes = Rest(view.axes.shape, AXIS)
         self._triggers = Rest(view.opening.shape, TRIGGER)
@@ -32,16 +27,12 @@ class Controls:
             self._named[row, : len(info.axes.get(limb, ()))] = True
 
     def lose(self) -> None:
-        """The leader was lost: all have to be seen at rest again."""
+        """Require rest again, as the leader was lost."""
         self._axes.lose()
         self._triggers.lose()
 
     def mask(self, sample: SampleView) -> None:
-        """Let a sample ask nothing by controls that were not seen at rest.
-
-        Args:
-            sample: The newest sample; such an axis becomes 0, such an opening NaN.
-        """
+        """Set axes not seen at rest to 0 and such openings to NaN."""
         if sample.valid:
             self._axes.note(sample.axes)
             self._triggers.note(sample.opening)

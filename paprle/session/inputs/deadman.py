@@ -1,9 +1,7 @@
-"""The dead-man rule: a press counts after a release was seen, while it is held.
+"""The dead-man rule: a press counts after a release was seen (safety.md S3).
 
-A press is used up if it was held from the start, or while tracking was lost, a pose was
-guessed, a page was hidden or no sample came. It counts again after a release that was
-seen while tracking was good (safety.md S3). The rule is the same for all leaders; they
-report the hold and the tracking separately.
+A press is spent if held from the start, or through lost tracking, a guessed pose, a
+hidden page or missing samples. The next release must be seen with good tracking.
 """
 
 from __future__ import annotations
@@ -13,29 +11,24 @@ class DeadMan:
     """The dead-man of one leader.
 
     Attributes:
-        is_held: It is held, and that counts.
-        n_presses: How often it was seen released and then held.
+        is_held: A press that counts is held.
+        n_presses: Number of releases followed by a press.
     """
 
     def __init__(self, *, has_deadman: bool) -> None:
-        """Begin unseen.
-
-        Args:
-            has_deadman: The leader has one; else its ``engaged`` counts at once, and
-                only presses are counted.
-        """
+        """Start unseen; without a dead-man ``engaged`` counts at once."""
         self.is_held = False
         self.n_presses = 0
         self._has_deadman = has_deadman
         self._is_released = self._is_pressed = False
 
     def spend(self) -> None:
-        """Use up what is held: it counts after it was released again."""
+        """Spend the press that is held."""
         self._is_pressed = False
         self.is_held = self.is_held and not self._has_deadman
 
     def update(self, *, is_engaged: bool, is_good: bool) -> None:
-        """Take the newest sample's hold, once every tick.
+        """Take the newest sample's hold, every tick.
 
         Args:
             is_engaged: ``LeaderSample.engaged``.

@@ -1,4 +1,4 @@
-"""Describes the distance of leaders from the robot before they drive it."""
+"""Distance of leaders from the robot before engaging, in words."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _REACH = 0.005  # [m] chosen: a start that is off by more is not what was asked 
 
 
 class Apart:
-    """Compares where the robot is with where it has to be; grippers meet slowly."""
+    """Comparison of robot and start posture, without grippers."""
 
     def __init__(self, robot: RobotModel) -> None:
         self._robot = robot
@@ -23,16 +23,7 @@ class Apart:
         ]
 
     def find_far_joint(self, goal: Vec, q_cmd: Vec, bound: float) -> str:
-        """Describe the joint farthest from its goal, if that is beyond a bound.
-
-        Args:
-            goal: Where the robot has to be, shape (n,), [rad].
-            q_cmd: Its command, shape (n,), [rad].
-            bound: How far it may be, [rad].
-
-        Returns:
-            The joint in words; empty when all are within the bound.
-        """
+        """Describe the farthest joint beyond a bound, [rad]; empty if none."""
         apart = np.abs(goal - q_cmd)
         apart[self._grippers] = 0.0
         worst = int(apart.argmax())
@@ -42,15 +33,7 @@ class Apart:
         return f"joint '{name}' is {apart[worst]:.2f} [rad] from the leader"
 
     def find_unreachable(self, wanted: Wanted, goal: Vec) -> str:
-        """Describe the first limb whose first pose no search reached.
-
-        Args:
-            wanted: The start that the leaders require.
-            goal: The nearest posture found, shape (n,), [rad].
-
-        Returns:
-            The limb in words; empty when none is missed.
-        """
+        """Describe the first limb whose pose the goal misses; empty if none."""
         for name, T in wanted.poses.items():
             limb = self._robot.limbs[name]
             apart = T.translation - limb.fk(limb.take(goal)).translation

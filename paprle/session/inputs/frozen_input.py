@@ -1,8 +1,7 @@
-"""Notices a device that goes on talking but no longer measures (safety.md 4, row 2).
+"""Detection of a device that sends but no longer measures (safety.md 4, row 2).
 
-The numbers of a hand that is held are never the same twice: noise alone changes them.
-Bit-identical ones under fresh stamps come from a tracker, a cable or a driver that is
-stuck. To stand still is legal, so the operator is told and nothing is stopped.
+Noise changes the values of a held hand; identical ones under fresh stamps are a fault.
+It is reported but stops nothing, as standing still is permitted.
 """
 
 from __future__ import annotations
@@ -14,12 +13,11 @@ _STUCK_NS = 2_000_000_000  # spec: safety.md 4, row 2
 
 
 class StuckWatch:
-    """Which limbs of a measured, held leader have not changed for too long.
+    """Detector of frozen limbs of a measured, held leader.
 
     Attributes:
-        is_needed: The leader is one that can be stuck.
-        limbs: The leader's limbs that are stuck now.
-        n_times: How often a limb was found stuck.
+        is_needed: The leader can be stuck.
+        n_times: Number of findings.
     """
 
     def __init__(self, leader: LeaderInfo) -> None:
@@ -32,16 +30,12 @@ class StuckWatch:
     def take(
         self, record: Record | None, now_ns: int, *, is_held: bool
     ) -> tuple[str, ...]:
-        """Look at the newest record, each tick.
+        """Return the limbs newly found stuck; call every tick.
 
         Args:
-            record: The newest accepted sample as it came.
+            record: The newest accepted sample, unchanged.
             now_ns: Monotonic time, [ns].
-            is_held: The operator holds the leader and its samples are fresh; what it
-                says at other times proves nothing.
-
-        Returns:
-            The limbs that have just been found stuck.
+            is_held: The leader is held and fresh; otherwise nothing is judged.
         """
         before, stuck = self.limbs, []
         if not is_held or record is None:

@@ -1,6 +1,6 @@
 """Acceptance of a leader's samples: order, age, tracking, plausible motion.
 
-Bad samples are refused and counted, never repaired into something that moves a robot.
+Bad samples are refused and counted, never repaired.
 """
 
 from __future__ import annotations
@@ -39,20 +39,15 @@ _REFUSALS = "", "pose", "empty", "jump", "range"
 
 
 class Intake:
-    """The newest sample that may be used, how old it is, and what was refused.
+    """The newest usable sample of a leader, its age, and refusals.
 
     Attributes:
         sample: The newest accepted sample; None before the first.
-        arrived_ns: When it was accepted, or the process of a slow leader last said
-            that it waits for the next one, [ns].
-        refused: Refusals so far, by reason.
-        jumped: The newest accepted sample is not a plausible motion from the last, or
-            nothing but its numbers came since, of a leader that nobody holds.
-        dead_man: Whether its dead-man counts.
-        is_spent: The dead-man is held, by a press that does not count.
-        pause: The longest silence above the largest age within one press, [s]: the
-            device stalls, and a larger bound would bear it. 0: there was none.
-        turns: Turns added to what each joint says, shape (k, j).
+        arrived_ns: Its acceptance, or the last sign of life of a slow leader, [ns].
+        jumped: The sample is no plausible motion from the last, or repeats such a one.
+        is_spent: The dead-man is held by a press that does not count.
+        pause: Longest silence beyond the largest age within a press, [s]; 0: none.
+        turns: Turns added to each joint, shape (k, j).
     """
 
     def __init__(
@@ -63,15 +58,14 @@ class Intake:
         policy: Policy | None = None,
         bounds: Vec | None = None,
     ) -> None:
-        """Make it.
+        """Prepare.
 
         Args:
-            layout: What crosses process borders, of this leader alone.
-            max_age: Samples that arrived longer ago move nothing, [s].
-            arm_poses: Gives its samples the poses of its arms.
-            policy: Which samples are waypoints; None: all are targets.
-            bounds: How its joints may move, see ``make_free_bounds``; None: as a hand
-                moves them.
+            layout: Of this leader alone.
+            max_age: Age limit of a sample that moves the robot, [s].
+            arm_poses: Adds the poses of its arms.
+            policy: Selects waypoints; None: all samples are targets.
+            bounds: Joint bounds of ``make_free_bounds``; None: those of a hand.
         """
         self._policy = policy
         info = layout.leader
@@ -104,11 +98,11 @@ class Intake:
 
     @property
     def n_unwrapped(self) -> int:
-        """Number of steps by a whole turn that were taken out."""
+        """Number of removed steps by a whole turn."""
         return int(self._n_unwrapped[0])
 
     def update(self, record: Record | None, now_ns: int) -> None:
-        """Check the newest record of the mailbox, and keep what is acceptable."""
+        """Check the newest record and keep it if acceptable."""
         if record is not None:
             self._take(record, now_ns)
         sample = self.sample
@@ -146,14 +140,14 @@ class Intake:
     def _note_pause(
         self, sample: SampleView, before: SampleView | None, now_ns: int
     ) -> None:
-        """Measure a silence that one press outlasts."""
+        """Measure a silence within one press."""
         if before is None or not (before.engaged and sample.engaged):
             self.pause = 0.0
         elif self._max_age_ns < (silent_ns := now_ns - self.arrived_ns) <= _PAUSE_NS:
             self.pause = max(self.pause, silent_ns * 1e-9)
 
     def _note_jump(self, sample: SampleView, *, is_new: bool) -> None:
-        """Note a jump; a device's lasts while it repeats the numbers it jumped to."""
+        """Note a jump; a device's lasts while it repeats its numbers."""
         # A person presses before the robot goes on, whatever the leader says. A policy
         # repeats one answer until it is asked again.
         numbers = sample.numbers.tobytes()
@@ -162,22 +156,22 @@ class Intake:
             self._landed = numbers
 
     def accept_jump(self) -> None:
-        """Take the place that the leader jumped to, as the operator asks."""
+        """Accept the position after a jump, at the operator's request."""
         self.jumped = False
 
     def wind(self, row: int, joint: int, turns: float) -> None:
-        """Add turns to a joint's position, from the newest sample on."""
+        """Add turns to a joint, from the newest sample on."""
         self.turns[row, joint] += turns
         if self.sample is not None:
             self.sample.q[row, joint] += turns * TURN
 
     def excuse(self, gap_ns: int) -> None:
-        """Do not count a standstill of this process as the leader's silence, [ns]."""
+        """Exclude a standstill of this process, [ns], from the silence."""
         self.arrived_ns += gap_ns
         self._content_ns += gap_ns
 
     def get_sample(self) -> SampleView:
-        """Return the newest accepted sample, where ``is_usable`` has been seen.
+        """Return the newest accepted sample.
 
         Raises:
             SessionError: If there is none.
@@ -187,11 +181,11 @@ class Intake:
         return self.sample
 
     def is_fresh(self, now_ns: int) -> bool:
-        """Whether the newest sample is young enough to move a robot (A1)."""
+        """Whether the newest sample is young enough (A1)."""
         return self.sample is not None and now_ns - self.arrived_ns <= self._max_age_ns
 
     def is_usable(self, now_ns: int) -> bool:
-        """Whether it is fresh, tracked, plausible, and the dead-man counts."""
+        """Whether it is fresh, tracked, plausible and held."""
         sample = self.sample
         is_held = sample is not None and sample.engaged and self.dead_man.is_held
         return is_held and sample is not None and self._is_good(sample, now_ns)
@@ -203,7 +197,6 @@ class Intake:
         return is_asked and (self.dead_man.is_held or not self._is_human)
 
     def _is_good(self, sample: SampleView, now_ns: int) -> bool:
-        """Whether a sample is fresh, tracked and plausible."""
         return (
             now_ns - self.arrived_ns <= self._max_age_ns
             and bool(sample.valid)
@@ -212,12 +205,12 @@ class Intake:
         )
 
     def _is_content_old(self, now_ns: int) -> bool:
-        """Whether nothing new came for too long from a leader whose process lives."""
+        """Whether a living leader sends nothing new for too long."""
         bound_ns = self._content_age_ns
         return bool(bound_ns) and now_ns - self._content_ns > bound_ns
 
     def is_steady(self, now_ns: int, *, is_usable: bool) -> bool:
-        """Whether it has been usable for a while: asked once every tick."""
+        """Whether it has been usable for a while; call once a tick."""
         if not is_usable:
             self._usable_since_ns = None
             return False
@@ -257,15 +250,7 @@ class Intake:
 
 
 def judge_axes(sample: SampleView, refusal: str) -> str:
-    """Judge the deflections of a leader that has axes.
-
-    Args:
-        sample: The sample.
-        refusal: What is wrong with its poses and joints, of which it needs none.
-
-    Returns:
-        Why it is refused; empty: it is not.
-    """
+    """Return why deflections are refused, given the refusal of the rest, or empty."""
     sizes = np.abs(sample.axes)
     if (sizes > _FULL).any():
         return "axes"
@@ -286,22 +271,19 @@ def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     turns: Vec,
     n_unwrapped: Ints,
 ) -> int:
-    """Judge what a sample holds, and the motion from the last valid one (A5).
+    """Return the place among ``_REFUSALS`` of a sample and its motion (A5).
 
     Args:
-        pose: Poses by limb, shape (k, 7); one that is absent is NaN throughout.
-        q: Joints by limb, shape (k, j); NaN where there are none.
-        pose_last: Poses of the sample before.
-        q_last: Its joints.
-        seen: Limbs that have had a pose; noted here, shape (k,).
+        pose: Poses by limb, shape (k, 7); NaN if absent.
+        q: Joints by limb, shape (k, j); NaN if absent.
+        pose_last: Poses before.
+        q_last: Joints before.
+        seen: Limbs that have had a pose, shape (k,); updated.
         dt: Time between the two, [s].
-        was_valid: The sample before was valid; else no motion is a jump from it.
-        bounds: How joints may move, see ``make_free_bounds``, shape (k, j, 4).
-        turns: Turns added to what each joint says; added to here, shape (k, j).
-        n_unwrapped: Counts steps of a turn, shape (1,).
-
-    Returns:
-        Place among ``_REFUSALS``.
+        was_valid: The sample before was valid; else nothing is a jump.
+        bounds: See ``make_free_bounds``, shape (k, j, 4).
+        turns: Turns added to each joint, shape (k, j); updated.
+        n_unwrapped: Counter of steps of a turn, shape (1,).
     """
     found = judge_numbers(pose, q)
     if found != 0:
@@ -315,17 +297,10 @@ def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
 
 @compiled
 def unwrap_joints(q: Vec, q_last: Vec, dt: float, bounds: Vec, turns: Vec) -> int:
-    """Take steps of nearly one turn out of joints, as ``continuity.unwrap`` does.
+    """Remove steps of nearly one turn as ``continuity.unwrap``; return their number.
 
-    Args:
-        q: Joints as the sample says them, shape (k, j); changed.
-        q_last: Joints of the sample before, turns included.
-        dt: Time between the two, [s].
-        bounds: See ``find_refusal``.
-        turns: Turns added to what each joint says; added to here, shape (k, j).
-
-    Returns:
-        How many joints made such a step.
+    ``q`` and ``turns``, shape (k, j), are updated; ``q_last`` includes turns and ``dt``
+    is in [s].
     """
     n = 0
     for i in range(q.shape[0]):
@@ -353,7 +328,7 @@ def is_beyond(q: Vec, bounds: Vec) -> bool:
 
 @compiled
 def judge_numbers(pose: Vec, q: Vec) -> int:
-    """Return 1 for an invalid pose, 2 for an infinite or no value at all, else 0."""
+    """Return 1 for an invalid pose, 2 for infinite or missing values, else 0."""
     has_any = False
     for i in range(len(pose)):
         is_absent = True
@@ -381,17 +356,7 @@ def find_leap(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 ) -> bool:
     """Return whether a limb moved farther than a hand can, or reappeared.
 
-    Args:
-        pose: Poses by limb, shape (k, 7).
-        q: Joints by limb, shape (k, j).
-        pose_last: The same in the sample before.
-        q_last: The same in the sample before.
-        seen: Limbs that have had a pose; noted here, shape (k,).
-        dt: Time between the two, [s].
-        bounds: See ``find_refusal``.
-
-    Returns:
-        Whether any limb did.
+    Arguments are those of ``find_refusal``; ``seen`` is updated.
     """
     found = False
     for i in range(len(pose)):
@@ -409,7 +374,6 @@ def find_leap(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsecond
 
 @compiled
 def _is_too_far(row: Vec, last: Vec, dt: float) -> bool:
-    """Return whether two poses are farther apart than a hand moves in that time."""
     step2, dot, norm2, norm2_last = 0.0, 0.0, 0.0, 0.0
     for a in range(3):
         step2 += (row[a] - last[a]) ** 2

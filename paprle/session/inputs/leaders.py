@@ -1,8 +1,6 @@
-"""All leaders of a session, seen as one: what is accepted of each, and what it says.
+"""All leaders of a session, seen as one.
 
-Each leader has an intake of its own, so that one that falls silent, loses track or
-jumps takes its own limbs with it and nobody else's. One leader is the case of one
-intake, whose samples are used where they are.
+Each has an intake of its own, so that a failing one affects its own limbs alone.
 """
 
 from __future__ import annotations
@@ -33,19 +31,15 @@ _SOONER = 0.02  # [s] chosen: a tick that is 10 ms late, itself, and a gate's pe
 
 
 class Leaders:
-    """The newest samples that may be used, of all leaders.
+    """The newest usable samples of all leaders.
 
     Attributes:
-        infos: What each leader says of itself.
-        names: Their names; empty for an only one.
-        intakes: What is accepted of each, in the same order.
-        owners: The leader that each limb of the group belongs to, shape (k,).
+        names: Their names; empty for a single one.
+        owners: The leader of each limb of the group, shape (k,).
         sample: The newest samples side by side; None before the first.
-        usable: Which leaders may move a robot in this tick.
-        reconstruction: Makes the motion of leaders that speak seldom; None where none
-            does.
-        arrived_ns: When the newest sample of the leader that is longest silent arrived,
-            [ns]. Only those count that may move a robot; without any, the newest.
+        usable: Leaders that may move a robot in this tick.
+        reconstruction: Motion of slow leaders; None without any.
+        arrived_ns: Oldest arrival among usable leaders, [ns]; without any, the newest.
     """
 
     def __init__(
@@ -60,14 +54,13 @@ class Leaders:
         """Make an intake for each leader.
 
         Args:
-            layout: What crosses process borders.
-            max_age: Samples older than this move nothing, [s].
-            arms: The arms whose poses drive, by limb of the group.
+            layout: The session's records.
+            max_age: Age limit of a sample that moves the robot, [s].
+            arms: The arms whose poses drive, by limb.
             samples: ``retarget.samples``.
-            stale_after: Age of the oldest leader's data at which the gate brakes all
-                limbs, [s]. One of several is out before that, for the others' sake.
-            bounds: How the joints of the group may move, shape (k, j, 4), as in
-                ``make_free_bounds``; None: as hands move them.
+            stale_after: Age at which the gate brakes all limbs, [s]; one of several
+                leaders is dropped before.
+            bounds: See ``make_free_bounds``, shape (k, j, 4); None: those of hands.
         """
         parts = dict(split_leaders(layout.leader))
         if len(parts) > 1:
@@ -98,13 +91,13 @@ class Leaders:
 
     @property
     def refused(self) -> Counter[str]:
-        """Refusals so far, by reason."""
+        """Refusals by reason."""
         made = self.reconstruction
         waypoints = Counter[str]() if made is None else made.refused
         return sum((intake.refused for intake in self.intakes), waypoints)
 
     def update(self, records: Sequence[Record | None], now_ns: int) -> None:
-        """Look at the newest record of each leader."""
+        """Check the newest record of each leader."""
         for p, intake in enumerate(self.intakes):
             record = records[p]
             if self.reconstruction is not None and record is not None:
@@ -120,30 +113,25 @@ class Leaders:
             self.arrived_ns = self._find_arrival()
 
     def take_motion(self, sample: SampleView, now_ns: int) -> SampleView:
-        """Return where the leaders are in this tick, those reconstructed, too.
-
-        Args:
-            sample: The newest samples, perhaps filtered.
-            now_ns: Monotonic time, [ns].
-        """
+        """Return the leaders' motion in this tick from (filtered) samples."""
         if self.reconstruction is None:
             return sample
         seqs = [-1 if i.sample is None else i.sample.seq for i in self.intakes]
         return self.reconstruction.follow(sample, seqs, self.usable, now_ns)
 
     def pretend(self, sample: SampleView | None) -> None:
-        """Have this sample, from usable leaders, until the next update: to warm up."""
+        """Use a sample until the next update, for warm-up."""
         self.sample = sample
         self.usable = [sample is not None] * len(self.intakes)
 
     def excuse(self, gap_ns: int) -> None:
-        """Do not count a standstill of this process as anybody's silence, [ns]."""
+        """Exclude a standstill of this process, [ns], from all silences."""
         for intake in self.intakes:
             intake.excuse(gap_ns)
 
     @property
     def n_presses(self) -> int:
-        """Number of presses that count, of all leaders that people hold."""
+        """Number of counted presses of human leaders."""
         pairs = zip(self.intakes, self.infos, strict=True)
         return sum(i.dead_man.n_presses for i, info in pairs if info.is_human)
 
@@ -154,36 +142,30 @@ class Leaders:
 
     @property
     def is_held(self) -> bool:
-        """Whether a person holds a leader, by whatever press."""
+        """Whether a person holds a leader, by any press."""
         pairs = zip(self.infos, self.usable, strict=True)
         return self.is_spent or any(info.is_human and may for info, may in pairs)
 
     def spend_presses(self) -> None:
-        """Use up all dead-men: each counts after it was released."""
+        """Spend all presses."""
         for p, intake in enumerate(self.intakes):
             intake.dead_man.spend()
             self.usable[p] = self.usable[p] and intake.dead_man.is_held
 
     @property
     def n_unwrapped(self) -> int:
-        """Number of steps by a whole turn that were taken out."""
+        """Number of removed steps by a whole turn."""
         return sum(intake.n_unwrapped for intake in self.intakes)
 
     def accept_jumps(self, now_ns: int) -> None:
-        """Take the places that leaders jumped to, as the operator asks."""
+        """Accept positions after jumps, at the operator's request."""
         for p, intake in enumerate(self.intakes):
             if intake.jumped:
                 intake.accept_jump()
                 self.usable[p] = intake.is_usable(now_ns)
 
     def wind(self, row: int, joint: int, turns: float) -> None:
-        """Add turns to a joint's position, from the newest sample on.
-
-        Args:
-            row: Place of the leader's limb in the group.
-            joint: Place of the joint in it.
-            turns: Number of turns.
-        """
+        """Add turns to a joint of a limb's row, from the newest sample on."""
         p = self.owners[row]
         self.intakes[p].wind(row - self._begins[p], joint, turns)
         if self._merger is not None and self.sample is not None:
@@ -195,7 +177,7 @@ class Leaders:
         return any(self.usable)
 
     def describe_loss(self, now_ns: int) -> str:
-        """Return in words why no leader moves the robot, leader by leader."""
+        """Describe why no leader moves the robot, one by one."""
         told = [
             _describe_loss(intake, now_ns, is_far=info.is_far)
             for intake, info in zip(self.intakes, self.infos, strict=True)
@@ -223,7 +205,7 @@ class Leaders:
         return min(arrived) if arrived else max(i.arrived_ns for i in self.intakes)
 
     def get_sample(self) -> SampleView:
-        """Return the newest samples, where ``is_usable`` has been seen.
+        """Return the newest samples.
 
         Raises:
             SessionError: If there are none.
@@ -234,11 +216,11 @@ class Leaders:
 
     @property
     def asks_to_start(self) -> bool:
-        """Whether a person asks to start, or without one every leader does."""
+        """Whether a person, or without one every leader, asks to start."""
         return self._is_asked([intake.asks_to_start for intake in self.intakes])
 
     def asks_to_end(self, now_ns: int) -> bool:
-        """Whether a person asks to end, or without one every leader does."""
+        """Whether a person, or without one every leader, asks to end."""
         if self.sample is None or not self.sample.end:
             return False
         return self._is_asked(
@@ -267,7 +249,6 @@ def _cut(bounds: Vec | None, begin: int, layout: Layout) -> Vec | None:
 
 
 def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:
-    """Return why a leader moves nothing: it was let go, or lost, or it jumped."""
     sample = intake.sample
     if sample is None or not intake.is_fresh(now_ns):
         return "leader lost"
@@ -281,7 +262,7 @@ def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:
 
 
 def _describe_spent(intake: Intake) -> str:
-    """Return why a press does not count, and the settings that bear such pauses."""
+    """Describe why a press does not count, and settings that tolerate it."""
     if not intake.pause:
         return HELD_ON
     bound = (
@@ -298,7 +279,6 @@ def _describe_spent(intake: Intake) -> str:
 def _make_arm_poses(
     name: str, info: LeaderInfo, arms: Mapping[str, Limb]
 ) -> ArmPoses | None:
-    """Return what gives a leader's samples the poses of its arms, if it has any."""
     own = {
         limb: arms[whole]
         for limb in info.limbs
@@ -308,7 +288,7 @@ def _make_arm_poses(
 
 
 class _Merger:
-    """Puts the samples of several leaders side by side."""
+    """Merger of several leaders' samples."""
 
     def __init__(self, layout: Layout) -> None:
         self._view = SampleView(layout)
@@ -328,7 +308,7 @@ class _Merger:
     def merge(
         self, intakes: Sequence[Intake], usable: Sequence[bool]
     ) -> SampleView | None:
-        """Return the newest samples side by side; None while nobody has spoken."""
+        """Return the samples side by side; None before the first."""
         view, record = self._view, self._view.record
         for p, intake in enumerate(intakes):
             sample = intake.sample
@@ -348,7 +328,6 @@ class _Merger:
         return view
 
     def _put(self, p: int, sample: SampleView) -> None:
-        """Copy the rows of one leader."""
         rows, record = self._rows[p], self._view.record
         self._view.pose[rows], self._view.opening[rows] = sample.pose, sample.opening
         self._view.q[rows, : sample.q.shape[1]] = sample.q

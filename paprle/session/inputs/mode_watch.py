@@ -1,4 +1,4 @@
-"""Counts how often the operator switches the mode of a device of axes (X2)."""
+"""Mode switches of devices with axes (X2)."""
 
 from __future__ import annotations
 
@@ -9,12 +9,11 @@ from paprle.ipc.records import SampleView
 
 
 class Switch(NamedTuple):
-    """A switch of the mode.
+    """A mode switch.
 
     Attributes:
-        leader: The leader's limb.
-        mode: Its counter after the switch.
-        steps: How many modes it went on; negative: back.
+        mode: Counter after the switch.
+        steps: Modes advanced; negative: back.
     """
 
     leader: str
@@ -23,12 +22,7 @@ class Switch(NamedTuple):
 
 
 class ModeWatch:
-    """Counts the switches that the leaders' mode counters show.
-
-    Attributes:
-        is_needed: Some leader has axes.
-        n_times: How often a mode was switched, each step counted.
-    """
+    """Detector of switches; ``n_times`` counts each step."""
 
     def __init__(self, leader: LeaderInfo) -> None:
         self.n_times = 0
@@ -41,7 +35,7 @@ class ModeWatch:
         self._last: dict[str, int] = {}
 
     def take(self, sample: SampleView | None) -> list[Switch]:
-        """Look at the newest samples; return what was switched since the last ones."""
+        """Return the switches since the last samples."""
         if sample is None:
             return []
         switched = []

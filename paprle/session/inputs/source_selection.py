@@ -1,10 +1,7 @@
-"""Which leader's limb drives each limb of the robot, while the session is engaged.
+"""Selection of the leader limb that drives each robot limb while engaged.
 
-The first source of a limb that may drive does. A leader that falls silent, loses track
-or lets go takes its limbs out; they brake and hold. It comes back by a deliberate press
-where a person holds it (S3), after a while of steady samples where nobody does, and
-with it its limbs, once they stand: they begin anew. A limb that the operator holds, a
-clutch of its own, has no source until it is let go of.
+The first permitted source drives. Limbs without one brake and hold. A lost leader
+returns by a new press (S3) or, without a person, after a while of steady samples.
 """
 
 from __future__ import annotations
@@ -18,18 +15,12 @@ class Drivers:
     """The source of each limb in this tick.
 
     Attributes:
-        choice: Place of the source among the limb's; -1: it holds, by limb.
-        is_settled: Every limb has the source that it wants.
-        held: Places of the limbs that the operator holds.
+        choice: Index of the source by limb; -1: it holds.
+        is_settled: Every limb has its wanted source.
+        held: Limbs that the operator holds.
     """
 
     def __init__(self, sources: Sequence[Sequence[int]], leaders: Leaders) -> None:
-        """Make it.
-
-        Args:
-            sources: Limbs of the leaders that may drive each limb of the robot.
-            leaders: All leaders.
-        """
         self._sources = [[leaders.owners[row] for row in rows] for rows in sources]
         self._leaders = leaders
         n = len(leaders.intakes)
@@ -42,14 +33,14 @@ class Drivers:
 
     @property
     def is_any_driving(self) -> bool:
-        """Whether any source may drive: its limb may stand first, or be held."""
+        """Whether any source may drive, even of a standing or held limb."""
         if self.is_settled:
             return self._is_driven
         return any(self._find_source(i) >= 0 for i in range(len(self.choice)))
 
     @property
     def is_any_held(self) -> bool:
-        """Whether a person holds any source that would drive if it engaged now."""
+        """Whether a person holds a source that would drive on engaging."""
         return any(self.is_human(i, choice) for i, choice in self.preview().items())
 
     def preview(self) -> dict[int, int]:
@@ -63,13 +54,13 @@ class Drivers:
         }
 
     def hold(self, limbs: frozenset[int]) -> None:
-        """Hold these limbs, and let the others go on."""
+        """Hold these limbs alone."""
         if limbs != self.held:
             self.held, self.is_settled = limbs, False
 
     @property
     def waiting(self) -> frozenset[int]:
-        """Places of the leaders that may drive a limb but wait for an earlier one."""
+        """Leaders that may drive but wait for an earlier source."""
         return frozenset(
             leader
             for choice, sources in zip(self.choice, self._sources, strict=True)
@@ -78,13 +69,13 @@ class Drivers:
         )
 
     def is_human(self, limb: int, choice: int) -> bool:
-        """Whether a person holds a source of a limb; -1, no source, is nobody."""
+        """Whether a person holds a source; never for -1."""
         if choice < 0:
             return False
         return self._leaders.infos[self._sources[limb][choice]].is_human
 
     def begin(self) -> dict[int, int]:
-        """Let every leader drive that may now; return the source of each limb."""
+        """Engage all permitted leaders; return the source of each limb."""
         self._may = list(self._leaders.usable)
         self._needs_press = [
             info.is_human and not may
@@ -96,7 +87,7 @@ class Drivers:
         return dict(enumerate(self.choice))
 
     def update(self) -> None:
-        """Note which leaders may drive in this tick."""
+        """Note the leaders that may drive in this tick."""
         leaders = self._leaders
         for p, usable in enumerate(leaders.usable):
             may = self._may[p]
@@ -106,11 +97,7 @@ class Drivers:
             self.is_settled = self.is_settled and self._may[p] == may
 
     def choose(self, stands: Callable[[int], bool]) -> dict[int, int]:
-        """Return the limbs whose source changes, and the new one; -1: they brake.
-
-        Args:
-            stands: Whether a limb's command stands still, so that it may begin.
-        """
+        """Return changed sources by limb; those of limbs that ``stands`` may begin."""
         changed: dict[int, int] = {}
         for i, choice in enumerate(self.choice):
             wanted = self._find_wanted(i)
@@ -126,13 +113,11 @@ class Drivers:
         return changed
 
     def _settle(self) -> None:
-        """Note whether every limb has the source that it wants."""
         wanted = [self._find_wanted(i) for i in range(len(self.choice))]
         self.is_settled = wanted == self.choice
         self._is_driven = any(self._find_source(i) >= 0 for i in range(len(wanted)))
 
     def _find_wanted(self, limb: int) -> int:
-        """Return the source that is to drive; -1: none."""
         return -1 if limb in self.held else self._find_source(limb)
 
     def _find_source(self, limb: int) -> int:
@@ -143,7 +128,6 @@ class Drivers:
         return -1
 
     def _returns(self, p: int, usable: bool) -> bool:
-        """Whether a leader that did not drive may do so again."""
         intake, info = self._leaders.intakes[p], self._leaders.infos[p]
         sample = intake.sample
         if sample is None:
@@ -161,5 +145,4 @@ class Drivers:
         return not self._needs_press[p]
 
     def _count_presses(self) -> list[int]:
-        """Return how often each leader was taken hold of, by presses that count."""
         return [intake.dead_man.n_presses for intake in self._leaders.intakes]
