@@ -1,8 +1,6 @@
-"""Which of the datagrams of one look are opened: a flood does not evict the peer's.
+"""Selection of arrived datagrams to open, so that a flood does not evict the peer's.
 
-Opening a seal takes microseconds, so their number is bounded; but each sender has a
-bound of its own, so that datagrams of the peer's address, learned from seals that were
-right, are not dropped with those of others.
+Opening a seal takes microseconds; each sender has a limit of its own.
 """
 
 from __future__ import annotations
@@ -21,11 +19,11 @@ _N_CALLERS = 32  # chosen: hosts, and copies of their words, that are told apart
 
 
 def choose(data: Sequence[bytes], peer: Address | None) -> list[bytes]:
-    """Return the newest of the peer and the newest of each other, in their order.
+    """Return the newest datagrams of the peer and of each other sender, in order.
 
     Args:
-        data: What arrived, oldest first.
-        peer: The address of the peer; None: not known, or there are no addresses.
+        data: Arrived datagrams, oldest first.
+        peer: The peer's address; None if unknown.
     """
     if len(data) <= _OF_OTHER:
         return list(data)
@@ -43,10 +41,7 @@ def choose(data: Sequence[bytes], peer: Address | None) -> list[bytes]:
 
 
 class Callers:
-    """Which greetings are answered: each address has an allowance of its own.
-
-    Greetings that somebody heard and plays again use up no other's answers.
-    """
+    """Limiter of answered greetings per address, so that replays affect no other."""
 
     def __init__(self) -> None:
         self._allowances: dict[Address | None, Allowance] = {}
@@ -55,12 +50,12 @@ class Callers:
     def may_be_answered(
         self, nonce: bytes, address: Address | None, now_ns: int
     ) -> bool:
-        """Count a greeting.
+        """Count a greeting and return whether it is answered.
 
         Args:
-            nonce: The caller's number.
-            address: Where it came from.
-            now_ns: Our time, [ns].
+            nonce: The caller's nonce.
+            address: The sender's address.
+            now_ns: Local time, [ns].
 
         Returns:
             Whether it is answered.

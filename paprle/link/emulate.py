@@ -1,8 +1,7 @@
-"""A link over a network that is played (``link.emulate``): in real time or any other.
+"""Link over an emulated network (``link.emulate``).
 
-At one host of two it stands around the carrier, and what is sent and what is received
-passes it. Without another host it is the whole way: a leader here is led over it, with
-the seals, the limits and the greeting of a link that is one.
+On one host of two it wraps the carrier. On a single host it is the whole link, with
+seals, limits and greeting.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _S = 1e-9  # [s]
 
 
 def make_ways(settings: LinkSettings) -> tuple[Impairment, Impairment]:
-    """Return both directions of the network that is played, up and down.
+    """Return both directions of the emulated network, up and down.
 
     Raises:
         ConfigError: If its trace cannot be read.
@@ -43,10 +42,9 @@ def make_ways(settings: LinkSettings) -> tuple[Impairment, Impairment]:
 
 
 class EmulatedLink(Link):
-    """A carrier with a network that is played around it."""
+    """A carrier with an emulated network around it."""
 
     def __init__(self, carrier: Link, clock: Clock) -> None:
-        """Make it, closed, around a closed carrier."""
         super().__init__(carrier.config, carrier.name, is_leader=carrier.is_leader)
         up, down = make_ways(carrier.config)
         self._out, self._in = (up, down) if carrier.is_leader else (down, up)
@@ -57,12 +55,12 @@ class EmulatedLink(Link):
         self._carrier.open()
 
     def send(self, data: bytes) -> bool:
-        """Send a datagram: the carrier has it when it would have arrived."""
+        """Send a datagram; the carrier gets it after the emulated delay."""
         self._out.send(data, self._clock() * _S)
         return True
 
     def receive(self) -> list[bytes]:
-        """Return what has arrived on both ways; see ``Link``."""
+        """Return the arrived datagrams, see ``Link``."""
         now = self._clock() * _S
         for data in self._out.deliver(now):
             self._carrier.send(data)
@@ -76,17 +74,12 @@ class EmulatedLink(Link):
 
 
 class EmulatedLeader(FarLeader):
-    """A leader of this host, led over a network that is played."""
+    """A local leader behind an emulated network."""
 
     view_rate = 50.0
 
     def __init__(self, leader: Leader, settings: LinkSettings, clock: Clock) -> None:
-        """Make it.
-
-        Args:
-            leader: The leader, closed.
-            settings: Section ``link``.
-            clock: Monotonic time, [ns].
+        """Prepare; the leader is closed.
 
         Raises:
             ConfigError: If the trace cannot be read, or it has to see the session.
@@ -115,15 +108,15 @@ class EmulatedLeader(FarLeader):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Notes of the leader about itself."""
+        """Notes of the leader."""
         return self._leader.notes
 
     def hear(self, hands: Hands) -> None:
-        """Take what somebody wants at the page, which is at the operator."""
+        """Take the hands moved at the operator's page."""
         self._leader.hear(hands)
 
     def take_warnings(self) -> Sequence[str]:
-        """Return the warnings of the leader and the link since the last call."""
+        """Return new warnings of leader and link."""
         far = self.far.take_words(self.clock())
         return (*self._leader.take_warnings(), *far)
 
@@ -132,7 +125,7 @@ class EmulatedLeader(FarLeader):
         self._leader.open()
 
     def latest(self) -> LeaderSample | None:
-        """Return the next capture of those that came."""
+        """Return the next arrived capture."""
         now_ns = self.clock()
         now, (up, down) = now_ns * _S, self.ways
         captured = self._leader.latest()
@@ -148,21 +141,21 @@ class EmulatedLeader(FarLeader):
 
     @property
     def is_alive(self) -> bool:
-        """Whether the leader has been heard of since the last time."""
+        """Whether the leader was received since the last call."""
         return self.far.take_life()
 
     def observe(self, view: SessionView) -> None:
-        """Send what the session did back over the network."""
+        """Send the session's state back over the network."""
         self.far.send_view(view, self.clock())
         self._post()
 
     def apply(self, feedback: Feedback) -> None:
-        """Note the feedback to render; it is sent with the next view."""
+        """Keep the feedback, which is sent with the next view."""
         self.far.told = feedback
 
     @property
     def closing_notes(self) -> Sequence[str]:
-        """Last words of the leader, then counts of what crossed the network or not."""
+        """The leader's last notes and the network's counts."""
         counts = (f"{k} {n}" for way in self.ways for k, n in way.counts.items())
         own = self._leader.closing_notes
         return (
@@ -172,7 +165,7 @@ class EmulatedLeader(FarLeader):
         )
 
     def close(self) -> None:
-        """Let the leader go."""
+        """Close the leader."""
         self._leader.close()
 
     def _post(self) -> None:

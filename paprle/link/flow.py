@@ -1,8 +1,7 @@
-"""Records that must arrive, in their order, over datagrams that may not.
+"""Reliable, ordered records over datagrams.
 
-The sender keeps what has not been acknowledged, and begins again from there when
-nothing has been for some round trips. What it cannot keep any longer it gives up: the
-other end learns from each datagram how far back it may still ask.
+The sender keeps unacknowledged records and sends them again after some round trips.
+Each datagram carries the oldest number that is still available.
 """
 
 from __future__ import annotations
@@ -20,18 +19,10 @@ _LEAST_NS = 100_000_000  # [ns] chosen: how long an answer may be computed
 
 
 class Sending:
-    """The end that has the records.
-
-    Attributes:
-        n_given_up: How many found no room to wait in.
-    """
+    """Sender; ``n_given_up`` counts records without room to wait."""
 
     def __init__(self, bound: int) -> None:
-        """Make it.
-
-        Args:
-            bound: How many wait at most.
-        """
+        """Set the limit of waiting records."""
         self.n_given_up = 0
         self._waiting: deque[bytes] = deque()
         self._bound, self._first, self._next = bound, 1, 1
@@ -40,23 +31,23 @@ class Sending:
 
     @property
     def n_last(self) -> int:
-        """The number of the newest."""
+        """The newest number."""
         return self._first + len(self._waiting) - 1
 
     @property
     def is_empty(self) -> bool:
-        """Whether all of them have arrived."""
+        """Whether all records have arrived."""
         return not self._waiting
 
     def put(self, payload: bytes) -> None:
-        """Add one to the end."""
+        """Append a record."""
         self._waiting.append(payload)
         if len(self._waiting) > self._bound:
             self.n_given_up += 1
             self._drop_to(self._first + 1)
 
     def take_ack(self, payload: bytes, now_ns: int) -> bool:
-        """Learn which number the other end wants next; False if it cannot be."""
+        """Take the number the peer wants next; return False if impossible."""
         if len(payload) != _ACK.size:
             return False
         (wanted,) = _ACK.unpack(payload)
@@ -68,12 +59,12 @@ class Sending:
         return True
 
     def list_due(self, leftover: Leftover, trip_ns: int, now_ns: int) -> list[bytes]:
-        """Return what is to be sent now.
+        """Return the datagrams to send now.
 
         Args:
-            leftover: The room that there is.
+            leftover: The available rate.
             trip_ns: The round trip, [ns].
-            now_ns: Our time, [ns].
+            now_ns: Local time, [ns].
         """
         wait_ns = max(_LEAST_NS, int(_TRIPS * trip_ns))
         if self._next == self._first:
@@ -96,11 +87,7 @@ class Sending:
 
 
 class Receiving:
-    """The end that wants them.
-
-    Attributes:
-        n_lost: How many can not be had any more.
-    """
+    """Receiver; ``n_lost`` counts unavailable records."""
 
     def __init__(self) -> None:
         self.n_lost = 0
@@ -109,11 +96,11 @@ class Receiving:
 
     @property
     def n_last(self) -> int:
-        """The number of the newest that is here, with all before it."""
+        """The newest number received with all before it."""
         return self._wanted - 1
 
     def receive(self, payload: bytes) -> list[bytes]:
-        """Return what can be had of all that has come, in its order."""
+        """Return the records that are available in order."""
         if len(payload) < _HEAD.size:
             return []
         number, oldest = _HEAD.unpack_from(payload)
@@ -127,11 +114,10 @@ class Receiving:
         return self._take_from(oldest)
 
     def make_ack(self) -> bytes:
-        """Return the acknowledgement: the number that is wanted next."""
+        """Return the acknowledgement: the next wanted number."""
         return _ACK.pack(self._wanted)
 
     def _take_from(self, oldest: int) -> list[bytes]:
-        """Return what is next, and what can wait for nothing any more."""
         found = []
         for number in sorted(self._early):
             if number > max(self._wanted, oldest):

@@ -1,9 +1,7 @@
-"""The follower's end of a link: one session at a time, and only what may be obeyed.
+"""The follower's end of a link, for one session at a time.
 
-What comes is sealed, in order, of the right size, finite and near the robot's limits,
-or it is counted and nothing else. Set-points that pass carry this host's times: how old
-the leader's data were on their arrival, the way included. The gate judges them by that
-age and by their arrival, as it judges those of a session beside it.
+Datagrams must be sealed, in order, finite and near the robot's limits, else they are
+counted and dropped. Accepted set-points carry the age of the leader's data.
 """
 
 from __future__ import annotations
@@ -36,14 +34,13 @@ class FollowerEnd:
     """The follower's end of a link.
 
     Attributes:
-        refused: Datagrams and orders that were refused, by reason.
+        refused: Counts of refused datagrams and orders, by reason.
         clock: The leader host's clock.
-        remedy: What to do where both hosts do not agree.
-        locked: Why no session may begin; empty when one may.
-        is_open: A session has asked for the gate and has not left.
-        is_recorded: It records, so that no period of the gate may be missing.
-        heard_ns: Time of its last datagram, our time, [ns].
-        outbox: Datagrams to send.
+        remedy: Advice if the hosts' terms differ.
+        locked: Reason why no session may begin; empty if one may.
+        is_open: A session has opened the gate and not left.
+        is_recorded: The session needs every period of the gate.
+        heard_ns: Local time of its last datagram, [ns].
     """
 
     def __init__(
@@ -56,16 +53,15 @@ class FollowerEnd:
         rate: float,
         make_nonce: Callable[[], bytes] = lambda: os.urandom(NONCE),
     ) -> None:
-        """Make it.
+        """Prepare.
 
         Args:
-            key: The secret that both hosts share.
-            cut: What crosses the link.
-            guards: Who looks first at what comes, by port.
-            terms: What both hosts have to agree on.
-            rate: How often the leader's host says something, [Hz]; of more than twice
-                as much the rest is refused.
-            make_nonce: Gives what was never there before.
+            key: The shared secret.
+            cut: The ports of the link.
+            guards: Guards of incoming records, by port.
+            terms: Terms that both hosts must share.
+            rate: Rate of the leader's host, [Hz]; beyond twice that it is refused.
+            make_nonce: Returns unique bytes.
         """
         self.refused: Counter[str] = Counter()
         self.clock = PeerClock()
@@ -84,7 +80,7 @@ class FollowerEnd:
         self.close()
 
     def close(self) -> None:
-        """Forget the session; its packets are void from now on."""
+        """Forget the session; its packets become void."""
         self.is_open = self.is_recorded = False
         self.heard_ns = 0
         self._peer: Address | None = None
@@ -101,18 +97,18 @@ class FollowerEnd:
         self._heard_of = Allowance(self._rate, _BURST * self._rate)
 
     def is_unheard(self, now_ns: int) -> bool:
-        """Whether the newest of our stamps that the other host echoes is too old."""
+        """Whether the newest echoed stamp of ours is too old."""
         clock = self.clock
         return clock.find_echo_age(now_ns) > clock.trip_ns + _UNHEARD_NS
 
     def permit(self, now_ns: int) -> None:
-        """Unlock and allow resets from afar for a while, from beside the robot (E1)."""
+        """Unlock and allow remote resets for a while, from beside the robot (E1)."""
         self.locked = ""
         for guard in self._guards.values():
             guard.permit(now_ns)
 
     def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
-        """Take datagrams; return the newest record of each port, in our time."""
+        """Return the newest record of each port, in local time."""
         newest: dict[str, Record] = {}
         chosen = choose(data, self._peer)
         self._refuse("too many at once", len(data) - len(chosen))
@@ -136,14 +132,14 @@ class FollowerEnd:
             self.refused[why] += n
 
     def send_report(self, report: dict[str, Any], now_ns: int) -> None:
-        """Send a report of the gate to the leader's host."""
+        """Send a report of the gate."""
         data = pack_report(report)
         if report["event"] != "trouble":  # that is told once, whoever hears it
             self._ready = data
         self._send(Kind.REPORT, data, now_ns)
 
     def send(self, port: str, data: bytes, now_ns: int) -> None:
-        """Send a record of a port; one of a queue must arrive."""
+        """Send a record of a port; reliably for a queue."""
         if port != self._queued:
             is_whole = self._cut[port].dtype is None
             for payload in [data] if is_whole else squeeze([data]):
@@ -154,15 +150,15 @@ class FollowerEnd:
             self._queue_waiting()
 
     def send_queued(self, now_ns: int) -> None:
-        """Send what must arrive and has not, where the rest leaves room."""
+        """Send waiting reliable records at the available rate."""
         trip_ns = self.clock.trip_ns
         for payload in self._flow.list_due(self._leftover, trip_ns, now_ns):
             self._send(self._cut[self._queued].kind, payload, now_ns)
 
     def send_bye(self, now_ns: int) -> None:
-        """Announce that the gate is gone, with the number of its last record.
+        """Announce the gate's end with the number of its last record.
 
-        New requests for the robot are answered once this session is forgotten.
+        New requests are answered once this session is forgotten.
         """
         self.is_open = False
         self._queue_waiting()
@@ -170,11 +166,10 @@ class FollowerEnd:
 
     @property
     def is_drained(self) -> bool:
-        """Whether all that must arrive has."""
+        """Whether all reliable records have arrived."""
         return self._flow.is_empty and not self._waiting
 
     def _queue_waiting(self) -> None:
-        """Queue the records that waited for others to share a datagram."""
         for payload in squeeze(self._waiting) if self._waiting else []:
             self._flow.put(payload)
         self._waiting.clear()
@@ -186,7 +181,7 @@ class FollowerEnd:
             self.outbox.append(Datagram.make(data, self._peer))
 
     def _answer(self, data: bytes, now_ns: int) -> None:
-        """Answer a hello; wait while the gate of a session that left still brakes."""
+        """Answer a hello, unless the last session's gate still brakes."""
         # While the gate of a session that has left still brakes, nobody is answered:
         # what a welcome of that time opens is over soon. Whoever waits asks again.
         sealer = Sealer(self._key, Side.FOLLOWER, self.refused)
@@ -213,7 +208,7 @@ class FollowerEnd:
         self.outbox.append(Datagram.make(answer, get_address(data)))
 
     def _try_open(self, data: bytes, now_ns: int) -> None:
-        """Begin the session of somebody who has our nonce of this time."""
+        """Open a session for a caller that has our current nonce."""
         if self._past is not None and self._past.open(data) is not None:
             return
         nonce = data[-NONCE - 17 : -17]  # before a flag, and the tag

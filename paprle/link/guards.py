@@ -1,4 +1,4 @@
-"""Guards that check, rewrite or refuse records from a link before a port has them."""
+"""Guards that check, rewrite or refuse incoming records of a link."""
 
 from __future__ import annotations
 
@@ -21,36 +21,36 @@ _N_SENT = 4096  # chosen: set-points under way, 20 s of them
 
 
 class Hearing(Protocol):
-    """The end of a link that a record came to."""
+    """The link's end that received a record."""
 
     clock: PeerClock
     refused: Counter[str]
 
     def is_unheard(self, now_ns: int) -> bool:
-        """Whether the other host has had no words of ours for too long."""
+        """Whether the peer has not received this end for too long."""
 
 
 class Guard(Protocol):
-    """Check of the records that arrive for one port of the follower's host."""
+    """Guard of one port of the follower's host."""
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
-        """Return a record in our time; None: it is refused, or kept here."""
+        """Return a record in local time; None if refused or kept."""
 
     def permit(self, now_ns: int) -> None:
-        """Allow resets from afar for a while, from beside the robot (E1)."""
+        """Allow remote resets for a while, from beside the robot (E1)."""
 
     def forget(self) -> None:
-        """Forget the session, which is over, and its records."""
+        """Forget the ended session and its records."""
 
 
 def make_gate_guards(cut: Cut, robot: RobotInfo) -> dict[str, Guard]:
-    """Return the guards of the ports that a gate reads."""
+    """Return the guards of the gate's input ports."""
     commands = {k: one for k, one in cut.items() if one.kind is Kind.SETPOINT}
     return {port: SetpointGuard(mirror, robot) for port, mirror in commands.items()}
 
 
 class SetpointGuard:
-    """Lets set-points through that are finite, near the limits, and of known age."""
+    """Guard of set-points: finite, near the limits, and of known age."""
 
     def __init__(self, mirror: Mirror, robot: RobotInfo) -> None:
         self._dtype = mirror.dtype or np.dtype([])
@@ -59,15 +59,15 @@ class SetpointGuard:
         self.forget()
 
     def forget(self) -> None:
-        """A session is over: its resets count for nothing."""
+        """Forget the session's resets."""
         self._n_asked = self._n_passed = 0
 
     def permit(self, now_ns: int) -> None:
-        """Allow resets from afar for a while, from beside the robot (E1)."""
+        """Allow remote resets for a while, from beside the robot (E1)."""
         self._permitted_ns = now_ns
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
-        """Return a set-point in our time, or refuse it."""
+        """Return a set-point in local time, or None."""
         found = stretch(packet.payload, self._dtype.itemsize, 1)
         if not found:
             end.refused["malformed"] += 1
@@ -99,7 +99,7 @@ class SetpointGuard:
         return record
 
     def _pass_resets(self, end: Hearing, n_asked: int, now_ns: int) -> int:
-        """Return how many resets were asked for while somebody here allowed them."""
+        """Return the number of resets made while allowed."""
         if n_asked > self._n_asked:
             self._n_asked = n_asked
             if now_ns - self._permitted_ns <= _PERMIT_NS:
@@ -110,18 +110,18 @@ class SetpointGuard:
 
 
 class SentSetpoints:
-    """Posting times of set-points, in our time: the gate reports numbers alone."""
+    """Posting times of set-points, by number."""
 
     def __init__(self) -> None:
         self._sent = np.zeros((_N_SENT, 2), dtype=np.int64)  # number, stamp
 
     def note(self, record: Record) -> None:
-        """Remember a set-point that is sent."""
+        """Keep the time of a sent set-point."""
         seq = int(record["seq"])
         self._sent[seq % _N_SENT] = seq, int(record["stamp_ns"])
 
     def fill(self, status: Record) -> None:
-        """Write the stamp of the set-point that a period of the gate used."""
+        """Write the stamp of the set-point that a gate period used."""
         seq = int(status["setpoint_seq"])
         number, stamp_ns = self._sent[seq % _N_SENT]
         status["setpoint_ns"] = stamp_ns if seq and number == seq else 0

@@ -1,4 +1,4 @@
-"""Terms that both hosts of a link must agree on, and the check for differences."""
+"""Terms that both hosts of a link must share."""
 
 from __future__ import annotations
 
@@ -18,20 +18,17 @@ def make_digest(*parts: object) -> str:
 
 
 def pack_terms(terms: Mapping[str, str]) -> bytes:
-    """Return them as they travel."""
+    """Return the terms as bytes."""
     return json.dumps(dict(terms), sort_keys=True).encode()
 
 
 def find_difference(ours: Mapping[str, str], data: bytes, remedy: str = REMEDY) -> str:
-    """Return which terms of another host differ from ours; empty when none do.
+    """Return a message on differing terms with the remedy, or empty.
 
     Args:
         ours: Terms at the robot.
-        data: The other host's terms, as received.
-        remedy: What to do.
-
-    Returns:
-        The message for the leader's side, with what to do.
+        data: The peer's terms, as received.
+        remedy: Advice.
     """
     theirs = read_json(data)
     if not isinstance(theirs, dict):  # it says them in another way

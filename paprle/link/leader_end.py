@@ -1,4 +1,4 @@
-"""The leader's end of a link: asks for the robot, brings its words into our time."""
+"""The leader's end of a link."""
 
 from __future__ import annotations
 
@@ -32,17 +32,16 @@ class LeaderEnd:
     """The leader's end of a link.
 
     Attributes:
-        refused: Datagrams that were refused, by reason.
+        refused: Counts of refused datagrams, by reason.
         clock: The follower host's clock.
-        refusal: Reason of the follower's host for a refusal; empty if it gave none.
-        reports: Reports of the gate, oldest first, not taken yet.
-        queued: Records of the port with a queue, oldest first, not taken yet.
-        heard_ns: Time of the last datagram of the gate's host in this session, [ns].
-        answered_ns: Time of its last answer at all, our time, [ns]; 0: never.
+        refusal: The follower host's reason for a refusal, or empty.
+        reports: Gate reports not taken yet, oldest first.
+        queued: Reliable records not taken yet, oldest first.
+        heard_ns: Time of the last datagram of this session, [ns].
+        answered_ns: Time of the last answer, [ns]; 0: never.
         has_left: The gate is gone.
         whole: Newest datagram of each port with self-describing records.
-        n_got: Number of datagrams received, by such a port.
-        outbox: Datagrams to send.
+        n_got: Number of such datagrams received, by port.
     """
 
     def __init__(
@@ -81,7 +80,7 @@ class LeaderEnd:
     def ask(self, now_ns: int) -> None:
         """Send a hello, then the request to open, then keep-alives.
 
-        A keep-alive is no command: the gate's set-points age regardless of it (A4).
+        Set-points age regardless of keep-alives (A4).
         """
         if now_ns - self._said_ns < _ASK_NS:
             return
@@ -105,19 +104,19 @@ class LeaderEnd:
         self._send(self._cut[port].kind, payload, now_ns)
 
     def is_over(self, now_ns: int) -> bool:
-        """Whether the gate is gone, and its last record is here or does not come."""
+        """Whether the gate is gone and its records are complete or lost."""
         since_ns = max(self._left_ns, self._recorded_ns)
         is_complete = not self.n_missing or now_ns - since_ns > _LINGER_NS
         return self.has_left and is_complete
 
     @property
     def n_missing(self) -> int:
-        """Number of datagrams of records of a gate that is gone, not received yet."""
+        """Number of outstanding record datagrams of a gate that is gone."""
         return max(0, self._n_last - self._flow.n_last) if self.has_left else 0
 
     @property
     def n_lost(self) -> int:
-        """Number of datagrams of records that are lost for good."""
+        """Number of lost record datagrams."""
         return self._flow.n_lost
 
     def send_bye(self, now_ns: int) -> None:
@@ -125,7 +124,7 @@ class LeaderEnd:
         self._send(Kind.BYE, b"", now_ns)
 
     def receive(self, data: list[bytes], now_ns: int) -> dict[str, Record]:
-        """Take datagrams; return the newest record of each port, in our time."""
+        """Return the newest record of each port, in local time."""
         newest: dict[str, Record] = {}
         before = self._recorded_ns
         chosen = choose(data, self._peer)
@@ -208,7 +207,7 @@ class LeaderEnd:
     def _bring(
         self, mirror: Mirror, record: Record, find: Callable[[int], int | None]
     ) -> bool:
-        """Bring a record into our time; False if a stamp of it lies."""
+        """Convert stamps to local time; return False if one is wrong."""
         for name in mirror.stamps:
             if record[name]:
                 then_ns = find(int(record[name]))

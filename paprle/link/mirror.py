@@ -1,8 +1,4 @@
-"""Cut of a session between two hosts: which ports a link carries, and how.
-
-A port on one host is mirrored by one of the same name on the other. The ports of a cut
-are a table, so that the two ends of a link know no record by name.
-"""
+"""Cut of a session between two hosts: a table of the mirrored ports."""
 
 from __future__ import annotations
 
@@ -18,16 +14,12 @@ from paprle.link.packets import Kind
 
 @dataclass(frozen=True)
 class Latest:
-    """The newest wins; one that is lost is replaced by the next."""
+    """The newest wins; a lost record is replaced by the next."""
 
 
 @dataclass(frozen=True)
 class Queue:
-    """All in their order; what finds no room waits.
-
-    Attributes:
-        bound: How many wait for room at most.
-    """
+    """All records in order; at most ``bound`` wait."""
 
     bound: int
 
@@ -37,12 +29,11 @@ class Mirror:
     """One port that a link carries.
 
     Attributes:
-        kind: What its datagrams are called.
-        dtype: Of its records; None: they say themselves what they hold.
-        is_up: From the leader's host to the follower's; else the other way.
-        policy: What becomes of records that are late or lost.
-        stamps: Fields in the sender's time, [ns]; 0 says nothing. The first one is the
-            age of what a record holds.
+        kind: Kind of its datagrams.
+        dtype: Of its records; None: they are self-describing.
+        is_up: From leader host to follower host.
+        policy: Treatment of late or lost records.
+        stamps: Fields in the sender's time, [ns], 0 if absent; the first is the age.
     """
 
     kind: Kind
@@ -60,7 +51,7 @@ _GATE_STAMPS = ("stamp_ns", "meas_ns")
 
 
 def make_gate_cut(layout: Layout) -> Cut:
-    """Cut between session and gate: the gate is at the robot."""
+    """Return the cut between session and remote gate."""
     status = layout.status
     return MappingProxyType(
         {
@@ -100,12 +91,12 @@ period and some jitter behind them (``paprle.reconstruction.path``)."""
 
 
 def find_by_kind(cut: Cut, *, is_up: bool) -> dict[Kind, str]:
-    """Return the names of the ports of one direction, by what their datagrams are."""
+    """Return the ports of one direction, by kind of datagram."""
     return {one.kind: name for name, one in cut.items() if one.is_up == is_up}
 
 
 def find_queue(cut: Cut) -> tuple[str, Queue] | None:
-    """Return the one port whose records all have to arrive, where there is one."""
+    """Return the port whose records must all arrive, if any."""
     for name, mirror in cut.items():
         if isinstance(mirror.policy, Queue):
             return name, mirror.policy

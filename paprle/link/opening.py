@@ -1,4 +1,4 @@
-"""Carrier and secret of a link, which both hosts need to connect."""
+"""Carrier and secret of a link."""
 
 from __future__ import annotations
 
@@ -14,15 +14,12 @@ LEADER = "leader"
 
 
 def make_link(settings: LinkSettings, name: str, *, is_leader: bool) -> Link:
-    """Make one end of a link.
+    """Return one end of a link, closed.
 
     Args:
-        settings: Section ``link``, of both hosts the same but for addresses.
-        name: What it is for: the robot's, or ``LEADER``.
-        is_leader: Which end it is.
-
-    Returns:
-        The end, closed.
+        settings: Section ``link``, equal on both hosts except for addresses.
+        name: The robot's name, or ``LEADER``.
+        is_leader: Make the leader's end.
     """
     factory = load_factory(find_plugin("link", settings.type))
     link: Link = factory(settings, name, is_leader=is_leader)
@@ -34,9 +31,9 @@ def make_link(settings: LinkSettings, name: str, *, is_leader: bool) -> Link:
 
 
 def read_key(settings: LinkSettings) -> bytes:
-    """Return the secret that both hosts share.
+    """Return the shared secret.
 
     Raises:
-        ConfigError: If there is none, it is too short, or others may read it.
+        ConfigError: If it is missing, too short, or readable by others.
     """
     return read_secret(settings.key, "link.key")

@@ -1,8 +1,7 @@
-"""Sealed datagrams: what they hold, who may have made them, and which are refused.
+"""Sealed datagrams: header, payload and a tag that needs the key.
 
-A datagram is a header, a payload and a tag that only a holder of the key can make. Each
-direction and each kind counts its own, so that copies, late ones and those played again
-are known by their number. Nothing of a datagram is looked at before its tag is right.
+Each direction and kind has its own numbers, which reveal copies, late datagrams and
+replays. Content is read only after the tag was verified.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _ALL = (1 << _WINDOW) - 1
 
 
 class Side(IntEnum):
-    """Sender of a packet; the tag covers it, so that no packet can be reflected."""
+    """Sender of a packet; the tag covers it against reflection."""
 
     LEADER = 1
     FOLLOWER = 2
@@ -56,12 +55,10 @@ class Packet(NamedTuple):
     """One accepted datagram.
 
     Attributes:
-        kind: What it is for.
-        seq: Its number, of its kind and direction.
-        stamp_ns: When it was sent, in the sender's time, [ns].
-        echo_ns: The newest stamp the sender had from us, in our time; 0: none, [ns].
-        held_ns: How long ago it had come there, [ns].
-        payload: The rest.
+        seq: Its number within kind and direction.
+        stamp_ns: Time of sending, sender's time, [ns].
+        echo_ns: Newest stamp the sender had from us, our time, [ns]; 0: none.
+        held_ns: Time since that stamp had arrived, [ns].
     """
 
     kind: Kind
@@ -73,11 +70,7 @@ class Packet(NamedTuple):
 
 
 class Sealer:
-    """Makes and opens the datagrams of one side under one key.
-
-    Attributes:
-        refused: How many datagrams were refused, by reason.
-    """
+    """Sealer and opener of one side's datagrams; ``refused`` counts by reason."""
 
     def __init__(self, key: bytes, side: Side, refused: Counter[str]) -> None:
         self._key, self._side = key, side
@@ -92,20 +85,17 @@ class Sealer:
         """Return a datagram.
 
         Args:
-            kind: What it is for.
-            payload: What it holds.
-            stamp_ns: Our time, [ns].
+            kind: Its purpose.
+            payload: Its content.
+            stamp_ns: Local time, [ns].
             echo: ``Packet.echo_ns`` and ``Packet.held_ns``.
-
-        Returns:
-            Its bytes.
         """
         self._sent[kind] += 1
         header = _HEADER.pack(_MAGIC, kind, self._sent[kind], stamp_ns, *echo)
         return header + payload + self._compute_tag(self._side, header + payload)
 
     def open(self, data: bytes) -> Packet | None:
-        """Return what a datagram of the other side holds; None, and counted, if bad."""
+        """Return a datagram's content; None, and counted, if refused."""
         why = self._find_seal_fault(data)
         if not why:
             _, number, seq, stamp_ns, echo_ns, held_ns = _HEADER.unpack_from(data)
@@ -118,7 +108,7 @@ class Sealer:
         return None
 
     def _find_order_fault(self, kind: Kind, seq: int) -> str:
-        """Note a number, and return what is wrong with it; empty: nothing."""
+        """Note a number; return its fault, or empty."""
         newest = self._newest.get(kind, 0)
         ahead = seq - newest
         if ahead > _MAX_AHEAD:
@@ -135,7 +125,6 @@ class Sealer:
         return ""
 
     def _find_seal_fault(self, data: bytes) -> str:
-        """Return what is wrong with a datagram whoever made it; empty: nothing."""
         if len(data) > MAX_BYTES:
             return "too large"
         if len(data) < _HEADER.size + _TAG:
@@ -152,5 +141,5 @@ class Sealer:
 
 
 def derive_key(shared: bytes, nonce_leader: bytes, nonce_follower: bytes) -> bytes:
-    """Return the key of one session; packets of any other session fail its check."""
+    """Return the key of one session, which voids packets of any other."""
     return hmac.digest(shared, b"session" + nonce_leader + nonce_follower, "sha256")

@@ -1,7 +1,4 @@
-"""Quality of a link, in words, and what to do when it is bad.
-
-Offset and drift of the other host's clock are shown; nothing is decided by them.
-"""
+"""Quality of a link in words; offset and drift are for display only."""
 
 from __future__ import annotations
 
@@ -25,13 +22,13 @@ _UNSTEADY = "move slowly; a cable or 5 GHz is steadier"
 
 
 class LinkQuality:
-    """Figures of a link, and their description in words.
+    """Figures of a link.
 
     Attributes:
         trip: Round trip, [s].
-        wobble: How much it varies: the second longest less the quickest, [s].
-        offset: Of the other host's clock, [s]; half a trip uncertain.
-        drift: Of that clock, parts per million; 0 before it is known.
+        wobble: Its variation: the second longest less the quickest, [s].
+        offset: Of the peer's clock, [s], ± half a trip.
+        drift: Of that clock, [ppm]; 0 before it is known.
     """
 
     def __init__(self) -> None:
@@ -41,7 +38,7 @@ class LinkQuality:
         self._first: tuple[int, int] | None = None
 
     def look(self, clock: PeerClock, now_ns: int) -> None:
-        """Learn from the clock of the other host, which has been heard of."""
+        """Update from the peer's clock."""
         if now_ns - self._look_ns < _LOOK_NS or not clock.trip_ns:
             return
         self._look_ns = now_ns
@@ -58,7 +55,7 @@ class LinkQuality:
             self.drift = -_PPM * (offset_ns - self._first[1]) / since_ns
 
     def describe(self, silence: float) -> str:
-        """Return how good the link is, given how long no fresh state came, [s]."""
+        """Describe the link, given the age of the state, [s]."""
         figures = f"{1e3 * self.trip:.0f} ms there and back ± {1e3 * self.wobble:.0f}"
         is_useless = self.trip + self.wobble > _USELESS
         judged = (
@@ -72,6 +69,6 @@ class LinkQuality:
         return next((words for is_so, words in judged if is_so), f"good, {figures}")
 
     def describe_clock(self) -> str:
-        """Return offset and drift of the other host's clock in words."""
+        """Describe offset and drift of the peer's clock."""
         drift = f", drifts {self.drift:+.1f} ppm" if self.drift else ""
         return f"its clock is {self.offset:+.3f} s from ours{drift}"

@@ -1,4 +1,4 @@
-"""Reports of a gate as they cross a link: fields of known types, in JSON."""
+"""Gate reports on a link: typed fields in JSON."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _NUMBERS, _TEXTS = ("rate", "lag"), ("event", "note", "message")
 
 
 def pack_report(report: Mapping[str, Any]) -> bytes:
-    """Return a report as it travels."""
+    """Return a report as bytes."""
     return json.dumps(dict(report)).encode()
 
 
 def read_json(data: bytes) -> Any:
-    """Return the value of JSON from another host; None where it is invalid."""
+    """Return the value of a peer's JSON; None if invalid."""
     try:
         return json.loads(data)
     except (ValueError, RecursionError):
@@ -24,7 +24,7 @@ def read_json(data: bytes) -> Any:
 
 
 def unpack_report(data: bytes) -> dict[str, Any] | None:
-    """Return a report without fields that nobody knows; None where it is none."""
+    """Return a report's known fields; None if invalid."""
     found = read_json(data)
     if not isinstance(found, dict) or not isinstance(found.get("event"), str):
         return None

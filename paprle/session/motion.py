@@ -202,19 +202,19 @@ class Motion:
         self.aside.give(look)
 
     def plan_home(self, speed: float) -> str:
-        """Move home, once the arm stands; return the obstacle, or empty.
-
-        ``speed`` is a share of the velocity limits.
-        """
+        """Move home at a share of the velocity limits; return the obstacle or empty."""
         return self._go_to(self._robot.home, _ARRIVED, speed)
 
     def plan_alignment(self, sample: SampleView, speed: float, bound: float) -> str:
-        """Move to the start of the leader's command; return the obstacle, or empty.
+        """Move to the start of the leader's command.
 
         Args:
             sample: The newest usable sample.
             speed: Share of the velocity limits.
             bound: Limit for a limb that a person drives, if a posture allows it, [rad].
+
+        Returns:
+            The obstacle, or empty.
         """
         if self._change is not None:
             self._go_over(self._change, speed)

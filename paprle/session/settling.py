@@ -17,7 +17,7 @@ class Settling:
         self._still, self._looked_ns = Still(), 0
 
     def look(self, status: Record) -> bool:
-        """Return whether the robot stands, by noisy speeds or positions over time."""
+        """Return whether the robot stands, by noisy speeds or by positions."""
         meas_ns = int(status["meas_ns"])
         if meas_ns - self._looked_ns > _FORGET_NS:
             self._still.forget()

@@ -1,1 +1,1 @@
-"""A leader on another host: captures, guards, and views of the robot."""
+"""Remote leader: captures, guards, and views of the robot."""

@@ -1,4 +1,4 @@
-"""The operator's side of a leader afar: which captures are sent, and when."""
+"""Sender of a remote leader's captures."""
 
 from __future__ import annotations
 
@@ -14,20 +14,15 @@ _EARLY_NS = 1_000_000  # [ns] chosen: a device's period is not quite even
 
 
 class CaptureSender:
-    """Sends each capture, a few times over.
-
-    Attributes:
-        n_sent: How many captures were sent.
-    """
+    """Sender that repeats each capture; ``n_sent`` counts them."""
 
     def __init__(self, end: LeaderEnd, info: LeaderInfo, repeats: int) -> None:
-        """Make it.
+        """Prepare.
 
         Args:
-            end: Of the link.
-            info: Of the leader, as it crosses the link; of captures that come quicker
-                than its rate some are left out.
-            repeats: How many captures before the newest share its datagram.
+            end: The link's end.
+            info: The leader as it crosses; faster captures are thinned to its rate.
+            repeats: Number of earlier captures in each datagram.
         """
         self.n_sent = 0
         self._end, self._codec = end, CaptureCodec(info)
@@ -39,13 +34,12 @@ class CaptureSender:
     def step(
         self, sample: LeaderSample | None, now_ns: int, *, is_released: bool = False
     ) -> None:
-        """Send what is newest; where nothing is new, that the leader lives.
+        """Send the newest sample, or a sign of life.
 
         Args:
             sample: The device's newest; None before its first.
-            now_ns: Our time, [ns].
-            is_released: No fresh state of the robot comes: it is sent, but may not
-                lead.
+            now_ns: Local time, [ns].
+            is_released: Without fresh state of the robot it may not lead.
         """
         self._end.ask(now_ns)
         if sample is None or not self._end.heard_ns:  # nobody has begun to listen

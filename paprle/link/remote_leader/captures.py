@@ -1,9 +1,7 @@
-"""A leader's captures as they cross a link: small, each more than once.
+"""A leader's captures in datagrams, the newest with the few before it.
 
-A datagram holds the newest capture and the few before it, so that one that is lost
-costs nothing. A pose takes 20 bytes: its position in single precision, and of the
-quaternion the three smaller numbers in 20 bits each and which one is left out. What is
-absent is NaN. A leader of one hand makes 97 bytes with header and seal.
+A pose takes 20 bytes: position in single precision, and of the quaternion the index of
+the largest component and the other three in 20 bits each. Absent values are NaN.
 """
 
 from __future__ import annotations
@@ -38,12 +36,11 @@ _NOTHING = LimbCommand()
 
 
 class Packed(NamedTuple):
-    """One capture as it is sent, each time with another age.
+    """A packed capture.
 
     Attributes:
-        stamp_ns: When it was taken, our time, [ns].
-        actions: Of its sample.
-        body: Its flags, and what the limbs are asked.
+        stamp_ns: Local time of the capture, [ns].
+        body: Flags and limb commands.
     """
 
     stamp_ns: int
@@ -52,13 +49,12 @@ class Packed(NamedTuple):
 
 
 class Capture(NamedTuple):
-    """One capture as it arrived.
+    """A received capture.
 
     Attributes:
-        number: Of the operator's leader, rising by one.
-        stamp_ns: When it was taken, in the sender's time, [ns].
+        number: Rising by one.
+        stamp_ns: Time of the capture, sender's time, [ns].
         flags: Levels of ``LeaderSample`` by name.
-        limbs: Commands in the order of the limbs.
     """
 
     number: int
@@ -68,14 +64,9 @@ class Capture(NamedTuple):
 
 
 class CaptureCodec:
-    """Packs captures of one kind of leader."""
+    """Codec of captures of one leader."""
 
     def __init__(self, info: LeaderInfo) -> None:
-        """Make it.
-
-        Args:
-            info: Of the leader; both hosts have one with as many limbs and numbers.
-        """
         self._limbs = [
             _LimbCodec(
                 len(info.joint_names.get(limb, ())),
@@ -88,7 +79,7 @@ class CaptureCodec:
         self._size = _CAPTURE.size + sum(limb.size for limb in self._limbs)
 
     def pack(self, sample: LeaderSample) -> Packed:
-        """Return a capture as any datagram holds it."""
+        """Return a sample's packed capture."""
         flags = sum(getattr(sample, name) << i for i, name in enumerate(_FLAGS))
         limbs = [
             limb.pack(sample.limbs.get(name, _NOTHING))
@@ -103,9 +94,9 @@ class CaptureCodec:
         """Return the payload of a datagram.
 
         Args:
-            number: Of the newest capture.
-            captures: The captures, newest last; each number is one more.
-            now_ns: When it is sent, our time, [ns].
+            number: Number of the newest capture.
+            captures: Consecutive captures, newest last.
+            now_ns: Local time of sending, [ns].
         """
         counts = (count % _WRAP for count in captures[-1].actions[:6])
         parts = [_HEAD.pack(len(captures), number % 2**32, *counts)]
@@ -115,14 +106,9 @@ class CaptureCodec:
         return b"".join(parts)
 
     def unpack(self, data: bytes, sent_ns: int) -> tuple[list[Capture], Actions] | None:
-        """Return the captures of a payload, oldest first, and the newest actions.
+        """Return captures, oldest first, and newest actions; None if invalid.
 
-        Args:
-            data: The payload, of whoever has the key.
-            sent_ns: When it was sent, in the sender's time, [ns].
-
-        Returns:
-            None if it holds anything else.
+        ``sent_ns`` is the time of sending, sender's time, [ns].
         """
         if len(data) < _HEAD.size:
             return None
@@ -147,7 +133,7 @@ class CaptureCodec:
 
 
 class _LimbCodec:
-    """Packs what is asked of one limb."""
+    """Codec of one limb's command."""
 
     def __init__(self, n_joints: int, n_axes: int, *, has_pose: bool) -> None:
         self._has_pose, self._has_axes = has_pose, bool(n_axes)
@@ -171,7 +157,6 @@ class _LimbCodec:
         return packed
 
     def unpack(self, data: bytes, at: int) -> LimbCommand | None:
-        """Return the command; None if the data is invalid."""
         (share,) = _OPENING.unpack_from(data, at)
         opening = None if share == _NO_OPENING else share / _FULL
         at += _OPENING.size
@@ -208,7 +193,7 @@ def _pack_pose(T: pin.SE3 | None) -> bytes:
 
 
 def _unpack_pose(data: bytes, at: int) -> tuple[pin.SE3 | None, bool]:
-    """Return a pose, None where there is none, and whether it can be one."""
+    """Return a pose or None, and whether the bytes are valid."""
     x, y, z, word = _POSE.unpack_from(data, at)
     if math.isnan(x) and math.isnan(y) and math.isnan(z):
         return None, True

@@ -1,4 +1,4 @@
-"""Distances of hand, robot and picture, which only the operator's host can measure.
+"""Distances of hand, robot and picture, measured on the operator's host.
 
 Three errors at one instant t (requirements T1, T2), of positions in the hand's axes:
 
@@ -6,13 +6,9 @@ Three errors at one instant t (requirements T1, T2), of positions in the hand's 
     user to picture   |p_hand(t) − p_shown(t)|
     picture to robot  |p_shown(t) − p_robot(t)|
 
-The robot's measurement of t arrives only later, so they are computed in hindsight: t is
-when the robot was measured, in this host's time, half of the quickest round trip
-uncertain. Three pictures are made of the same states at the same instants, so that the
-value of prediction is measured on one motion: the robot as confirmed, which is the
-state that had arrived by then; as predicted (``HandMirror``); and, drawn nowhere,
-extrapolated from its last state by velocity. Late states are not left out; those that
-never arrive are counted separately (``StreamCounts``).
+They are computed in hindsight for the robot's measurement time in local time, ± half
+the quickest round trip, for three pictures: confirmed, predicted (``HandMirror``) and
+extrapolated by velocity. Lost states are counted apart (``StreamCounts``).
 """
 
 from __future__ import annotations
@@ -47,47 +43,39 @@ _ERRORS = {
 
 
 class _At(NamedTuple):
-    """A position at a time of this host, [ns], [m]."""
+    """A position, [m], at a local time, [ns]."""
 
     ns: int
     p: Vec
 
 
 class Spread:
-    """Counts of what is measured by thousandths, in bounded memory.
-
-    Attributes:
-        n: How many were counted.
-    """
+    """Histogram in thousandths, in bounded memory; ``n`` values."""
 
     def __init__(self) -> None:
         self.n = 0
         self._bins = np.zeros(_N_BINS, dtype=np.int64)
 
     def add(self, value: float) -> None:
-        """Count one, [m] or [s]; beyond the last bin it counts there; NaN does not."""
+        """Count a value, [m] or [s]; the last bin is open, NaN is ignored."""
         if math.isnan(value):
             return
         self.n += 1
         self._bins[min(int(max(value, 0.0) / _MILLI), _N_BINS - 1)] += 1
 
     def find(self, share: float) -> int:
-        """Return the value below which a share of all is, in thousandths."""
+        """Return the quantile of a share, in thousandths."""
         return int(np.searchsorted(np.cumsum(self._bins), share * self.n))
 
 
 class Discrepancy:
-    """Errors of one leader, all hands together.
+    """Errors of one leader over all hands.
 
     Attributes:
-        user_robot: Spread of the first error.
-        user_shown: Of the second, of the picture as confirmed.
-        shown_robot: Of the third, likewise.
-        user_predicted: Of the second, of the picture as predicted.
-        predicted_robot: Of the third, likewise.
-        user_velocity: Of the second, of the picture that goes on by its velocity.
-        velocity_robot: Of the third, likewise.
-        latency: Motion to motion: from a capture until the robot is shown that had it.
+        user_shown: Error of the confirmed picture, as is ``shown_robot``.
+        user_predicted: Of the predicted picture, as is ``predicted_robot``.
+        user_velocity: Of the extrapolated picture, as is ``velocity_robot``.
+        latency: Motion to motion: from capture to the display of the robot with it.
     """
 
     def __init__(self) -> None:
@@ -104,7 +92,7 @@ class Discrepancy:
         self._stamp_ns = 0
 
     def note_sample(self, sample: LeaderSample) -> None:
-        """Note a capture of the operator; a repeated one is ignored."""
+        """Add a capture; repeated ones are ignored."""
         if sample.stamp_ns <= self._stamp_ns:
             return
         self._stamp_ns = sample.stamp_ns
@@ -114,7 +102,7 @@ class Discrepancy:
                 _keep(self._hands, place, _At(sample.stamp_ns, T.translation.copy()))
 
     def note_predicted(self, place: int, p: Vec, now_ns: int) -> None:
-        """Take where a robot is shown from here on, as predicted, shape (3,), [m]."""
+        """Set a predicted picture's position, shape (3,), [m]."""
         _keep(self._predicted, place, _At(now_ns, np.array(p)))
         words = self._words.get(place)
         if words:
@@ -127,16 +115,16 @@ class Discrepancy:
         captured_ns: int,
         now_ns: int,
     ) -> list[ErrorRow]:
-        """Take what came of the robot, and is shown from here on.
+        """Take a shown view of the robot and return an error row for each hand.
 
         Args:
-            holds: Where the robot is, in the axes of each hand.
-            measured_ns: When it was measured, in this host's time, [ns].
-            captured_ns: Stamp of the newest capture that it had; 0: none, [ns].
-            now_ns: This host's time, [ns].
+            holds: The robot's poses in the axes of each hand.
+            measured_ns: Local time of the measurement, [ns].
+            captured_ns: Stamp of its newest capture, [ns]; 0: none.
+            now_ns: Local time, [ns].
 
         Returns:
-            What was measured, a row for each hand.
+            The rows.
         """
         if not holds:  # nobody drives
             for track in (self._shown, self._predicted, self._gone_on, self._words):
@@ -158,7 +146,6 @@ class Discrepancy:
         return rows
 
     def _compare(self, place: int, robot: Vec, t_ns: int) -> ErrorRow:
-        """Compare all as they were when the robot was measured."""
         hand = _interpolate(self._hands.get(place, ()), t_ns)
         shown = _find_before(self._shown.get(place, ()), t_ns)
         predicted = _find_before(self._predicted.get(place, ()), t_ns)
@@ -181,29 +168,21 @@ class Discrepancy:
         return row
 
     def describe(self) -> str:
-        """Return the present distances of robot and picture from the hand, if known."""
+        """Describe the present distances from the hand, if known."""
         robot, shown = self.find_recent("user_robot"), self.find_recent("user_shown")
         if robot is None or shown is None:
             return ""
         return f"robot {robot:.0f} mm from your hand, {shown:.0f} as shown"
 
     def find_recent(self, name: str) -> float | None:
-        """Return the median of the last second, in thousandths; None: not measured.
+        """Return the median over the last second, in thousandths; None if unknown.
 
-        Args:
-            name: Of an ``ErrorRow``'s errors, or ``latency``.
+        ``name`` is an error of ``ErrorRow`` or ``latency``.
         """
         return find_median(getattr(row, name) for row in list(self._recent))
 
     def summarise(self, counts: StreamCounts) -> str:
-        """Summarise the whole session.
-
-        Args:
-            counts: Of the streams between the two hosts.
-
-        Returns:
-            The summary; empty where nothing was measured.
-        """
+        """Return the session's summary; empty without measurements."""
         if not self.user_robot.n:
             return ""
         triple = ", ".join(
@@ -222,7 +201,7 @@ class Discrepancy:
 
 
 def find_median(values: Iterable[float]) -> float | None:
-    """Return the median of what is known, in thousandths; None: nothing is."""
+    """Return the median of known values, in thousandths, or None."""
     known = [value for value in values if math.isfinite(value)]
     return 1e3 * float(np.median(known)) if known else None
 
@@ -232,13 +211,12 @@ def _keep(tracks: dict[int, deque[_At]], place: int, at: _At) -> None:
 
 
 def _find_before(track: Iterable[_At], t_ns: int) -> Vec | None:
-    """Return what was shown at a time; None where nothing was."""
     before = [at.p for at in track if at.ns <= t_ns]
     return before[-1] if before else None
 
 
 def _go_on(words: deque[_At], now_ns: int) -> Vec:
-    """Return where a robot is by now that goes on at the velocity of its words."""
+    """Return the position extrapolated by velocity."""
     first, last = words[0], words[-1]
     if first.ns >= last.ns:
         return last.p
@@ -251,7 +229,6 @@ def _measure(a: Vec, b: Vec | None) -> float:
 
 
 def _interpolate(hand: deque[_At] | tuple[()], t_ns: int) -> Vec | None:
-    """Return where a hand was at a time; None where nobody knows."""
     for a, b in _pairs_backwards(hand):
         if a.ns <= t_ns <= b.ns:
             share = (t_ns - a.ns) / (b.ns - a.ns)
@@ -260,5 +237,4 @@ def _interpolate(hand: deque[_At] | tuple[()], t_ns: int) -> Vec | None:
 
 
 def _pairs_backwards(hand: deque[_At] | tuple[()]) -> Iterator[tuple[_At, _At]]:
-    """Return neighbours in time, the newest first."""
     return ((a, b) for b, a in pairwise(reversed(hand)))

@@ -1,10 +1,7 @@
-"""Errors that the operator's host measures, as sent to the robot's host.
+"""Errors measured by the operator's host, as sent to the robot's host.
 
-The recording is at the robot, and so may be a page; the distances of hand, robot and
-picture are known only to the operator's host
-(``paprle.link.remote_leader.discrepancy``). It sends the newest rows some times a
-second, each more than once, so that a lost datagram costs nothing; the robot's host
-finds by their numbers which never arrived.
+The newest rows are sent repeatedly; missing numbers reveal losses
+(``paprle.link.remote_leader.discrepancy``).
 """
 
 from __future__ import annotations
@@ -42,20 +39,18 @@ _MOST_AHEAD = 1_000_000  # spec: safety.md A3
 
 
 class ErrorRow(NamedTuple):
-    """Distances of hand, robot and pictures at one instant; NaN: not known.
+    """Distances of hand, robot and pictures at one instant; NaN if unknown.
 
     Attributes:
-        t_ns: The instant, in time of the host that has it, [ns].
-        hand: Which of the leader's limbs.
+        t_ns: The instant, local time, [ns].
+        hand: Index of the leader's limb.
         user_robot: Hand to robot, [m].
-        user_shown: Hand to the picture of the robot as confirmed, [m].
+        user_shown: Hand to the confirmed picture, [m].
         shown_robot: That picture to the robot, [m].
-        user_predicted: Hand to the picture as predicted, [m].
+        user_predicted: Hand to the predicted picture, [m].
         predicted_robot: That picture to the robot, [m].
-        latency: Motion to motion: from a capture until the robot was shown that had
-            it, [s].
-        user_velocity: Hand to a picture extrapolated by its velocity, [m]; it is drawn
-            nowhere, and serves for comparison.
+        latency: From capture to the display of the robot with it, [s].
+        user_velocity: Hand to the picture extrapolated by velocity, not drawn, [m].
         velocity_robot: That picture to the robot, [m].
     """
 
@@ -72,13 +67,12 @@ class ErrorRow(NamedTuple):
 
 
 class StreamCounts(NamedTuple):
-    """Counts of each stream between the two hosts: sent, received and lost (T18).
+    """Counts of the streams between two hosts (T18).
 
     Attributes:
-        captures_sent: Captures that the operator's host sent.
-        captures_lost: How many of them arrived in no datagram.
-        words_sent: States of the session that the robot's host sent.
-        words_got: How many of them arrived.
+        captures_lost: Captures that arrived in no datagram.
+        words_sent: Session states sent by the robot's host.
+        words_got: Session states that arrived.
     """
 
     captures_sent: int = 0
@@ -87,7 +81,7 @@ class StreamCounts(NamedTuple):
     words_got: int = 0
 
     def describe(self) -> dict[str, dict[str, int]]:
-        """Return them by stream: how many were sent, and how many never came."""
+        """Return sent and lost counts by stream."""
         words_lost = max(0, self.words_sent - self.words_got)
         return {
             "captures": {"sent": self.captures_sent, "lost": self.captures_lost},
@@ -101,10 +95,10 @@ def pack_errors(
     """Return the payload of a datagram.
 
     Args:
-        number: Of the newest row; each row is one more than the one before.
-        rows: The newest, the newest last, ``MOST_ROWS`` at most.
-        counts: Of the streams.
-        now_ns: When it is sent, in the time of the rows, [ns].
+        number: Number of the newest row; rows are consecutive.
+        rows: The newest rows, newest last, at most ``MOST_ROWS``.
+        counts: Counts of the streams.
+        now_ns: Time of sending, in the rows' time, [ns].
     """
     parts = [_HEAD.pack(number % 2**32, len(rows), *(n % 2**32 for n in counts))]
     for row in rows:
@@ -114,11 +108,7 @@ def pack_errors(
 
 
 class ErrorsGuard:
-    """Keeps rows that come, each once, in this host's time.
-
-    Attributes:
-        n_missing: Rows that never came.
-    """
+    """Queue of received rows in local time; ``n_missing`` never came."""
 
     def __init__(self) -> None:
         self.n_missing = 0
@@ -127,14 +117,14 @@ class ErrorsGuard:
         self.forget()
 
     def permit(self, now_ns: int) -> None:
-        """There is nothing to permit."""
+        """Do nothing."""
 
     def forget(self) -> None:
-        """The operator's host left: the next one counts from its first row."""
+        """Restart the numbers, as the operator's host left."""
         self._newest = 0
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
-        """Keep the rows of a datagram that have not come before."""
+        """Keep the new rows of a datagram."""
         found = _unpack(packet.payload, packet.stamp_ns)
         ahead = 0 if found is None else found[0] - self._newest
         if found is None or ahead > _MOST_AHEAD:
@@ -150,10 +140,9 @@ class ErrorsGuard:
         return None
 
     def take_told(self) -> dict[str, Any] | None:
-        """Return what came since the last call, as an event has it; None: nothing.
+        """Return new rows as an event, or None.
 
-        ``rows`` have a stamp, a hand, five errors [mm], a latency [ms] and two errors
-        more [mm], as ``ErrorRow``; None: not known.
+        ``rows`` are those of ``list_values``, with stamp and hand; None: unknown.
         """
         if not self._rows:
             return None
@@ -167,22 +156,18 @@ class ErrorsGuard:
 
 
 def list_values(row: ErrorRow) -> list[float | int | None]:
-    """Return a row as JSON has it, in [mm] and [ms]; None: not known."""
+    """Return a row as JSON, in [mm] and [ms]; None: unknown."""
     return [row.t_ns, row.hand, *(_to_milli(value) for value in row[2:])]
 
 
 def describe_errors(
     find: Callable[[str], float | None], streams: Mapping[str, Mapping[str, int]]
 ) -> dict[str, str]:
-    """Describe for a page the measured distances, and what was lost on the way.
+    """Return distances and losses for a page, with units, by label.
 
     Args:
-        find: Returns the newest value of an error of ``ErrorRow`` [mm] or of its
-            latency [ms]; None: not measured.
+        find: Returns an error [mm] or latency [ms] by name; None if unknown.
         streams: ``StreamCounts.describe``.
-
-    Returns:
-        Values with their units, by label; unmeasured ones are left out.
     """
     found = ((words, unit, find(name)) for name, (words, unit) in _SHOWN.items())
     said = {words: f"{v:.0f} {unit}" for words, unit, v in found if v is not None}
@@ -198,7 +183,7 @@ def _to_milli(value: float) -> float | None:
 
 
 def _to_tenths(value: float) -> int:
-    """Return it in tenths of a thousandth; what is beyond stays the largest."""
+    """Return tenths of a thousandth, saturated."""
     if not math.isfinite(value):
         return _UNKNOWN
     return min(max(0, round(value / _TENTH)), _UNKNOWN - 1)
@@ -207,7 +192,7 @@ def _to_tenths(value: float) -> int:
 def _unpack(
     data: bytes, sent_ns: int
 ) -> tuple[int, list[ErrorRow], StreamCounts] | None:
-    """Return number of the newest, rows in the sender's time, counts; None: not so."""
+    """Return newest number, rows in sender's time and counts; None if invalid."""
     if len(data) < _HEAD.size:
         return None
     newest, n, *counts = _HEAD.unpack_from(data)

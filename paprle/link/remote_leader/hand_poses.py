@@ -1,4 +1,4 @@
-"""Poses of the hands of a leader with joints of its own, as they cross a link."""
+"""Hand poses of a leader with joints, as they cross a link."""
 
 from __future__ import annotations
 
@@ -17,14 +17,7 @@ Placing = Callable[[LeaderSample], LeaderSample]
 
 
 def make_placing(info: LeaderInfo) -> Placing:
-    """Return what makes poses of arms; samples of others it returns as they are.
-
-    Args:
-        info: What the leader says of itself.
-
-    Returns:
-        The function.
-    """
+    """Return the function that adds arm poses; others stay unchanged."""
     if not info.arms:
         return lambda sample: sample
     arms, layout = ArmPoses(info, load_arms(info)), make_layout(NOBODY, info)

@@ -1,4 +1,4 @@
-"""A leader whose session is at the robot: captures go there, its words come back."""
+"""The operator's side of a remote session."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _TELL_NS = 250_000_000  # [ns] chosen: a row of one hand is told four times in a
 
 
 def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
-    """Return the words that name such a leader at the robot.
+    """Return the text that names the leader at the robot.
 
     Args:
-        info: What crosses (``make_far_info``).
-        has_forces: Its operator feels what holds the robot.
+        info: The leader of ``make_far_info``.
+        has_forces: Contact is rendered to its operator.
     """
     words = ["leader=remote", f"leader.limbs='[{', '.join(info.limbs)}]'"]
     words += [f"leader.gripper={str(info.has_gripper).lower()}"]
@@ -48,24 +48,22 @@ def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
 
 
 class OperatorSide:
-    """The operator's end of the link, without a socket or a clock.
+    """The operator's end of the link, without socket or clock.
 
     Attributes:
-        end: The end of the link.
-        sender: Sends captures.
-        view: What the session did last; None before it has said anything.
-        view_ns: When that came, our time, [ns].
+        view: The session's last state; None before the first.
+        view_ns: Its local arrival, [ns].
         view_data: Its payload.
-        watch: Whether fresh state of the robot comes; without it nothing is led.
+        watch: Freshness of the robot's state; nothing is led without it.
     """
 
     def __init__(self, key: bytes, info: LeaderInfo, repeats: int) -> None:
-        """Make it.
+        """Prepare.
 
         Args:
-            key: The secret that both hosts share.
-            info: What crosses (``make_far_info``).
-            repeats: How many captures before the newest share its datagram.
+            key: The shared secret.
+            info: The leader of ``make_far_info``.
+            repeats: Number of earlier captures in each datagram.
         """
         self.view: RobotView | None = None
         self.view_ns, self.view_data = 0, b""
@@ -79,7 +77,7 @@ class OperatorSide:
     def step(
         self, data: list[bytes], sample: LeaderSample | None, now_ns: int
     ) -> RobotView | None:
-        """Take datagrams, send the newest sample; return what came of the session."""
+        """Take datagrams, send the newest sample; return a new view."""
         end = self.end
         end.receive(data, now_ns)
         view = self._take_view(now_ns)
@@ -95,12 +93,11 @@ class OperatorSide:
         return view
 
     def take_words(self) -> list[str]:
-        """Return what the operator should know since the last call."""
+        """Return new notes for the operator."""
         words, self._words = self._words, []
         return words
 
     def _note_release(self, *, is_released: bool, now_ns: int) -> None:
-        """Notify the operator of a release, and when the robot may be led again."""
         if is_released == self._was_released:
             return
         self._was_released = is_released
@@ -112,7 +109,7 @@ class OperatorSide:
         )
 
     def _take_view(self, now_ns: int) -> RobotView | None:
-        """Return the session's newest words; None where there are none to believe."""
+        """Return the newest credible view, or None."""
         packet = self.end.whole.pop("tick", None)
         if packet is None:
             return None
@@ -130,7 +127,7 @@ class OperatorSide:
 
     @property
     def counts(self) -> StreamCounts:
-        """Counts of each stream so far: sent, received and lost."""
+        """Counts of each stream: sent, received and lost."""
         before, n_got = self._before, self.end.n_got["tick"]
         return StreamCounts(
             captures_sent=before.captures_sent + self.sender.n_sent,
@@ -140,20 +137,19 @@ class OperatorSide:
         )
 
     def note_errors(self, rows: Iterable[ErrorRow]) -> None:
-        """Note errors measured here; they are sent to the robot's host soon."""
+        """Queue measured errors for the robot's host."""
         for row in rows:
             self._n_rows += 1
             self._rows.append(row)
 
     def _is_ahead(self, view: RobotView, now_ns: int) -> bool:
-        """Return whether a stamp of the robot's host lies in the future."""
         told = (view.stamp_ns, view.measured_ns)
         to_past = self.end.clock.to_past
         is_known = all(to_past(stamp_ns, now_ns) is not None for stamp_ns in told)
         return not is_known or view.captured_ns > now_ns
 
     def _tell(self, now_ns: int) -> None:
-        """Send new errors to the robot's host, and again those it may have missed."""
+        """Send new errors, and repeat recent ones."""
         if self._n_rows == self._n_told or now_ns - self._told_ns < _TELL_NS:
             return
         self._told_ns, self._n_told = now_ns, self._n_rows
@@ -174,13 +170,13 @@ class OperatorSide:
             self.end.send_bye(now_ns)
 
     def take_outbox(self) -> list[bytes]:
-        """Return the datagrams to send; each is returned once."""
+        """Return the datagrams to send, each once."""
         outbox, self.end.outbox = self.end.outbox, []
         return outbox
 
 
 def make_feedback(view: RobotView, now_ns: int) -> Feedback:
-    """Return what lets the operator's device know how its session is."""
+    """Return the session's feedback to the operator's device."""
     return Feedback(
         stamp_ns=now_ns,
         state=view.state,

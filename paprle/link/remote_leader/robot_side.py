@@ -1,4 +1,4 @@
-"""A leader afar as the robot's host has it: who drives, how well it is heard."""
+"""The robot's side of a remote leader."""
 
 from __future__ import annotations
 
@@ -29,12 +29,7 @@ _REMEDY = (
 
 
 def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
-    """Return what of a leader crosses a link: arms give the poses of their hands.
-
-    Args:
-        info: What the leader says of itself where it is.
-        rate: Captures a second that cross, at most, [Hz].
-    """
+    """Return a leader's info as it crosses, at most ``rate`` captures, [Hz]."""
     has_arms = bool(info.arms)
     return LeaderInfo(
         limbs=info.limbs,
@@ -57,13 +52,13 @@ def make_far_info(info: LeaderInfo, rate: float = MOST_RATE) -> LeaderInfo:
 
 
 def list_absolute(info: LeaderInfo) -> list[str]:
-    """Return the limbs whose poses are meant in the base of the robot's limb."""
+    """Return limbs whose poses are in the base of the robot's limb."""
     posed = filter(info.emits_poses, info.limbs)
     return [limb for limb in posed if info.emits_places(limb)]
 
 
 def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
-    """Return what both hosts must agree on: what a capture holds."""
+    """Return the terms that both hosts must share on captures."""
     names = {**info.joint_names, **info.axes}
     absolute = list_absolute(info)
     sizes = [str(len(names.get(limb, ()))) for limb in info.limbs]
@@ -80,22 +75,15 @@ def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
 
 
 class RobotSide:
-    """The robot's end of a link to a leader, without a socket or a clock.
+    """The robot's end of the link to a leader, without socket or clock.
 
     Attributes:
-        guard: Which captures count.
-        errors: What the operator's host measured.
-        end: The end of the link.
-        told: What the operator's device is to render.
+        guard: Queue of accepted captures.
+        errors: Errors measured by the operator's host.
+        told: Feedback for the operator's device.
     """
 
     def __init__(self, key: bytes, info: LeaderInfo) -> None:
-        """Make it.
-
-        Args:
-            key: The secret that both hosts share.
-            info: What the leader is.
-        """
         self.guard, self.errors = CaptureGuard(info), ErrorsGuard()
         guards: dict[str, Guard] = {"sample": self.guard, "errors": self.errors}
         terms = make_leader_terms(info)
@@ -128,7 +116,7 @@ class RobotSide:
         return self._sample
 
     def _release(self, now_ns: int) -> None:
-        """Let nothing lead while the operator has no state of the robot."""
+        """Let nothing lead while the operator lacks the robot's state."""
         is_unheard = self.end.is_unheard(now_ns)
         if is_unheard == self.guard.is_released:
             return
@@ -141,13 +129,13 @@ class RobotSide:
         )
 
     def take_life(self) -> bool:
-        """Whether the leader has been heard since the last time."""
+        """Return whether the leader was received since the last call."""
         lives = self.guard.heard_ns > self._lived_ns
         self._lived_ns = self.guard.heard_ns
         return lives
 
     def send_view(self, view: SessionView, now_ns: int) -> None:
-        """Send what the session did."""
+        """Send the session's state."""
         sent_ns = self.guard.find_sent(view.captured_ns)
         packed = pack_view(view, self.told, sent_ns, self.guard.n_lost)
         self.end.send("tick", packed, now_ns)
@@ -158,12 +146,12 @@ class RobotSide:
             self.end.send_bye(now_ns)
 
     def take_outbox(self) -> list[bytes]:
-        """Return the datagrams to send; each is returned once."""
+        """Return the datagrams to send, each once."""
         outbox, self.end.outbox = self.end.outbox, []
         return outbox
 
     def take_words(self, now_ns: int) -> Sequence[str]:
-        """Return what happened since the last call, for the operator."""
+        """Return new notes for the operator."""
         words, self._words = self._words, []
         new = self.end.refused - self._counted
         if new and now_ns - self._counted_ns > _TELL_NS:
@@ -173,7 +161,7 @@ class RobotSide:
         return words
 
     def summarise(self) -> str:
-        """Return the number of captures, and of lost, late and refused ones."""
+        """Return counts of captures: all, lost, late and refused."""
         guard = self.guard
         counts = {"lost": guard.n_lost, "late": guard.n_late, **self.end.refused}
         told = ", ".join(f"{why} {n}" for why, n in counts.items() if n)

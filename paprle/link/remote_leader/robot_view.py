@@ -1,8 +1,7 @@
-"""View of a session at the robot, as sent to the operator's host.
+"""View of a session, as sent from the robot to the operator's host.
 
-It holds the robot as measured and as commanded, and the stamp of the session's newest
-capture in the operator's own time: its age on return is the delay of the whole way, on
-one clock.
+It returns the stamp of the newest capture in the operator's time: its age there is the
+delay of the whole way, on one clock.
 """
 
 from __future__ import annotations
@@ -26,28 +25,22 @@ _FARTHEST = 10.0  # [m] chosen: no hand reaches so far
 
 
 class RobotView(NamedTuple):
-    """Newest state of a session, as far as its operator needs it.
+    """Newest state of a session for its operator.
 
     Attributes:
-        stamp_ns: Of the session's tick, in the robot's time, [ns].
-        measured_ns: Of the robot's measurement, in the robot's time, [ns].
-        captured_ns: Of its newest capture, in the operator's time; 0: none, [ns].
-        state: The session's.
-        gate_state: The gate's.
-        is_engaged: The leader's motion drives the robot.
-        episode: Number of the episode.
-        n_lost: Captures that never came, so far.
-        leader_age: Since that capture arrived, [s].
-        numbers: Quantities of the gate's status, by their names, to seven digits.
-        rumble: See ``Feedback``, as of the two below.
-        touch: Of contact alone.
-        warning: Of limits and clearance.
+        stamp_ns: Time of the tick, robot's time, [ns].
+        measured_ns: Time of the measurement, robot's time, [ns].
+        captured_ns: Stamp of the newest capture, operator's time, [ns]; 0: none.
+        n_lost: Captures lost so far.
+        leader_age: Time since that capture arrived, [s].
+        numbers: Quantities of the gate's status by name, to seven digits.
+        rumble: See ``Feedback``, as of ``touch`` and ``warning``.
         q: Measured joints, shape (n,), [rad].
         dq: Their velocities.
         q_cmd: The gate's command.
-        targets: T_base_eef asked for by limb, shape (m, 7); NaN: none.
-        holds: Hands that lead, and what holds them.
-        why: Why the gate acts, holds or has stopped, in words.
+        targets: Requested T_base_eef by limb, shape (m, 7); NaN: none.
+        holds: Leading hands with the causes that hold them.
+        why: The gate's reason to act, hold or stop.
     """
 
     stamp_ns: int
@@ -72,7 +65,7 @@ class RobotView(NamedTuple):
 
     @property
     def is_held(self) -> bool:
-        """Whether the gate holds the robot, or has stopped it."""
+        """Whether the gate holds or has stopped the robot."""
         return self.gate_state in {GateState.HOLD, GateState.STOPPED}
 
 
@@ -82,10 +75,10 @@ def pack_view(
     """Return the payload of a datagram.
 
     Args:
-        view: What the session did.
-        told: What it lets the leader know; None: nothing yet.
-        captured_ns: ``RobotView.captured_ns``.
-        n_lost: ``RobotView.n_lost``.
+        view: The session's state.
+        told: Feedback to the leader; None before the first.
+        captured_ns: See ``RobotView``.
+        n_lost: See ``RobotView``.
     """
     words = view.latched or ", ".join(view.reasons)
     head = _HEAD.pack(
@@ -111,7 +104,7 @@ def pack_view(
 
 
 def unpack_view(data: bytes) -> RobotView | None:
-    """Return it; None if the payload holds anything else."""
+    """Return the view of a payload; None if invalid."""
     if len(data) < _HEAD.size:
         return None
     (stamp_ns, measured_ns, captured_ns, *rest, n, m, h) = _HEAD.unpack_from(data)
@@ -139,7 +132,7 @@ def unpack_view(data: bytes) -> RobotView | None:
 
 
 def _read_held(rows: Vec) -> tuple[HeldHand, ...] | None:
-    """Return what holds hands back; None where that cannot be."""
+    """Return the held hands; None if invalid."""
     share, p, scale = rows[:, 1], rows[:, 2:5], rows[:, 20]
     places = rows[:, [0, 15]]
     quats = rows[:, [*range(5, 9), *range(16, 20)]].reshape(-1, 4)

@@ -297,7 +297,7 @@ def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
 
 @compiled
 def unwrap_joints(q: Vec, q_last: Vec, dt: float, bounds: Vec, turns: Vec) -> int:
-    """Remove steps of nearly one turn as ``continuity.unwrap``; return their number.
+    """Return the number of steps of nearly one turn removed, see ``continuity.unwrap``.
 
     ``q`` and ``turns``, shape (k, j), are updated; ``q_last`` includes turns and ``dt``
     is in [s].
