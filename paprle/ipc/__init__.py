@@ -1,1 +1,1 @@
-"""Between processes: records, mailboxes and rings, children, loops, clocks."""
+"""Interprocess communication: records, mailboxes, rings, children, loops, clocks."""

@@ -1,7 +1,6 @@
-"""Time since this machine booted, the time that it was suspended included.
+"""Time since boot, suspension included.
 
-``CLOCK_MONOTONIC`` stands still while a computer is suspended, so a process that is
-resumed sees no gap in it. The robot has its own power and its own time.
+``CLOCK_MONOTONIC`` stands still during a suspension, unlike the robot.
 """
 
 from __future__ import annotations
@@ -12,5 +11,5 @@ _CLOCK = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux alone ha
 
 
 def read_boottime() -> int:
-    """Return the time since the boot, [ns]; where it is not known, monotonic time."""
+    """Return the time since boot, [ns]; monotonic time if unknown."""
     return time.clock_gettime_ns(_CLOCK)

@@ -1,11 +1,7 @@
-"""Forking a role from a process that has one thread: what is imported is shared.
+"""Forking of a role from a single-threaded process, to share its imports.
 
-A fork copies everything, so the child first gives up all that was its parent's: every
-descriptor that it was not handed (a death is an end of file, which a copy of the pipe
-would keep from coming), signal handlers, hooks, standard input. Objects of the parent
-are never finalised in the child, and the child leaves without the parent's exit
-functions. A process with more than one thread is never forked: another thread may hold
-a lock, and nobody would ever release it.
+The child closes foreign descriptors, which would hide a death, resets signals and
+skips exit functions. With several threads another might hold a lock for ever.
 """
 
 from __future__ import annotations
@@ -30,13 +26,7 @@ _N_STANDARD = 3  # descriptors of standard input, output and error
 
 
 class ForkedProcess:
-    """A child of this process; what is used of ``subprocess.Popen``, alike.
-
-    Attributes:
-        pid: Its process id.
-        stdin: Write end of its standard input, if it has one.
-        returncode: None until its end was waited for.
-    """
+    """A child process with a subset of ``subprocess.Popen``."""
 
     def __init__(self, pid: int, stdin: IO[bytes] | None) -> None:
         self.pid = pid
@@ -44,13 +34,7 @@ class ForkedProcess:
         self.returncode: int | None = None
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for its end.
-
-        Args:
-            timeout: How long, [s].
-
-        Returns:
-            Its exit code; -n if signal n ended it.
+        """Return the exit code after the end, -n for signal n; ``timeout`` is in [s].
 
         Raises:
             subprocess.TimeoutExpired: If it runs on.
@@ -67,13 +51,13 @@ class ForkedProcess:
         return self.returncode
 
     def kill(self) -> None:
-        """Kill it; its process id is its own until it was waited for."""
+        """Kill the process, unless it was waited for."""
         if self.returncode is None:
             os.kill(self.pid, signal.SIGKILL)
 
 
 def can_fork() -> bool:
-    """Whether this process has one thread only, those of libraries included."""
+    """Return whether this process has one thread, native ones included."""
     if not sys.platform.startswith("linux"):
         return False  # elsewhere, system libraries do not survive a fork
     return len(list((_SELF / "task").iterdir())) == 1
@@ -82,16 +66,13 @@ def can_fork() -> bool:
 def fork(
     title: str, run: Callable[[], int], fds: Iterable[int], *, has_input: bool
 ) -> ForkedProcess:
-    """Run a function in a child process; call it only where ``can_fork``.
+    """Return a child process that runs a function; requires ``can_fork``.
 
     Args:
-        title: What ``ps`` shows for it.
-        run: What it does; returns its exit code.
-        fds: Descriptors it keeps beside standard output and error.
-        has_input: Give it a pipe as standard input, else it has none.
-
-    Returns:
-        The child.
+        title: Name in ``ps``.
+        run: Returns the exit code.
+        fds: Descriptors kept beside standard output and error.
+        has_input: Give it a pipe as standard input, else none.
     """
     read_end, write_end = os.pipe() if has_input else (os.open(os.devnull, 0), -1)
     for stream in (sys.stdout, sys.stderr):
@@ -115,7 +96,6 @@ def _run_child(
     stdin: int,
     mask: Iterable[int],
 ) -> NoReturn:
-    """Be the child: give up what was the parent's, run, and never return."""
     code = 1
     try:
         gc.freeze()  # an object that closes a descriptor would close one of ours
@@ -146,7 +126,7 @@ def _close_all_but(kept: set[int]) -> None:
 
 
 def _reset_signals() -> None:
-    """Give every signal that has a handler its default, as a fresh process has."""
+    """Reset handled signals to their defaults."""
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
@@ -154,7 +134,7 @@ def _reset_signals() -> None:
 
 
 def _set_title(title: str) -> None:
-    """Overwrite the arguments of the parent, so that ``ps`` distinguishes the roles."""
+    """Overwrite the parent's arguments for ``ps``."""
     (_SELF / "comm").write_text(title.rsplit(".", 1)[-1])
     stat = (_SELF / "stat").read_text().rsplit(")", 1)[1].split()
     start, end = int(stat[_ARG_START]), int(stat[_ARG_END])

@@ -1,4 +1,4 @@
-"""Encodes the causes that keep limbs back in the gate's status."""
+"""Causes that hold limbs back, in the gate's status."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ _BETWEEN, _OF = "; ", ": "
 
 
 def pack_held(held: Mapping[str, str]) -> bytes:
-    """Return causes by limb as ``held`` of a status takes them.
-
-    Args:
-        held: Causes in words, by the name of a limb or gripper joint. Those that do not
-            fit are left out whole.
-    """
+    """Return causes by limb or gripper joint as bytes; drop those without room."""
     data = b""
     for name, cause in held.items():
         more = f"{_BETWEEN if data else ''}{name}{_OF}{cause}".encode()
@@ -27,10 +22,7 @@ def pack_held(held: Mapping[str, str]) -> bytes:
 
 
 def read_held(status: npt.NDArray[np.void]) -> dict[str, str]:
-    """Return why limbs are kept back, by the name of a limb or gripper joint.
-
-    A recording pads the causes with blanks; an older one has none.
-    """
+    """Return causes by limb or gripper joint; empty for an older recording."""
     if "held" not in (status.dtype.names or ()):
         return {}
     told = status["held"].item().decode(errors="replace").strip()

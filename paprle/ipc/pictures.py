@@ -1,4 +1,4 @@
-"""Records from a camera's process to the recorder: coded pictures, events, in order."""
+"""Records from a camera's process to the recorder."""
 
 from __future__ import annotations
 
@@ -30,10 +30,9 @@ class Coded(NamedTuple):
     """One coded picture.
 
     Attributes:
-        stamp_ns: When it was exposed, monotonic, [ns].
-        is_key: It can be decoded without those before.
-        data: Its bytes.
-        n_dropped: Images of its camera that were not coded, so far.
+        stamp_ns: Monotonic time of exposure, [ns].
+        is_key: Decodable without earlier ones.
+        n_dropped: Images not coded so far.
     """
 
     stamp_ns: int
@@ -43,12 +42,12 @@ class Coded(NamedTuple):
 
 
 def pack_coded(coded: Coded) -> bytes:
-    """Return a coded picture as a record of a ring."""
+    """Return the record of a coded picture."""
     return _HEAD.pack(coded.stamp_ns, coded.is_key, coded.n_dropped) + coded.data
 
 
 def unpack_coded(payload: bytes) -> Coded | None:
-    """Return the coded picture of a record; None where it is none."""
+    """Return the coded picture of a record; None if invalid."""
     if len(payload) <= _HEAD.size:
         return None
     stamp_ns, is_key, n_dropped = _HEAD.unpack_from(payload)
@@ -56,5 +55,5 @@ def unpack_coded(payload: bytes) -> Coded | None:
 
 
 def find_room(info: CameraInfo) -> int:
-    """Return how large the ring of a camera is, [bytes]."""
+    """Return the size of a camera's ring, [bytes]."""
     return max(_LEAST_ROOM, _N_IMAGES * (info.max_bytes + info.depth_bytes))

@@ -1,9 +1,8 @@
-"""Hosting a role in a child process, and noticing the death of a peer.
+"""Roles in child processes, and detection of a peer's death.
 
-Children are forked where the parent has one thread, else started afresh; they ignore
-Ctrl-C and hang-ups (the session tells them what to do) and learn of a peer's death by
-end of file on a pipe, however that peer died. A child reports to its parent in JSON
-lines on a pipe of its own: ``ready``, ``note``, ``error``.
+Children are forked from a single-threaded parent, else started afresh. They ignore
+Ctrl-C and hang-ups, see a peer's death as end of file on a pipe, and report JSON lines
+on another: ``ready``, ``note``, ``error``.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ _DESCRIPTORS = 64  # measured: enough with a recorder; a start needs more than 3
 
 
 def ensure_descriptors() -> None:
-    """Let this process open as many files as a session needs.
+    """Raise the limit of open files to the session's need.
 
     Raises:
-        ConfigError: If it may not; nothing has been started.
+        ConfigError: If that is not permitted; nothing has been started.
     """
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft == resource.RLIM_INFINITY or soft >= _DESCRIPTORS:
@@ -51,12 +50,10 @@ def ensure_descriptors() -> None:
 
 
 def check_memory() -> None:
-    """See that this process may have as much memory as a session needs.
-
-    Libraries below Python end the process without a word of ours where they get none.
+    """Check that the memory limit suffices, as native libraries abort otherwise.
 
     Raises:
-        ConfigError: If it may not.
+        ConfigError: If it does not.
     """
     soft, _ = resource.getrlimit(resource.RLIMIT_AS)
     if soft != resource.RLIM_INFINITY and soft < _ADDRESSES:
@@ -67,7 +64,7 @@ def check_memory() -> None:
 
 
 def is_closed(fd: int) -> bool:
-    """Whether the other end of this pipe is gone; the pipe carries no data."""
+    """Return whether the other end of a pipe without data is gone."""
     readable, _, _ = select.select([fd], [], [], 0)
     return bool(readable) and os.read(fd, 1) == b""
 
@@ -77,9 +74,7 @@ class Child:
     """A running role.
 
     Attributes:
-        name: Role, for messages.
-        process: The process.
-        reports: Lines the child reported and nobody took yet.
+        reports: Reports not taken yet.
         is_alive: False once the report pipe has ended.
     """
 
@@ -91,7 +86,7 @@ class Child:
     _rest: bytes = b""
 
     def poll(self) -> list[dict[str, Any]]:
-        """Take new reports without blocking, and notice the child's death."""
+        """Return new reports without blocking; notice the child's death."""
         while self.is_alive and select.select([self.report_fd], [], [], 0)[0]:
             data = os.read(self.report_fd, _REPORT_BYTES)
             if not data:
@@ -104,7 +99,7 @@ class Child:
 
     @property
     def is_stopped(self) -> bool:
-        """Whether a signal or a debugger stopped the process; Linux only."""
+        """Whether a signal or a debugger stopped it; Linux only."""
         try:
             stat = Path(f"/proc/{self.process.pid}/stat").read_text()
         except OSError:
@@ -112,7 +107,7 @@ class Child:
         return stat.rpartition(") ")[2][:1] in {"T", "t"}  # spec: proc(5)
 
     def end(self, timeout: float) -> int | None:
-        """Wait for the process to end by itself; kill it when it does not."""
+        """Wait for the process to end; kill it after ``timeout``, [s]."""
         try:
             return self.process.wait(timeout)
         except subprocess.TimeoutExpired:
@@ -132,18 +127,14 @@ def spawn(
     *,
     has_input: bool = False,
 ) -> Child:
-    """Start a role with a JSON payload and inherited descriptors.
+    """Return a starting child with a JSON payload and inherited descriptors.
 
     Args:
         name: Role, for messages.
-        module: A module of this project with a ``main`` for ``run_role``, which its
-            main block calls.
-        payload: JSON-able settings.
-        fds: Descriptors the child inherits, by name.
+        module: Module whose main block calls ``run_role``.
+        payload: JSON values.
+        fds: Inherited descriptors, by name.
         has_input: Give it a pipe as standard input.
-
-    Returns:
-        The child, still starting.
     """
     _, _, instance = name.partition(":")
     title = f"{module} {instance}".rstrip()
@@ -163,7 +154,7 @@ def spawn(
 def _fork(
     title: str, module: str, text: str, fds: dict[str, int], has_input: bool
 ) -> ForkedProcess:
-    """Start a role that shares what this process has imported (decision 0005)."""
+    """Start a role that shares this process's imports (decision 0005)."""
 
     def run() -> int:
         main = import_module(module).main  # a driver is imported by its role alone
@@ -175,7 +166,6 @@ def _fork(
 def _execute(
     title: str, module: str, text: str, fds: dict[str, int], has_input: bool
 ) -> subprocess.Popen[bytes]:
-    """Start ``python -m module``; the title is for the table of processes alone."""
     with tempfile.TemporaryFile() as settings:
         settings.write(text.encode())
         settings.seek(0)
@@ -190,18 +180,13 @@ def _execute(
 
 @dataclass(frozen=True)
 class Role:
-    """The settings and descriptors given to a child process.
-
-    Attributes:
-        payload: The settings.
-        fds: The descriptors by name.
-    """
+    """The payload and the descriptors, by name, of a child process."""
 
     payload: dict[str, Any]
     fds: dict[str, int]
 
     def report(self, event: str, **values: Any) -> None:
-        """Send an event to the parent, if alive; never blocks for long or raises."""
+        """Send an event to the parent; never blocks for long or raises."""
         line = json.dumps({"event": event, **values}).encode() + b"\n"
         try:
             os.write(self.fds["report"], line)
@@ -210,7 +195,7 @@ class Role:
 
 
 def run_role(main: Callable[[Role], None]) -> None:
-    """Run a role: the main block of a child's module. Exits the process."""
+    """Run a role in a child's main block, and exit."""
     fds: dict[str, int] = json.loads(sys.argv[1])
     with os.fdopen(fds["payload"], "rb") as file:
         role = Role(json.loads(file.read()), fds)
@@ -218,7 +203,7 @@ def run_role(main: Callable[[Role], None]) -> None:
 
 
 def _host(main: Callable[[Role], None], role: Role) -> int:
-    """Run a role to its end, report its failure to the parent, return the exit code."""
+    """Run a role, report its failure to the parent, return the exit code."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     try:

@@ -1,12 +1,7 @@
-"""Fixed binary layouts of what crosses process borders, as NumPy structured dtypes.
+"""Binary layouts of interprocess records, as NumPy structured dtypes.
 
-Mailboxes and rings carry plain bytes; this module says what they mean, so that the
-tick copies a few arrays and nothing is parsed. Poses are (x, y, z, qx, qy, qz, qw),
-``quat_xyzw``; absent numbers are NaN. Each process makes a ``Layout`` of its config.
-
-A record is stated once: its head is a NamedTuple whose annotations carry the binary
-types, and a table names its arrays by their sizes. The head stands first, laid out as C
-would (``align=True``), so that a ``HeadCodec`` reads or writes it at once, by name.
+Poses are (x, y, z, qx, qy, qz, qw), ``quat_xyzw``; absent numbers are NaN. A record
+starts with its head, a NamedTuple of binary types laid out as in C (``align=True``).
 """
 
 from __future__ import annotations
@@ -96,18 +91,15 @@ SAMPLE: Columns = (
 
 
 class SetpointHead(NamedTuple):
-    """Scalars of what the session asks of the gate.
+    """Scalars of the session's request to the gate.
 
     Attributes:
-        session_id: Of the session, another one each time.
-        seq: Number of the set-point.
-        stamp_ns: When it was posted.
-        at_ns: The instant for which q_des is meant.
-        source_ns: Arrival of the newest leader data it rests on.
+        stamp_ns: Time of posting.
+        at_ns: Instant of q_des.
+        source_ns: Arrival of the newest leader data used.
         valid_for_ns: A2: the next one comes within this time.
-        request: ``Request``.
         reduced: Slow, reduced mode.
-        n_resets: Operator resets so far, a counter.
+        n_resets: Counter of operator resets.
     """
 
     session_id: Annotated[int, _U8]
@@ -142,15 +134,12 @@ STATUS: Columns = (
 
 
 class TickHead(NamedTuple):
-    """Scalars of what the session records each tick.
+    """Scalars of a session's tick.
 
     Attributes:
-        k: Number of the tick.
-        stamp_ns: When it began.
-        state: ``SessionState``.
-        episode: Counted by the session.
-        has_sample: The leader has said something.
-        sample_age_ns: Since the newest sample arrived.
+        stamp_ns: Its start.
+        has_sample: The leader has sent a sample.
+        sample_age_ns: Time since the newest sample arrived.
     """
 
     k: Annotated[int, _U8]
@@ -183,18 +172,15 @@ TICK: Columns = (
 
 @dataclass(frozen=True)
 class Layout:
-    """Dtypes for one robot and one leader, or several seen as one.
+    """Dtypes for one robot and its leaders.
 
     Attributes:
-        joint_names: The robot's actuated joints.
-        limbs: The robot's limbs.
-        leader: The leader's info.
-        objects: Names of simulated objects, in the order of ``status["objects"]``.
-        placed: Names of those that a page may place, likewise of ``tick["placed"]``.
+        objects: Simulated objects in the order of ``status["objects"]``.
+        placed: Placeable objects in the order of ``tick["placed"]``.
         sample: One leader sample (``pack_sample``).
         setpoint: Session → gate.
-        status: Gate → session, and what the gate records each period.
-        tick: What the session records each tick.
+        status: Gate → session, and each recorded period.
+        tick: The session's recorded tick.
     """
 
     joint_names: tuple[str, ...]
@@ -209,7 +195,7 @@ class Layout:
 
     @cached_property
     def blank(self) -> bytes:
-        """An empty leader sample, of which each begins as a copy."""
+        """An empty leader sample, as a template."""
         record: Record = np.zeros((), dtype=self.sample)
         for name in ("pose", "q", "opening", "ahead", "axes", *_DEVICE):
             record[name][...] = np.nan
@@ -217,7 +203,7 @@ class Layout:
 
 
 def make_gate_layout(robot: RobotInfo, objects: Iterable[str] = ()) -> Layout:
-    """Make the layout of a gate's inputs and outputs, the same for every leader."""
+    """Make the layout of a gate, the same for every leader."""
     return make_layout(robot, LeaderInfo(limbs=()), objects)
 
 
@@ -227,13 +213,13 @@ def make_layout(
     objects: Iterable[str] = (),
     placed: Iterable[str] = (),
 ) -> Layout:
-    """Make the dtypes of a session.
+    """Make the layout of a session.
 
     Args:
         robot: The follower's robot.
-        leader: The leader, or several seen as one (``merge_leaders``).
-        objects: Names of the objects whose poses the follower knows.
-        placed: Names of the objects that a page may place.
+        leader: The leader, or several merged (``merge_leaders``).
+        objects: Objects whose poses the follower knows.
+        placed: Objects that a page may place.
 
     Returns:
         The layout.
@@ -270,7 +256,7 @@ def make_dtype(
     sizes: Mapping[str, int],
     nested: tuple[tuple[str, np.dtype[np.void]], ...] = (),
 ) -> np.dtype[np.void]:
-    """Make the dtype of a record: its head, records within it, its arrays."""
+    """Make a record's dtype of head, nested records and arrays."""
     hints = get_type_hints(head, include_extras=True)
     fields: list[tuple[Any, ...]] = [(k, get_args(v)[1]) for k, v in hints.items()]
     fields += nested
@@ -281,7 +267,7 @@ def make_dtype(
 
 
 def split_layout(layout: Layout) -> list[Layout]:
-    """Return the layout of each leader alone, in the order of its group."""
+    """Return the layout of each leader, in the order of the group."""
     parts = layout.leader.parts.values()
     if not parts:
         return [layout]
@@ -304,7 +290,7 @@ def _make_sample_dtype(leader: LeaderInfo) -> np.dtype[np.void]:
 
 
 class HeadCodec(Generic[H]):
-    """Reads and writes the head of records of one type, in the time of one field."""
+    """Codec of record heads of one type."""
 
     def __init__(self, head: type[H], dtype: np.dtype[np.void]) -> None:
         names: tuple[str, ...] = head._fields  # type: ignore[attr-defined]
@@ -316,11 +302,11 @@ class HeadCodec(Generic[H]):
         self._unpack, self._pack = scalars.unpack_from, scalars.pack_into
 
     def read(self, record: Record) -> H:
-        """Return the head of a record."""
+        """Return a record's head."""
         return self._make(self._unpack(record))
 
     def write(self, record: Record, *values: float) -> None:
-        """Write the head of a record: its values in the order of its type."""
+        """Write a record's head from values in its type's order."""
         self._pack(record, 0, *values)
 
 
@@ -335,7 +321,7 @@ def row_to_pose(row: npt.ArrayLike) -> pin.SE3:
 
 
 def pack_sample(layout: Layout, sample: LeaderSample, alive_ns: int = 0) -> Record:
-    """Return one record of it; a slow leader's process lived at ``alive_ns``, [ns]."""
+    """Return a sample's record; ``alive_ns``: a slow leader's life sign, [ns]."""
     # a copy of an array has anything between its fields
     record: Record = np.ndarray((), layout.sample, bytearray(layout.blank))
     for name in SampleHead._fields:
@@ -355,7 +341,6 @@ def pack_sample(layout: Layout, sample: LeaderSample, alive_ns: int = 0) -> Reco
 
 
 def _pack_command(record: Record, row: int, command: LimbCommand) -> None:
-    """Write what is asked of one limb into a sample."""
     if command.T_leader_base_leader_eef is not None:
         record["pose"][row] = pose_to_row(command.T_leader_base_leader_eef)
     if command.q is not None:
@@ -371,20 +356,16 @@ def _pack_command(record: Record, row: int, command: LimbCommand) -> None:
 
 
 class SampleView:
-    """A copy of one leader sample, its head and arrays at hand.
+    """A copy of one leader sample.
 
     Attributes:
-        record: The whole sample.
-        stamp_ns: See ``LeaderSample``, as of the others of its head.
-        pose: Poses by leader limb, shape (k, 7); NaN where there is none.
-        q: Joints by leader limb, padded with NaN, shape (k, j).
-        opening: Gripper openings by leader limb, shape (k,); NaN: none.
-        ahead: What follows by leader limb, see ``LimbCommand``, padded with NaN, shape
-            (k, a, 8).
-        axes: Deflections by leader limb, see ``LimbCommand``, padded with NaN, shape
-            (k, x).
-        alive_ns: See ``SAMPLE``; 0: nobody said so.
-        mode: Counters of modes by leader limb, shape (k, 1); (k, 0) without axes.
+        pose: Poses by limb, shape (k, 7); NaN if absent.
+        q: Joints by limb, padded with NaN, shape (k, j).
+        opening: Gripper openings by limb, shape (k,); NaN if absent.
+        ahead: See ``LimbCommand``, padded with NaN, shape (k, a, 8).
+        axes: Deflections by limb, padded with NaN, shape (k, x).
+        alive_ns: See ``SAMPLE``; 0: unknown.
+        mode: Counters of modes by limb, shape (k, 1); (k, 0) without axes.
         numbers: ``pose``, ``q`` and ``opening`` in a row, shape (k · (7 + j + 1),).
     """
 

@@ -1,4 +1,4 @@
-"""Packs a robot's own text for its stop into the gate's status, and reads it."""
+"""A robot's text for its own stop, in the gate's status."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ STOP_REASON = 192  # [bytes] chosen: a reason with a long topic's name, and what
 
 
 def pack_stop_reason(told: str) -> bytes:
-    """Return a robot's own words as ``stop_reason`` takes them, cut visibly."""
+    """Return the text as bytes, visibly cut."""
     data, mark = told.encode(), " …"
     if len(data) <= STOP_REASON:
         return data
@@ -18,6 +18,6 @@ def pack_stop_reason(told: str) -> bytes:
 
 
 def read_stop_reason(status: npt.NDArray[np.void]) -> str:
-    """Return why the robot stopped by itself, in its own words; empty if it did not."""
+    """Return the robot's text for its own stop; empty without one."""
     told: bytes = status["stop_reason"].item()
     return told.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""Packs ``Wishes`` for their way from an observer to the session and to leaders."""
+"""Records of ``Wishes``, from observers to session and leaders."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _ARRAYS = ("poses", "openings", "axes", "joints")
 
 
 def make_wishes_dtype(robot: RobotInfo, placed: Iterable[str]) -> np.dtype[np.void]:
-    """Return the layout of the wishes for a robot, and for objects by name."""
+    """Return the dtype of wishes for a robot and named objects."""
     m, n = len(robot.limbs), len(robot.joint_names)
     return np.dtype(
         [
@@ -43,7 +43,7 @@ def make_wishes_dtype(robot: RobotInfo, placed: Iterable[str]) -> np.dtype[np.vo
 
 
 def pack_wishes(dtype: np.dtype[np.void], wishes: Wishes) -> Record:
-    """Return one record of them."""
+    """Return the record of wishes."""
     record: Record = np.zeros((), dtype)
     record["actions"], record["n_tasks"] = wishes.actions, wishes.n_tasks
     record["task"] = wishes.task.encode()[:_TEXT_BYTES]
@@ -61,7 +61,7 @@ def pack_wishes(dtype: np.dtype[np.void], wishes: Wishes) -> Record:
 
 
 def unpack_wishes(record: Record) -> Wishes:
-    """Return the wishes of one record."""
+    """Return the wishes of a record."""
     hands = None
     if record["has_hands"]:
         hands = Hands(
@@ -84,12 +84,12 @@ def unpack_wishes(record: Record) -> Wishes:
 
 
 def find_placed(record: Record) -> dict[str, Vec]:
-    """Return T_world_object of what was placed, by name, xyz + quat_xyzw."""
+    """Return T_world_object of placed objects by name, xyz + quat_xyzw."""
     rows = record["placed"]
     known = {name: rows[name] for name in rows.dtype.names or ()}
     return {name: row for name, row in known.items() if np.isfinite(row).all()}
 
 
 def find_held(record: Record) -> frozenset[int]:
-    """Return the places of the limbs that are to follow no leader."""
+    """Return the indices of limbs that no leader drives."""
     return frozenset(record["held"].nonzero()[0].tolist())

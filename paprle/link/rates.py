@@ -1,4 +1,4 @@
-"""Rate limits of a link: for callers, set-points, and records that can wait."""
+"""Rate limits of a link."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ _BURST = 4.0  # chosen: datagrams at once; 6 kB are 24 ms of 2 Mbit/s
 
 
 class Allowance:
-    """So many a second, and so many at once.
-
-    Attributes:
-        rate: How many a second, [1/s].
-    """
+    """Limiter of a rate, [1/s], and a burst."""
 
     def __init__(self, rate: float, burst: float) -> None:
         self.rate = rate
@@ -23,7 +19,7 @@ class Allowance:
         self._at_ns = 0
 
     def take(self, now_ns: int) -> bool:
-        """Return whether one more may pass now, and count it if so."""
+        """Return whether one more may pass, and count it."""
         since = max(0.0, (now_ns - self._at_ns) * 1e-9) if self._at_ns else 0.0
         self._at_ns = now_ns
         self._left = min(self._burst, self._left + since * self.rate)
@@ -34,11 +30,10 @@ class Allowance:
 
 
 class Leftover:
-    """The rate at which records may be sent that can wait, beside what cannot.
+    """Rate of records that can wait.
 
-    Where a link is too narrow for both, datagrams queue up before its narrowest part,
-    and all of them come late. So records are sent faster while round trips are as
-    quick as the quickest, and slower as soon as they wait on the way.
+    It rises while round trips are as quick as the quickest, and falls once datagrams
+    queue up in the network.
     """
 
     def __init__(self) -> None:
@@ -46,7 +41,7 @@ class Leftover:
         self._seen_ns = self._shrunk_ns = 0
 
     def see(self, waited_ns: int, now_ns: int) -> None:
-        """Learn how much longer than the quickest the newest round trip took, [ns]."""
+        """Update with the delay of the newest round trip over the quickest, [ns]."""
         since_ns = min(now_ns - self._seen_ns, _PAUSE_NS) if self._seen_ns else 0
         self._seen_ns = now_ns
         if waited_ns <= _QUEUED_NS:
@@ -57,5 +52,5 @@ class Leftover:
             self._allowance.rate = max(_SHRINK * self._allowance.rate, _LEAST)
 
     def take(self, now_ns: int) -> bool:
-        """Return whether a record may be sent now, and count it if so."""
+        """Return whether a record may be sent, and count it."""
         return self._allowance.take(now_ns)
