@@ -1,10 +1,7 @@
-"""Latest-wins snapshots, images and the recorder's ring, shared between processes.
+"""Lock-free mailboxes, images and rings in shared memory.
 
-All of them live in an unlinked file in memory that several processes map; the
-descriptor is inherited, so nothing is left behind whoever dies. There is no lock that a
-killed process could keep: a mailbox has two slots with a counter and a checksum each,
-images have as many slots as their port says, and a ring has one producer and one
-consumer. Nobody ever waits.
+They live in unlinked memory files with inherited descriptors. A mailbox has two slots
+with counter and checksum; a ring has one producer and one consumer.
 """
 
 from __future__ import annotations
@@ -30,7 +27,7 @@ _RING_HEADER = 64 + 8 * _N_KINDS
 
 
 def _make_shared(n_bytes: int) -> int:
-    """Return the descriptor of a zero-filled file in memory; one on disk may block."""
+    """Return a zero-filled file in memory; one on disk may block."""
     # It lies in memory where the kernel has such files: a page of one on a disk is
     # written back now and then, and who touches it meanwhile may wait for the disk.
     if hasattr(os, "memfd_create"):
@@ -60,13 +57,10 @@ def _map(fd: int, n_bytes: int) -> mmap.mmap:
 
 
 class Mailbox:
-    """One snapshot of a fixed dtype: the newest wins, a torn one is never seen.
+    """The newest record of a fixed dtype, never torn; ``fd`` is inheritable.
 
-    The writer fills the slot that is not current and only then publishes its number,
-    so a writer killed in the middle leaves the previous snapshot whole.
-
-    Attributes:
-        fd: Descriptor to hand to the other process.
+    The writer fills the other slot before it publishes its number, so a killed writer
+    leaves the previous record whole.
     """
 
     def __init__(self, dtype: np.dtype[np.void], fd: int | None = None) -> None:
@@ -84,7 +78,7 @@ class Mailbox:
         self._words = memoryview(self._map).cast("Q")
 
     def write(self, record: Record) -> None:
-        """Publish a copy of the record; only one process may write."""
+        """Publish a copy of the record; for one process only."""
         words = self._words
         count = words[0] + 1
         at, place = self._slots[count % 2]
@@ -96,7 +90,7 @@ class Mailbox:
         words[0] = count
 
     def read(self) -> Record | None:
-        """Return the newest record, or None before the first; never blocks."""
+        """Return the newest record, None before the first; never blocks."""
         words = self._words
         for _ in range(4):  # chosen: a writer can lap a reader, but not four times
             count = words[0]
@@ -111,7 +105,7 @@ class Mailbox:
 
     @property
     def count(self) -> int:
-        """The number of records written so far."""
+        """The number of records written."""
         return self._words[0]
 
 
@@ -123,10 +117,7 @@ class Newest(Generic[T]):
         self._newest: T | None = None
 
     def read(self) -> T | None:
-        """Return the newest, the same object until it changes; None before the first.
-
-        Two threads may read: at worst both unpack.
-        """
+        """Return the newest, the same object until it changes; two threads may read."""
         count = self._mailbox.count
         if count != self._count:
             record = self._mailbox.read()
@@ -136,11 +127,11 @@ class Newest(Generic[T]):
 
 
 class Image(NamedTuple):
-    """One image as it was written.
+    """One image.
 
     Attributes:
-        stamp_ns: When it was taken, monotonic, [ns].
-        data: Its bytes, encoded as its camera says.
+        stamp_ns: Monotonic time of exposure, [ns].
+        data: Bytes in the camera's encoding.
     """
 
     stamp_ns: int
@@ -148,13 +139,9 @@ class Image(NamedTuple):
 
 
 class ImageSlots:
-    """Images of a largest size: the newest wins, a torn one is never seen.
+    """The newest image up to a size, never torn; ``fd`` is inheritable.
 
-    More slots give a slow reader more time before the writer comes back to the slot
-    that it reads.
-
-    Attributes:
-        fd: Descriptor to hand to the other processes.
+    More slots give slow readers more time.
     """
 
     def __init__(self, n_bytes: int, n_slots: int, fd: int | None = None) -> None:
@@ -166,14 +153,14 @@ class ImageSlots:
         self._words = memoryview(self._map).cast("Q")
 
     def write(self, stamp_ns: int, data: bytes) -> bool:
-        """Publish an image; only one process may write.
+        """Publish an image; return False if it exceeds a slot.
 
         Args:
-            stamp_ns: When it was taken, [ns].
-            data: Its bytes; none of them: there is no image any more.
+            stamp_ns: Time of exposure, [ns].
+            data: Its bytes; empty takes the image back.
 
         Returns:
-            False, and the last one stays, when it is larger than a slot.
+            Whether it was published.
         """
         if len(data) > self._room:
             return False
@@ -189,7 +176,7 @@ class ImageSlots:
         return True
 
     def read(self) -> Image | None:
-        """Return the newest image, or None where there is none; never blocks."""
+        """Return the newest image, or None; never blocks."""
         words = self._words
         for _ in range(4):  # chosen: as a mailbox does
             count = words[0]
@@ -207,22 +194,18 @@ class ImageSlots:
 
     @property
     def has_image(self) -> bool:
-        """Whether the newest image was not taken back, without reading it."""
+        """Whether the newest image was not taken back."""
         at = 1 + (self._words[0] % self._n) * self._stride
         return self._words[at + 2] > 0
 
     @property
     def count(self) -> int:
-        """The number of images written so far."""
+        """The number of images written."""
         return self._words[0]
 
 
 class Ring:
-    """Bytes from one producer to one consumer, bounded, with drops counted by kind.
-
-    Attributes:
-        fd: Descriptor to hand to the other process.
-    """
+    """Bounded bytes from one producer to one consumer; ``fd`` is inheritable."""
 
     def __init__(self, n_bytes: int, fd: int | None = None) -> None:
         self._size = n_bytes
@@ -234,16 +217,7 @@ class Ring:
         )
 
     def push(self, kind: int, payload: bytes, spare: int = 0) -> bool:
-        """Append a record, if it leaves room for those of more weight.
-
-        Args:
-            kind: What it is.
-            payload: The record.
-            spare: How much has to stay free, [bytes].
-
-        Returns:
-            False, and one more drop is counted, when it has no room.
-        """
+        """Append a record if ``spare`` bytes stay free, else count a drop by kind."""
         head, tail = int(self._ends[0]), int(self._ends[1])
         need = 8 + len(payload)
         if need > self._size - (head - tail) - spare:
@@ -255,7 +229,7 @@ class Ring:
         return True
 
     def drain(self) -> list[tuple[int, bytes]]:
-        """Return all records pushed since the last call, oldest first."""
+        """Return the records since the last call, oldest first."""
         head, tail = int(self._ends[0]), int(self._ends[1])
         records = []
         while tail < head:
@@ -269,12 +243,12 @@ class Ring:
 
     @property
     def ends(self) -> tuple[int, int]:
-        """The numbers of bytes pushed and taken so far."""
+        """The numbers of bytes pushed and taken."""
         return int(self._ends[0]), int(self._ends[1])
 
     @property
     def dropped(self) -> dict[int, int]:
-        """The number of records of each kind that found no room."""
+        """The number of drops by kind."""
         return {kind: int(n) for kind, n in enumerate(self._dropped) if n}
 
     def _put(self, position: int, data: bytes) -> None:

@@ -1,7 +1,6 @@
-"""Keeps numerical libraries to one thread in the processes of a session.
+"""Limit of numerical libraries to one thread.
 
-Vectors are short here. A second thread of a library takes memory, makes forks unsafe
-and takes turns with the control loops.
+Vectors are short; more threads take memory, make forks unsafe and disturb the loops.
 """
 
 from __future__ import annotations
@@ -10,10 +9,9 @@ import os
 
 
 def limit_threads() -> None:
-    """Ask libraries that load later, here and in child processes, for one thread.
+    """Limit libraries that load later, here and in children, to one thread.
 
-    A value that the user has set stays. A program that imports ``paprle`` as a library
-    keeps its own setting.
+    A value that the user has set stays.
     """
     for library in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")

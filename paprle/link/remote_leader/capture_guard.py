@@ -1,9 +1,7 @@
-"""The robot's side of a leader afar: which captures count, in this host's time.
+"""Guard of a remote leader's captures, at the robot.
 
-Captures come late, doubled, out of order, and with stamps that lie. Each is given on
-once, as it arrives, with the flags of the newest; it is refused where nobody knows how
-old it is, or it is more than a second old. Nothing that a stamp says makes anything
-younger: a session judges the leader's silence by arrivals alone.
+Each capture is passed once, with the newest flags; refused if its age is unknown or
+over a second. No stamp rejuvenates: the leader's silence is judged by arrivals.
 """
 
 from __future__ import annotations
@@ -27,22 +25,17 @@ _CLEAR = Actions._fields.index("clear")
 
 
 class CaptureGuard:
-    """Keeps what arrived of one leader until it is taken.
+    """Queue of a leader's captures.
 
     Attributes:
-        n_captured: How many captures the operator's host has numbered.
-        n_lost: How many of them came in no datagram, and will not any more.
-        n_late: How many came after a newer one.
-        heard_ns: When anything of the leader arrived last, our time, [ns]; 0: never.
-        is_released: The operator has no state of the robot: nothing is led.
+        n_captured: Captures numbered by the operator's host.
+        n_lost: Captures lost for good.
+        n_late: Captures that came after a newer one.
+        heard_ns: Last arrival, local time, [ns]; 0: never.
+        is_released: The operator lacks the robot's state: nothing is led.
     """
 
     def __init__(self, info: LeaderInfo) -> None:
-        """Make it.
-
-        Args:
-            info: Of the leader, as this host is told.
-        """
         self._names, self._codec = info.limbs, CaptureCodec(info)
         self._waiting: deque[LeaderSample] = deque(maxlen=_WAITING)
         self._before = self._actions = Actions()
@@ -54,10 +47,10 @@ class CaptureGuard:
         self.forget()
 
     def permit(self, now_ns: int) -> None:
-        """A stop is cleared beside the robot alone: there is nothing to permit."""
+        """Do nothing: stops are cleared beside the robot alone."""
 
     def forget(self) -> None:
-        """The operator's host left: what comes next is counted from there."""
+        """Restart the counts, as the operator's host left."""
         self._before, self._actions = self._sum(), Actions()
         self.is_released = False
         self._newest: Capture | None = None
@@ -65,7 +58,7 @@ class CaptureGuard:
         self._waiting.clear()
 
     def accept(self, end: Hearing, packet: Packet, now_ns: int) -> Record | None:
-        """Keep the captures of a datagram that are new and young enough."""
+        """Keep the new and young captures of a datagram."""
         found = self._codec.unpack(packet.payload, packet.stamp_ns)
         before = self._newest
         if found is None or not self._note_newest(found[0][-1], found[1]):
@@ -84,18 +77,14 @@ class CaptureGuard:
         return None
 
     def pop(self) -> LeaderSample | None:
-        """Return the next capture; None when all have been taken."""
+        """Return the next capture; None without one."""
         if not self._waiting:
             return None
         self._last = self._waiting.popleft()
         return self._last
 
     def set_released(self, *, is_released: bool) -> None:
-        """Let no capture lead from now on, or let those that come lead again.
-
-        The last one is given once more, so that its motion ends where no newer one
-        comes. Presses count as before.
-        """
+        """Let captures lead or not; a release repeats the last to end its motion."""
         self.is_released = is_released
         if is_released and self._last is not None:
             self._seq += 1
@@ -103,11 +92,10 @@ class CaptureGuard:
             self._waiting.append(replace(self._last, seq=self._seq, valid=False))
 
     def find_sent(self, stamp_ns: int) -> int:
-        """Return the sender's stamp of a capture, given ours; 0: not known, [ns]."""
+        """Return the sender's stamp of a capture, [ns]; 0: unknown."""
         return self._sent.get(stamp_ns, 0)
 
     def _is_young(self, end: Hearing, packet: Packet, at_ns: int, now_ns: int) -> bool:
-        """Whether what was at the sender's time ``at_ns`` is young enough."""
         age_ns = end.clock.compute_age(packet, at_ns, now_ns)
         if age_ns is None:
             end.refused["of unknown age"] += 1
@@ -116,7 +104,7 @@ class CaptureGuard:
         return age_ns is not None and age_ns <= OLDEST_NS
 
     def _note_newest(self, capture: Capture, actions: Actions) -> bool:
-        """Go on to a newer capture; False if it is farther ahead than any can be."""
+        """Advance to a capture; return False if too far ahead."""
         newest = self._newest
         if newest is None:
             self._newest, self._actions = capture, actions
@@ -134,7 +122,6 @@ class CaptureGuard:
         return True
 
     def _is_new(self, number: int) -> bool:
-        """Whether a capture has not come before; it has from here on."""
         behind = self._newest.number - number if self._newest else 0
         if not 0 <= behind < _WINDOW or self._seen >> behind & 1:
             return False
@@ -163,7 +150,7 @@ class CaptureGuard:
         self._waiting.append(replace(sample, **levels))
 
     def _sum(self) -> Actions:
-        """Return all presses so far, of operators' hosts that have left, too."""
+        """Return all presses, also of operators' hosts that left."""
         sums = [a + b for a, b in zip(self._before, self._actions, strict=True)]
         sums[_CLEAR] = 0  # spec: safety.md E1, a stop is cleared beside the robot
         return Actions(*sums)
