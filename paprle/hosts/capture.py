@@ -151,7 +151,6 @@ class Capture:
         self._log.events = []
 
     def _answer(self, now_ns: int) -> None:
-        """Send feedback: waiting until leaders ask to start, then engaged."""
         self._is_followed = self._is_followed or self._samples.asks_to_start
         told = Feedback(
             stamp_ns=now_ns,

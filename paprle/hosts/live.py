@@ -145,7 +145,6 @@ class LiveSession:
         return self._find_exit_code()
 
     def _start(self) -> bool:
-        """Start every process; return False when the operator gave up."""
         children = self._children
         children.start(has_keys=self._operator.is_interactive)
         self._operator.forward_to(children.list_key_fds())
@@ -331,7 +330,6 @@ class LiveSession:
         return [*steps, *last_steps.values()]
 
     def _brake(self) -> None:
-        """Keep ticking until the arm stands and the episode is closed."""
         if self._shutdown.find_status() is None:
             return
         if not self._has_quit():
@@ -355,7 +353,6 @@ class LiveSession:
         self._children.box("setpoint").write(setpoint)
 
     def _join(self, spec: RoleSpec) -> None:
-        """End a role and show an error that was not shown yet."""
         timeout = self._shutdown.give_time(spec)
         code = self._children.join(spec.name, timeout)
         was_ready = (spec.name, "ready") in {
@@ -373,7 +370,6 @@ class LiveSession:
             print_line(self._trouble, is_error=True)
 
     def _end_episode(self) -> None:
-        """Close an episode after the core failed or the gate is gone."""
         now_ns, episodes = time.monotonic_ns(), self.core.episodes
         episodes.events = []
         episodes.end(self.core.end_reason, now_ns)
@@ -407,7 +403,6 @@ class LiveSession:
         return self._operator.actions.quit > 0
 
     def _take_signal(self, number: int, _frame: FrameType | None) -> None:
-        """End cleanly at the first signal; skip the park at the second."""
         self._signal = self._signal or number
         self._operator.add("quit")
 

@@ -263,7 +263,6 @@ def find_rate(resolved: Resolved) -> float:
 def _make_known_leaders(
     resolved: Resolved, clock: Clock, robot: RobotInfo
 ) -> dict[str, Leader]:
-    """Construct the leaders; refuse files that they cannot read."""
     leaders = make_leaders(resolved, clock, robot)
     problems: list[str] = []
     for name, leader in leaders.items():
@@ -315,7 +314,6 @@ def _check_placed(resolved: Resolved) -> None:
 
 
 def _is_told(name: str, advisors: Collection[str]) -> bool:
-    """Return whether an object is named after an advisor: ADVISOR.ID."""
     advisor, _, number = name.rpartition(".")
     return advisor in advisors and number.isdecimal()
 
@@ -364,7 +362,6 @@ def _find_existing(folder: Path) -> Path:
 
 
 def _check_folder(folder: Path) -> None:
-    """Refuse a folder that cannot take recordings; leave nothing behind."""
     there = _find_existing(folder)
     try:
         tempfile.TemporaryFile(dir=there).close()

@@ -79,7 +79,6 @@ def _compile_kinematics() -> None:
 
 
 def _run_briefly() -> None:
-    """Run a session after warming up the code of other leaders."""
     resolved = resolve(_SAMPLE)
     plan = make_plan(resolved)
     Motion(plan.robot, plan.retargeting, resolved.gate, plan.layout).warm_up()
@@ -89,7 +88,6 @@ def _run_briefly() -> None:
 
 @contextlib.contextmanager
 def _no_collecting() -> Iterator[None]:
-    """Disable garbage collection: measured, a fifth of the compile time."""
     was_collecting = gc.isenabled()
     gc.disable()
     try:
@@ -163,7 +161,6 @@ def _compile_beside(waiting: list[str], cache: Path, progress: _Progress) -> Non
 
 
 def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
-    """Start a process on a part, with all kernels compiled so far."""
     folder = Path(tempfile.mkdtemp(prefix=_PART, dir=cache))
     for source in (cache, *(helper.folder for helper in running)):
         for path in _list_files(source):
@@ -182,7 +179,6 @@ def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
 
 
 def _take_over(source: Path, cache: Path) -> None:
-    """Move missing kernels to the cache, each index after the files it names."""
     for index in source.rglob("*.nbi"):
         target = cache / index.relative_to(source)
         if target.exists():
@@ -205,7 +201,6 @@ def _count_compiled(folders: Iterable[Path]) -> int:
 
 
 def _list_files(folder: Path) -> list[Path]:
-    """Return the files of a cache, without those of the parts within it."""
     return [
         path
         for path in folder.glob("*/*.nb[ci]")

@@ -126,7 +126,6 @@ def _close_all_but(kept: set[int]) -> None:
 
 
 def _reset_signals() -> None:
-    """Reset handled signals to their defaults."""
     signal.set_wakeup_fd(-1)
     for number in signal.valid_signals():
         if callable(signal.getsignal(number)):
@@ -134,7 +133,6 @@ def _reset_signals() -> None:
 
 
 def _set_title(title: str) -> None:
-    """Overwrite the parent's arguments for ``ps``."""
     (_SELF / "comm").write_text(title.rsplit(".", 1)[-1])
     stat = (_SELF / "stat").read_text().rsplit(")", 1)[1].split()
     start, end = int(stat[_ARG_START]), int(stat[_ARG_END])

@@ -1,14 +1,9 @@
-"""The deadline loop, and what a process asks of Linux to keep its deadlines.
+"""The deadline loop and its Linux settings.
 
-Deadlines are absolute, so the loop does not drift. One that is missed by more than a
-tenth of a period is counted and the schedule is re-armed from now: a late tick sends
-one step, missed ticks are dropped and never replayed, and two ticks are never closer
-than 0.8 of a period (``safety.md`` T1).
-
-Loops of one host that pass something on are in phase. The gate's deadlines are where
-the monotonic clock is a multiple of its period; the session's are earlier by what its
-tick takes, and a leader's by its own turn before the session. Nobody waits for anybody,
-whoever dies.
+Deadlines are absolute. One missed by over a tenth of a period is counted and re-arms
+the schedule; ticks are never replayed nor closer than 0.8 of a period (``safety.md``
+T1). Loops of a host are in phase: the gate's deadlines are multiples of its period of
+the monotonic clock, the session's are earlier by its tick, a leader's by its turn.
 """
 
 from __future__ import annotations
@@ -51,10 +46,10 @@ SPACING = 0.8
 
 
 class Pacer:
-    """Keeps two commands from leaving closer together than ``SPACING`` periods (T1).
+    """Limiter that keeps commands ``SPACING`` periods apart (T1).
 
     Attributes:
-        sent_ns: When the last one left, [ns].
+        sent_ns: Time of the last command, [ns].
     """
 
     def __init__(
@@ -68,22 +63,20 @@ class Pacer:
         self._clock, self._sleep = clock, sleep
 
     def wait(self) -> None:
-        """Return as soon as the next command may leave, and note that it does."""
+        """Wait until the next command may leave, and note it."""
         while (now := self._clock()) < self.sent_ns + self._gap_ns:
             self._sleep((self.sent_ns + self._gap_ns - now) * 1e-9)
         self.sent_ns = now
 
 
 class DeadlineLoop:
-    """Wakes once a period on absolute deadlines.
+    """Loop with absolute deadlines.
 
-    One that is in phase comes back into it by a fiftieth of a period at a time, after a
-    deadline that it missed or when its turns take longer.
+    It returns into phase by a fiftieth of a period at a time.
 
     Attributes:
         period_ns: Nominal period, [ns].
-        n_overruns: Deadlines that were missed so far.
-        deadline_ns: When this tick was due: evenly spaced, unlike when it woke, [ns].
+        deadline_ns: This tick's evenly spaced deadline, [ns].
     """
 
     def __init__(
@@ -95,15 +88,15 @@ class DeadlineLoop:
         turn: float | None = None,
         ahead: float = 0.0,
     ) -> None:
-        """Make it.
+        """Prepare.
 
         Args:
             rate: Ticks a second, [Hz].
-            clock: Gives monotonic time, [ns].
-            sleep: Waits for a time, [s].
-            turn: What a turn takes at first until its work is handed on, [s]: how long
-                before multiples of the period it wakes; None: in no phase.
-            ahead: How long before them the loop wakes that this one works for, [s].
+            clock: Monotonic time, [ns].
+            sleep: Sleeps, [s].
+            turn: First estimate of a turn, its lead before multiples of the period,
+                [s]; None: in no phase.
+            ahead: Lead of the loop that it works for, [s].
         """
         self.period_ns = round(1e9 / rate)
         self.n_overruns = 0
@@ -117,7 +110,7 @@ class DeadlineLoop:
         self._woke_ns = self.deadline_ns
 
     def wait(self) -> int:
-        """Sleep until the next deadline and return how late it woke up, [ns]."""
+        """Sleep until the next deadline; return the delay, [ns]."""
         earliest = self._woke_ns + int(SPACING * self.period_ns)
         most = int(_SLEW * self.period_ns)
         self.deadline_ns += self.period_ns - min(max(self._find_error(), -most), most)
@@ -135,11 +128,7 @@ class DeadlineLoop:
         return late + now - wake_at
 
     def give_time(self, spent_ns: int) -> None:
-        """Adapt to what a turn takes, so that the next loop finds the work of this.
-
-        Args:
-            spent_ns: From the deadline until the work was handed on, [ns].
-        """
+        """Adapt to the time from deadline to hand-over, [ns]."""
         if self._turn_ns is None:
             return
         spent, ranked = self._spent_ns, self._sorted_ns
@@ -153,31 +142,27 @@ class DeadlineLoop:
             self._turn_ns = min(kept, longest)
 
     def work_for(self, instant_ns: int) -> None:
-        """Come into phase with a loop of the same period that began a turn, [ns]."""
+        """Synchronise with a loop of equal period by a turn's start, [ns]."""
         off = self._wrap(-instant_ns - self._ahead_ns)
         self._ahead_ns += int(_TRUST * off)
 
     def _find_error(self) -> int:
-        """Return how far the deadline is behind its phase, ± half a period, [ns]."""
+        """Return the deadline's lag behind its phase, ± half a period, [ns]."""
         if self._turn_ns is None:
             return 0
         return self._wrap(self.deadline_ns + self._turn_ns + self._ahead_ns)
 
     def _wrap(self, time_ns: int) -> int:
-        """Return a time less whole periods, ± half a period, [ns]."""
+        """Return a time modulo the period, ± half a period, [ns]."""
         half = self.period_ns // 2
         return (time_ns + half) % self.period_ns - half
 
 
 def request_realtime(thread_id: int = 0) -> str:
-    """Ask the kernel for punctual wake-ups; degrade with words, never at random.
-
-    Args:
-        thread_id: A thread of this process, by its native id; 0 is the caller. Each has
-            to be asked for: none inherits it.
+    """Request real time for a thread, by native id; 0: the caller's.
 
     Returns:
-        An empty string, or what was refused and the command that grants it.
+        Empty, or a note with the command that grants it.
     """
     sys.setswitchinterval(_SWITCH_INTERVAL)
     if not sys.platform.startswith("linux"):
@@ -205,24 +190,19 @@ def _schedule(thread_id: int, priority: int) -> None:
 
 
 class Promoter:
-    """Makes the other threads of a loop's process as punctual as the loop.
+    """Promoter of a process's other threads to real time.
 
-    A middleware receives and sends in threads of its own, and any thread may hold the
-    interpreter's lock: one that other processes keep from running keeps the loop, too.
+    They may hold the interpreter's lock, which blocks the loop.
     """
 
     def __init__(self, priority: int = _FIFO_PRIORITY) -> None:
-        """Begin in the loop's thread.
-
-        Args:
-            priority: Of the other threads; the loop's own stays what it is.
-        """
+        """Start in the loop's thread, with the others' priority."""
         self._own, self._priority = threading.get_native_id(), priority
         self._known: set[int] = set()
         self._n_looks = 0
 
     def look(self) -> None:
-        """Ask for threads that are new, now and then; call it once a tick."""
+        """Promote new threads now and then; call it once a tick."""
         self._n_looks += 1
         if self._n_looks % _EVERY != 1:
             return
@@ -237,13 +217,13 @@ class Promoter:
 
 
 def freeze_garbage() -> None:
-    """Keep the collector from pausing the loop: collect once, then leave all alone."""
+    """Collect garbage once and disable the collector, which would pause the loop."""
     gc.collect()
     gc.freeze()
     gc.disable()
 
 
 def thaw_garbage() -> None:
-    """Let the collector work again in a process that outlives the loop."""
+    """Enable the collector after the loop."""
     gc.unfreeze()
     gc.enable()

@@ -1,13 +1,8 @@
-"""Another host's monotonic clock, as far as datagrams tell of it.
+"""Estimate of a peer's monotonic clock from datagrams.
 
-The smallest difference between arrival and stamp is that of the quickest datagram: what
-another took longer, it waited on the way. How long the quickest took nobody can know
-but that it was no longer than the quickest round trip: ages are counted with all of it,
-and times that are only shown with half. Both are kept for some seconds, so that a drift
-is followed, and times are carried over by an offset that follows smoothly, so that they
-never leap nor run backwards; a clock that jumps begins anew, and so does a way that
-grew by as much: until a round trip has been seen since, nobody knows how old anything
-is. Nothing here makes a set-point younger than it is.
+Ages include the whole quickest round trip, displayed times half of it, so no set-point
+appears younger. Both are kept for seconds to follow drift; converted times neither leap
+nor run backwards. After a clock jump ages are unknown until the next round trip.
 """
 
 from __future__ import annotations
@@ -22,28 +17,28 @@ _LEAST_NS, _MOST_NS = -(2**63), 2**63 - 1  # spec: what a record's stamp can hol
 
 
 class Stamped(Protocol):
-    """The time stamps of a datagram, [ns]."""
+    """The stamps of a datagram, [ns]."""
 
     @property
     def stamp_ns(self) -> int:
-        """The time of sending, in the sender's time."""
+        """Time of sending, sender's time."""
 
     @property
     def echo_ns(self) -> int:
-        """The newest stamp the sender had from us, in our time; 0: none."""
+        """Newest stamp the sender had from us, our time; 0: none."""
 
     @property
     def held_ns(self) -> int:
-        """The time since that stamp arrived at the sender."""
+        """Time since that stamp arrived at the sender."""
 
 
 class PeerClock:
-    """Estimates a peer's clock from what arrives.
+    """Estimator of a peer's clock.
 
     Attributes:
-        n_jumps: How often its clock jumped, or a datagram took more than a second.
-        waited_ns: How much longer than the quickest the newest round trip took, [ns].
-        echo_ns: The newest of our stamps that the peer has had, [ns]; 0: none yet.
+        n_jumps: Number of clock jumps, or of datagrams slower than a second.
+        waited_ns: Delay of the newest round trip over the quickest, [ns].
+        echo_ns: Newest of our stamps that the peer has had, [ns]; 0: none.
     """
 
     def __init__(self) -> None:
@@ -55,7 +50,7 @@ class PeerClock:
         self._trips: list[int] = []
 
     def take(self, packet: Stamped, now_ns: int) -> None:
-        """Learn from a datagram that arrived now."""
+        """Update with a datagram that arrived now."""
         difference = now_ns - packet.stamp_ns
         if self._offsets and abs(difference - min(self._offsets)) > _JUMP_NS:
             self.n_jumps += 1
@@ -81,47 +76,33 @@ class PeerClock:
             self.echo_ns = max(self.echo_ns, packet.echo_ns)
 
     def make_echo(self, now_ns: int) -> tuple[int, int]:
-        """Return what lets the peer measure a round trip, see ``Stamped``.
-
-        It tells the peer, too, which of its words is the newest that came here.
-        """
+        """Return our echo, see ``Stamped``, for the peer's round trip."""
         if self._newest is None:
             return 0, 0
         return self._newest[0], now_ns - self._newest[1]
 
     def find_echo_age(self, now_ns: int) -> int:
-        """Return the age of our newest stamp that the peer has echoed, [ns]; 0: none.
-
-        It grows while either way is shut.
-        """
+        """Return the age of our newest echoed stamp, [ns]; 0: none."""
         return now_ns - self.echo_ns if self.echo_ns else 0
 
     @property
     def trip_ns(self) -> int:
-        """The time of the quickest round trip, [ns]; 0 before it is known."""
+        """The quickest round trip, [ns]; 0 if unknown."""
         return min(self._trips, default=0)
 
     def to_local(self, stamp_ns: int) -> int:
-        """Return a peer's time in ours, as if both ways took the same, [ns]."""
+        """Return a peer's time in ours for equal ways, [ns]."""
         return self.to_arrival(stamp_ns) - self.trip_ns // 2
 
     def to_arrival(self, stamp_ns: int) -> int:
-        """Return when what was sent at a peer's time arrives at the soonest, [ns]."""
+        """Return the earliest arrival of data sent at a peer's time, [ns]."""
         return min(max(stamp_ns + self._offset, _LEAST_NS), _MOST_NS)
 
     def to_past(self, stamp_ns: int, now_ns: int) -> int | None:
-        """Return the time of a past event at a peer, in our time, [ns].
+        """Return a past peer's time in ours, [ns], or None if it is too far ahead.
 
-        It goes by the quickest datagram so far, so that it is right at once where the
-        first one was slow, and leaps once where a quicker one comes.
-
-        Args:
-            stamp_ns: The peer's time in question.
-            now_ns: Our time; the result is never later.
-
-        Returns:
-            The time; None where it is farther ahead than a clock that is followed can
-            be: the stamp is wrong.
+        It follows the quickest datagram and leaps when a quicker one comes, never past
+        ``now_ns``.
         """
         offset_ns = min(self._offsets, default=self._offset) - self.trip_ns // 2
         then_ns = stamp_ns + offset_ns
@@ -130,16 +111,15 @@ class PeerClock:
         return max(min(then_ns, now_ns), _LEAST_NS)
 
     def compute_age(self, packet: Stamped, then_ns: int, now_ns: int) -> int | None:
-        """Return the largest possible age of the content of a new datagram, [ns].
+        """Return the largest possible age of a taken datagram's content, [ns].
 
         Args:
-            packet: The datagram, taken before.
-            then_ns: The peer's time in question.
-            now_ns: Our time.
+            packet: The datagram.
+            then_ns: The content's time, peer's time.
+            now_ns: Local time.
 
         Returns:
-            The age, all of the round trip included, for the way here may be all of
-            it; None while that is not known.
+            The age with the whole round trip; None while unknown.
         """
         if not self._trips:
             return None

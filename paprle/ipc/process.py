@@ -203,7 +203,6 @@ def run_role(main: Callable[[Role], None]) -> None:
 
 
 def _host(main: Callable[[Role], None], role: Role) -> int:
-    """Run a role, report its failure to the parent, return the exit code."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGPIPE):
         signal.signal(number, signal.SIG_IGN)
     try:

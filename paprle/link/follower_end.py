@@ -208,7 +208,6 @@ class FollowerEnd:
         self.outbox.append(Datagram.make(answer, get_address(data)))
 
     def _try_open(self, data: bytes, now_ns: int) -> None:
-        """Open a session for a caller that has our current nonce."""
         if self._past is not None and self._past.open(data) is not None:
             return
         nonce = data[-NONCE - 17 : -17]  # before a flag, and the tag

@@ -99,7 +99,6 @@ class SetpointGuard:
         return record
 
     def _pass_resets(self, end: Hearing, n_asked: int, now_ns: int) -> int:
-        """Return the number of resets made while allowed."""
         if n_asked > self._n_asked:
             self._n_asked = n_asked
             if now_ns - self._permitted_ns <= _PERMIT_NS:

@@ -197,7 +197,6 @@ class LeaderEnd:
         self._has_answer = True
 
     def _unpack(self, port: str, payload: bytes, most: int) -> list[Record]:
-        """Return the records of a payload, in the sender's time."""
         dtype = self._cut[port].dtype or np.dtype([])
         found = stretch(payload, dtype.itemsize, most)
         if not found:

@@ -108,7 +108,6 @@ class Sealer:
         return None
 
     def _find_order_fault(self, kind: Kind, seq: int) -> str:
-        """Note a number; return its fault, or empty."""
         newest = self._newest.get(kind, 0)
         ahead = seq - newest
         if ahead > _MAX_AHEAD:

@@ -175,14 +175,12 @@ class Core:
 
     @property
     def _has_come_to_rest(self) -> bool:
-        """Whether command and robot stand in a state seen by the gate."""
         # Until then a set-point of the state before may still set it moving.
         is_seen = self.motion.answered_seq >= self._entered_seq
         is_standing = is_seen and self.motion.is_standing
         return is_standing and self._settling.look(self.motion.status)
 
     def _note_standstill(self, now_ns: int) -> None:
-        """Excuse the leaders' silence after this machine stood still."""
         gap_ns = now_ns - self.now_ns
         if self.now_ns and _STANDSTILL_NS < gap_ns < GATE_SILENCE_NS:
             self._stood_ns = now_ns
@@ -274,7 +272,6 @@ class Core:
         self.motion.fill_setpoint(self._q_des, self._dq_des)
 
     def _choose_request(self, now_ns: int) -> Request:
-        """Return the state's request, at most READY in HOLD or without a motion."""
         motion, state = self.motion, self.state
         if state is _STOPPED:
             return Request.READY if self.decisions.is_clearing(now_ns) else Request.STOP

@@ -113,7 +113,6 @@ class Decisions:
         return self._find_stall() if event is None else event
 
     def _find_stall(self) -> Event | None:
-        """End a session that waits for an absent operator."""
         if (
             self._now.state in _MOVING_STATES
             or self._now.now_ns - self._now.entered_ns < self._longest_wait_ns
@@ -172,7 +171,6 @@ class Decisions:
         return self.motion.find_start_refusal(sample, self._settings.start_bound)
 
     def _find_obstacle_of_machine(self) -> str:
-        """Return the obstacle for a leader without a human."""
         if self._is_reset_time and not self._now.asked.engage:
             more = f", or press {KEY_CAPS['engage']}" if self._is_interactive else ""
             return f"reset the scene{more}"
@@ -253,7 +251,6 @@ class Decisions:
         return Event.REPOSTURE if is_taken else None
 
     def _tell_offer(self, offer: Offer | None) -> None:
-        """Report a limb that is stuck though its target is in reach."""
         before, self._offer = self._offer, offer
         if offer is None:
             self.note = self.missed
@@ -287,7 +284,6 @@ class Decisions:
         return self._is_automatic(offer.limb) and waited_ns > _PATIENCE_NS
 
     def _is_automatic(self, limb: str) -> bool:
-        """Whether a limb's leader lets it change posture unasked."""
         row = int(self.motion.driver[self.motion.limb_names.index(limb)])
         if row < 0:
             return False
@@ -328,7 +324,6 @@ class Decisions:
         return bool(refusal)
 
     def _has_ended(self) -> bool:
-        """Return whether operator, leader or time end it; note why."""
         asked = name_end(self._now.asked) if any(self._now.asked) else ""
         if asked:
             self.episodes.end(asked, self._now.now_ns)
@@ -339,7 +334,6 @@ class Decisions:
         return self.episodes.is_ending
 
     def _is_disengaged(self) -> bool:
-        """Whether the gate holds or the leader is lost, so a person must press."""
         is_lost = not self._has_leader() or self._now.is_gate_silent
         if not is_lost and self._now.gate is not _GATE_HOLDS:
             return False

@@ -323,7 +323,6 @@ class Following:
                 self._retargeting.slow(i, 1.0)
 
     def _find_instants(self, now_ns: int) -> None:
-        """Find the samples' instants without the tick's jitter."""
         # A leader's stamps are even, but may be another clock's: the mean delay between
         # stamp and tick joins the two.
         made = self._leaders.reconstruction

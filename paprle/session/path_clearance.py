@@ -48,7 +48,6 @@ class Ways:
         return float(find_clearance(*self._copy(), q))
 
     def _copy(self) -> tuple[Vec, Ints]:
-        """Return the memory with scratch of its own, for any thread."""
         floats, integers = self._memory
         return floats.copy(), integers
 
@@ -91,7 +90,6 @@ def _place(collision: Collision, q: Vec) -> None:
 
 @inlined
 def _find_distance(collision: Collision, k: int, least: float) -> float:
-    """Return the distance of a placed pair, or a lower bound ≥ ``least``."""
     scene, scratch = collision.scene, collision.scratch
     bodies, a, b = scene.bodies, scene.pairs.a[k], scene.pairs.b[k]
     R, p = scratch.placed.R_body, scratch.placed.p_body

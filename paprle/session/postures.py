@@ -155,7 +155,6 @@ class Postures:
         return first
 
     def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
-        """Rank by free path, nearness, share of the path, then price."""
         # A free way comes first, then what a person's hand is near, then the share of
         # the path, then the price.
         q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)
@@ -216,7 +215,6 @@ class Postures:
         return best
 
     def _turn(self, limb: Limb, path: Vec, q_limb: Vec, n: int) -> Vec:
-        """Return a posture with joints turned to where a path has room."""
         A = self._robot.ddq_max[limb.indices]
         steps = max(MOST_STEPS // n, _FEWEST_STEPS)
         solver = self._solvers[limb.name]

@@ -36,7 +36,6 @@ class Situation(NamedTuple):
 
     @property
     def _has_just_stood(self) -> bool:
-        """Whether this process just stood still, for less than K2."""
         return self.now_ns - self.stood_ns < GATE_SILENCE_NS
 
     def is_hiccup(self, latched: int) -> bool:

@@ -116,7 +116,6 @@ class Desk:
         }
 
     def _describe_far(self) -> dict[str, str]:
-        """Return the distances between hand, robot and picture."""
         since_ns = self._core.now_ns - _RECENT_NS
         rows = [row for row in self._far if row[0] > since_ns]
 
@@ -127,7 +126,6 @@ class Desk:
         return describe_errors(find, self._streams)
 
     def _take_texts(self) -> None:
-        """Take notes at any time, tasks only while nothing moves."""
         for i, record in enumerate(self.read()):
             if record is None:
                 continue

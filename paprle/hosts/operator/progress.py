@@ -192,7 +192,6 @@ class Progress:
         return f"ep {number}" if limit is None else f"ep {min(number, limit)}/{limit}"
 
     def _name_drivers(self) -> str:
-        """Return the driving leaders; empty for a single leader."""
         leaders = self._core.leaders
         if len(leaders.names) < 2:
             return ""
@@ -235,7 +234,6 @@ class Progress:
 
 
 def _describe_time(core: Core, settings: SessionSettings) -> str:
-    """Return the episode's duration or the time left to set up the scene."""
     episodes = core.episodes
     if episodes.begin_ns is not None:
         return _measure(core.now_ns - episodes.begin_ns, settings.duration)
@@ -260,7 +258,6 @@ def _count_failed(recording: dict[str, Any]) -> int:
 
 
 def _count(core: Core, n_failed: int) -> str:
-    """Return the counts of episodes; kept are those whose recording is whole."""
     fates, outcomes = core.episodes.fates, core.episodes.outcomes
     if not core.episodes.number:
         return ""

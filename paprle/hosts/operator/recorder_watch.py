@@ -172,14 +172,12 @@ class RecorderWatch:
         self._tell(f"RECORDING FAILED: {words}")
 
     def _go_on(self) -> None:
-        """End a standstill, of which nothing is lost."""
         if self._is_hung:
             self._is_hung, self._fault = False, ""
             self._pending.clear()
             self._tell("recording: the recorder goes on; nothing that waited is lost")
 
     def _cut(self, now_ns: int) -> None:
-        """Note the open episode's losses; a hung recorder may still write."""
         if not self._fault or self._begin_ns is None:
             return
         since_ns = max(self._fault_ns, self._begin_ns)
@@ -194,7 +192,6 @@ class RecorderWatch:
             self._keep_pending()
 
     def _find_broken(self) -> None:
-        """Find recoverable files without waiting for a hung disk."""
         left = [Path(path) for path in self._opened if path not in self._marks]
 
         def look() -> None:

@@ -106,7 +106,6 @@ class RestartWatch:
     def _tell_of_silence(
         self, name: str, seen: _Seen, still_ns: int, now_ns: int
     ) -> None:
-        """Report missing images, and 1 s of regular ones after it."""
         if seen.is_silent(still_ns):
             if seen.silent_ns is None:
                 self._tell(f"{name}: no image for {still_ns * 1e-6:.0f} ms")

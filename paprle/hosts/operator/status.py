@@ -109,7 +109,6 @@ class StatusLine:
             sys.stdout.flush()
 
     def _listen(self) -> None:
-        """Ring when the reason for attention changes."""
         heard = "" if self._find_attention is None else self._find_attention()
         if heard and heard != self._heard:
             self._ring()

@@ -166,7 +166,6 @@ class CameraHost:
             self._camera.close()
 
     def _open(self) -> None:
-        """Open the camera; one that comes back may need some time."""
         try:
             self._camera.open()
         except DeviceError as err:
@@ -176,7 +175,6 @@ class CameraHost:
             self._lose(err)
 
     def _step(self) -> None:
-        """Post one image; reopen a lost device."""
         self._asked_ns = time.monotonic_ns()
         with self._lock:
             is_gone = self._health.state is State.GONE

@@ -120,7 +120,6 @@ class Film:
         )
 
     def _tell(self) -> None:
-        """Record the camera's state once per episode and on changes."""
         episode, (state, text) = self._find_episode(), self._state
         if episode is None or (episode, state) == self._told:
             return

@@ -143,7 +143,6 @@ class LeaderHost:
             self._role.report("summary", message=self._thread.summarise())
 
     def _be_punctual(self) -> None:
-        """Request real time; with torques for all threads."""
         # A torque is as late as the latest of those between a motion and its answer.
         request_realtime()
         if self._thread is not None:
@@ -208,7 +207,6 @@ class LeaderHost:
             leader.observe(replace(view, holds=holds))
 
     def _unpack(self, record: Record) -> Feedback:
-        """Return the feedback, with cues of the limbs it drives."""
         driven = tuple(int(row) in self._rows for row in record["driver"])
         if driven != self._driven:
             self._driven = driven

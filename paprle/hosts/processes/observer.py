@@ -95,7 +95,6 @@ def main(role: Role) -> None:
 
 
 def _show(observer: Observer, images: NewestImages) -> None:
-    """Show new images and report lost cameras."""
     frames, lost = images.read_changes(time.monotonic_ns())
     if frames:
         observer.show(frames, images.cameras)
@@ -106,7 +105,6 @@ def _show(observer: Observer, images: NewestImages) -> None:
 def _make_reader(
     role: Role, resolved: Resolved, robot: RobotInfo
 ) -> ViewReader | HeardReader | None:
-    """Return the session's reader; None beside a served gate."""
     if HEARD in role.fds:
         return HeardReader(role, robot)
     return ViewReader(role, resolved, robot) if "tick" in role.fds else None

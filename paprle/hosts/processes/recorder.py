@@ -107,7 +107,6 @@ def _open_footage(role: Role, resolved: Resolved) -> Footage:
 
 
 def _record(role: Role, recorder: Recorder) -> str:
-    """Record until session and gate end; return why an open episode ended."""
     told, end = "", float("inf")
     while time.monotonic() < end:
         recorder.step(time.monotonic_ns())

@@ -210,7 +210,6 @@ class Lead:
             self._link.send(data)
 
     def _complete(self, sample: LeaderSample, keys: Actions) -> LeaderSample:
-        """Return the sample with placed hands and the keys pressed here."""
         sums = [a + b for a, b in zip(sample.actions, keys, strict=True)]
         return replace(self._place(sample), actions=Actions(*sums))
 
@@ -268,7 +267,6 @@ def lead(resolved: Resolved, *, knows_robot: bool) -> int:
 
 
 def _share_terminal(operator: Operator) -> tuple[int, ...]:
-    """Forward unbound keys to the leader's input."""
     if not operator.is_interactive:
         return ()
     sys.stdin = os.fdopen(os.dup(0))

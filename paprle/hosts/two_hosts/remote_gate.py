@@ -159,7 +159,6 @@ class RemoteGate:
             self._role.report(report.pop("event"), **report)
 
     def _shut_down(self, loop: DeadlineLoop) -> None:
-        """Repeat the last set-point until the gate has ended."""
         end, begin = self._end, time.monotonic()
         must_disarm = (
             self._last is not None and int(self._last["request"]) == Request.DISARM

@@ -113,7 +113,6 @@ class FollowerHost:
 
     @property
     def _is_busy(self) -> bool:
-        """Whether a session goes on or its records have not all arrived."""
         return self._children is not None or bool(self._ended_ns)
 
     def _begin(self) -> None:
@@ -166,7 +165,6 @@ class FollowerHost:
         self._end.send_report(short, now_ns)
 
     def _finish(self, children: Children, now_ns: int) -> None:
-        """Announce the gate's end and send its last records."""
         children.join(GATE)
         self._pass_records(children, now_ns)
         status = children.box("status").read()
@@ -226,7 +224,6 @@ class FollowerHost:
         self._end.outbox.clear()
 
     def _listen(self, now_ns: int) -> None:
-        """Permit clearing a stop once c is typed beside the robot."""
         if not self._has_input or not select.select([sys.stdin], [], [], 0)[0]:
             return
         data = os.read(sys.stdin.fileno(), 1024)

@@ -192,7 +192,6 @@ class Stage:
         self._spent.write(record)
 
     def _find_next(self, now_ns: int) -> tuple[int, bool]:
-        """Return the time to wake, and whether it is a turn."""
         record = self._order.read()
         if record is None:  # nothing was heard of the robot yet
             return now_ns + round(1e9 / self._rate), True

@@ -125,7 +125,6 @@ class Health:
         return nap_ns * 1e-9
 
     def _judge_rate(self, spacing_ns: int, now_ns: int) -> None:
-        """Judge the rate; it is well after 1 s without faults."""
         if spacing_ns > _SLOW * self._period_ns and len(self._arrivals) > 1:
             self._n_late, self._late_ns = self._n_late + 1, self._late_ns + spacing_ns
         else:

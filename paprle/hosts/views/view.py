@@ -163,7 +163,6 @@ def _name_drivers(layout: Layout, tick: Record) -> dict[str, str | None]:
 
 
 def _name_mappings(layout: Layout, tick: Record) -> dict[str, Vec]:
-    """Return D of the limbs that axes drive, without padding columns."""
     rows = zip(layout.limbs, tick["mapping"], strict=True)
     known = {limb: D[:, np.isfinite(D).all(axis=0)] for limb, D in rows if D.size}
     return {limb: D for limb, D in known.items() if D.size}

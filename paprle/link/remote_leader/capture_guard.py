@@ -150,7 +150,6 @@ class CaptureGuard:
         self._waiting.append(replace(sample, **levels))
 
     def _sum(self) -> Actions:
-        """Return all presses, also of operators' hosts that left."""
         sums = [a + b for a, b in zip(self._before, self._actions, strict=True)]
         sums[_CLEAR] = 0  # spec: safety.md E1, a stop is cleared beside the robot
         return Actions(*sums)

@@ -193,7 +193,6 @@ def _pack_pose(T: pin.SE3 | None) -> bytes:
 
 
 def _unpack_pose(data: bytes, at: int) -> tuple[pin.SE3 | None, bool]:
-    """Return a pose or None, and whether the bytes are valid."""
     x, y, z, word = _POSE.unpack_from(data, at)
     if math.isnan(x) and math.isnan(y) and math.isnan(z):
         return None, True

@@ -216,7 +216,6 @@ def _find_before(track: Iterable[_At], t_ns: int) -> Vec | None:
 
 
 def _go_on(words: deque[_At], now_ns: int) -> Vec:
-    """Return the position extrapolated by velocity."""
     first, last = words[0], words[-1]
     if first.ns >= last.ns:
         return last.p

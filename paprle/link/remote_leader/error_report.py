@@ -183,7 +183,6 @@ def _to_milli(value: float) -> float | None:
 
 
 def _to_tenths(value: float) -> int:
-    """Return tenths of a thousandth, saturated."""
     if not math.isfinite(value):
         return _UNKNOWN
     return min(max(0, round(value / _TENTH)), _UNKNOWN - 1)

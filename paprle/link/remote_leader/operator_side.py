@@ -109,7 +109,6 @@ class OperatorSide:
         )
 
     def _take_view(self, now_ns: int) -> RobotView | None:
-        """Return the newest credible view, or None."""
         packet = self.end.whole.pop("tick", None)
         if packet is None:
             return None
@@ -149,7 +148,6 @@ class OperatorSide:
         return not is_known or view.captured_ns > now_ns
 
     def _tell(self, now_ns: int) -> None:
-        """Send new errors, and repeat recent ones."""
         if self._n_rows == self._n_told or now_ns - self._told_ns < _TELL_NS:
             return
         self._told_ns, self._n_told = now_ns, self._n_rows

@@ -116,7 +116,6 @@ class RobotSide:
         return self._sample
 
     def _release(self, now_ns: int) -> None:
-        """Let nothing lead while the operator lacks the robot's state."""
         is_unheard = self.end.is_unheard(now_ns)
         if is_unheard == self.guard.is_released:
             return

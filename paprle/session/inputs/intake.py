@@ -140,14 +140,12 @@ class Intake:
     def _note_pause(
         self, sample: SampleView, before: SampleView | None, now_ns: int
     ) -> None:
-        """Measure a silence within one press."""
         if before is None or not (before.engaged and sample.engaged):
             self.pause = 0.0
         elif self._max_age_ns < (silent_ns := now_ns - self.arrived_ns) <= _PAUSE_NS:
             self.pause = max(self.pause, silent_ns * 1e-9)
 
     def _note_jump(self, sample: SampleView, *, is_new: bool) -> None:
-        """Note a jump; a device's lasts while it repeats its numbers."""
         # A person presses before the robot goes on, whatever the leader says. A policy
         # repeats one answer until it is asked again.
         numbers = sample.numbers.tobytes()
@@ -205,7 +203,6 @@ class Intake:
         )
 
     def _is_content_old(self, now_ns: int) -> bool:
-        """Whether a living leader sends nothing new for too long."""
         bound_ns = self._content_age_ns
         return bool(bound_ns) and now_ns - self._content_ns > bound_ns
 

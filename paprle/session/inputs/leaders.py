@@ -262,7 +262,6 @@ def _describe_loss(intake: Intake, now_ns: int, *, is_far: bool) -> str:
 
 
 def _describe_spent(intake: Intake) -> str:
-    """Describe why a press does not count, and settings that tolerate it."""
     if not intake.pause:
         return HELD_ON
     bound = (

@@ -121,7 +121,6 @@ class Drivers:
         return -1 if limb in self.held else self._find_source(limb)
 
     def _find_source(self, limb: int) -> int:
-        """Return the first source that may drive; -1: none."""
         for k, leader in enumerate(self._sources[limb]):
             if self._may[leader]:
                 return k
