@@ -163,10 +163,9 @@ class Capture:
 
 
 def capture(resolved: Resolved, has_ended: Callable[[], bool]) -> Capture:
-    """Return the closed capture of leaders, recorded until one of the ends below.
+    """Return the closed capture of leaders.
 
-    It ends with the leaders, after ``session.duration``, or once ``has_ended``, which
-    is called every tick, returns True.
+    It ends with the leaders, after ``session.duration``, or by ``has_ended``.
 
     Raises:
         ConfigError: If it cannot be written.

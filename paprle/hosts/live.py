@@ -1,7 +1,4 @@
-"""Live session: starts the roles, runs the tick and shuts down in order (K4).
-
-Each step of the shutdown has a time-out and runs even if the one before it failed.
-"""
+"""Live session: starts the roles, runs the tick and shuts down in order (K4)."""
 
 from __future__ import annotations
 
@@ -403,6 +400,7 @@ class LiveSession:
         return self._operator.actions.quit > 0
 
     def _take_signal(self, number: int, _frame: FrameType | None) -> None:
+        """End cleanly at the first signal; skip the park at the second."""
         self._signal = self._signal or number
         self._operator.add("quit")
 

@@ -1,7 +1,6 @@
-"""Construction of a session's parts from the resolved config; opens nothing.
+"""Construction of a session's parts from the config; opens nothing.
 
-The session and its child processes use it, so that all see the same robot, leaders
-and layouts.
+Session and child processes use it, so that all see the same parts.
 """
 
 from __future__ import annotations
@@ -64,8 +63,6 @@ class SessionPlan:
 
     Attributes:
         leaders: The leaders by name; a single one is called ``ALONE``.
-        retargeting: The mapping from leaders to robot.
-        layout: The records that cross process borders.
     """
 
     resolved: Resolved
@@ -314,6 +311,7 @@ def _check_placed(resolved: Resolved) -> None:
 
 
 def _is_told(name: str, advisors: Collection[str]) -> bool:
+    """Return whether an object is named after an advisor: ADVISOR.ID."""
     advisor, _, number = name.rpartition(".")
     return advisor in advisors and number.isdecimal()
 

@@ -20,7 +20,7 @@ class Rehearsal:
     """The findings of a dry run.
 
     Attributes:
-        told: The plan, notes, and a list of the checks that only a start can do.
+        told: The plan, notes, and checks that only a start can do.
         problems: Reasons to refuse a start.
     """
 
@@ -47,12 +47,7 @@ def rehearse(plan: SessionPlan) -> Rehearsal:
 
 
 def find_problems(plan: SessionPlan, follower: Follower | None) -> list[str]:
-    """Return the reasons why devices would not open.
-
-    Args:
-        plan: The session's plan.
-        follower: Closed; None if it is on another host.
-    """
+    """Return why devices would not open; a remote follower is None."""
     problems = [text for one in plan.leaders.values() for text in one.preflight()]
     problems += _list_missing_packages(plan)
     if follower is None:

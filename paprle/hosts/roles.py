@@ -59,11 +59,10 @@ class RoleSpec:
     """One process of a session.
 
     Attributes:
-        name: Its kind, followed by a colon and the instance where there are several.
-        module: The module that it runs.
+        name: Its kind, with a colon and the instance where there are several.
         shutdown: Time limit for its end, [s].
-        starts_after: Roles that must be ready before it begins. It receives their
-            ready reports, and their end by a pipe ``<role>_alive``.
+        starts_after: Roles that must be ready before; it gets their reports, and their
+            end by a pipe ``<role>_alive``.
         takes_keys: It receives the terminal's unbound keys.
     """
 
@@ -133,10 +132,7 @@ def _make_leader(name: str, resolved: Resolved, wishes: Sequence[str]) -> RoleSp
 
 
 def list_served(resolved: Resolved) -> tuple[RoleSpec, ...]:
-    """Return the processes beside a gate that is served to another host.
-
-    Cameras are among them if an observer sends their images.
-    """
+    """Return the processes beside a served gate, with cameras that are sent."""
     gate = make_gate_role(is_remote=False)
     seeing = [
         name

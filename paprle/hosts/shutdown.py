@@ -1,7 +1,6 @@
-"""Time limits for the end of each process (K4).
+"""Time limits for the end of each process (K4): 5 s in all after Ctrl-C.
 
-After Ctrl-C a session ends within 5 s; a stopped process is killed. Time is reserved
-for writing recordings and for braking.
+Time is reserved for writing recordings and for braking.
 """
 
 from __future__ import annotations

@@ -33,8 +33,7 @@ class Running:
     """A child process and the pipe whose end-of-file asks it to end.
 
     Attributes:
-        alive_fd: Write end that only this session holds; its closing or the session's
-            death ends the role. Negative once it is closed.
+        alive_fd: Write end that only this session holds; negative once closed.
     """
 
     spec: RoleSpec
@@ -43,11 +42,10 @@ class Running:
 
 
 class Children:
-    """The processes of a session and the ports that they share.
+    """The processes of a session and their ports.
 
     Attributes:
         specs: Their rows, each after those that outlive it.
-        ports: Open ports, by name.
         running: Processes started and not yet joined, by name.
         reports: Reports with the role's name, newest last.
     """
@@ -58,13 +56,7 @@ class Children:
         ports: Mapping[str, Port],
         payload: Mapping[str, Any],
     ) -> None:
-        """Make the ports.
-
-        Args:
-            specs: Rows of the processes.
-            ports: Ports by name; those that no role uses are the session's.
-            payload: Values given to each role, beside its name.
-        """
+        """Make the ports; ``payload`` is given to each role beside its name."""
         self.specs = tuple(specs)
         self.ports: dict[str, OpenPort] = make_ports(ports)
         self.running: dict[str, Running] = {}
@@ -90,11 +82,7 @@ class Children:
         return any(port in role.spec.reads for role in self.running.values())
 
     def start(self, *, has_keys: bool = False) -> None:
-        """Start all processes, those that others wait for first.
-
-        Args:
-            has_keys: There is a terminal whose keys may be passed on.
-        """
+        """Start all processes, those that others wait for first."""
         for spec in sorted(self.specs, key=lambda spec: len(spec.starts_after)):
             self._start(spec, has_input=spec.takes_keys and has_keys)
 
@@ -133,9 +121,9 @@ class Children:
         """Return the ready reports of all roles; incomplete if the operator gave up.
 
         Args:
-            timeout: Limit for each from when it may begin, [s].
+            timeout: Limit for each, [s].
             must_stop: Whether the operator has given up.
-            tell: Shows the operator the reason for the wait.
+            tell: Shows the reason for the wait.
 
         Raises:
             StartRefused: If all those not ready gave a reason.
@@ -255,12 +243,7 @@ class Children:
 
 
 class _Start:
-    """Start of the processes.
-
-    Attributes:
-        failures: Reasons of those that will never be ready, by name.
-        refused: Those that failed with a reason, not by a crash.
-    """
+    """Start of the processes; ``refused`` failed with a reason, not by a crash."""
 
     def __init__(self, specs: Iterable[RoleSpec], timeout: float) -> None:
         self.ready: dict[str, Report] = {}

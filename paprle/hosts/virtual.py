@@ -75,8 +75,6 @@ class VirtualSession:
 
     Attributes:
         actions: The operator's actions, without the leaders' buttons.
-        status: The gate's newest status.
-        gate_ns: The gate's period, [ns].
         next_tick_ns: Time of the next tick, [ns]; ``next_gate_ns``: of the gate's.
     """
 
@@ -89,12 +87,6 @@ class VirtualSession:
         is_thrown_away: bool = False,
     ) -> None:
         """Open everything.
-
-        Args:
-            resolved: The config.
-            say: Shows the operator a line.
-            has_operator: The caller sets ``actions``.
-            is_thrown_away: An unfinished recording is not needed.
 
         Raises:
             ConfigError: If the parts do not fit, or one cannot be opened.

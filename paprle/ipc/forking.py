@@ -71,8 +71,8 @@ def fork(
     Args:
         title: Name in ``ps``.
         run: Returns the exit code.
-        fds: Descriptors kept beside standard output and error.
-        has_input: Give it a pipe as standard input, else none.
+        fds: Descriptors kept beside standard streams.
+        has_input: Pipe standard input.
     """
     read_end, write_end = os.pipe() if has_input else (os.open(os.devnull, 0), -1)
     for stream in (sys.stdout, sys.stderr):
@@ -133,6 +133,7 @@ def _reset_signals() -> None:
 
 
 def _set_title(title: str) -> None:
+    """Overwrite the parent's arguments for ``ps``."""
     (_SELF / "comm").write_text(title.rsplit(".", 1)[-1])
     stat = (_SELF / "stat").read_text().rsplit(")", 1)[1].split()
     start, end = int(stat[_ARG_START]), int(stat[_ARG_END])

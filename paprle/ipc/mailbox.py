@@ -27,6 +27,7 @@ _RING_HEADER = 64 + 8 * _N_KINDS
 
 
 def _make_shared(n_bytes: int) -> int:
+    """Return a zero-filled file in memory; one on disk may block."""
     # It lies in memory where the kernel has such files: a page of one on a disk is
     # written back now and then, and who touches it meanwhile may wait for the disk.
     if hasattr(os, "memfd_create"):

@@ -111,16 +111,7 @@ class PeerClock:
         return max(min(then_ns, now_ns), _LEAST_NS)
 
     def compute_age(self, packet: Stamped, then_ns: int, now_ns: int) -> int | None:
-        """Return the largest possible age of a taken datagram's content, [ns].
-
-        Args:
-            packet: The datagram.
-            then_ns: The content's time, peer's time.
-            now_ns: Local time.
-
-        Returns:
-            The age with the whole round trip; None while unknown.
-        """
+        """Return the largest age, [ns], with the whole round trip, or None."""
         if not self._trips:
             return None
         quickest = packet.stamp_ns + min(self._offsets, default=0)

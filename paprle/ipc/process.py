@@ -127,15 +127,7 @@ def spawn(
     *,
     has_input: bool = False,
 ) -> Child:
-    """Return a starting child with a JSON payload and inherited descriptors.
-
-    Args:
-        name: Role, for messages.
-        module: Module whose main block calls ``run_role``.
-        payload: JSON values.
-        fds: Inherited descriptors, by name.
-        has_input: Give it a pipe as standard input.
-    """
+    """Return a starting child; its module's main block calls ``run_role``."""
     _, _, instance = name.partition(":")
     title = f"{module} {instance}".rstrip()
     start = partial(_fork if can_fork() else _execute, title)

@@ -213,17 +213,7 @@ def make_layout(
     objects: Iterable[str] = (),
     placed: Iterable[str] = (),
 ) -> Layout:
-    """Make the layout of a session.
-
-    Args:
-        robot: The follower's robot.
-        leader: The leader, or several merged (``merge_leaders``).
-        objects: Objects whose poses the follower knows.
-        placed: Objects that a page may place.
-
-    Returns:
-        The layout.
-    """
+    """Make the layout of a session; several leaders are merged first."""
     names, by_hand = tuple(objects), tuple(placed)
     sizes = {
         "n": len(robot.joint_names),

@@ -1,7 +1,4 @@
-"""Limit of numerical libraries to one thread.
-
-Vectors are short; more threads take memory, make forks unsafe and disturb the loops.
-"""
+"""Limit of numerical libraries to one thread."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Selection of arrived datagrams to open, so that a flood does not evict the peer's.
-
-Opening a seal takes microseconds; each sender has a limit of its own.
-"""
+"""Selection of arrived datagrams to open, with a limit per sender."""
 
 from __future__ import annotations
 
@@ -19,12 +16,7 @@ _N_CALLERS = 32  # chosen: hosts, and copies of their words, that are told apart
 
 
 def choose(data: Sequence[bytes], peer: Address | None) -> list[bytes]:
-    """Return the newest datagrams of the peer and of each other sender, in order.
-
-    Args:
-        data: Arrived datagrams, oldest first.
-        peer: The peer's address; None if unknown.
-    """
+    """Return the newest datagrams of the peer and of each other sender, in order."""
     if len(data) <= _OF_OTHER:
         return list(data)
     chosen: deque[bytes] = deque()
@@ -50,16 +42,7 @@ class Callers:
     def may_be_answered(
         self, nonce: bytes, address: Address | None, now_ns: int
     ) -> bool:
-        """Count a greeting and return whether it is answered.
-
-        Args:
-            nonce: The caller's nonce.
-            address: The sender's address.
-            now_ns: Local time, [ns].
-
-        Returns:
-            Whether it is answered.
-        """
+        """Count a greeting; return whether it is answered."""
         last_ns = self._answered.get(nonce)
         if last_ns is not None and 0 <= now_ns - last_ns < _AGAIN_NS:
             return False

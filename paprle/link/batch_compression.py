@@ -1,7 +1,6 @@
-"""Compression of records for a link, in batches where they may wait.
+"""Compression of records for a link.
 
-Consecutive periods of the gate are similar: in batches of eight a record takes a fifth
-of its size.
+Gate periods are similar: in batches of eight a record takes a fifth of its size.
 """
 
 from __future__ import annotations

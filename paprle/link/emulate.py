@@ -1,7 +1,6 @@
 """Link over an emulated network (``link.emulate``).
 
-On one host of two it wraps the carrier. On a single host it is the whole link, with
-seals, limits and greeting.
+It wraps the carrier, or is the whole link on a single host.
 """
 
 from __future__ import annotations

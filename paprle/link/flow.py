@@ -1,6 +1,5 @@
 """Reliable, ordered records over datagrams.
 
-The sender keeps unacknowledged records and sends them again after some round trips.
 Each datagram carries the oldest number that is still available.
 """
 
@@ -59,13 +58,7 @@ class Sending:
         return True
 
     def list_due(self, leftover: Leftover, trip_ns: int, now_ns: int) -> list[bytes]:
-        """Return the datagrams to send now.
-
-        Args:
-            leftover: The available rate.
-            trip_ns: The round trip, [ns].
-            now_ns: Local time, [ns].
-        """
+        """Return the datagrams to send now; ``trip_ns``: round trip, [ns]."""
         wait_ns = max(_LEAST_NS, int(_TRIPS * trip_ns))
         if self._next == self._first:
             self._heard_ns = now_ns

@@ -34,8 +34,6 @@ class FollowerEnd:
     """The follower's end of a link.
 
     Attributes:
-        refused: Counts of refused datagrams and orders, by reason.
-        clock: The leader host's clock.
         remedy: Advice if the hosts' terms differ.
         locked: Reason why no session may begin; empty if one may.
         is_open: A session has opened the gate and not left.
@@ -57,10 +55,10 @@ class FollowerEnd:
 
         Args:
             key: The shared secret.
-            cut: The ports of the link.
-            guards: Guards of incoming records, by port.
-            terms: Terms that both hosts must share.
-            rate: Rate of the leader's host, [Hz]; beyond twice that it is refused.
+            cut: The link's ports.
+            guards: Guards by port.
+            terms: Terms that both hosts share.
+            rate: Leader host's rate, [Hz]; more than double is refused.
             make_nonce: Returns unique bytes.
         """
         self.refused: Counter[str] = Counter()

@@ -23,13 +23,7 @@ def pack_terms(terms: Mapping[str, str]) -> bytes:
 
 
 def find_difference(ours: Mapping[str, str], data: bytes, remedy: str = REMEDY) -> str:
-    """Return a message on differing terms with the remedy, or empty.
-
-    Args:
-        ours: Terms at the robot.
-        data: The peer's terms, as received.
-        remedy: Advice.
-    """
+    """Return a message on differing terms with the remedy, or empty."""
     theirs = read_json(data)
     if not isinstance(theirs, dict):  # it says them in another way
         theirs = {"version": "another"}

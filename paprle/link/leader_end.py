@@ -32,16 +32,13 @@ class LeaderEnd:
     """The leader's end of a link.
 
     Attributes:
-        refused: Counts of refused datagrams, by reason.
-        clock: The follower host's clock.
         refusal: The follower host's reason for a refusal, or empty.
         reports: Gate reports not taken yet, oldest first.
         queued: Reliable records not taken yet, oldest first.
         heard_ns: Time of the last datagram of this session, [ns].
         answered_ns: Time of the last answer, [ns]; 0: never.
-        has_left: The gate is gone.
         whole: Newest datagram of each port with self-describing records.
-        n_got: Number of such datagrams received, by port.
+        n_got: Number of such datagrams, by port.
     """
 
     def __init__(

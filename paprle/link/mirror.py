@@ -29,10 +29,8 @@ class Mirror:
     """One port that a link carries.
 
     Attributes:
-        kind: Kind of its datagrams.
         dtype: Of its records; None: they are self-describing.
         is_up: From leader host to follower host.
-        policy: Treatment of late or lost records.
         stamps: Fields in the sender's time, [ns], 0 if absent; the first is the age.
     """
 

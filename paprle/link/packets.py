@@ -1,7 +1,6 @@
 """Sealed datagrams: header, payload and a tag that needs the key.
 
-Each direction and kind has its own numbers, which reveal copies, late datagrams and
-replays. Content is read only after the tag was verified.
+Numbers of each direction and kind reveal copies and replays. The tag is verified first.
 """
 
 from __future__ import annotations
@@ -82,14 +81,7 @@ class Sealer:
     def seal(
         self, kind: Kind, payload: bytes, stamp_ns: int, echo: tuple[int, int] = (0, 0)
     ) -> bytes:
-        """Return a datagram.
-
-        Args:
-            kind: Its purpose.
-            payload: Its content.
-            stamp_ns: Local time, [ns].
-            echo: ``Packet.echo_ns`` and ``Packet.held_ns``.
-        """
+        """Return a datagram; ``echo``: ``Packet.echo_ns`` and ``held_ns``."""
         self._sent[kind] += 1
         header = _HEADER.pack(_MAGIC, kind, self._sent[kind], stamp_ns, *echo)
         return header + payload + self._compute_tag(self._side, header + payload)

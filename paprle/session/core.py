@@ -52,10 +52,8 @@ class Core:
     """The session's state and its tick.
 
     Attributes:
-        motion: The commanded motion.
         stuck: Detector of leaders that no longer measure.
         modes: Counter of mode switches of axes.
-        actions: The operator's counters.
         now_ns: Time of the last tick, [ns].
         n_ticks: Number of the last tick, and of its set-point.
         crossings: Counter of suggestions beyond their threshold.
@@ -118,18 +116,7 @@ class Core:
         actions: Actions,
         advice: Mapping[str, Advice] | None = None,
     ) -> Output:
-        """Run one tick.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-            samples: Newest record of each leader's mailbox.
-            status: Newest status of the gate.
-            actions: The operator's counters.
-            advice: Last advice by advisor.
-
-        Returns:
-            The output, which the next call overwrites.
-        """
+        """Run one tick at ``now_ns``; the next call overwrites the output."""
         self._note_standstill(now_ns)
         self.now_ns = now_ns
         self._entered_ns = self._entered_ns or now_ns
@@ -272,6 +259,7 @@ class Core:
         self.motion.fill_setpoint(self._q_des, self._dq_des)
 
     def _choose_request(self, now_ns: int) -> Request:
+        """Return the state's request, at most READY in HOLD or without a motion."""
         motion, state = self.motion, self.state
         if state is _STOPPED:
             return Request.READY if self.decisions.is_clearing(now_ns) else Request.STOP

@@ -1,7 +1,6 @@
 """The robot's desired joints while leaders drive it, limb by limb.
 
-A limb without a driver is sent to where full braking ends until its command stands. A
-limb starts from its command and meets a distant leader slowly.
+A limb without a driver brakes fully; one that begins meets its leader slowly.
 """
 
 from __future__ import annotations
@@ -115,15 +114,7 @@ class Following:
         now_ns: int,
         advice: Mapping[str, Advice] = _NO_ADVICE,
     ) -> None:
-        """Retarget, solve the IK and estimate the targets' velocity.
-
-        Args:
-            q_cmd: The command, shape (n,), [rad].
-            dq_cmd: Its velocity, shape (n,), [rad/s].
-            command_age: Its age, [s].
-            now_ns: Monotonic time, [ns].
-            advice: Last advice by advisor.
-        """
+        """Retarget, solve the IK and estimate velocities; ages in [s]."""
         sample = given = self._leaders.get_sample()
         if self.state is None:
             self._forget()

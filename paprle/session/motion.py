@@ -206,15 +206,10 @@ class Motion:
         return self._go_to(self._robot.home, _ARRIVED, speed)
 
     def plan_alignment(self, sample: SampleView, speed: float, bound: float) -> str:
-        """Move to the start of the leader's command.
-
-        Args:
-            sample: The newest usable sample.
-            speed: Share of the velocity limits.
-            bound: Limit for a limb that a person drives, if a posture allows it, [rad].
+        """Move to the start of the leader's command; return the obstacle or empty.
 
         Returns:
-            The obstacle, or empty.
+            The obstacle, if any.
         """
         if self._change is not None:
             self._go_over(self._change, speed)

@@ -90,6 +90,7 @@ def _place(collision: Collision, q: Vec) -> None:
 
 @inlined
 def _find_distance(collision: Collision, k: int, least: float) -> float:
+    """Return the distance of a placed pair, or a lower bound ≥ ``least``."""
     scene, scratch = collision.scene, collision.scratch
     bodies, a, b = scene.bodies, scene.pairs.a[k], scene.pairs.b[k]
     R, p = scratch.placed.R_body, scratch.placed.p_body

@@ -155,6 +155,7 @@ class Postures:
         return first
 
     def _choose(self, limb: Limb, T: pin.SE3, q: Vec, wanted: Wanted) -> Choice:
+        """Rank by free path, nearness, share of the path, then price."""
         # A free way comes first, then what a person's hand is near, then the share of
         # the path, then the price.
         q_cmd, start = wanted.q_cmd, limb.take(wanted.q_cmd)

@@ -20,12 +20,7 @@ class Presses:
         self._pressed = [_NOTHING] * n_sources
 
     def add(self, actions: Actions, samples: Sequence[Record | None]) -> Actions:
-        """Return the sums of all sources; no counter ever falls.
-
-        Args:
-            actions: Counters of all other sources.
-            samples: Newest record of each leader and page, None before its first.
-        """
+        """Return actions plus the newest samples' requests; no counter ever falls."""
         for i, record in enumerate(samples):
             if record is not None:
                 self._take(i, record)

@@ -1,6 +1,6 @@
-"""Black box: the last seconds of a session, written when it fails.
+"""The last seconds of a session, written when it fails.
 
-The file goes to the folder of the recordings, or to the user's cache folder.
+The file goes to the recordings' folder, or to the user's cache.
 """
 
 from __future__ import annotations

@@ -33,12 +33,7 @@ class News:
         self._told.append((self._n_told, text))
 
     def write(self, values: Mapping[str, Any], episodes: list[dict[str, Any]]) -> None:
-        """Write values and episodes; drop the oldest where they do not fit.
-
-        Args:
-            values: The newest values, as JSON.
-            episodes: The recorded episodes, the newest last.
-        """
+        """Write JSON values and episodes; drop the oldest where they do not fit."""
         told, listed = list(self._told), episodes[-_N_EPISODES:]
         while True:
             all_of_it = {**values, "told": told, "episodes": listed}

@@ -79,14 +79,7 @@ class Desk:
         lost: Collection[str],
         n_overruns: int,
     ) -> None:
-        """Post the newest state to the pages, and take the texts typed there.
-
-        Args:
-            recording: State of the recording; empty without one.
-            episodes: The recorded episodes, the newest last.
-            lost: Names of lost processes.
-            n_overruns: Missed deadlines.
-        """
+        """Post the newest state to the pages, and take the texts typed there."""
         self._take_texts()
         if self._children.is_read(NEWS):
             told = {**self._describe(), "recording": recording}

@@ -89,10 +89,10 @@ class Progress:
 
         Args:
             n_overruns: Missed deadlines.
-            recording: State of the recording; empty without one.
+            recording: State of the recording, if any.
             lost: Names of lost processes.
-            width: Maximum length; counts and then the task are cut.
-            link: State of the link; empty for a local robot.
+            width: Maximum length.
+            link: State of the link, if any.
         """
         self.look()
         if self._operator is not None and self._operator.draft is not None:
@@ -149,12 +149,7 @@ class Progress:
         return [str(one) for one in self.tracking.newest.cuts]
 
     def summarise(self, n_overruns: int, recording: dict[str, Any]) -> Iterator[str]:
-        """Yield a summary of the session, line by line.
-
-        Args:
-            n_overruns: Missed deadlines.
-            recording: The recorder's last report; empty without one.
-        """
+        """Yield a summary of the session, line by line."""
         core = self._core
         self.tracking.update(core)
         short = self.tracking.session.summarise()

@@ -1,7 +1,7 @@
 """Watchdog of the recorder, which counts lost records.
 
-A recorder that hangs neither dies nor reports: its ring fills and is not read. The
-open episode is cut there; the next one gets a new recorder.
+A hung recorder shows in its ring, which is not read. The open episode is cut there; the
+next one gets a new recorder.
 """
 
 from __future__ import annotations
@@ -178,6 +178,7 @@ class RecorderWatch:
             self._tell("recording: the recorder goes on; nothing that waited is lost")
 
     def _cut(self, now_ns: int) -> None:
+        """Note the open episode's losses; a hung recorder may still write."""
         if not self._fault or self._begin_ns is None:
             return
         since_ns = max(self._fault_ns, self._begin_ns)

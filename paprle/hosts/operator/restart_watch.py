@@ -1,7 +1,6 @@
 """Watchdog that restarts cameras and observers with controls.
 
-It takes back the last image of a process that was killed or hangs, and reports
-missing images before it declares a hang (``newest_images``).
+It takes back the last image of a dead or hung process (``newest_images``).
 """
 
 from __future__ import annotations
@@ -54,10 +53,7 @@ class _Seen:
 
 
 def find_jitter() -> float:
-    """Return the longest delay of a camera due to machine load alone, [ns].
-
-    Its process yields to all others, so the delay grows with the load average.
-    """
+    """Return a camera's longest delay due to machine load alone, [ns]."""
     n_waiting = os.getloadavg()[0] / (os.cpu_count() or 1)
     return _JITTER_NS * max(1.0, n_waiting)
 

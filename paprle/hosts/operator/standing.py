@@ -1,7 +1,6 @@
-"""Detection of limbs that stand although the operator asks them to move.
+"""Detection of limbs that stand although asked to move.
 
-A limb or gripper stands once its command has not moved for 0.5 s while another
-position was asked for all that time; checked at 5 Hz.
+Their command has not moved for 0.5 s; checked at 5 Hz.
 """
 
 from __future__ import annotations
@@ -84,12 +83,7 @@ class Standing:
         self.is_still = False
 
     def update(self, core: Core, causes: Mapping[str, str]) -> None:
-        """Check the newest tick and the gate's status.
-
-        Args:
-            core: The session.
-            causes: Known causes by limb; used where the gate names none.
-        """
+        """Check the newest tick and gate status; ``causes`` are by limb."""
         now_ns = core.now_ns
         dt = min((now_ns - self._last_ns) * 1e-9, _LONGEST) if self._last_ns else 0.0
         self._last_ns = now_ns

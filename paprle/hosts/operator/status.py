@@ -43,13 +43,13 @@ class StatusLine:
         enabled: bool,
         find_attention: Callable[[], str] | None = None,
     ) -> None:
-        """Prepare; nothing is shown yet.
+        """Prepare.
 
         Args:
             compose: Returns the line; called five times a second, shown or not.
             enabled: The line is shown.
-            find_attention: Returns the reason to alert the operator, or an empty text;
-                a new reason rings the terminal's bell. None: no bell.
+            find_attention: Returns a reason to alert the operator, or empty; a new one
+                rings the bell.
         """
         self._compose = compose
         self._find_attention = find_attention

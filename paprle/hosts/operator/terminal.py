@@ -41,11 +41,7 @@ HELP = " · ".join(f"{row.cap} {row.help}" for row in OPERATOR_KEYS)
 class Operator:
     """Terminal reader in a thread; unbound keys are forwarded.
 
-    Tasks and notes may be typed while nothing moves; otherwise every key is an action,
-    Space above all.
-
-    Attributes:
-        typing: The text's kind, now or last: ``task`` or ``note``.
+    Tasks and notes may be typed only while nothing moves.
     """
 
     def __init__(self) -> None:

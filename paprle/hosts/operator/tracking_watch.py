@@ -30,10 +30,6 @@ class TrackingWatch:
     """Causes of tracking errors with their durations.
 
     ``note`` is called in the tick's thread, everything else outside it.
-
-    Attributes:
-        newest: The last findings.
-        session: The findings of all episodes.
     """
 
     def __init__(self, classifier: Classifier) -> None:

@@ -1,7 +1,7 @@
 """The process of one camera: posts its images and has them recorded.
 
-One thread waits for the device, one codes images, the main one judges the camera's
-health. The process yields to all others.
+Threads wait for the device, code images and judge its health. It yields to all other
+processes.
 """
 
 from __future__ import annotations

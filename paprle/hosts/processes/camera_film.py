@@ -27,8 +27,7 @@ class Film:
     """Coded images of one camera on their way to the recorder.
 
     Attributes:
-        n_dropped: Images of episodes that were not coded for lack of time or room.
-        failure: The error of its thread.
+        n_dropped: Images not coded for lack of time or room.
     """
 
     def __init__(
@@ -40,13 +39,6 @@ class Film:
         describe: Callable[[], dict[str, Any]],
     ) -> None:
         """Prepare.
-
-        Args:
-            info: Format of the images.
-            video: Coding of the images.
-            ring: Read by the recorder.
-            level: The recorder's open episode.
-            describe: Returns the camera's part of every event.
 
         Raises:
             ConfigError: If the images cannot be coded like this.

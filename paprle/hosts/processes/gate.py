@@ -75,6 +75,7 @@ class GateHost:
             raise self._controller.fault
 
     def _choose_policy(self, asked: str) -> ClosePolicy:
+        """Return the policy; an arm that would fall keeps holding."""
         if asked == "off" and self._info.power_off == "falls":
             self._notes.append(
                 "session.close_policy: this arm falls when its power goes, so it is "

@@ -1,7 +1,6 @@
 """The process of one leader: posts the newest sample of its device.
 
-A feedback thread renders torques where the leader has motors. Cues and rumble are made
-from the gate's status, which this process reads directly.
+A feedback thread renders torques where it has motors; cues come from the gate's status.
 """
 
 from __future__ import annotations

@@ -30,13 +30,6 @@ def make_thread(
 ) -> tuple[FeedbackThread, list[str]]:
     """Return the feedback thread, not started, and notes for the operator.
 
-    Args:
-        resolved: The config.
-        leader: The leader, closed.
-        layout: The records that cross process borders.
-        role: The leader's process.
-        read_feedback: Returns the session's feedback.
-
     Raises:
         ConfigError: If its laws would not be stable.
     """

@@ -21,11 +21,9 @@ class FarWatch:
     """Predictor of a remote robot, with the errors between hand, robot and picture.
 
     Attributes:
-        predicted: The robot's present pose by the hand that leads it, in the hand's
-            axes; missing for a hand without a robot or a view.
+        predicted: The robot's present pose by hand, in the hand's axes, if known.
         held: Hands whose robot does not follow them.
         period_ns: Time between two pictures, [ns].
-        mirrors: Predictors by hand.
     """
 
     def __init__(self, side: OperatorSide) -> None:

@@ -39,22 +39,12 @@ _SURE = 0.5  # chosen: of the share; as the law ``contact`` has it
 
 
 class Lead:
-    """One leader and its link to the robot's host.
-
-    Attributes:
-        side: The operator's end of the link.
-        closing_notes: Notes for the operator, set by ``close``.
-    """
+    """One leader and its link to the robot's host."""
 
     def __init__(
         self, resolved: Resolved, operator: Operator, *, knows_robot: bool = False
     ) -> None:
-        """Prepare; nothing is opened.
-
-        Args:
-            resolved: The config; its env is not used.
-            operator: Source of the session's keys.
-            knows_robot: Its follower is the robot, which observers may show.
+        """Prepare; the config's env is not used.
 
         Raises:
             ConfigError: Without peer or key, or if feedback cannot cross the link.
@@ -86,10 +76,10 @@ class Lead:
             self._forces = Forces(resolved, self.leader)
 
     def open(self) -> list[str]:
-        """Open the link, then the leader; return notes for the operator.
+        """Open the link, then the leader.
 
         Returns:
-            The notes.
+            Notes for the operator.
 
         Raises:
             DeviceError: If one of them cannot be opened.
@@ -216,10 +206,6 @@ class Lead:
 
 def lead(resolved: Resolved, *, knows_robot: bool) -> int:
     """Send a leader's captures to the robot's host until it ends or a signal comes.
-
-    Args:
-        resolved: The config; its env is not used.
-        knows_robot: See ``Lead``.
 
     Returns:
         The exit code.

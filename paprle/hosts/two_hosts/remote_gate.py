@@ -1,7 +1,6 @@
 """The gate's stand-in beside a session whose follower is on another host.
 
-It sends set-points over the link and brings back the gate's status and recorded
-periods, in this host's time.
+Status and recorded periods come back in this host's time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Feedback of a leader with motors whose robot is remote.
 
-Gravity, friction and posture are rendered with or without the link; contact as far as
-the round trip permits (``paprle.haptics.remote_follower``).
+Its own laws need no link; contact is limited by the round trip
+(``paprle.haptics.remote_follower``).
 """
 
 from __future__ import annotations
@@ -91,12 +91,7 @@ class Forces:
         self._thread.start()
 
     def step(self, view: RobotView | None, now_ns: int) -> None:
-        """Take a view of the robot; without one the last remains.
-
-        Args:
-            view: The session's last state, or None.
-            now_ns: Local time, [ns].
-        """
+        """Take a view of the robot; without one the last remains; time in [ns]."""
         if view is None:  # the leader is told that this host lives
             self._told = replace(self._told, stamp_ns=now_ns)
             return

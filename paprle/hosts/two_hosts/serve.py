@@ -1,7 +1,6 @@
 """The follower's host of a link: starts a gate for one session at a time.
 
-The gate process is that of a local session, with mailboxes filled from the link; it
-brakes when its input is old or this process ends.
+The gate brakes when its input is old or this process ends.
 """
 
 from __future__ import annotations
@@ -258,9 +257,6 @@ def _print_report(name: str, report: dict[str, Any]) -> None:
 
 def serve(resolved: Resolved) -> int:
     """Serve the follower to a leader on another host.
-
-    Args:
-        resolved: The leader's config, except for addresses.
 
     Returns:
         The exit code.

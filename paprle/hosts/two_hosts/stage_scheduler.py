@@ -1,7 +1,6 @@
 """Stages of the operator's host, in sequence within a period (T16).
 
-``paprle lead`` captures, tracks and predicts; then each observer draws in its own
-process, released when those before it have mostly ended. The period holds all p99.
+``paprle lead`` goes first, then each observer in its process. The period holds all p99.
 """
 
 from __future__ import annotations
@@ -103,14 +102,7 @@ class Scheduler:
     def __init__(
         self, box: Mailbox, spent: Sequence[Mailbox], least_ns: int, step_ns: int
     ) -> None:
-        """Prepare.
-
-        Args:
-            box: Output of the order.
-            spent: Durations of the observers' turns, in their order.
-            least_ns: See ``plan_order``.
-            step_ns: See ``plan_order``.
-        """
+        """Prepare; ``spent`` has the observers' durations in order."""
         self._box, self._boxes = box, tuple(spent)[: _MOST - 1]
         self._least_ns, self._step_ns = least_ns, step_ns
         self._own = StageTimes()
@@ -133,13 +125,7 @@ class Scheduler:
 
 
 class StagePorts(NamedTuple):
-    """An observer's mailboxes.
-
-    Attributes:
-        order: Written by ``Scheduler``.
-        spent: Durations of this stage's turns, read by ``Scheduler``.
-        heard: The robot's state.
-    """
+    """An observer's mailboxes."""
 
     order: Mailbox
     spent: Mailbox
@@ -157,15 +143,7 @@ class Stage:
         clock: Callable[[], int] = time.monotonic_ns,
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - it is what waits
     ) -> None:
-        """Prepare.
-
-        Args:
-            ports: Its mailboxes.
-            place: Its number; the loop's is 0.
-            rate: Lowest rate of waking, [Hz].
-            clock: Monotonic time, [ns].
-            sleep: Sleeps, [s].
-        """
+        """Prepare; stage 0 is the loop's, ``rate`` the lowest of waking, [Hz]."""
         self._order, self._spent, self._heard = ports
         self._place, self._rate = place, rate
         self._clock, self._sleep = clock, sleep

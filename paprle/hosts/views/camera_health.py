@@ -1,7 +1,6 @@
 """Health of a camera, judged by the arrival of its images.
 
-The image of a camera that is gone, frozen or slow is taken back and reported, as it
-must not look like a still scene.
+A camera that is gone, frozen or slow must not look like a still scene.
 """
 
 from __future__ import annotations

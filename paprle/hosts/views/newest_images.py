@@ -1,7 +1,6 @@
 """The newest image of each camera, judged by its age.
 
-An image without a successor for two periods is dropped, as a stopped camera process
-cannot take it back itself (``camera_health``).
+An image without a successor for two periods is dropped (``camera_health``).
 """
 
 from __future__ import annotations
@@ -52,14 +51,7 @@ class NewestImages:
     def __init__(
         self, role: Role, resolved: Resolved, rate: float, *, is_wanted: bool = True
     ) -> None:
-        """Open the ports.
-
-        Args:
-            role: This process.
-            resolved: The config.
-            rate: Rate of the reads, [Hz].
-            is_wanted: Open any.
-        """
+        """Open the ports; ``rate`` is that of the reads, [Hz]."""
         names = list_named(resolved.cameras) if is_wanted else ()
         self.cameras = {name: make_camera(resolved, name).info for name in names}
         self._newest = {

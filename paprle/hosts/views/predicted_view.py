@@ -20,13 +20,7 @@ class Mirroring:
         self._asked_ns = self._heard_ns = 0
 
     def look(self, tick: Record, status: Record, now_ns: int) -> MirroredRobot | None:
-        """Return the robot's present state; None before the first measurement.
-
-        Args:
-            tick: The session's newest tick.
-            status: The gate's newest status, in this host's time.
-            now_ns: This host's time, [ns].
-        """
+        """Return the present state in local time; None before a measurement."""
         asked_ns, heard_ns = int(tick["stamp_ns"]), int(status["meas_ns"])
         if asked_ns > self._asked_ns and np.isfinite(tick["q_des"]).all():
             self._asked_ns = asked_ns

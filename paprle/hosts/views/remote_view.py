@@ -48,9 +48,9 @@ def pack_heard(
     """Return a record.
 
     Args:
-        data: The robot's message (``paprle.link.remote_leader.robot_view``).
+        data: The robot's message.
         stamps: ``came_ns`` and ``offset_ns``.
-        predicted: The robot's present pose, by the hand that leads it.
+        predicted: The robot's present pose, by hand.
         held: Hands whose robot does not follow them.
     """
     record: Record = np.zeros((), HEARD_DTYPE)

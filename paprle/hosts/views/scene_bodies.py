@@ -14,12 +14,7 @@ from paprle.contracts.settings.core import SceneBodySettings
 def list_scene_bodies(
     scene: Mapping[str, SceneBodySettings], told: Sequence[Any] = ()
 ) -> tuple[SceneBody, ...]:
-    """Return the bodies, each name once.
-
-    Args:
-        scene: Section ``gate.scene``.
-        told: Bodies reported by the gate's process, as JSON.
-    """
+    """Return the bodies of ``gate.scene`` and of the env, each name once."""
     kept = [_place(name, body) for name, body in scene.items()]
     world = [SceneBody(n, s, tuple(z), tuple(p), moves) for n, s, z, p, moves in told]
     return (*kept, *(body for body in world if body.name not in scene))

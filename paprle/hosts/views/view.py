@@ -99,16 +99,7 @@ def make_view(
     advice: Mapping[str, Record] | None = None,
     news: Mapping[str, Any] | None = None,
 ) -> SessionView:
-    """Return the view of a session; its arrays are those of the records.
-
-    Args:
-        layout: The session's records.
-        tick: Its newest tick.
-        status: The gate's newest status.
-        now_ns: Monotonic time, [ns].
-        advice: Newest record by advisor.
-        news: The session's texts.
-    """
+    """Return the view of a session; its arrays are those of the records."""
     stamp_ns, written_ns = int(tick["stamp_ns"]), int(status["stamp_ns"])
     tick_age = (now_ns - stamp_ns) * 1e-9
     has_sample = bool(tick["has_sample"])

@@ -1,7 +1,7 @@
 """Guard of a remote leader's captures, at the robot.
 
-Each capture is passed once, with the newest flags; refused if its age is unknown or
-over a second. No stamp rejuvenates: the leader's silence is judged by arrivals.
+Each is passed once, or refused if its age is unknown or over a second. The leader's
+silence is judged by arrivals.
 """
 
 from __future__ import annotations

@@ -17,13 +17,7 @@ class CaptureSender:
     """Sender that repeats each capture; ``n_sent`` counts them."""
 
     def __init__(self, end: LeaderEnd, info: LeaderInfo, repeats: int) -> None:
-        """Prepare.
-
-        Args:
-            end: The link's end.
-            info: The leader as it crosses; faster captures are thinned to its rate.
-            repeats: Number of earlier captures in each datagram.
-        """
+        """Prepare; ``repeats`` earlier captures share each datagram."""
         self.n_sent = 0
         self._end, self._codec = end, CaptureCodec(info)
         self._period_ns = round(1e9 / info.rate)
@@ -34,13 +28,7 @@ class CaptureSender:
     def step(
         self, sample: LeaderSample | None, now_ns: int, *, is_released: bool = False
     ) -> None:
-        """Send the newest sample, or a sign of life.
-
-        Args:
-            sample: The device's newest; None before its first.
-            now_ns: Local time, [ns].
-            is_released: Without fresh state of the robot it may not lead.
-        """
+        """Send the newest sample, or a sign of life; released: it cannot lead."""
         self._end.ask(now_ns)
         if sample is None or not self._end.heard_ns:  # nobody has begun to listen
             return

@@ -91,13 +91,7 @@ class CaptureCodec:
 
     @staticmethod
     def join(number: int, captures: Sequence[Packed], now_ns: int) -> bytes:
-        """Return the payload of a datagram.
-
-        Args:
-            number: Number of the newest capture.
-            captures: Consecutive captures, newest last.
-            now_ns: Local time of sending, [ns].
-        """
+        """Return a payload of consecutive captures, ``number`` the newest."""
         counts = (count % _WRAP for count in captures[-1].actions[:6])
         parts = [_HEAD.pack(len(captures), number % 2**32, *counts)]
         for one in captures:

@@ -115,16 +115,13 @@ class Discrepancy:
         captured_ns: int,
         now_ns: int,
     ) -> list[ErrorRow]:
-        """Take a shown view of the robot and return an error row for each hand.
+        """Return an error row by hand for a view that is shown from now on.
 
         Args:
             holds: The robot's poses in the axes of each hand.
             measured_ns: Local time of the measurement, [ns].
             captured_ns: Stamp of its newest capture, [ns]; 0: none.
             now_ns: Local time, [ns].
-
-        Returns:
-            The rows.
         """
         if not holds:  # nobody drives
             for track in (self._shown, self._predicted, self._gone_on, self._words):

@@ -1,7 +1,6 @@
 """Freshness of the robot's state at the operator; without it nothing is led.
 
-Fresh state is newer than any before and at most a second old, counting the whole round
-trip. Packets alone do not count, as the session may stand still.
+Fresh state is new and at most a second old, counting the whole round trip.
 """
 
 from __future__ import annotations
@@ -23,13 +22,7 @@ class StateWatch:
         self._newest_ns: int | None = None
 
     def note(self, stamp_ns: int, age_ns: int | None, now_ns: int) -> None:
-        """Take a view's stamp and greatest age.
-
-        Args:
-            stamp_ns: The session's time, [ns].
-            age_ns: Its age, [ns]; None if unknown.
-            now_ns: Local time, [ns].
-        """
+        """Take a view's stamp and greatest age, [ns]; None if unknown."""
         is_newer = self._newest_ns is None or stamp_ns > self._newest_ns
         if is_newer and age_ns is not None and age_ns <= OLDEST_NS:
             self._newest_ns, self.fresh_ns = stamp_ns, now_ns

@@ -95,10 +95,10 @@ def pack_errors(
     """Return the payload of a datagram.
 
     Args:
-        number: Number of the newest row; rows are consecutive.
-        rows: The newest rows, newest last, at most ``MOST_ROWS``.
+        number: Number of the newest row.
+        rows: Consecutive rows, at most ``MOST_ROWS``.
         counts: Counts of the streams.
-        now_ns: Time of sending, in the rows' time, [ns].
+        now_ns: Time of sending, rows' time, [ns].
     """
     parts = [_HEAD.pack(number % 2**32, len(rows), *(n % 2**32 for n in counts))]
     for row in rows:

@@ -25,12 +25,7 @@ _TELL_NS = 250_000_000  # [ns] chosen: a row of one hand is told four times in a
 
 
 def describe_remote(info: LeaderInfo, *, has_forces: bool = False) -> str:
-    """Return the text that names the leader at the robot.
-
-    Args:
-        info: The leader of ``make_far_info``.
-        has_forces: Contact is rendered to its operator.
-    """
+    """Return the text that names the leader at the robot."""
     words = ["leader=remote", f"leader.limbs='[{', '.join(info.limbs)}]'"]
     words += [f"leader.gripper={str(info.has_gripper).lower()}"]
     words += ["leader.forces=true"] if has_forces else []
@@ -53,18 +48,10 @@ class OperatorSide:
     Attributes:
         view: The session's last state; None before the first.
         view_ns: Its local arrival, [ns].
-        view_data: Its payload.
-        watch: Freshness of the robot's state; nothing is led without it.
     """
 
     def __init__(self, key: bytes, info: LeaderInfo, repeats: int) -> None:
-        """Prepare.
-
-        Args:
-            key: The shared secret.
-            info: The leader of ``make_far_info``.
-            repeats: Number of earlier captures in each datagram.
-        """
+        """Prepare; ``repeats`` earlier captures share each datagram."""
         self.view: RobotView | None = None
         self.view_ns, self.view_data = 0, b""
         self._key, self._info, self._repeats = key, info, repeats

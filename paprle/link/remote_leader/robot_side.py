@@ -75,13 +75,7 @@ def make_leader_terms(info: LeaderInfo) -> Mapping[str, str]:
 
 
 class RobotSide:
-    """The robot's end of the link to a leader, without socket or clock.
-
-    Attributes:
-        guard: Queue of accepted captures.
-        errors: Errors measured by the operator's host.
-        told: Feedback for the operator's device.
-    """
+    """The robot's end of the link to a leader, without socket or clock."""
 
     def __init__(self, key: bytes, info: LeaderInfo) -> None:
         self.guard, self.errors = CaptureGuard(info), ErrorsGuard()

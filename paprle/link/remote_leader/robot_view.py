@@ -1,7 +1,6 @@
 """View of a session, as sent from the robot to the operator's host.
 
-It returns the stamp of the newest capture in the operator's time: its age there is the
-delay of the whole way, on one clock.
+It returns the newest capture's stamp: the delay of the whole way, on one clock.
 """
 
 from __future__ import annotations
@@ -72,14 +71,7 @@ class RobotView(NamedTuple):
 def pack_view(
     view: SessionView, told: Feedback | None, captured_ns: int, n_lost: int = 0
 ) -> bytes:
-    """Return the payload of a datagram.
-
-    Args:
-        view: The session's state.
-        told: Feedback to the leader; None before the first.
-        captured_ns: See ``RobotView``.
-        n_lost: See ``RobotView``.
-    """
+    """Return the payload of a datagram; ``told`` is None before any feedback."""
     words = view.latched or ", ".join(view.reasons)
     head = _HEAD.pack(
         view.stamp_ns,

@@ -1,7 +1,7 @@
 """The dead-man rule: a press counts after a release was seen (safety.md S3).
 
-A press is spent if held from the start, or through lost tracking, a guessed pose, a
-hidden page or missing samples. The next release must be seen with good tracking.
+A press is spent if held from the start or through lost tracking, a guessed pose, a
+hidden page or missing samples.
 """
 
 from __future__ import annotations

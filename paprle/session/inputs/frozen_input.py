@@ -1,7 +1,6 @@
 """Detection of a device that sends but no longer measures (safety.md 4, row 2).
 
-Noise changes the values of a held hand; identical ones under fresh stamps are a fault.
-It is reported but stops nothing, as standing still is permitted.
+Noise changes a held hand's values; identical ones are reported but stop nothing.
 """
 
 from __future__ import annotations
@@ -30,13 +29,7 @@ class StuckWatch:
     def take(
         self, record: Record | None, now_ns: int, *, is_held: bool
     ) -> tuple[str, ...]:
-        """Return the limbs newly found stuck; call every tick.
-
-        Args:
-            record: The newest accepted sample, unchanged.
-            now_ns: Monotonic time, [ns].
-            is_held: The leader is held and fresh; otherwise nothing is judged.
-        """
+        """Return the newly stuck limbs; call every tick with the newest sample."""
         before, stuck = self.limbs, []
         if not is_held or record is None:
             self._last.clear()

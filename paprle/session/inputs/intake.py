@@ -64,8 +64,8 @@ class Intake:
             layout: Of this leader alone.
             max_age: Age limit of a sample that moves the robot, [s].
             arm_poses: Adds the poses of its arms.
-            policy: Selects waypoints; None: all samples are targets.
-            bounds: Joint bounds of ``make_free_bounds``; None: those of a hand.
+            policy: Selects waypoints, if any.
+            bounds: See ``make_free_bounds``.
         """
         self._policy = policy
         info = layout.leader
@@ -146,6 +146,7 @@ class Intake:
             self.pause = max(self.pause, silent_ns * 1e-9)
 
     def _note_jump(self, sample: SampleView, *, is_new: bool) -> None:
+        """Note a jump; a device's lasts while it repeats its numbers."""
         # A person presses before the robot goes on, whatever the leader says. A policy
         # repeats one answer until it is asked again.
         numbers = sample.numbers.tobytes()

@@ -58,8 +58,7 @@ class Leaders:
             max_age: Age limit of a sample that moves the robot, [s].
             arms: The arms whose poses drive, by limb.
             samples: ``retarget.samples``.
-            stale_after: Age at which the gate brakes all limbs, [s]; one of several
-                leaders is dropped before.
+            stale_after: Age at which the gate brakes all limbs, [s].
             bounds: See ``make_free_bounds``, shape (k, j, 4); None: those of hands.
         """
         parts = dict(split_leaders(layout.leader))

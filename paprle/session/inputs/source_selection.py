@@ -1,7 +1,7 @@
 """Selection of the leader limb that drives each robot limb while engaged.
 
-The first permitted source drives. Limbs without one brake and hold. A lost leader
-returns by a new press (S3) or, without a person, after a while of steady samples.
+Limbs without one brake and hold. A lost leader returns by a new press (S3) or, without
+a person, after steady samples.
 """
 
 from __future__ import annotations
