@@ -145,15 +145,9 @@ def list_controls(resolved: Resolved) -> list[str]:
 
 
 def add_view(resolved: Resolved, *, is_asked: bool = False) -> Resolved:
-    """Return the config with a page of the session where one is needed and possible.
+    """Return the config with a page of the session, if one is needed.
 
-    Args:
-        resolved: The config.
-        is_asked: Add the page without a terminal, too.
-
-    Returns:
-        The same config if it has a page, if ``session.view`` is off, or if nobody
-        needs a page: no terminal, and no leader that is moved there.
+    A terminal, a leader moved at the page, or ``is_asked`` need one.
 
     Raises:
         ConfigError: If a leader is moved at the page and there is none.

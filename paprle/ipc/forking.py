@@ -71,7 +71,7 @@ def fork(
     Args:
         title: Name in ``ps``.
         run: Returns the exit code.
-        fds: Descriptors kept beside standard streams.
+        fds: Kept beside standard streams.
         has_input: Pipe standard input.
     """
     read_end, write_end = os.pipe() if has_input else (os.open(os.devnull, 0), -1)

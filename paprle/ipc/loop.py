@@ -2,8 +2,7 @@
 
 Deadlines are absolute. One missed by over a tenth of a period is counted and re-arms
 the schedule; ticks are never replayed nor closer than 0.8 of a period (``safety.md``
-T1). Loops of a host are in phase: the gate's deadlines are multiples of its period of
-the monotonic clock, the session's are earlier by its tick, a leader's by its turn.
+T1). The gate's deadlines are multiples of its period; other loops are in phase with it.
 """
 
 from __future__ import annotations
@@ -217,7 +216,7 @@ class Promoter:
 
 
 def freeze_garbage() -> None:
-    """Collect garbage once and disable the collector, which would pause the loop."""
+    """Collect garbage once and disable the collector."""
     gc.collect()
     gc.freeze()
     gc.disable()

@@ -153,15 +153,7 @@ class ImageSlots:
         self._words = memoryview(self._map).cast("Q")
 
     def write(self, stamp_ns: int, data: bytes) -> bool:
-        """Publish an image; return False if it exceeds a slot.
-
-        Args:
-            stamp_ns: Time of exposure, [ns].
-            data: Its bytes; empty takes the image back.
-
-        Returns:
-            Whether it was published.
-        """
+        """Publish an image; False if it exceeds a slot; empty takes it back."""
         if len(data) > self._room:
             return False
         words, count = self._words, self._words[0] + 1

@@ -1,8 +1,7 @@
 """Estimate of a peer's monotonic clock from datagrams.
 
-Ages include the whole quickest round trip, displayed times half of it, so no set-point
-appears younger. Both are kept for seconds to follow drift; converted times neither leap
-nor run backwards. After a clock jump ages are unknown until the next round trip.
+Ages include the whole quickest round trip, displayed times half of it. Converted times
+neither leap nor run backwards. After a clock jump ages are unknown for a round trip.
 """
 
 from __future__ import annotations

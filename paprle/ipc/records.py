@@ -137,7 +137,6 @@ class TickHead(NamedTuple):
     """Scalars of a session's tick.
 
     Attributes:
-        stamp_ns: Its start.
         has_sample: The leader has sent a sample.
         sample_age_ns: Time since the newest sample arrived.
     """

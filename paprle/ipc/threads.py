@@ -8,7 +8,7 @@ import os
 def limit_threads() -> None:
     """Limit libraries that load later, here and in children, to one thread.
 
-    A value that the user has set stays.
+    A value set by the user stays.
     """
     for library in ("OPENBLAS", "OMP", "MKL", "NUMBA"):
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")

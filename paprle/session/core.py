@@ -1,6 +1,6 @@
 """The tick: from newest sample and gate status to the next set-point.
 
-It neither sleeps nor reads a clock, so live and virtual hosts share it.
+It neither sleeps nor reads a clock: live and virtual hosts share it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ class Core:
 
     Attributes:
         stuck: Detector of leaders that no longer measure.
-        modes: Counter of mode switches of axes.
         now_ns: Time of the last tick, [ns].
         n_ticks: Number of the last tick, and of its set-point.
         crossings: Counter of suggestions beyond their threshold.
@@ -329,7 +328,7 @@ class TickRows:
             self._placed[row] = objects.get(name, np.nan)
 
     def fill(self, core: Core) -> Record:
-        """Return the record of the core's last step; overwritten by the next."""
+        """Return the record of the last step; overwritten by the next."""
         record, motion, sample = self._record, core.motion, core.leaders.sample
         head = TickHead(
             k=core.n_ticks,

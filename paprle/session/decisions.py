@@ -35,8 +35,7 @@ class Decisions:
     """Finder of each tick's event, with texts for the operator.
 
     Attributes:
-        note: A hint for the operator.
-        missed: Parts of the path ahead that will not be reached; empty if none known.
+        missed: Parts of the path ahead that will not be reached, if known.
         n_resets: Number of stops that the operator cleared.
     """
 

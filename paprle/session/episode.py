@@ -39,9 +39,7 @@ class EpisodeLog:
         task: Task of the next episode alone; empty: the session's.
         begin_ns: Start of the open episode, [ns]; None without one.
         closed_ns: End of the last episode, [ns].
-        events: Events not yet recorded.
         notes: Notes not yet recorded; any thread may append.
-        noted: Notes on the open, else the last episode.
     """
 
     def __init__(self) -> None:

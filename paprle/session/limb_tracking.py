@@ -46,7 +46,6 @@ class Following:
         dq_des: Their velocity, shape (n,), [rad/s].
         at_ns: Their instant, [ns].
         state: State of the retargeting; None without a driver.
-        target: The last target; None without a driver.
         changed: New source of limbs that changed it in this tick.
         is_made: The target followed a filtered or reconstructed sample.
         apart: Distance of the leader at engaging, shape (n,), [rad]; beyond ``ALIGNED``

@@ -53,14 +53,12 @@ class Motion:
         dq_des: Their velocity, shape (n,), [rad/s].
         at_ns: Their instant, [ns].
         latched: Reason bits of the gate's latest HOLD or STOPPED.
-        has_arrived: The slow move has reached its goal.
         gate_view: State and reason bits of the gate's newest period.
-        gate_counts: The gate's cumulative counts by reason.
         gate_stamp_ns: Time of the gate's last command, [ns].
         answered_seq: Newest set-point that the gate had then.
         most_turn: Limit of a joint's turn in aligning, [rad]; inf: the operator asked.
-        start: Start and postures of aligning; None before they are known.
-        offer: Posture offered to a stuck limb, or None.
+        start: Start and postures of aligning, if known.
+        offer: Posture offered to a stuck limb, if any.
     """
 
     def __init__(
@@ -206,11 +204,7 @@ class Motion:
         return self._go_to(self._robot.home, _ARRIVED, speed)
 
     def plan_alignment(self, sample: SampleView, speed: float, bound: float) -> str:
-        """Move to the start of the leader's command; return the obstacle or empty.
-
-        Returns:
-            The obstacle, if any.
-        """
+        """Move to the leader's start; return the obstacle, or empty."""
         if self._change is not None:
             self._go_over(self._change, speed)
             return ""

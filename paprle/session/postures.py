@@ -90,8 +90,8 @@ class Wanted(NamedTuple):
         q_cmd: The command, at rest, shape (n,), [rad].
         poses: T_base_eef by limb.
         paths: Known targets by limb: times [s] and poses, shape (rows, 8).
-        bounds: Limit of a limb's joint motion, if a posture allows it, [rad].
-        is_near: The robot has aligned before: take the nearest posture.
+        bounds: Limit of a limb's joint motion, [rad].
+        is_near: Take the nearest posture, as the robot has aligned before.
     """
 
     q: Vec

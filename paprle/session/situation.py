@@ -21,8 +21,6 @@ class Situation(NamedTuple):
         entered_ns: Time of entering the state, [ns].
         is_gate_silent: The gate has been silent for too long (K2).
         stood_ns: Last standstill of this machine, [ns].
-        asked: The operator's new requests.
-        n_quits: Number of requests to quit.
     """
 
     now_ns: int

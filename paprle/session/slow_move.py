@@ -61,8 +61,8 @@ def make_slow_move(
         q_start: Start, shape (n,), [rad].
         q_goal: Goal, shape (n,), [rad].
         robot: The robot.
-        speed: Share of the velocity limits, 0 … 1.
-        tool_speed: Speed limit of end-effectors, [m/s].
+        speed: Share of the limits, 0 … 1.
+        tool_speed: Limit of end-effectors, [m/s].
         now_ns: Start time, [ns].
     """
     span = np.abs(q_goal - q_start)

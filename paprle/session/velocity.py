@@ -15,12 +15,12 @@ def compute_velocities(
 
     Args:
         q: Positions, shape (n,), [rad].
-        q_prev: Positions before, shape (n,).
+        q_prev: Positions before.
         dt: Time by limb, last of other joints, shape (m + 1,), [s]; 0: no new sample,
             inf: unknown.
-        limb_of: Index of each joint's limb in ``dt``, shape (n,).
-        dq_prev: Velocities before, shape (n,), [rad/s].
-        dq: Output, shape (n,), [rad/s].
+        limb_of: Index of each joint's limb in ``dt``.
+        dq_prev: Velocities before, [rad/s].
+        dq: Output, [rad/s].
     """
     for j in range(len(q)):
         step, time = q[j] - q_prev[j], dt[limb_of[j]]

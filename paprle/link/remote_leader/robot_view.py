@@ -71,7 +71,7 @@ class RobotView(NamedTuple):
 def pack_view(
     view: SessionView, told: Feedback | None, captured_ns: int, n_lost: int = 0
 ) -> bytes:
-    """Return the payload of a datagram; ``told`` is None before any feedback."""
+    """Return the payload of a datagram."""
     words = view.latched or ", ".join(view.reasons)
     head = _HEAD.pack(
         view.stamp_ns,

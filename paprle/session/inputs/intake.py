@@ -46,7 +46,7 @@ class Intake:
         arrived_ns: Its acceptance, or the last sign of life of a slow leader, [ns].
         jumped: The sample is no plausible motion from the last, or repeats such a one.
         is_spent: The dead-man is held by a press that does not count.
-        pause: Longest silence beyond the largest age within a press, [s]; 0: none.
+        pause: Longest silence within a press, [s]; 0: none.
         turns: Turns added to each joint, shape (k, j).
     """
 
@@ -272,16 +272,16 @@ def find_refusal(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     """Return the place among ``_REFUSALS`` of a sample and its motion (A5).
 
     Args:
-        pose: Poses by limb, shape (k, 7); NaN if absent.
-        q: Joints by limb, shape (k, j); NaN if absent.
+        pose: Poses, shape (k, 7); NaN if absent.
+        q: Joints, shape (k, j); NaN if absent.
         pose_last: Poses before.
         q_last: Joints before.
         seen: Limbs that have had a pose, shape (k,); updated.
-        dt: Time between the two, [s].
-        was_valid: The sample before was valid; else nothing is a jump.
+        dt: Time between, [s].
+        was_valid: Without it nothing is a jump.
         bounds: See ``make_free_bounds``, shape (k, j, 4).
-        turns: Turns added to each joint, shape (k, j); updated.
-        n_unwrapped: Counter of steps of a turn, shape (1,).
+        turns: Added turns, shape (k, j); updated.
+        n_unwrapped: Counter of turns, shape (1,).
     """
     found = judge_numbers(pose, q)
     if found != 0:

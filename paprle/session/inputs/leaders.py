@@ -34,11 +34,9 @@ class Leaders:
     """The newest usable samples of all leaders.
 
     Attributes:
-        names: Their names; empty for a single one.
         owners: The leader of each limb of the group, shape (k,).
         sample: The newest samples side by side; None before the first.
         usable: Leaders that may move a robot in this tick.
-        reconstruction: Motion of slow leaders; None without any.
         arrived_ns: Oldest arrival among usable leaders, [ns]; without any, the newest.
     """
 

@@ -16,7 +16,6 @@ class Drivers:
 
     Attributes:
         choice: Index of the source by limb; -1: it holds.
-        is_settled: Every limb has its wanted source.
         held: Limbs that the operator holds.
     """
 
