@@ -241,7 +241,7 @@ class _Progress:
 
 
 def main(words: list[str]) -> int:
-    """Compile the named part, or all that are missing; return the exit code."""
+    """Compile the named part, or all missing ones; return the exit code."""
     if words:
         with _no_collecting():
             PARTS[words[0]]()

@@ -153,7 +153,7 @@ class ImageSlots:
         self._words = memoryview(self._map).cast("Q")
 
     def write(self, stamp_ns: int, data: bytes) -> bool:
-        """Publish an image; False if it exceeds a slot; empty takes it back."""
+        """Publish an image, or take it back if empty; False if too large."""
         if len(data) > self._room:
             return False
         words, count = self._words, self._words[0] + 1

@@ -46,7 +46,7 @@ _I4, _I8, _U4, _U8, _F8, _BOOL = "i4", "i8", "u4", "u8", "f8", "?"
 
 
 class Stream(IntEnum):
-    """Kinds of ring records."""
+    """Ring record kinds."""
 
     EVENT = 0  # JSON object, utf-8: docs/conventions.md
     TICK = 1  # one session tick, Layout.tick

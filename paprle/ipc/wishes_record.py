@@ -91,5 +91,5 @@ def find_placed(record: Record) -> dict[str, Vec]:
 
 
 def find_held(record: Record) -> frozenset[int]:
-    """Return the indices of limbs that no leader drives."""
+    """Return the indices of held limbs."""
     return frozenset(record["held"].nonzero()[0].tolist())

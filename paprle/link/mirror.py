@@ -31,7 +31,7 @@ class Mirror:
     Attributes:
         dtype: Of its records; None: they are self-describing.
         is_up: From leader host to follower host.
-        stamps: Fields in the sender's time, [ns], 0 if absent; the first is the age.
+        stamps: Fields in the sender's time, [ns], 0 if absent; the first gives the age.
     """
 
     kind: Kind

@@ -36,7 +36,7 @@ class Order(NamedTuple):
     """The period and the release times of the stages.
 
     Attributes:
-        period_ns: Starts at multiples of it, [ns].
+        period_ns: Period, which starts at its multiples on the clock, [ns].
         begins_ns: Release time of each stage after that, [ns].
     """
 
@@ -143,7 +143,7 @@ class Stage:
         clock: Callable[[], int] = time.monotonic_ns,
         sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - it is what waits
     ) -> None:
-        """Prepare; stage 0 is the loop's, ``rate`` the lowest of waking, [Hz]."""
+        """Prepare; place 0 is the loop's; it wakes at least at ``rate``, [Hz]."""
         self._order, self._spent, self._heard = ports
         self._place, self._rate = place, rate
         self._clock, self._sleep = clock, sleep

@@ -28,7 +28,7 @@ class CaptureSender:
     def step(
         self, sample: LeaderSample | None, now_ns: int, *, is_released: bool = False
     ) -> None:
-        """Send the newest sample, or a sign of life; released: it cannot lead."""
+        """Send the newest sample, or a sign of life; a released one cannot lead."""
         self._end.ask(now_ns)
         if sample is None or not self._end.heard_ns:  # nobody has begun to listen
             return
