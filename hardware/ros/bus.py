@@ -1,7 +1,4 @@
-"""Bus of (type, topic, bytes) to other nodes, over any installed transport.
-
-Callbacks run in ``poll``, in the thread that calls it: nothing above a bus is locked.
-"""
+"""Bus of (type, topic, bytes) to other nodes; its callbacks run in ``poll`` alone."""
 
 from __future__ import annotations
 
@@ -19,21 +16,20 @@ _POLL_PERIOD = 0.002  # [s] chosen: a queue of one loses no state of 500 Hz
 
 
 class BusError(OSError):
-    """The middleware is not there, or does not do what was asked."""
+    """The middleware is missing or fails."""
 
 
 class UnknownTypeError(BusError):
-    """The middleware has no such type: its package is not built there."""
+    """The middleware has no such type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Qos:
-    """Quality of service, in ROS's words.
+    """Quality of service of ROS.
 
     Attributes:
         depth: Messages kept (keep last).
-        reliable: Lost messages are sent again; otherwise best effort.
-        latched: Late readers get the last message (transient local).
+        latched: Transient local.
     """
 
     depth: int = 10
@@ -56,24 +52,21 @@ class Publisher(ABC):
 
     @abstractmethod
     def publish(self, data: bytes) -> None:
-        """Send one message; never waits for a reader."""
+        """Send one message without waiting for a reader."""
 
     @abstractmethod
     def count_matched(self) -> int:
-        """Return how many readers there are now."""
+        """Return the number of readers."""
 
 
 class Bus(ABC):
     """A node of a ROS graph.
 
     Attributes:
-        codec: Messages of its distribution.
-        name: What carries it, for people: ``dds``, ``rclpy`` or ``rospy``.
-        has_actions: Whether actions may be sent over it.
-        source_ns: When the message whose callback runs was sent, as its middleware
-            says, by a clock of its own, [ns]; 0: not known.
-        waited_ns: How long that message has waited here since the middleware received
-            it, [ns]; 0 where that is not known.
+        name: ``dds``, ``rclpy`` or ``rospy``.
+        source_ns: Send time of the current message by its middleware's clock, [ns]; or
+            0.
+        waited_ns: Time since the middleware received that message, [ns]; 0: unknown.
     """
 
     name = ""
@@ -85,28 +78,17 @@ class Bus(ABC):
 
     @abstractmethod
     def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
-        """Return a publisher.
-
-        Args:
-            topic: Full name, for example ``/joint_states``.
-            typename: Type, for example ``sensor_msgs/msg/JointState``.
-            qos: Quality of service.
+        """Return a publisher of, for example, ``sensor_msgs/msg/JointState``.
 
         Raises:
-            UnknownTypeError: If this bus wants types to be built, and this one is not.
+            UnknownTypeError: If the type is not built on this bus.
         """
 
     def advertise_action(self, name: str, typename: str) -> Publisher:
-        """Return what sends goals of an action, each in place of the one before.
-
-        What is published are the bytes of the goal; what becomes of it is not asked.
-
-        Args:
-            name: Full name, for example ``/gripper_controller/gripper_cmd``.
-            typename: For example ``control_msgs/action/GripperCommand``.
+        """Return a publisher of an action's goals, whose results are ignored.
 
         Raises:
-            BusError: If this bus carries none.
+            BusError: If this bus carries no actions.
         """
         raise BusError(
             f"{self.name}: expected rclpy or rospy for the action {name} [{typename}]: "
@@ -119,22 +101,22 @@ class Bus(ABC):
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
     ) -> None:
-        """Have ``callback`` called in ``poll`` with the bytes of each message."""
+        """Call ``callback`` in ``poll`` with the bytes of each message."""
 
     @abstractmethod
     def poll(self) -> None:
-        """Call the callbacks of everything that has arrived; never blocks."""
+        """Call the callbacks of messages that have arrived; never blocks."""
 
     @abstractmethod
     def count_publishers(self, topic: str) -> int:
-        """Return how many publishers of others a topic has, as far as is known."""
+        """Return the number of other publishers."""
 
     @abstractmethod
     def count_subscribers(self, topic: str) -> int:
-        """Return how many subscribers of others a topic has, as far as is known."""
+        """Return the number of other subscribers."""
 
     def list_subscribers(self, topic: str) -> tuple[str, ...]:  # noqa: ARG002
-        """Return the nodes that subscribe to a topic, where they are known by name."""
+        """Return the known names of a topic's subscribers."""
         return ()
 
     def read_parameters(
@@ -143,16 +125,7 @@ class Bus(ABC):
         names: tuple[str, ...],  # noqa: ARG002
         timeout: float,  # noqa: ARG002
     ) -> Mapping[str, Any]:
-        """Return parameters of another node.
-
-        Args:
-            node: Its full name.
-            names: Of the parameters.
-            timeout: How long the answer is waited for, [s].
-
-        Returns:
-            Those that it has, by name; none where the transport has no services.
-        """
+        """Return another node's parameters; wait ``timeout`` [s] at most."""
         return {}
 
     @property
@@ -162,11 +135,11 @@ class Bus(ABC):
 
     @abstractmethod
     def list_topics(self) -> dict[str, str]:
-        """Return the topics of others and their types, as far as they are known."""
+        """Return the types of others' topics."""
 
     @abstractmethod
     def close(self) -> None:
-        """Leave the graph; may be called twice."""
+        """Leave the graph."""
 
     def wait_until(self, condition: Callable[[], bool], timeout: float) -> bool:
         """Poll until a condition holds.
@@ -188,7 +161,7 @@ class Bus(ABC):
             time.sleep(_POLL_PERIOD)
 
     def wait_matched(self, publishers: list[Publisher], timeout: float) -> bool:
-        """Wait until each publisher has a reader; returns whether it has."""
+        """Wait until each publisher has a reader; return whether it has."""
         return self.wait_until(
             lambda: all(publisher.count_matched() for publisher in publishers), timeout
         )

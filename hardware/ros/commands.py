@@ -42,11 +42,10 @@ class Topic:
     """Topic of commands for some joints.
 
     Attributes:
-        name: Full name of the topic.
         kind: Key of ``KINDS``.
-        joint_names: ROS's names of its joints, in the message's order.
-        indices: The robot's joints that they are, or that they follow.
-        scale: Position in ROS over position of that joint in the URDF, shape (m,).
+        joint_names: Names in ROS, in the message's order.
+        indices: Joints of the robot that they are or follow.
+        scale: Position in ROS over position in the URDF, shape (m,).
         offset: Added to it, in ROS's units, shape (m,).
         effort: Largest effort of a gripper's action, [N] or [N·m].
     """
@@ -61,13 +60,7 @@ class Topic:
 
 
 class Commander:
-    """Sends the commands of one topic.
-
-    Attributes:
-        topic: Where they go.
-        planner: Makes trajectories of them.
-        goals: Sends them, where they are goals of an action.
-    """
+    """Sends the commands of one topic."""
 
     def __init__(
         self, bus: Bus, topic: Topic, planner: StopPlanner, clock: Callable[[], int]
@@ -85,33 +78,28 @@ class Commander:
         self._n_same = 0
 
     def count_matched(self) -> int:
-        """Return how many take these commands."""
+        """Return the number of receivers."""
         return self._publisher.count_matched()
 
     def describe_peer(self) -> str:
-        """Return the kind of peer that should take the commands."""
+        """Return the kind of peer expected to take the commands."""
         who = "an action server" if self.goals else "a reliable subscriber"
         return f"{who} of {KINDS[self.topic.kind]} on {self.topic.name}"
 
     def describe_takers(self) -> str:
-        """Return the subscribers that take them: by name if the bus knows names."""
+        """Return the subscribers, by name if the bus knows names."""
         n, names = self.count_matched(), self._bus.list_subscribers(self.topic.name)
         whom = ", ".join(names) if len(names) >= n else f"{n} subscriber(s)"
         return f"{self.topic.name}: {whom}"
 
     def forget(self) -> None:
-        """Begin anew: what was commanded last is no past any more."""
+        """Forget the last command."""
         self.planner.forget()
 
     def send(self, q: Vec, lead: float, *, is_off: bool) -> None:
-        """Send a command.
+        """Send URDF positions, shape (m,), due ``lead`` [s] after arrival.
 
-        Args:
-            q: Positions of the topic's joints as the URDF has them, shape (m,).
-            lead: From a trajectory's arrival to the command, [s].
-            is_off: The robot is not where it was told to be. A controller that begins
-                each message where the robot is then needs time between them: what
-                stays the same is sent every so often.
+        Off its path (``is_off``), a robot gets unchanged commands less often.
         """
         if self.goals is not None:
             self.goals.send(q * self.topic.scale + self.topic.offset)
@@ -130,11 +118,7 @@ class Commander:
             self._publisher.publish(data)
 
     def find_held(self) -> Vec | None:
-        """Return where the joints hold when nothing more is sent, as the URDF has them.
-
-        Returns:
-            Shape (m,), [rad] or [m]; None where nothing was sent yet.
-        """
+        """Return the held URDF positions, shape (m,), [rad] or [m], or None."""
         if self.goals is not None:
             goal = self.goals.goal
             return (

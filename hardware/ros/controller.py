@@ -1,9 +1,6 @@
-"""Checks of a trajectory controller, before anything is sent to it.
+"""Checks of a trajectory controller before commands, by its parameters and its state.
 
-It reads its parameters, where the transport has services; and its state, on
-``<controller>/controller_state`` beside the topic of commands, which it publishes while
-it is active, with the joints that it commands. A controller refuses a message whole,
-and reports that in its own log alone, when a joint in it is another
+A controller refuses a message with a foreign joint whole, in its own log alone
 (``validate_trajectory_msg``, ros2_controllers).
 """
 
@@ -28,23 +25,12 @@ _GONE = 1e-7  # [rad] chosen: one that holds asks for the same to the last bit
 
 
 class ControllerWatch:
-    """One trajectory controller of ROS 2.
-
-    Attributes:
-        name: Its node, ``/arm_controller``; empty where the topic is no controller's.
-    """
+    """One trajectory controller of ROS 2; its node is ``name``, or empty."""
 
     def __init__(
         self, bus: Bus, topic: str, joints: tuple[str, ...], clock: Callable[[], int]
     ) -> None:
-        """Listen to it.
-
-        Args:
-            bus: Our node.
-            topic: Where its commands go.
-            joints: What ROS calls the joints that we command there.
-            clock: Time, [ns].
-        """
+        """Subscribe to the state of ``topic``'s controller; joints have ROS's names."""
         is_one = topic.endswith(_COMMANDS) and not bus.codec.is_ros1
         self.name = topic.removesuffix(_COMMANDS) if is_one else ""
         self._bus, self._joints, self._clock = bus, joints, clock
@@ -55,22 +41,22 @@ class ControllerWatch:
 
     @property
     def begins_at_desired(self) -> bool | None:
-        """Whether messages begin at its desired state; None: not known."""
+        """Whether messages begin at its desired state; None: unknown."""
         found = [self._parameters.get(name) for name in _FROM_DESIRED]
         return None if all(f is None for f in found) else any(found)
 
     def ask(self, timeout: float) -> None:
-        """Ask for its parameters, for so long, [s]; what does not answer is unknown."""
+        """Query its parameters, for ``timeout`` [s] at most."""
         if self.name:
             self._parameters = self._bus.read_parameters(self.name, _ASKED, timeout)
 
     def read(self) -> ControllerState | None:
-        """Return its newest state; None where there is none that is fresh."""
+        """Return its newest state; None if none is fresh."""
         is_old = self._clock() - self._heard_ns > _FRESH_NS
         return None if is_old else self._decode(self._data)
 
     def find_refusal(self) -> str:
-        """Return why it would refuse every message; empty if nothing is known of it."""
+        """Return the reason that it would refuse every message; empty if unknown."""
         state = self.read()
         known = tuple(self._parameters.get("joints") or (state.names if state else ()))
         foreign = [name for name in self._joints if name not in known]
@@ -96,7 +82,7 @@ class ControllerWatch:
         )
 
     def find_silence(self) -> str:
-        """Return that it could publish its state and does not; empty if it does."""
+        """Return a finding if it publishes no state; else empty."""
         has_topic = bool(self.name and self._bus.count_publishers(self.name + _STATE))
         if not has_topic or self._clock() - self._heard_ns < _FRESH_NS:
             return ""
@@ -111,18 +97,11 @@ class ControllerWatch:
         return name in self._joints
 
     def mark(self) -> None:
-        """Record its state, to compare later whether it has gone on."""
+        """Record its state for ``find_answer``."""
         self._marked = self._data
 
     def find_answer(self, name: str) -> str:
-        """Return whether it has taken messages since ``mark``, while the arm stands.
-
-        Args:
-            name: The joint that does not move, as ROS calls it.
-
-        Returns:
-            The findings; empty if there are none.
-        """
+        """Return findings on the messages since ``mark`` for a standing joint."""
         if known := self.find_refusal() or self.find_silence():
             return known
         state, before = self.read(), self._decode(self._marked)
@@ -136,7 +115,7 @@ class ControllerWatch:
         )
 
     def describe(self) -> str:
-        """Return where it begins a message, and lines for its YAML; may be empty."""
+        """Return its begin of messages and lines for its YAML."""
         begins, silence = self.begins_at_desired, self.find_silence()
         gap = self._find_gap()
         if not self.name or begins or silence:

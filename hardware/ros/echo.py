@@ -1,10 +1,6 @@
-"""Whether states are measured, or are what was commanded a moment before: an echo.
+"""Detects states that echo the commands, as fake hardware publishes them.
 
-Behind fake hardware (``GenericSystem`` of ros2_control, MoveIt's fake controllers) the
-states are the commands. A real arm that follows along is then seen by nobody: neither
-its stop nor its limits nor a contact. A measured arm lies beside the way that it was
-told, by its weight, its friction and the different lags of its joints; an echo lies on
-it, to within the curve between two commands, and hardly later.
+A measured arm deviates from the commanded path by weight, friction and lag.
 """
 
 from __future__ import annotations
@@ -26,21 +22,17 @@ _LATE = 2.0  # [periods] chosen: of states that come once a period, beyond the l
 
 
 class EchoWatch:
-    """Compares measured states with the way that was commanded.
-
-    Attributes:
-        is_over: Nothing is looked for any more.
-    """
+    """Compares measured states with the commanded path."""
 
     def __init__(
         self, is_arm: npt.NDArray[np.bool_], period: float, lead: float
     ) -> None:
-        """Look at some joints.
+        """Watch some joints.
 
         Args:
             is_arm: Joints that count, shape (n,).
             period: Of commands, [s].
-            lead: From a command to the time at which it is to be reached, [s].
+            lead: From a command to its due time, [s].
         """
         self._is_arm, self._period = is_arm, period
         self._longest = lead / period + _LATE
@@ -49,15 +41,7 @@ class EchoWatch:
         self.is_over = False
 
     def look(self, q_cmd: Vec, q_meas: Vec) -> float | None:
-        """Compare a command and a state.
-
-        Args:
-            q_cmd: Command, shape (n,), [rad].
-            q_meas: Measured, shape (n,).
-
-        Returns:
-            How late the states are, [s], once it is certain that they are an echo.
-        """
+        """Return the delay of an echo, [s], once certain; positions have shape (n,)."""
         self._way.append(q_cmd[self._is_arm])
         if self.is_over or len(self._way) < _N_KEPT:
             return None
@@ -74,7 +58,7 @@ class EchoWatch:
         return None if not is_echo or lag is None else lag * self._period
 
     def _find_lag(self, way: Vec, steps: Vec, q: Vec) -> float | None:
-        """Return how many periods behind a state is on the way; None beside it."""
+        """Return how many periods a state lags on the path; None beside it."""
         lengths = np.maximum((steps**2).sum(axis=1), 1e-30)
         share = np.clip(((q - way[:-1]) * steps).sum(axis=1) / lengths, 0.0, 1.0)
         off = np.abs(way[:-1] + share[:, None] * steps - q).max(axis=1)

@@ -1,8 +1,4 @@
-"""Texts of types that ``rosbags`` does not bring, or not for all distributions.
-
-Of control_msgs what stands on topics, goals of kinova_msgs, tf for ROS 1, and our own
-``paprle_msgs``.
-"""
+"""Texts of types that ``rosbags`` lacks: control_msgs, kinova_msgs, tf, paprle_msgs."""
 
 from __future__ import annotations
 
@@ -17,7 +13,7 @@ _JOINT_ANGLES = "".join(f"float32 joint{k}\n" for k in range(1, 8))
 
 
 def _make_goal(action: str) -> str:
-    """Return the text of what carries a goal of one of Kinova's actions."""
+    """Return the text of an action goal of Kinova's."""
     return (
         "std_msgs/Header header\nactionlib_msgs/GoalID goal_id\n"
         f"kinova_msgs/{action}Goal goal\n"

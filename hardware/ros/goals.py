@@ -1,8 +1,6 @@
-"""Goals of actions: sent when they are other ones, each in place of the one before.
+"""Goals of actions, each in place of the one before, at most ten a second.
 
-A server of actionlib's simple kind, as all of these are, ends the goal that runs when
-another one comes. Two hundred a second would let it reach none: what is sent is what is
-wanted by then, ten times a second at most, and last where the command came to rest.
+A simple server of actionlib ends the running goal when another one arrives.
 """
 
 from __future__ import annotations
@@ -42,12 +40,10 @@ _TICKS = 6800.0 / math.radians(80.0)  # spec: kinova-ros: fingers 0 … 6800 are
 
 
 class Goals:
-    """Sends the goals of one action.
+    """Sends the goals of one action, a key of ``ACTIONS``.
 
     Attributes:
-        kind: Key of ``ACTIONS``.
-        sent_ns: When the last one was sent, [ns].
-        goal: Its positions as ROS has them, shape (m,); None: there is none yet.
+        goal: Positions in ROS, shape (m,), or None.
     """
 
     def __init__(
@@ -64,18 +60,14 @@ class Goals:
         self.goal: Vec | None = None
 
     def send(self, q: Vec) -> None:
-        """Send a goal when it is another one, and not too often.
-
-        Args:
-            q: Positions as ROS has them, shape (m,), [rad] or [m].
-        """
+        """Send changed positions, shape (m,), [rad] or [m], at a limited rate."""
         is_same = self.goal is not None and np.abs(q - self.goal).max() <= _GOAL_STEP
         if not is_same and self._clock() - self.sent_ns >= _GOAL_NS:
             self.goal = q.copy()
             self.repeat()
 
     def repeat(self) -> None:
-        """Send the last goal again, where there is one."""
+        """Send the last goal again, if any."""
         if self.goal is not None:
             self.sent_ns = self._clock()
             data = encode_goal(self._codec, self.kind, self.goal, self._effort)
@@ -87,15 +79,7 @@ class _HasGoals(Protocol):
 
 
 def repeat_fingers(commanders: Iterable[_HasGoals], now_ns: int) -> None:
-    """Send the fingers' goal again once the arm has reached its own.
-
-    Kinova's driver has one queue for arm and fingers: a goal of the arm ends what the
-    fingers do (AdaptiX, requirements X20).
-
-    Args:
-        commanders: Of one robot.
-        now_ns: The time, [ns].
-    """
+    """Send the fingers' goal again after the arm's, which ended it (AdaptiX, X20)."""
     goals = [one.goals for one in commanders if one.goals is not None]
     arms = [one.sent_ns for one in goals if one.kind == "kinova_joints"]
     arm_ns = max(arms, default=0)
@@ -106,14 +90,7 @@ def repeat_fingers(commanders: Iterable[_HasGoals], now_ns: int) -> None:
 
 
 def encode_goal(codec: Codec, kind: str, q: Vec, effort: float = 0.0) -> bytes:
-    """Return the bytes of a goal, which is all that it holds.
-
-    Args:
-        codec: Messages of the distribution.
-        kind: Key of ``ACTIONS``.
-        q: Positions, shape (m,), [rad] or [m].
-        effort: Of a gripper, [N] or [N·m].
-    """
+    """Return the bytes of a goal at positions q, shape (m,), [rad] or [m]."""
     if kind == "gripper_action":
         return encode_gripper(codec, float(q[0]), effort)
     if kind == "kinova_joints":
@@ -127,7 +104,7 @@ def encode_goal(codec: Codec, kind: str, q: Vec, effort: float = 0.0) -> bytes:
 
 
 def read_goal(kind: str, message: Any, n: int) -> Vec:
-    """Return the first ``n`` positions of a goal that was decoded, [rad] or [m].
+    """Return the first ``n`` positions of a decoded goal, [rad] or [m].
 
     Raises:
         MessageError: If they are not finite.

@@ -30,14 +30,11 @@ _DEPTHS = {"16UC1": 2, "mono16": 2, "32FC1": 4}
 
 
 class RosImage(NamedTuple):
-    """One image.
+    """One image, rows from the top without padding, or a file; depth in millimetres.
 
     Attributes:
-        stamp_ns: What its header says, by the sender's clock, [ns]; 0: nothing.
-        width: In pixels; 0 where only a decoder knows.
-        height: The same.
-        form: Of its bytes; depth in millimetres.
-        data: The bytes, rows from the top without padding, or a file.
+        stamp_ns: Header stamp by the sender's clock, [ns]; 0: none.
+        width: In pixels; 0: unknown, like ``height``.
     """
 
     stamp_ns: int
@@ -48,10 +45,10 @@ class RosImage(NamedTuple):
 
 
 def decode_image(codec: Codec, data: bytes) -> RosImage:
-    """Return what an Image holds.
+    """Return the image of an Image message.
 
     Raises:
-        MessageError: If it is broken, or of an encoding that nobody here knows.
+        MessageError: If it is broken or has an unknown encoding.
     """
     message = codec.decode(data, IMAGE)
     form, rows = _read_rows(message)
@@ -61,10 +58,10 @@ def decode_image(codec: Codec, data: bytes) -> RosImage:
 
 
 def decode_compressed(codec: Codec, data: bytes) -> RosImage:
-    """Return what a CompressedImage holds: the JPEG or PNG as it is.
+    """Return the JPEG or PNG of a CompressedImage.
 
     Raises:
-        MessageError: If it is neither of them.
+        MessageError: If it is neither.
     """
     message = codec.decode(data, COMPRESSED_IMAGE)
     coded = bytes(message.data)
@@ -85,7 +82,6 @@ def _find_stamp(message: Any) -> int:
 
 
 def _read_rows(message: Any) -> tuple[Form, bytes]:
-    """Return the encoding, and the rows without padding."""
     encoding = str(message.encoding)
     if encoding in _COLOURS:
         n, order = _COLOURS[encoding]
@@ -108,7 +104,7 @@ def _read_rows(message: Any) -> tuple[Form, bytes]:
 
 
 def _take_pixels(message: Any, dtype: np.dtype[Any]) -> npt.NDArray[Any]:
-    """Return the pixels, shape (height, width, …); a row may be padded."""
+    """Return the pixels, shape (height, width, …), without the padding of rows."""
     height, width, step = int(message.height), int(message.width), int(message.step)
     data = np.ascontiguousarray(message.data, dtype=np.uint8)
     row = width * dtype.itemsize

@@ -1,8 +1,4 @@
-"""Looks at a robot in the graph without saying anything there: what ``doctor`` tells.
-
-It publishes nowhere, so that a session which drives the robot meanwhile is not stopped
-by a second publisher of commands.
-"""
+"""Passive inspection of a robot in the graph, for ``doctor``; publishes nothing."""
 
 from __future__ import annotations
 
@@ -26,17 +22,7 @@ Finding = tuple[bool, str]
 def inspect(
     bus: Bus, spec: RobotSpec, clock: Callable[[], int], timeout: float
 ) -> Iterator[Finding]:
-    """Look at a robot's states and at who takes its commands.
-
-    Args:
-        bus: Our node.
-        spec: The robot.
-        clock: Time, [ns].
-        timeout: How long it is looked for, [s].
-
-    Yields:
-        Whether something is well, and what it is, with the remedy.
-    """
+    """Yield findings on a robot's states and receivers within ``timeout``, [s]."""
     watches = [
         ControllerWatch(bus, t.name, t.joint_names, clock) for t in spec.commands
     ]
@@ -65,14 +51,14 @@ def inspect(
 
 
 class _Ears:
-    """States as they come, and how old each was."""
+    """Received states and their ages."""
 
     def __init__(self, bus: Bus, states: JointStates, clock: Callable[[], int]) -> None:
         self._bus, self._states, self._clock = bus, states, clock
         self.begin()
 
     def begin(self) -> None:
-        """Count anew."""
+        """Reset the counts."""
         self._begin_ns, self._n_before = self._clock(), self._states.n_heard.copy()
         self._came_ns: list[int] = []
         self._ages_ns: list[int] = []

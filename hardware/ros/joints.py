@@ -1,4 +1,4 @@
-"""Joint messages as numbers and names: nothing above this file sees a message."""
+"""Joint messages as numbers and names."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Joints:
-    """A ``sensor_msgs/JointState``.
+    """A ``sensor_msgs/JointState``; missing velocities and efforts are NaN.
 
     Attributes:
-        names: Joint names.
         q: Positions, shape (n,), [rad] or [m].
-        dq: Velocities, shape (n,); NaN where the message has none.
-        tau: Efforts, shape (n,); NaN where the message has none.
-        stamp_ns: Its header stamp, in the sender's time, [ns]; 0: none.
+        dq: Velocities, shape (n,).
+        tau: Efforts, shape (n,).
+        stamp_ns: Header stamp in the sender's time, [ns]; 0: none.
     """
 
     names: tuple[str, ...]
@@ -49,11 +48,10 @@ class Trajectory:
     """A ``trajectory_msgs/JointTrajectory``.
 
     Attributes:
-        names: Joint names.
         times: Of the points from the start, shape (k,), [s], increasing.
         q: Positions, shape (k, n), [rad] or [m].
-        dq: Velocities, shape (k, n); None when the message has none.
-        stamp_ns: When it starts, in the reader's time, [ns]; 0: on arrival.
+        dq: Velocities, shape (k, n), or None.
+        stamp_ns: Start in the reader's time, [ns]; 0: on arrival.
     """
 
     names: tuple[str, ...]
@@ -69,7 +67,7 @@ class ControllerState:
 
     Attributes:
         names: Its joints.
-        q: What it asks for (``reference``), shape (n,), [rad] or [m].
+        q: Its ``reference``, shape (n,), [rad] or [m].
     """
 
     names: tuple[str, ...]
@@ -88,14 +86,14 @@ class Pose:
 
 @dataclass(frozen=True, slots=True)
 class Joy:
-    """A ``sensor_msgs/Joy``: axes −1 … 1, shape (a,), and which buttons are down."""
+    """A ``sensor_msgs/Joy``: axes −1 … 1, shape (a,), and pressed buttons."""
 
     axes: Vec
     buttons: tuple[bool, ...]
 
 
 def encode_joints(codec: Codec, joints: Joints) -> bytes:
-    """Return a JointState; velocities and efforts that are all NaN are left out."""
+    """Return a JointState without NaN velocities and efforts."""
     message = codec.make(
         JOINT_STATE,
         header=codec.make_header(joints.stamp_ns),
@@ -109,9 +107,6 @@ def encode_joints(codec: Codec, joints: Joints) -> bytes:
 
 def decode_joints(codec: Codec, data: bytes) -> Joints:
     """Return the joints of a JointState.
-
-    Velocities and efforts may be shorter than the names, as some drivers have it for
-    joints that do not measure them; those are NaN.
 
     Raises:
         MessageError: If it is none, or has not one position a name.
@@ -176,7 +171,7 @@ def decode_controller(codec: Codec, data: bytes) -> ControllerState:
 
 
 def encode_floats(codec: Codec, values: Vec) -> bytes:
-    """Return a Float64MultiArray without dimensions, as ros2_control takes it."""
+    """Return a Float64MultiArray without dimensions."""
     return codec.encode(codec.make(FLOATS, data=_pack(values)), FLOATS)
 
 
@@ -186,17 +181,13 @@ def decode_floats(codec: Codec, data: bytes) -> Vec:
 
 
 def encode_gripper(codec: Codec, position: float, max_effort: float = 0.0) -> bytes:
-    """Return a GripperCommand, which is all that a goal of its action holds.
-
-    Position controllers do not look at the effort; of others, some take 0 for as much
-    as they have, and some for none.
-    """
+    """Return a GripperCommand; position controllers ignore the effort."""
     message = codec.make(GRIPPER_COMMAND, position=position, max_effort=max_effort)
     return codec.encode(message, GRIPPER_COMMAND)
 
 
 def decode_gripper(codec: Codec, data: bytes) -> tuple[float, float]:
-    """Return position and largest effort of a GripperCommand."""
+    """Return position and effort of a GripperCommand."""
     message = codec.decode(data, GRIPPER_COMMAND)
     return float(message.position), float(message.max_effort)
 
@@ -238,7 +229,7 @@ def encode_pose(codec: Codec, pose: Pose) -> bytes:
 
 
 def decode_pose(codec: Codec, data: bytes) -> Pose:
-    """Return the pose of a PoseStamped, as it is sent."""
+    """Return the pose of a PoseStamped."""
     message = codec.decode(data, POSE_STAMPED)
     p, r = message.pose.position, message.pose.orientation
     return Pose(
@@ -268,7 +259,7 @@ def decode_joy(codec: Codec, data: bytes) -> Joy:
 
 
 def _pack(values: Vec) -> Vec:
-    """Return float64 without gaps, the only thing the codec can write."""
+    """Return contiguous float64 for the codec."""
     return np.ascontiguousarray(values, dtype=np.float64)
 
 

@@ -1,9 +1,4 @@
-"""One set of ROS messages for all transports, without a ROS installation.
-
-``rosbags`` brings the standard types of each distribution and the codecs of both ROS
-generations; further types come from message text. Where ROS 1 and ROS 2 differ
-(``Header.seq``, the encapsulation before CDR) the difference ends here.
-"""
+"""ROS messages of all distributions by ``rosbags``, without a ROS installation."""
 
 from __future__ import annotations
 
@@ -50,17 +45,11 @@ BYTES = "std_msgs/msg/UInt8MultiArray"
 
 
 class MessageError(ValueError):
-    """Bytes are no message of their type, or there is no such type."""
+    """Bytes are no message of their type, or the type is unknown."""
 
 
 class Codec:
-    """The messages of one ROS distribution.
-
-    Attributes:
-        distro: Its name.
-        is_ros1: Bytes are those of ROS 1, not CDR.
-        store: Its types.
-    """
+    """The messages of one ROS distribution."""
 
     def __init__(self, distro: str) -> None:
         if distro not in _STORES:
@@ -79,10 +68,10 @@ class Codec:
         self.store.register(get_types_from_msg(text, typename))
 
     def make(self, typename: str, **fields: Any) -> Any:
-        """Return a message; what is not given is zero or empty, as ROS has it.
+        """Return a message; missing fields are zero or empty.
 
         Raises:
-            MessageError: If there is no such type, or it has no such field.
+            MessageError: If the type or a field is unknown.
         """
         defaults = self._zeros.get(typename)
         if defaults is None:
@@ -99,15 +88,13 @@ class Codec:
         return self.store.types[typename](**values)
 
     def encode(self, message: Any, typename: str) -> bytes:
-        """Return the bytes of a message, as they go over the wire."""
+        """Return the serialised bytes of a message."""
         if self.is_ros1:
             return bytes(self.store.serialize_ros1(message, typename))
         return bytes(self.store.serialize_cdr(message, typename, little_endian=True))
 
     def decode(self, data: bytes, typename: str) -> Any:
-        """Return the message in bytes; surplus bytes behind it are no mistake.
-
-        A writer on Fast DDS may append them.
+        """Return the message; surplus bytes, which Fast DDS may append, are ignored.
 
         Raises:
             MessageError: If the bytes are not such a message.
@@ -131,18 +118,18 @@ class Codec:
         return message
 
     def hash_type(self, typename: str) -> str:
-        """Return what ROS compares types by: md5 in ROS 1, ``RIHS01_…`` in ROS 2."""
+        """Return the hash of a type: md5 in ROS 1, ``RIHS01_…`` in ROS 2."""
         if self.is_ros1:
             return str(self.store.generate_msgdef(typename, ros_version=1)[1])
         return str(self.store.hash_rihs01(typename))
 
     def describe(self, typename: str) -> str:
-        """Return the definition of a type with all that it is made of."""
+        """Return the definition of a type and of its fields' types."""
         version = 1 if self.is_ros1 else 2
         return str(self.store.generate_msgdef(typename, ros_version=version)[0])
 
     def make_header(self, stamp_ns: int = 0, frame_id: str = "") -> Any:
-        """Return a ``std_msgs/Header``; stamp zero means: now, in the reader's time."""
+        """Return a ``std_msgs/Header``; stamp zero is the reader's time of arrival."""
         stamp = self.make(
             "builtin_interfaces/msg/Time",
             sec=stamp_ns // 10**9,
@@ -151,7 +138,7 @@ class Codec:
         return self.make("std_msgs/msg/Header", stamp=stamp, frame_id=frame_id)
 
     def _find_zeros(self, typename: str) -> dict[str, Callable[[], Any]]:
-        """Return what makes the zero of each field."""
+        """Return the factory of each field's zero."""
         if typename not in self.store.fielddefs:
             raise MessageError(
                 f"ros type: expected one that {self.distro} or control_msgs has, got "
@@ -180,5 +167,5 @@ _DTYPES = {"char": "uint8", "byte": "uint8"}
 
 @lru_cache(maxsize=len(_STORES))
 def load_codec(distro: str) -> Codec:
-    """Return the codec of a distribution, made once a process."""
+    """Return the codec of a distribution, cached."""
     return Codec(distro)

@@ -1,7 +1,6 @@
-"""Whether the arm answers at all: a refused message looks like an arm that stands.
+"""Detects an arm that ignores its commands.
 
-Nothing of ROS's topics tells the sender that a controller refuses what it is sent. What
-tells is the arm: after so many periods of commands that lead away it has not moved.
+A controller does not report on any topic that it refuses messages.
 """
 
 from __future__ import annotations
@@ -17,36 +16,25 @@ _N_PERIODS = 50  # chosen: 0.25 s at 200 Hz, several lags of any arm
 
 
 class AnswerWatch:
-    """Compares what an arm was told with what it does.
-
-    Attributes:
-        n: For how many periods it has not answered.
-    """
+    """Compares commands with the arm's motion."""
 
     def __init__(self, is_arm: npt.NDArray[np.bool_]) -> None:
-        """Look at some joints.
-
-        Args:
-            is_arm: Joints whose answer counts, shape (n,).
-        """
+        """Watch the joints of a mask, shape (n,)."""
         self._is_arm = is_arm
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew."""
+        """Reset the comparison."""
         self._q_cmd: Vec | None = None
         self._q_meas = np.zeros(0)
         self.n = 0
 
     def look(self, q_cmd: Vec, q_meas: Vec) -> int | None:
-        """Compare a command with where the arm is.
+        """Return the joint that ignores its commands, once certain.
 
         Args:
             q_cmd: Command, shape (n,), [rad].
             q_meas: Measured, shape (n,).
-
-        Returns:
-            The joint that was told to go and has not, once that is certain.
         """
         begin = self._q_cmd
         if begin is None:

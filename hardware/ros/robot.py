@@ -1,4 +1,4 @@
-"""A robot behind a ROS graph, as numbers and joint names: states in, commands out."""
+"""A robot behind a ROS graph: states in, commands out."""
 
 from __future__ import annotations
 
@@ -44,27 +44,24 @@ _LONGEST_LEAD = 0.5  # [s] chosen: what a command may be ahead, E, at a slow joi
 
 @dataclass(frozen=True, kw_only=True)
 class RobotSpec:
-    """The robot's joints, what ROS calls them, and its topics.
+    """The robot's joints and topics; arrays have shape (n,), in the URDF's positions.
 
     Attributes:
-        joint_names: What ROS calls the robot's joints, in vector order.
-        scale: Position in ROS over position in the URDF, shape (n,).
-        q_min: Lower position limits, shape (n,), [rad] or [m], of the URDF.
-        q_max: Upper position limits, shape (n,).
-        dq_max: Velocity limits V, shape (n,).
-        ddq_max: Acceleration limits A, shape (n,).
-        is_arm: Joints whose lag counts, shape (n,); a hand may press on something.
-        can_turn: Joints whose states are angles in [rad], shape (n,).
-        states: Topics of JointState.
-        n_state_publishers: How many publishers each of them has.
-        commands: Topics of commands, each joint in one of them.
+        joint_names: Names in ROS, in vector order.
+        scale: Position in ROS over position in the URDF.
+        q_min: Lower position limits, [rad] or [m].
+        q_max: Upper position limits.
+        dq_max: Velocity limits V.
+        ddq_max: Acceleration limits A.
+        is_arm: Joints whose lag counts.
+        can_turn: Joints whose states are angles in [rad].
         running: Topic of Bool that is false while the robot is stopped; may be empty.
         speed: Topic of Float64, the robot's own speed scaling, [%]; may be empty.
         period: Of commands, [s].
-        state_period: Of states, where they come less often, [s].
+        state_period: Of states, if longer, [s].
         lead: From a trajectory's arrival to its first point, [s].
         lag: Expected from command to measurement, [s].
-        is_simulated: Its states are known to be what was commanded.
+        is_simulated: States echo the commands.
     """
 
     joint_names: tuple[str, ...]
@@ -87,17 +84,13 @@ class RobotSpec:
     is_simulated: bool = False
 
     def make_states(self, codec: Codec) -> JointStates:
-        """Return the states of these joints, of which nothing is known yet."""
+        """Return empty states of these joints."""
         turns = Turns(self.can_turn, self.q_min, self.q_max)
         return JointStates(codec, self.joint_names, self.scale, self.dq_max, turns)
 
 
 class RosRobot:
-    """States and commands of a robot over any bus.
-
-    Attributes:
-        states: What it says of its joints.
-    """
+    """States and commands of a robot over any bus."""
 
     def __init__(self, bus: Bus, spec: RobotSpec, clock: Callable[[], int]) -> None:
         self._bus, self._spec, self._clock = bus, spec, clock
@@ -134,13 +127,10 @@ class RosRobot:
         self._sent_ns = 0
 
     def connect(self, timeout: float) -> None:
-        """Wait for the robot and look whether it is the one expected.
-
-        Args:
-            timeout: For how long, [s]; and for how long for others to go.
+        """Wait for the robot, ``timeout`` [s] at most, and verify it.
 
         Raises:
-            BusError: With everything that is missing, wrong or too many.
+            BusError: With all findings.
         """
         self._bus.wait_until(self._is_there, timeout)
         problems = self._find_missing()
@@ -164,11 +154,11 @@ class RosRobot:
 
     @property
     def notes(self) -> list[str]:
-        """Findings on its controllers, a line or more each."""
+        """Findings on its controllers."""
         return list(filter(None, (watch.describe() for watch in self._controllers)))
 
     def take_warnings(self) -> list[str]:
-        """Return what was noticed since the last call."""
+        """Return the warnings since the last call."""
         found, self._warnings = self._warnings, []
         turns, names = self.states.turns, self._spec.joint_names
         is_wrapped = (turns.n != 0) | (turns.n_crossings > 0)
@@ -183,7 +173,7 @@ class RosRobot:
         return found
 
     def poll(self) -> None:
-        """Take what has arrived; never blocks."""
+        """Process received messages; never blocks."""
         self._bus.poll()
         now_ns = self._clock()
         # who made the states jump is asked at once: it may be a second robot's
@@ -195,7 +185,7 @@ class RosRobot:
 
     @property
     def stop_reason(self) -> str:
-        """Reason that the robot must not be driven now; empty if it may."""
+        """Reason against driving the robot; empty if none."""
         if not self._is_running:
             return (
                 f"robot not running ({self._spec.running}); release its stop and start "
@@ -204,14 +194,9 @@ class RosRobot:
         return self._deserted or self._intruder or self.states.jump
 
     def send(self, q: Vec) -> None:
-        """Send a command to all topics.
+        """Send positions, shape (n,), [rad] or [m].
 
-        A robot that stopped by itself, or whose controller was gone, is sent nothing
-        until the command is where it stands, which arming anew brings about: no command
-        waits for its return.
-
-        Args:
-            q: Positions, shape (n,), [rad] or [m].
+        After a stop nothing is sent until they are where the robot stands.
         """
         if self._is_held:
             off = np.abs(q - self.states.q)[self._spec.is_arm]
@@ -239,11 +224,7 @@ class RosRobot:
         self._look_for_echo(q)
 
     def find_held(self) -> Vec | None:
-        """Return where the robot holds by itself, shape (n,), [rad] or [m].
-
-        Returns:
-            None while commands come, and before the first.
-        """
+        """Return the positions held after the last command, shape (n,), or None."""
         if self._clock() - self._sent_ns <= _GAP * self._spec.period * 1e9:
             return None
         held = self._told.copy()
@@ -254,7 +235,7 @@ class RosRobot:
         return held if np.isfinite(held).all() else None
 
     def _ask_controllers(self, timeout: float) -> list[str]:
-        """Query the controllers' parameters; return what they would refuse."""
+        """Query the controllers' parameters; return the findings."""
         for commander, watch in zip(self._commanders, self._controllers, strict=True):
             watch.ask(min(timeout, _SETTLING))
             if watch.begins_at_desired is not None:
@@ -263,7 +244,6 @@ class RosRobot:
         return list(filter(None, found))
 
     def _look_for_echo(self, q: Vec) -> None:
-        """Warn of states that are the commands again instead of measurements."""
         if self._spec.is_simulated or self._echo.is_over:
             return
         late = self._echo.look(q, self.states.q)
@@ -277,7 +257,6 @@ class RosRobot:
             )
 
     def _look_for_answer(self, q: Vec) -> None:
-        """Warn of a robot that stands because its commands are not taken."""
         i = self._answers.look(q, self.states.q)
         if self._answers.n == 0:
             self._is_answered = True
@@ -349,7 +328,6 @@ class RosRobot:
             self.states.n_refused += 1
 
     def _take_speed(self, data: bytes) -> None:
-        """Warn of a change of the robot's own speed slider."""
         try:
             speed = decode_float(self._bus.codec, data)
         except MessageError:
@@ -366,7 +344,7 @@ class RosRobot:
         return matched and is_heard and self._is_running is not None
 
     def _find_missing(self) -> list[str]:
-        """Return the missing states, topics and subscribers, and those that exist."""
+        """Return the missing states, topics and subscribers."""
         spec, problems = self._spec, []
         heard = zip(spec.joint_names, self.states.n_heard, strict=True)
         if unheard := [name for name, n in heard if not n]:
@@ -386,7 +364,7 @@ class RosRobot:
         return problems
 
     def _find_slow(self) -> list[str]:
-        """Refuse states that come too seldom to be fresh, at the rate they should."""
+        """Return states whose rate is too low."""
         period = max(self._spec.period, self._spec.state_period)
         longest = self._longest_age / _FIT
         rate = 0.0
@@ -404,7 +382,7 @@ class RosRobot:
         ]
 
     def _find_implausible(self) -> list[str]:
-        """Return positions that no joint of this robot can have, such as degrees."""
+        """Return positions beyond any joint's range, such as degrees."""
         spec = self._spec
         low, high = spec.q_min - _PLAUSIBLE, spec.q_max + _PLAUSIBLE
         is_good = (low <= self.states.q) & (self.states.q <= high)
@@ -420,7 +398,7 @@ class RosRobot:
         return [f"expected positions within the limits of the URDF, got {shown}{hint}"]
 
     def _find_intruder(self) -> str:
-        """Return publishers beside the one that is allowed (T2); empty if none."""
+        """Return surplus publishers (T2); empty if none."""
         spec, bus = self._spec, self._bus
         for topic in spec.commands:
             if n := bus.count_publishers(topic.name):
@@ -433,7 +411,6 @@ class RosRobot:
         return ""
 
     def _find_deserted(self) -> str:
-        """Return which required peer has gone; empty if none has."""
         for commander in self._commanders:
             if not commander.count_matched():
                 return f"nobody takes {commander.topic.name}; start that controller"

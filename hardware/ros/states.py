@@ -1,12 +1,7 @@
 """States of a robot's joints, by name and with their age.
 
-The age of a message counts from its arrival, plus the largest of three: its wait here
-since the middleware received it, and its lateness behind the quickest one by the
-middleware's own stamp, and by its header's: arrival − stamp, beyond the least of it. So
-the sender's clock need not be ours; how late the quickest one was is unknown. That
-least may rise slowly, as clocks drift. A stamp that goes back is another clock, and
-begins anew; one of simulated time, or none, is not used, and neither is the header of a
-driver that stamps what it repeats: hence the middleware's.
+Age counts from arrival, plus the wait in the middleware or the delay of the stamp
+behind the quickest message's, whichever is larger.
 """
 
 from __future__ import annotations
@@ -32,11 +27,7 @@ Ints = npt.NDArray[np.int64]
 
 
 class _Stamps:
-    """One kind of stamp of each joint's messages, and the quickest of them.
-
-    Attributes:
-        last_ns: Stamp of each joint's last message, shape (n,), [ns].
-    """
+    """One kind of stamp of each joint's messages, [ns], and the quickest of them."""
 
     def __init__(self, n: int) -> None:
         self.last_ns, self._least_ns = np.zeros((2, n), dtype=np.int64)
@@ -44,17 +35,7 @@ class _Stamps:
     def find_delay(
         self, ours: list[int], stamp_ns: int, now_ns: int, since_ns: Ints
     ) -> Ints:
-        """Return by how much a message is later than the quickest one.
-
-        Args:
-            ours: Its joints, m of them.
-            stamp_ns: Its stamp, [ns].
-            now_ns: When it arrived, [ns].
-            since_ns: How long before that the last one did, shape (m,), [ns].
-
-        Returns:
-            Shape (m,), [ns]; zero for stamps that say nothing.
-        """
+        """Return the delay behind the quickest message, shape (m,), [ns]."""
         before_ns, self.last_ns[ours] = self.last_ns[ours], stamp_ns
         if stamp_ns < _SIMULATED_NS:
             return np.zeros(len(ours), dtype=np.int64)
@@ -67,18 +48,14 @@ class _Stamps:
 
 
 class JointStates:
-    """The joints of a robot, from any number of topics.
+    """The joints of a robot, from any number of topics; arrays have shape (n,).
 
     Attributes:
-        q: Positions, shape (n,), [rad] or [m]; NaN before they are known. Of a driver
-            that publishes angles within one turn the whole turns are added.
-        dq: Velocities, shape (n,); differences where none but 0 were ever told.
-        tau: Efforts, shape (n,); NaN where there are none.
-        stamps_ns: When each joint was measured, as far as is known, shape (n,), [ns].
-        n_heard: Messages that told of each joint, shape (n,).
-        n_refused: Messages that could not be used.
+        q: Positions with whole turns, [rad] or [m]; NaN: unknown.
+        dq: Velocities; differences if only 0 was ever sent.
+        tau: Efforts; NaN if missing.
+        stamps_ns: Time of measurement, as far as known, [ns].
         jump: A change that no motion explains, until a second without one; or empty.
-        turns: The whole turns of each joint.
     """
 
     def __init__(
@@ -89,15 +66,6 @@ class JointStates:
         dq_max: Vec,
         turns: Turns,
     ) -> None:
-        """Know nothing yet.
-
-        Args:
-            codec: Messages of the robot's distribution.
-            names: What ROS calls the joints, in vector order.
-            scale: Position in ROS over position in the URDF, shape (n,).
-            dq_max: Velocity limits V, shape (n,), [rad/s] or [m/s].
-            turns: Counts the whole turns of these joints.
-        """
         self._codec, self._names = codec, names
         self._scale, self._dq_max = scale, dq_max
         self.turns = turns
@@ -114,7 +82,7 @@ class JointStates:
     def make_callback(
         self, bus: Bus, clock: Callable[[], int]
     ) -> Callable[[bytes], None]:
-        """Return what takes the bytes of a JointState, by a clock in [ns]."""
+        """Return a callback for JointState; the clock is in [ns]."""
         return lambda data: self.take(
             data, clock(), source_ns=bus.source_ns, waited_ns=bus.waited_ns
         )
@@ -127,8 +95,8 @@ class JointStates:
         Args:
             data: The message.
             now_ns: Time, [ns].
-            source_ns: When its middleware says that it was sent, [ns]; 0: unknown.
-            waited_ns: How long it has been here, [ns].
+            source_ns: Send time by its middleware, [ns]; 0: unknown.
+            waited_ns: Wait since its arrival, [ns].
         """
         try:
             joints = decode_joints(self._codec, data)
@@ -162,19 +130,13 @@ class JointStates:
         self.n_heard[ours] += 1
 
     def agree_on_turns(self, names: tuple[str, ...], asked: Vec) -> None:
-        """Count whole turns as a controller does, by what it asks for.
-
-        Args:
-            names: Its joints, as ROS calls them.
-            asked: Positions that it asks for, in ROS's units, in their order.
-        """
+        """Count whole turns by a controller's reference, in ROS's units."""
         ours, theirs = self._find_order(names)
         before = self.turns.n[ours]
         self.turns.agree(ours, asked[theirs] / self._scale[ours])
         self.q[ours] += TURN * (self.turns.n[ours] - before)
 
     def _find_order(self, names: tuple[str, ...]) -> tuple[list[int], list[int]]:
-        """Return where the joints of a message stand with us, and in the message."""
         if names not in self._orders:
             if len(self._orders) > len(self._names) * 8:
                 self._orders.clear()  # a sender that makes up names fills no memory
@@ -186,7 +148,7 @@ class JointStates:
     def _estimate_speed(
         self, ours: list[int], q: Vec, header_ns: int, now_ns: int
     ) -> Vec:
-        """Return differences over the sender's time, or that of arrival without one."""
+        """Return differences over the sender's time, or the arrival's."""
         has_stamps = (self._headers.last_ns[ours] > 0) & (header_ns > 0)
         by_header = header_ns - self._headers.last_ns[ours]
         by_arrival = now_ns - self._arrived_ns[ours]
@@ -210,7 +172,6 @@ class JointStates:
     def _look_for_jump(
         self, ours: list[int], q: Vec, allowed: Vec, now_ns: int
     ) -> None:
-        """Note a change that no motion explains: other joints under the same names."""
         steps = np.abs(q - self.q[ours])
         if self.jump and now_ns - self._jumped_ns > _STEADY_NS:
             self.jump = ""

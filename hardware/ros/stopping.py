@@ -1,27 +1,8 @@
-"""Every trajectory carries its own stop.
+"""Trajectories that end in the gate's brake, so that a controller stops by itself.
 
-What follows the next point is the brake that the gate has verified: each joint slows
-down at its A from the last difference of commands. A controller that hears nothing more
-therefore brakes by itself, on that path and on time, whoever was killed.
-
-The gate's brake in command time is c + Σ (v − i A h) h, i = 1 … n. These positions lie
-on one parabola, c + w t − A t²/2 with w = v − A h/2, at t = i h, which ends where w is
-used up. A cubic through positions and velocities is exact on it, so a point is needed
-only where some joint comes to rest.
-
-A command that comes late, by three periods, finds the robot beside its path: it went on
-along the brake. What follows begins where the robot is and comes back to the commands
-as a critically damped spring does, x¨ = −2 ω x˙ − ω² x with ω = 2 A / V. After a whole
-brake from V, when x = V²/2A and x˙ = −V, that is x = x₀ exp(−ω t), and nowhere harder
-than 2 A. After a stall, commands begin anew at rest: where the brake has ended, or at
-another place that no joint could have reached from the last one.
-
-A joint_trajectory_controller as ROS 2 brings it begins each message at the *measured*
-state, which lags: two hundred times a second the arm would be called back to where it
-is. So each message begins with the point at time zero that the one before has reached
-by then. Such a controller uses the state it measures before the first point alone, and
-from a point at zero on there is no before (``Trajectory::sample``, ros2_controllers).
-Whoever begins at the desired state finds itself there.
+The brake is c + w t − A t²/2 with w = v − A h/2, on which a cubic is exact. Late
+commands
+return to the path by a critically damped spring, ω = 2 A / V, nowhere harder than 2 A.
 """
 
 from __future__ import annotations
@@ -43,12 +24,12 @@ _SETTLED = 4.0  # [1/ω] chosen: after that 2 % of an offset are left
 
 @dataclass(frozen=True, slots=True)
 class StopPlan:
-    """Points of a trajectory.
+    """Points of a trajectory; the last velocities are zero.
 
     Attributes:
         times: From its arrival, shape (k,), [s].
         q: Positions, shape (k, n), [rad] or [m].
-        dq: Velocities, shape (k, n); the last ones are zero.
+        dq: Velocities, shape (k, n).
     """
 
     times: Vec
@@ -56,11 +37,7 @@ class StopPlan:
     dq: Vec
 
     def at(self, t: float) -> tuple[Vec, Vec]:
-        """Return positions and velocities at a time, as a controller's cubic has them.
-
-        Args:
-            t: From its arrival, [s]; before the first point it is that one.
-        """
+        """Return the cubic's positions and velocities ``t`` [s] after arrival."""
         times = self.times
         i = int(np.searchsorted(times, t, side="right")) - 1
         if i < 0 or i >= len(times) - 1:
@@ -76,26 +53,18 @@ class StopPlan:
 
 
 class StopPlanner:
-    """Adds to each command where it comes from and the brake that follows it.
+    """Adds to each command its begin and the brake that follows it.
+
+    Limits have shape (n,): V in [rad/s] or [m/s], A in [rad/s²] or [m/s²]; h is in [s].
 
     Attributes:
-        tells_begin: Messages begin with a point at time zero; not needed where the
-            controller is known to begin at its desired state, which takes up what
-            messages are early or late.
+        tells_begin: Messages begin with a point at time zero, as controllers of ROS 2
+            begin at the measured state (``Trajectory::sample``, ros2_controllers).
     """
 
     def __init__(
         self, q_min: Vec, q_max: Vec, dq_max: Vec, ddq_max: Vec, period: float
     ) -> None:
-        """Take the joints' limits.
-
-        Args:
-            q_min: Lower position limits, shape (n,), [rad] or [m].
-            q_max: Upper position limits, shape (n,).
-            dq_max: Velocity limits V, shape (n,), [rad/s] or [m/s].
-            ddq_max: Acceleration limits A, shape (n,), [rad/s²] or [m/s²].
-            period: Of a command, h [s].
-        """
         self._q_min, self._q_max = q_min, q_max
         self._ddq_max, self._h = ddq_max, period
         self._omega = 2.0 * ddq_max / dq_max
@@ -104,7 +73,7 @@ class StopPlanner:
         self.forget()
 
     def forget(self) -> None:
-        """Begin anew: the next command is the first."""
+        """Forget the last command."""
         self._q: Vec | None = None
         self._sent: StopPlan | None = None
         self._sent_ns = 0
@@ -115,25 +84,17 @@ class StopPlanner:
         self._before = self._q, self._sent, self._sent_ns, self._offset
 
     def take_back(self) -> None:
-        """Take the last trajectory for one that never left."""
+        """Mark the last trajectory as unsent."""
         self._q, self._sent, self._sent_ns, self._offset = self._before
 
     def advance(
         self, q: Vec, now_ns: int, lead: float, *, is_off: bool = False
     ) -> StopPlan:
-        """Return the trajectory for the next command.
+        """Return the path to the next command, shape (n,), and the brake that follows.
 
-        Args:
-            q: The command, shape (n,), [rad] or [m].
-            now_ns: When it is sent, [ns].
-            lead: When it is to be reached, from the trajectory's arrival, [s].
-            is_off: The robot is not on its path, or its states are wrong: its
-                controller begins where it knows that it is.
-
-        Returns:
-            The way to the command and the brake that follows; after a gap beside it,
-            from where the robot is. The first one has no begin: what the controller
-            holds by itself is its own to leave.
+        After a gap it begins at the robot's state; the first one has no begin. ``lead``
+        [s] is
+        from arrival to the command; ``is_off``: the robot is off its path.
         """
         self._note()
         elapsed = (now_ns - self._sent_ns) * 1e-9
@@ -157,34 +118,24 @@ class StopPlanner:
         return told if is_off else plan
 
     def find_state(self, now_ns: int) -> tuple[Vec, Vec] | None:
-        """Return where the last trajectory is at a time, [ns], and how fast."""
+        """Return positions and velocities of the last trajectory at a time, [ns]."""
         if self._sent is None:
             return None
         return self._sent.at((now_ns - self._sent_ns) * 1e-9)
 
     @property
     def end(self) -> Vec | None:
-        """End of the last trajectory, shape (n,); None if there is none."""
+        """End of the last trajectory, shape (n,), or None."""
         return None if self._sent is None else self._sent.q[-1]
 
     def _begins_anew(self, q: Vec, elapsed: float) -> bool:
-        """Return whether a command, shape (n,), is from rest after a gap, [s]."""
         if self._q is None or self.end is None or elapsed <= _GAP * self._h:
             return False
         is_at_end = bool((np.abs(q - self.end) < _SAME).all())
         return is_at_end or bool((np.abs(q - self._q) > self._farthest).any())
 
     def plan(self, q: Vec, q_prev: Vec, lead: float) -> StopPlan:
-        """Return a trajectory that goes to a command and then stops.
-
-        Args:
-            q: The command, shape (n,), [rad] or [m].
-            q_prev: The command before it, shape (n,).
-            lead: When the command is to be reached, from the start, [s].
-
-        Returns:
-            At most n + 1 points.
-        """
+        """Return a trajectory of at most n + 1 points to a command and to rest."""
         A, h = self._ddq_max, self._h
         v = (q - q_prev) / h
         w = np.maximum(np.abs(v) - 0.5 * A * h, 0.0)
@@ -200,7 +151,7 @@ class StopPlanner:
         return StopPlan(lead + t, np.clip(positions, low, high), velocities)
 
     def _decay(self, t: Vec) -> tuple[Vec, Vec]:
-        """Return the offset and its speed at times, shape (k, n) each."""
+        """Return offset and speed at times, shape (k, n) each."""
         x, dx = self._offset if self._offset is not None else (0.0, 0.0)
         omega, t = self._omega, t[:, None]
         pull = dx + omega * x
@@ -208,7 +159,6 @@ class StopPlanner:
         return share * (x + pull * t), share * (dx - omega * pull * t)
 
     def _shift(self, plan: StopPlan) -> StopPlan:
-        """Return a plan beside which the robot is, and back to its end."""
         x, dx = self._decay(plan.times)
         end = plan.times[-1] + _SETTLED / float(self._omega.min())
         q = np.vstack([plan.q + x, plan.q[-1]])
@@ -221,13 +171,12 @@ class StopPlanner:
 
 
 def _prepend(plan: StopPlan, q: Vec, dq: Vec) -> StopPlan:
-    """Return a plan that begins at a state, at time zero."""
     times = np.append(0.0, plan.times)
     return StopPlan(times, np.vstack([q, plan.q]), np.vstack([dq, plan.dq]))
 
 
 def _merge(ends: Vec) -> Vec:
-    """Return 0 and the ends, increasing, those that nearly coincide as the latest."""
+    """Return 0 and the ends, increasing; nearly equal ones become the latest."""
     times = [0.0]
     for end in np.sort(ends):
         if end < times[-1] + _APART:

@@ -1,4 +1,4 @@
-"""Messages that tell of a robot rather than drive it, from numbers and names."""
+"""Messages that describe a robot, from numbers and names."""
 
 from __future__ import annotations
 
@@ -28,9 +28,7 @@ class Marker(NamedTuple):
     """A shape for viewers.
 
     Attributes:
-        namespace: Whose it is; with its number, its name.
-        kind: One of the kinds of markers.
-        points: What it is made of, shape (n, 3), [m]; none takes it back.
+        points: Shape (n, 3), [m]; none deletes it.
         size: Scale, as its kind has it, shape (3,), [m].
         colour: Red, green, blue, 0 … 1.
     """
@@ -55,16 +53,7 @@ def encode_float(codec: Codec, value: float) -> bytes:
 def encode_transforms(
     codec: Codec, transforms: Iterable[tuple[str, str, Vec]], stamp_ns: int
 ) -> bytes:
-    """Return a TFMessage.
-
-    Args:
-        codec: Messages of the distribution.
-        transforms: Parent frame, child frame, and T_parent_child as xyz + quat_xyzw.
-        stamp_ns: Of all of them, [ns].
-
-    Returns:
-        Its bytes.
-    """
+    """Return a TFMessage of (parent, child, T_parent_child as xyz + quat_xyzw)."""
     made = [
         codec.make(
             "geometry_msgs/msg/TransformStamped",
@@ -82,7 +71,7 @@ def encode_transforms(
 
 
 def decode_transforms(codec: Codec, data: bytes) -> list[tuple[str, str, Vec]]:
-    """Return parent frame, child frame and T_parent_child of each transform.
+    """Return (parent, child, T_parent_child) of each transform.
 
     Raises:
         MessageError: If it is no TFMessage.
@@ -98,7 +87,7 @@ def decode_transforms(codec: Codec, data: bytes) -> list[tuple[str, str, Vec]]:
 def encode_markers(
     codec: Codec, frame_id: str, markers: Iterable[Marker], stamp_ns: int
 ) -> bytes:
-    """Return a MarkerArray in one frame; a marker without points takes one back."""
+    """Return a MarkerArray in one frame; a marker without points deletes one."""
     made = [
         codec.make(
             "visualization_msgs/msg/Marker",
@@ -130,7 +119,7 @@ def _colour(rgb: tuple[float, float, float]) -> dict[str, float]:
 def encode_target_metric(
     codec: Codec, target: Pose, ik_delay: float, latency: float
 ) -> bytes:
-    """Return a TargetMetric; delays in [s], NaN where they are not known."""
+    """Return a TargetMetric; delays in [s], or NaN."""
     message = codec.make(
         TARGET_METRIC,
         header=codec.make_header(target.stamp_ns, target.frame_id),
@@ -150,7 +139,7 @@ def encode_target_metric(
 def encode_metrics(
     codec: Codec, metrics: Mapping[str, float], frame_id: str, stamp_ns: int
 ) -> bytes:
-    """Return a TrackingMetrics; ``metrics`` are its fields but the header."""
+    """Return a TrackingMetrics from its fields without the header."""
     header = codec.make_header(stamp_ns, frame_id)
     message = codec.make(TRACKING_METRICS, header=header, **metrics)
     return codec.encode(message, TRACKING_METRICS)

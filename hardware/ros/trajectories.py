@@ -1,9 +1,4 @@
-"""Trajectories as bytes: laid out once by the codec, then only numbers are put in.
-
-A robot is told hundreds of trajectories a second that differ in their numbers alone.
-Where those stand is found with marks in a message that the codec wrote, so that layout
-and alignment of both generations of ROS stay the codec's business.
-"""
+"""Trajectories as bytes, laid out once a form by the codec."""
 
 from __future__ import annotations
 
@@ -29,7 +24,7 @@ def encode_trajectory(codec: Codec, trajectory: Trajectory) -> bytes:
 
 
 class TrajectoryReader:
-    """Reads the trajectories of one topic, whose forms are few."""
+    """Reads the trajectories of one topic."""
 
     def __init__(self) -> None:
         self._forms: dict[int, _Form] = {}
@@ -50,7 +45,7 @@ class TrajectoryReader:
 
 
 class _Form:
-    """A message of so many joints and points, and where its numbers stand."""
+    """Layout of a message of so many joints and points."""
 
     def __init__(
         self, codec: Codec, names: tuple[str, ...], k: int, has_dq: bool
@@ -68,13 +63,11 @@ class _Form:
         self._others = np.delete(np.arange(len(data)), self._places)
 
     def fill(self, trajectory: Trajectory) -> bytes:
-        """Return the bytes of a trajectory of this form."""
         filled = self._bytes.copy()
         filled[self._places] = _list_words(trajectory).view(np.uint8)
         return filled.tobytes()
 
     def read(self, data: bytes) -> Trajectory | None:
-        """Return the trajectory in bytes; None where they are not of this form."""
         given, k = np.frombuffer(data, dtype=np.uint8), self._k
         if given.size != self._bytes.size:
             return None
@@ -95,7 +88,6 @@ _find_form = lru_cache(maxsize=_FORMS)(_Form)
 
 
 def _list_words(trajectory: Trajectory) -> Vec:
-    """Return all numbers of a trajectory, eight bytes each, as they are written."""
     q, dq = trajectory.q, trajectory.dq
     k, m = len(q), q.size
     words = np.empty(1 + k + (m if dq is None else 2 * m), dtype="<f8")
@@ -111,7 +103,6 @@ def _list_words(trajectory: Trajectory) -> Vec:
 
 
 def _lay_out(codec: Codec, trajectory: Trajectory) -> bytes:
-    """Return the bytes of a trajectory, by the codec."""
     empty: npt.NDArray[np.float64] = np.empty((len(trajectory.q), 0))
     dq = empty if trajectory.dq is None else trajectory.dq
     points = [

@@ -1,10 +1,6 @@
 """Whole turns that a driver leaves out of the positions it publishes.
 
-Many drivers publish the angle of a joint within one turn, from −π to π or from 0 to
-2π, while the joint goes on turning. The position then steps by 2π where the joint
-crosses the end of that interval. Such a step is recognised by what no motion does: both
-readings are within one of the two intervals, and the difference less a turn is a motion
-that the joint can have made. The turns are counted from the first reading on.
+A wrap is a step within −π … π or 0 … 2π that less a turn is a possible motion.
 """
 
 from __future__ import annotations
@@ -31,31 +27,22 @@ class Turns:
 
     Attributes:
         n: Turns to add to a joint's reading, shape (n,).
-        n_crossings: How often a joint crossed the end of its interval, shape (n,).
+        n_crossings: Wraps of each joint, shape (n,).
     """
 
     def __init__(self, can_turn: Mask, q_min: Vec, q_max: Vec) -> None:
-        """Count from zero.
-
-        Args:
-            can_turn: Joints whose readings are angles in [rad], shape (n,).
-            q_min: Lower position limits, shape (n,); −inf for continuous joints.
-            q_max: Upper position limits, shape (n,).
-        """
+        """Count from zero; limits, shape (n,), are infinite for continuous joints."""
         self._can_turn, self._q_min, self._q_max = can_turn, q_min, q_max
         self._read = np.full(len(can_turn), np.nan)
         self.n, self.n_crossings = np.zeros((2, len(can_turn)), dtype=np.int64)
 
     def unwrap(self, ours: list[int], read: Vec, allowed: Vec) -> tuple[Vec, Mask]:
-        """Return readings with the whole turns that belong to them.
+        """Return positions with whole turns and a mask of wraps, shape (m,) each.
 
         Args:
-            ours: Joints that were read, m of them.
+            ours: Indices of the m joints that were read.
             read: Their readings, shape (m,), [rad] or [m].
-            allowed: How far each can have moved since its last reading, shape (m,).
-
-        Returns:
-            Positions, shape (m,), and which joints crossed the end of their interval.
+            allowed: Largest motion since the last reading, shape (m,).
         """
         before = self._read[ours]
         is_first = np.isnan(before)
@@ -77,12 +64,7 @@ class Turns:
         return read + TURN * self.n[ours], is_crossing
 
     def agree(self, ours: list[int], asked: Vec) -> None:
-        """Count as the robot's controller does, whose reference is not wrapped.
-
-        Args:
-            ours: Its joints, m of them, all of them read before.
-            asked: What it asks of them, shape (m,), [rad] or [m].
-        """
+        """Count as the robot's controller does, by its reference, shape (m,)."""
         off = asked - self._read[ours] - TURN * self.n[ours]
         over = _round_to_turns(off)
         q = self._read[ours] + TURN * (self.n[ours] + over)
@@ -107,13 +89,11 @@ class Turns:
 
 
 def _round_to_turns(step: Vec) -> Ints:
-    """Return the nearest number of whole turns; none for what is no angle."""
     is_angle = np.abs(step) < _MOST_TURNS * TURN
     return np.rint(np.where(is_angle, step, 0.0) / TURN).astype(np.int64)
 
 
 def _are_in_one_turn(a: Vec, b: Vec) -> Mask:
-    """Return where both are within one of the intervals that drivers use."""
     least, most = np.minimum(a, b), np.maximum(a, b)
     inside = [
         (least >= low - _ROUNDING) & (most <= low + TURN + _ROUNDING) for low in _LOWS

@@ -1,9 +1,4 @@
-"""Which bus carries a node: chosen once, and said aloud.
-
-Another middleware is another ``Bus`` (``hardware/ros/bus.py``): it carries type, topic
-and bytes, says who publishes and who subscribes, and is named in ``_OPENERS``. Zenoh
-has its word in ``NodeSettings.transport`` and no ``Bus`` yet.
-"""
+"""Choice of the bus of a node; a new ``Bus`` is registered in ``_OPENERS``."""
 
 from __future__ import annotations
 
@@ -28,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSettings:
-    """Settings of a node in the graph: part of the config of all that speak ROS."""
+    """Settings of a node in the graph."""
 
     distro: Annotated[
         Literal["humble", "jazzy", "kilted", "noetic"],
@@ -58,10 +53,10 @@ class NodeSettings:
 
 
 def choose_transport(settings: NodeSettings) -> str:
-    """Return the transport of ``auto`` here; the reason against rclpy is logged.
+    """Return the transport of ``auto``; log the reason against rclpy.
 
     Raises:
-        BusError: If the distribution does not speak it, or it cannot do what is asked.
+        BusError: If it does not suit the distribution or the settings.
     """
     is_ros1 = settings.distro == "noetic"
     transport: str = settings.transport
@@ -95,14 +90,7 @@ def choose_transport(settings: NodeSettings) -> str:
 
 
 def open_bus(settings: NodeSettings, name: str) -> Bus:
-    """Join the graph.
-
-    Args:
-        settings: How.
-        name: Of the node, as others see it.
-
-    Returns:
-        The open bus.
+    """Return a bus in the graph, as node ``name``.
 
     Raises:
         BusError: If the transport is not installed, or the graph cannot be joined.
@@ -121,7 +109,6 @@ def open_bus(settings: NodeSettings, name: str) -> Bus:
 
 
 def _find_ros2() -> str:
-    """Return rclpy where it can be imported here, and dds where it cannot."""
     if find_spec("rclpy") is None:
         return "dds"
     try:
@@ -134,7 +121,6 @@ def _find_ros2() -> str:
 
 
 def _describe(settings: NodeSettings, transport: str) -> str:
-    """Return in which graph others are looked for."""
     if transport == "rospy":
         return os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
     domain = f"domain {find_domain(settings.domain)}"
@@ -145,7 +131,6 @@ def _describe(settings: NodeSettings, transport: str) -> str:
 
 
 def _explain(transport: str, err: ImportError) -> str:
-    """Return the remedy if a transport cannot be imported."""
     if transport == "dds":
         return "pip install 'paprle[ros2]'"
     if transport == "rospy":

@@ -1,8 +1,6 @@
-"""A ROS 2 node without ROS: topics over DDS, by cyclonedds.
+"""A ROS 2 node without ROS: topics alone, over DDS by cyclonedds.
 
-Topics only. Services and actions are correlated differently by the two common DDS
-layers of ROS 2, and a server can take a request in the other's form for a goal of
-garbage (ros2/rmw_cyclonedds 184, 577).
+Services and actions differ between DDS layers (ros2/rmw_cyclonedds 184, 577).
 """
 
 from __future__ import annotations
@@ -50,17 +48,17 @@ _DOMAINS: dict[int, tuple[Domain, str]] = {}
 
 
 class DdsPublisher(Publisher):
-    """A writer of one topic."""
+    """Writer of one topic."""
 
     def __init__(self, writer: DataWriter[Any], data_type: Any) -> None:
         self.writer: DataWriter[Any] | None = writer
         self._data_type = data_type
 
     def publish(self, data: bytes) -> None:
-        """Write; what no reader has room for is dropped in favour of newer ones.
+        """Write the bytes; a full reader loses the oldest.
 
         Raises:
-            BusError: If the middleware refuses the bytes.
+            BusError: If the middleware refuses them.
         """
         message = self._data_type.__new__(self._data_type)
         message.raw = data
@@ -71,7 +69,7 @@ class DdsPublisher(Publisher):
             raise BusError(f"dds: {writer.topic.name}: {err}") from err
 
     def count_matched(self) -> int:
-        """Return how many readers match."""
+        """Return the number of matched readers."""
         return len(self.open_writer().get_matched_subscriptions())
 
     def open_writer(self) -> DataWriter[Any]:
@@ -86,7 +84,7 @@ class DdsPublisher(Publisher):
 
 
 class DdsBus(Bus):
-    """A participant that looks like a ROS 2 node."""
+    """A participant that acts as a ROS 2 node."""
 
     name = "dds"
 
@@ -99,14 +97,7 @@ class DdsBus(Bus):
         interface: str = "auto",
         peers: tuple[str, ...] = (),
     ) -> None:
-        """Join a domain.
-
-        Args:
-            codec: Messages of the distribution.
-            node_name: As others see it, for example ``paprle_gate``.
-            domain: ``ROS_DOMAIN_ID`` when absent.
-            interface: See ``dds_network.Network``.
-            peers: See there.
+        """Join a domain, by default ``ROS_DOMAIN_ID``.
 
         Raises:
             BusError: If there is no such network, or the domain is open otherwise.
@@ -134,7 +125,7 @@ class DdsBus(Bus):
         self._announce()
 
     def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
-        """Return a publisher; see ``Bus``."""
+        """Return a publisher."""
         publisher = self._make_writer(mangle_topic(topic), typename, qos)
         self._writers.append(publisher)
         self._announce()
@@ -143,7 +134,7 @@ class DdsBus(Bus):
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
     ) -> None:
-        """Subscribe; see ``Bus``."""
+        """Subscribe to a topic."""
         made = self._make_topic(mangle_topic(topic), typename)
         reader = DataReader(
             self._joined(), made, self._translate(qos, typename, is_writer=False)
@@ -152,7 +143,7 @@ class DdsBus(Bus):
         self._announce()
 
     def poll(self) -> None:
-        """Call the callbacks of everything that has arrived.
+        """Call the callbacks of all messages that have arrived.
 
         Raises:
             BusError: If the middleware fails.
@@ -168,20 +159,20 @@ class DdsBus(Bus):
                     callback(sample.raw)
 
     def count_publishers(self, topic: str) -> int:
-        """Return how many writers of others a topic has."""
+        """Return the number of other writers."""
         return self._find("writers").count(mangle_topic(topic))
 
     def count_subscribers(self, topic: str) -> int:
-        """Return how many readers of others a topic has."""
+        """Return the number of other readers."""
         return self._find("readers").count(mangle_topic(topic))
 
     def list_topics(self) -> dict[str, str]:
-        """Return the topics of others and their types."""
+        """Return the types of others' topics."""
         readers, writers = self._find("readers"), self._find("writers")
         return readers.list_topics() | writers.list_topics()
 
     def close(self) -> None:
-        """Leave the domain; may be called twice."""
+        """Leave the domain."""
         for publisher in (*self._writers, self._info):
             publisher.writer = None
         self._readers.clear()
@@ -216,7 +207,7 @@ class DdsBus(Bus):
         return DdsPublisher(writer, self._types.make(typename))
 
     def _translate(self, qos: Qos, typename: str, *, is_writer: bool) -> DdsQos:
-        """Return ROS's quality of service in DDS's words, plain CDR alone."""
+        """Return the DDS quality of service, restricted to plain CDR."""
         policies = [
             Policy.Reliability.Reliable(_MAX_BLOCKING)
             if qos.reliable
@@ -235,7 +226,6 @@ class DdsBus(Bus):
         return DdsQos(*policies)
 
     def _announce(self) -> None:
-        """Announce our endpoints to other nodes, so that they can name us."""
         info = encode_info(
             self.codec,
             self._node_name,
@@ -247,7 +237,7 @@ class DdsBus(Bus):
 
 
 def _configure(number: int, config: str) -> None:
-    """Open a domain with a configuration, once a process; raise BusError on another."""
+    """Open a domain once a process; raise BusError on another configuration."""
     if number in _DOMAINS:
         if _DOMAINS[number][1] != config:
             raise BusError(

@@ -1,7 +1,6 @@
-"""Discovery of a plain DDS node in the ROS 2 graph, and of other nodes there.
+"""Discovery of plain DDS nodes in the ROS 2 graph.
 
-References:
-    rmw_dds_common, ``ros_discovery_info``; rmw_cyclonedds_cpp, names and user data.
+References: rmw_dds_common (``ros_discovery_info``), rmw_cyclonedds_cpp.
 """
 
 from __future__ import annotations
@@ -50,7 +49,7 @@ def encode_info(
     readers: list[uuid.UUID],
     writers: list[uuid.UUID],
 ) -> bytes:
-    """Return the message that announces our name and endpoints to other nodes."""
+    """Return the message that announces our name and endpoints."""
     node = codec.make(
         "rmw_dds_common/msg/NodeEntitiesInfo",
         node_namespace="/",
@@ -65,7 +64,7 @@ def encode_info(
 
 
 class Endpoints:
-    """The readers or writers of other participants, kept up to date by ``update``."""
+    """The readers or writers of other participants."""
 
     def __init__(self, participant: DomainParticipant, *, of_writers: bool) -> None:
         kind = (
@@ -76,7 +75,7 @@ class Endpoints:
         self._known: dict[uuid.UUID, tuple[str, str]] = {}
 
     def update(self) -> None:
-        """Take note of who came and who went.
+        """Read arrivals and departures.
 
         Raises:
             BusError: If the middleware fails.
@@ -97,7 +96,7 @@ class Endpoints:
                 return
 
     def count(self, topic: str) -> int:
-        """Return how many a DDS topic has."""
+        """Return the number of endpoints of a DDS topic."""
         return sum(name == topic for name, _ in self._known.values())
 
     def list_topics(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""On which network and in which domain a DDS node finds others."""
+"""Network and domain of a DDS node."""
 
 from __future__ import annotations
 
@@ -13,13 +13,11 @@ _HERE = "127.0.0.1"
 
 
 class Network(NamedTuple):
-    """Network on which others are looked for.
+    """Network on which others are sought.
 
     Attributes:
         interface: ``auto``, ``loopback``, or a network interface's name or address.
-        peers: Addresses of hosts that multicast does not reach.
-        is_local: Only this host and the peers are looked at.
-        origin: The variables of the environment that chose it, for people.
+        is_local: Only this host and the peers.
     """
 
     interface: str = "auto"
@@ -28,7 +26,7 @@ class Network(NamedTuple):
     origin: str = ""
 
     def describe(self) -> str:
-        """Return it in words."""
+        """Return a description."""
         where = f"interface {self.interface}"
         where += ", this host alone" if self.is_local and not self.peers else ""
         where += f", peers {' '.join(self.peers)}" if self.peers else ""
@@ -36,17 +34,10 @@ class Network(NamedTuple):
 
 
 def find_network(interface: str, peers: tuple[str, ...]) -> Network:
-    """Return the network asked for, else that of ROS's own variables.
-
-    ``ROS_LOCALHOST_ONLY`` (Humble), ``ROS_AUTOMATIC_DISCOVERY_RANGE`` and
-    ``ROS_STATIC_PEERS`` (later ones) count where the config leaves the choice to ROS.
-
-    Args:
-        interface: See ``Network``.
-        peers: See ``Network``.
+    """Return the network of the settings, else of ROS's own variables.
 
     Raises:
-        BusError: If those variables forbid all discovery, or have unknown values.
+        BusError: If those forbid all discovery, or have unknown values.
     """
     if interface != "auto" or peers:
         return Network(interface, peers)
@@ -70,7 +61,7 @@ def find_network(interface: str, peers: tuple[str, ...]) -> Network:
 
 
 def make_config(network: Network) -> str:
-    """Return Cyclone's XML for a network; empty: what Cyclone itself would use."""
+    """Return Cyclone's XML for a network; empty for its default."""
     interface, peers = network.interface, network.peers
     if interface == "auto" and not peers and not network.is_local:
         return ""
@@ -97,7 +88,7 @@ def make_config(network: Network) -> str:
 
 
 def find_domain(domain: int | None) -> int:
-    """Return the domain asked for, or that of ``ROS_DOMAIN_ID``, or 0.
+    """Return the given domain, else that of ``ROS_DOMAIN_ID``, or 0.
 
     Raises:
         BusError: If that variable holds no number.

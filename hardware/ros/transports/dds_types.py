@@ -1,8 +1,4 @@
-"""DDS types for ROS messages, made from their definitions; the bytes stay as they are.
-
-cyclonedds needs a class a type, by whose declaration its C layer checks every message.
-Its own codec is slow, so that bytes pass through untouched: ``Codec`` makes them.
-"""
+"""DDS types for ROS messages; bytes pass unchanged, as cyclonedds's codec is slow."""
 
 from __future__ import annotations
 
@@ -63,13 +59,7 @@ def _deserialize(cls: Any, /, data: bytes, **_: Any) -> Any:
 
 
 def mangle_type(typename: str) -> str:
-    """Return the name of a ROS type in DDS.
-
-    Args:
-        typename: For example ``sensor_msgs/msg/JointState``.
-
-    Returns:
-        For example ``sensor_msgs.msg.dds_.JointState_``, dots for colons.
+    """Return the DDS name of a ROS type: ``sensor_msgs.msg.dds_.JointState_``.
 
     Raises:
         ValueError: If it is no name of a type.
@@ -81,7 +71,7 @@ def mangle_type(typename: str) -> str:
 
 
 class TypeMaker:
-    """Makes and keeps the DDS types of one codec."""
+    """Makes and caches the DDS types of one codec."""
 
     def __init__(self, codec: Codec) -> None:
         self._codec = codec
@@ -89,7 +79,7 @@ class TypeMaker:
         self._outer: dict[str, Any] = {}
 
     def make(self, typename: str) -> Any:
-        """Return the class for a topic of this type; its ``raw`` is the bytes."""
+        """Return the class of a type; its ``raw`` holds the bytes."""
         if typename not in self._outer:
             cls = self._declare(typename)
             cls.serialize, cls.deserialize = _serialize, classmethod(_deserialize)

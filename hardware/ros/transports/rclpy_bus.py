@@ -1,13 +1,7 @@
-"""The same bytes through rclpy, where ROS 2 is installed.
+"""Bus over rclpy, from Humble to Kilted; ``docs/ros2.md`` lists its verification.
 
-Messages are taken from the subscriptions themselves until there is none. Its executor
-is no help there: with a time-out of 0 it ends after every round of one message each
-(``rclpy/executors.py``, ``TimeoutException``), so that a queue which once was full
-stays full, and every state is as old as the queue is long. It runs for actions and
-parameters alone.
-
-Not verified here: written against the API of rclpy (Humble to Kilted), which no package
-registry has. ``docs/ros2.md`` says what was verified against what.
+An executor with time-out 0 takes one message a round (``rclpy/executors.py``,
+``TimeoutException``), so subscriptions are drained directly.
 """
 
 from __future__ import annotations
@@ -41,38 +35,38 @@ _BATCH = 64  # chosen: messages a poll takes from one topic at most
 
 
 class RclpyPublisher(Publisher):
-    """A publisher of one topic."""
+    """Publisher of one topic."""
 
     def __init__(self, publisher: Any) -> None:
         self._publisher = publisher
 
     def publish(self, data: bytes) -> None:
-        """Publish CDR bytes as they are."""
+        """Publish CDR bytes."""
         self._publisher.publish(data)
 
     def count_matched(self) -> int:
-        """Return how many subscriptions match."""
+        """Return the number of matched subscriptions."""
         return int(self._publisher.get_subscription_count())
 
 
 class _GoalPublisher(Publisher):
-    """Goals of an action server."""
+    """Sends goals to an action server."""
 
     def __init__(self, client: Any, goal_type: Any) -> None:
         self._client, self._goal_type = client, goal_type
 
     def publish(self, data: bytes) -> None:
-        """Send a goal from its CDR bytes; the answer is not waited for."""
+        """Send a goal from its CDR bytes."""
         self._client.send_goal_async(deserialize_message(data, self._goal_type))
 
     def count_matched(self) -> int:
-        """Return whether the server is there."""
+        """Return 1 if the server is there."""
         return int(self._client.server_is_ready())
 
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """A subscription of rclpy, and whom its messages are for."""
+    """A subscription of rclpy and its callback."""
 
     subscription: Any
     kind: Any
@@ -80,7 +74,7 @@ class _Reader:
 
 
 class RclpyBus(Bus):
-    """A node of rclpy in a context of its own, read by ``poll``."""
+    """A node of rclpy in its own context."""
 
     name = "rclpy"
     has_actions = True
@@ -88,13 +82,7 @@ class RclpyBus(Bus):
     def __init__(
         self, codec: Codec, node_name: str, *, domain: int | None = None
     ) -> None:
-        """Make the node; the RMW and its network are those of the environment.
-
-        Args:
-            codec: Messages of the distribution.
-            node_name: As others see it.
-            domain: ``ROS_DOMAIN_ID`` when absent.
-        """
+        """Make the node in a domain, by default ``ROS_DOMAIN_ID``."""
         super().__init__(codec)
         self._context = Context()
         # signals are the process's own to handle: a gate brakes before it ends
@@ -106,13 +94,13 @@ class RclpyBus(Bus):
         self._is_open = True
 
     def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
-        """Return a publisher; see ``Bus``."""
+        """Return a publisher."""
         made = self._node.create_publisher(_load(typename), topic, _translate(qos))
         self._ours["publishers", topic] += 1
         return RclpyPublisher(made)
 
     def advertise_action(self, name: str, typename: str) -> Publisher:
-        """Return what sends goals; see ``Bus``."""
+        """Return a publisher of goals."""
         kind = _load(typename, "get_action")
         node, _ = self._open_client()
         return _GoalPublisher(ActionClient(node, kind, name), kind.Goal)
@@ -120,7 +108,7 @@ class RclpyBus(Bus):
     def read_parameters(
         self, node: str, names: tuple[str, ...], timeout: float
     ) -> Mapping[str, Any]:
-        """Return parameters of another node; see ``Bus``."""
+        """Return another node's parameters."""
         ours, executor = self._open_client()
         kind = _load("rcl_interfaces/srv/GetParameters", "get_service")
         client = ours.create_client(kind, f"{node}/get_parameters")
@@ -140,7 +128,7 @@ class RclpyBus(Bus):
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
     ) -> None:
-        """Subscribe; see ``Bus``."""
+        """Subscribe to a topic."""
         kind = _load(typename)
         made = self._node.create_subscription(
             kind, topic, callback, _translate(qos), raw=True
@@ -149,7 +137,7 @@ class RclpyBus(Bus):
         self._ours["subscriptions", topic] += 1
 
     def poll(self) -> None:
-        """Take from each subscription until it is empty."""
+        """Drain each subscription."""
         for reader in self._readers:
             handle = reader.subscription.handle
             for _ in range(_BATCH):
@@ -165,17 +153,17 @@ class RclpyBus(Bus):
             self._client[1].spin_once(timeout_sec=0.0)
 
     def count_publishers(self, topic: str) -> int:
-        """Return how many publishers of other nodes a topic has."""
+        """Return the number of other nodes' publishers."""
         found = self._node.get_publishers_info_by_topic(topic)
         return self._count_others(found, self._ours["publishers", topic])
 
     def count_subscribers(self, topic: str) -> int:
-        """Return how many subscriptions of other nodes a topic has."""
+        """Return the number of other nodes' subscriptions."""
         found = self._node.get_subscriptions_info_by_topic(topic)
         return self._count_others(found, self._ours["subscriptions", topic])
 
     def list_subscribers(self, topic: str) -> tuple[str, ...]:
-        """Return the nodes that subscribe to a topic."""
+        """Return the subscribed nodes."""
         found = self._node.get_subscriptions_info_by_topic(topic)
         return tuple(info.node_name for info in found)
 
@@ -185,7 +173,7 @@ class RclpyBus(Bus):
         return {topic: typenames[0] for topic, typenames in listed}
 
     def close(self) -> None:
-        """Leave the graph; may be called twice."""
+        """Leave the graph."""
         if self._is_open:
             self._is_open = False
             if self._client is not None:
@@ -196,7 +184,6 @@ class RclpyBus(Bus):
             rclpy.shutdown(context=self._context)
 
     def _open_client(self) -> tuple[Any, Any]:
-        """Return a node for what an executor runs; it takes no message of the other."""
         if self._client is None:
             name = f"{self._node.get_name()}_client"
             node = rclpy.create_node(name, context=self._context)
@@ -206,7 +193,7 @@ class RclpyBus(Bus):
         return self._client
 
     def _count_others(self, infos: list[Any], n_ours: int) -> int:
-        """Return how many are not ours: another node may have our name, too."""
+        """Return the number that are not ours; another node may have our name."""
         named = sum(info.node_name == self._node.get_name() for info in infos)
         return len(infos) - min(n_ours, int(named))
 

@@ -1,4 +1,4 @@
-"""The same bytes through rospy: ROS 1, Noetic or Debian's own packages."""
+"""Bus over rospy: ROS 1, Noetic or Debian's packages."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ def find_rospy() -> bool:
 
 
 class RospyPublisher(Publisher):
-    """A publisher of one topic."""
+    """Publisher of one topic."""
 
     def __init__(self, publisher: Any, message_type: Any) -> None:
         self._publisher = publisher
         self._message_type = message_type
 
     def publish(self, data: bytes) -> None:
-        """Publish bytes as they are; a thread of rospy sends them.
+        """Publish bytes; a thread of rospy sends them.
 
         Raises:
             BusError: If the node has been closed.
@@ -55,19 +55,19 @@ class RospyPublisher(Publisher):
             raise BusError(f"rospy: {self._publisher.name}: {err}") from err
 
     def count_matched(self) -> int:
-        """Return how many subscribers are connected."""
+        """Return the number of connected subscribers."""
         return int(self._publisher.get_num_connections())
 
 
 class _GoalPublisher(Publisher):
-    """Goals of an action server: in ROS 1 an action is a set of topics."""
+    """Sends goals to an action server."""
 
     def __init__(self, publisher: Publisher, codec: Codec, name: str) -> None:
         self._publisher, self._codec, self._name = publisher, codec, name
         self._n = 0
 
     def publish(self, data: bytes) -> None:
-        """Send a goal; header and id come before its bytes."""
+        """Send header, id and bytes of a goal."""
         self._n += 1
         codec, goal_id = self._codec, "actionlib_msgs/msg/GoalID"
         header = codec.encode(codec.make_header(), "std_msgs/msg/Header")
@@ -75,22 +75,18 @@ class _GoalPublisher(Publisher):
         self._publisher.publish(header + codec.encode(named, goal_id) + data)
 
     def count_matched(self) -> int:
-        """Return how many servers listen."""
+        """Return the number of listening servers."""
         return self._publisher.count_matched()
 
 
 class RospyBus(Bus):
-    """The one node that a process may have in ROS 1."""
+    """The node that a process may have in ROS 1."""
 
     name = "rospy"
     has_actions = True
 
     def __init__(self, codec: Codec, node_name: str) -> None:
-        """Join the graph of ``ROS_MASTER_URI``.
-
-        Args:
-            codec: Messages of Noetic.
-            node_name: As others see it, with a number behind.
+        """Join the graph of ``ROS_MASTER_URI``; a number is added to the node's name.
 
         Raises:
             BusError: If there is no rospy or no master.
@@ -117,7 +113,7 @@ class RospyBus(Bus):
         self._watch = MasterWatch(rosgraph.Master(rospy.get_name()))
 
     def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
-        """Return a publisher; see ``Bus``."""
+        """Return a publisher."""
         message_type = self._make_type(typename)
         made = self._rospy.Publisher(
             topic,
@@ -130,7 +126,7 @@ class RospyBus(Bus):
         return RospyPublisher(made, message_type)
 
     def advertise_action(self, name: str, typename: str) -> Publisher:
-        """Return what sends goals; see ``Bus``."""
+        """Return a publisher of goals."""
         package, _, kind = typename.split("/")
         goals = self.advertise(f"{name}/goal", f"{package}/msg/{kind}ActionGoal")
         return _GoalPublisher(goals, self.codec, self._rospy.get_name())
@@ -138,7 +134,7 @@ class RospyBus(Bus):
     def subscribe(
         self, topic: str, typename: str, callback: Callback, qos: Qos = SENSORS
     ) -> None:
-        """Subscribe; see ``Bus``."""
+        """Subscribe to a topic."""
         waiting: deque[tuple[bytes, int]] = deque(maxlen=qos.depth)
         self._waiting.append((callback, waiting))
         made = self._rospy.Subscriber(
@@ -153,7 +149,7 @@ class RospyBus(Bus):
         self._ends.append(made)
 
     def poll(self) -> None:
-        """Call the callbacks of everything that rospy's threads have received."""
+        """Call the callbacks of all messages that have arrived."""
         for callback, waiting in self._waiting:
             for _ in range(len(waiting)):
                 data, received_ns = waiting.popleft()
@@ -161,24 +157,24 @@ class RospyBus(Bus):
                 callback(data)
 
     def count_publishers(self, topic: str) -> int:
-        """Return how many other nodes publish a topic."""
+        """Return the number of other publishers."""
         return len(self._find_others(0, topic))
 
     def count_subscribers(self, topic: str) -> int:
-        """Return how many other nodes subscribe to a topic."""
+        """Return the number of other subscribers."""
         return len(self._find_others(1, topic))
 
     def list_subscribers(self, topic: str) -> tuple[str, ...]:
-        """Return the other nodes that subscribe to a topic, in order."""
+        """Return the other subscribers, sorted."""
         return tuple(sorted(self._find_others(1, topic)))
 
     @property
     def trouble(self) -> str:
-        """Reason that the graph is unknown; empty while its master answers."""
+        """Reason that the graph is unknown; or empty."""
         return self._watch.trouble
 
     def list_topics(self) -> dict[str, str]:
-        """Return the topics the master knows, and their types in ROS 2's spelling."""
+        """Return the master's topics and their types in ROS 2's spelling."""
         listed = self._master.getTopicTypes()
         return {
             topic: typename.replace("/", "/msg/")
@@ -187,7 +183,7 @@ class RospyBus(Bus):
         }
 
     def close(self) -> None:
-        """Unregister; may be called twice. The process's node itself stays."""
+        """Unregister; the process's node itself stays."""
         self._watch.close()
         for end in self._ends:
             end.unregister()

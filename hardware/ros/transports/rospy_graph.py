@@ -1,4 +1,4 @@
-"""Publishers and subscribers in ROS 1, asked of its master all the time."""
+"""Publishers and subscribers in ROS 1, polled from its master."""
 
 from __future__ import annotations
 
@@ -15,20 +15,14 @@ _BLIND = 2.0  # [s] chosen: ten askings; a graph that is older tells nothing of 
 
 
 class MasterWatch:
-    """Asks in a thread of its own: the master may take long, and polling may not.
+    """Polls the master in a thread of its own.
 
     Attributes:
-        graph: Nodes by topic: those that publish, those that subscribe.
-        n_unanswered: How often the master did not answer, or not so.
+        graph: Nodes by topic: publishers, subscribers.
     """
 
     def __init__(self, master: Any, period: float = _PERIOD) -> None:
-        """Ask once, then in the background until ``close``.
-
-        Args:
-            master: A ``rosgraph.Master`` that nobody else calls.
-            period: Between two askings, [s].
-        """
+        """Poll the master every ``period`` [s] until ``close``."""
         self._master, self._period = master, period
         self.n_unanswered = 0
         self._why = ""
@@ -39,26 +33,25 @@ class MasterWatch:
 
     @property
     def trouble(self) -> str:
-        """Reason that the graph is unknown; empty while the master answers."""
+        """Reason that the graph is unknown; or empty."""
         age = time.monotonic() - self._asked
         if age < _BLIND:
             return ""
         return f"ROS master silent for {age:.0f} s {self._why}".rstrip()
 
     def close(self) -> None:
-        """End the thread; may be called twice."""
+        """End the thread."""
         self._must_end.set()
         self._thread.join(_PATIENCE)
 
     def _ask(self) -> list[dict[str, set[str]]]:
-        """Return who publishes and who subscribes, without the dead it still knows."""
         state = self._master.getSystemState()[:2]
         named = {node for part in state for _, nodes in part for node in nodes}
         dead = {node for node in named if self._is_dead(node)}
         return [{topic: set(nodes) - dead for topic, nodes in part} for part in state]
 
     def _is_dead(self, node: str) -> bool:
-        """Return whether a node's address refuses connections: it was killed."""
+        """Return whether a node's address refuses connections."""
         try:
             where = urlsplit(self._master.lookupNode(node))
             address = (where.hostname or "", where.port or 0)
