@@ -1,8 +1,6 @@
-"""One bus of servos: reads all angles at once, writes torques, checks health between.
+"""One bus of servos, for one thread: reads all angles at once, writes torques.
 
-One thread uses it. Angles are those of the servos' horns: count 2048 is 0, counter-
-clockwise positive, over several turns. A servo that falls silent is left out, so that
-the others go on; ``reconnect`` brings it back.
+Angles are the horns': count 2048 is 0, counterclockwise positive, over several turns.
 """
 
 from __future__ import annotations
@@ -43,15 +41,14 @@ _MUTE_CYCLES = 4  # chosen: about 0.4 s; a host may pause that long
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """All servos at one instant.
+    """All servos at one instant; arrays have shape (n,), with NaN for silent servos.
 
     Attributes:
-        stamp_ns: When they were asked, on the clock of the bus, [ns].
-        angle: Angles, shape (n,), [rad], within a count; NaN for a silent servo.
-        velocity: Velocities, shape (n,), [rad/s]; NaN likewise.
-        torque: From the measured current, shape (n,), [N·m]; NaN where not measured.
-        epoch: Grows when a servo is configured: its count of turns may have started
-            anew, shape (n,).
+        stamp_ns: Request time on the clock of the bus, [ns].
+        angle: [rad], within a count.
+        velocity: [rad/s].
+        torque: From the measured current, [N·m].
+        epoch: Configurations; each may restart a servo's count of turns.
     """
 
     stamp_ns: int
@@ -66,12 +63,10 @@ class Counters:
     """Faults that the bus recovered from.
 
     Attributes:
-        n_cycles: Readings asked for.
-        n_retried: Readings asked for again.
-        n_missed: Readings for which each servo had to be asked alone.
-        n_lost: Servos left out.
-        n_reconnected: Servos that came back.
-        n_watchdog: Watchdogs that had stopped a servo.
+        n_retried: Repeated readings.
+        n_missed: Readings for which each servo was asked alone.
+        n_lost: Silent servos.
+        n_watchdog: Tripped watchdogs.
     """
 
     n_cycles: int = 0
@@ -84,7 +79,7 @@ class Counters:
 
 @dataclass
 class _Group:
-    """Servos whose measurements lie at the same registers, read with one packet."""
+    """Servos with measurements at the same registers, read with one packet."""
 
     span: Register
     servos: list[int]
@@ -95,12 +90,10 @@ class Bus:
     """A bus and its servos.
 
     Attributes:
-        wire: Single questions and answers.
         servos: The servos, in the order of every array.
-        counters: Faults that the bus recovered from.
         is_fast: Whether all servos of a group answer in one packet.
-        is_guarded: Somebody else switches torque off where this process cannot, so that
-            servos may render it whose watchdog does not.
+        is_guarded: A guardian can switch torque off, so that servos with a faulty
+            watchdog may render it.
     """
 
     def __init__(
@@ -120,22 +113,22 @@ class Bus:
 
     @property
     def caps(self) -> Vec:
-        """Largest torque of each servo, shape (n,), [N·m]; 0 where it has none."""
+        """Largest torque of each servo, shape (n,), [N·m]; 0: none."""
         return np.array([servo.cap for servo in self.servos])
 
     @property
     def is_alive(self) -> npt.NDArray[np.bool_]:
-        """Which servos answer, shape (n,)."""
+        """Mask of the servos that answer, shape (n,)."""
         return np.array([servo.is_alive for servo in self.servos], dtype=np.bool_)
 
     def open(self, *, needs_all: bool = True) -> None:
-        """Open the port, look at every servo, and leave them limp.
+        """Open the port, check every servo, and switch torque off.
 
         Args:
-            needs_all: Refuse to go on without one of them; else without all of them.
+            needs_all: Require all servos; else at least one.
 
         Raises:
-            BusError: With everything that is wrong.
+            BusError: With all problems.
         """
         self._n_mute = 0
         self.wire.open()
@@ -155,10 +148,7 @@ class Bus:
         self._choose_reading()
 
     def try_watchdogs(self, beat: Callable[[], None] = lambda: None) -> None:
-        """Find out whose watchdog stops it; nothing else may be done meanwhile.
-
-        Args:
-            beat: Called at least every 0.1 s, to say that we live.
+        """Find the servos that their watchdog stops; call ``beat`` every 0.1 s.
 
         Raises:
             BusError: If the port is gone.
@@ -167,33 +157,29 @@ class Bus:
 
     @property
     def has_suspects(self) -> bool:
-        """Whether there are servos whose watchdog may not stop them."""
+        """Whether some servo's watchdog may not stop it."""
         small = [s for s in self.servos if s.cap > 0.0 and is_small(s.spec.model)]
         return any(not (s.is_tried and s.stops_alone) for s in small)
 
     @property
     def runaways(self) -> tuple[Servo, ...]:
-        """Servos with torque whose watchdog does not stop them."""
+        """Servos with torque that their watchdog does not stop."""
         return tuple(s for s in self.servos if s.cap > 0.0 and not s.stops_alone)
 
     @property
     def dangers(self) -> Mapping[int, str]:
-        """Those of them that may hold torque, by id, and what is to be done."""
+        """Remedies for runaways that may hold torque, by id."""
         return {s.spec.id: DANGER for s in self.runaways if s.is_enabled}
 
     def assume_present(self) -> None:
-        """Read from servos as they are, on a wire that is open: nothing is written."""
+        """Treat the servos as present, on an open wire, without writing."""
         for servo in self.servos:
             servo.look_at(self.wire)
         self._make_groups()
         self._choose_reading()
 
     def read(self) -> Reading | None:
-        """Ask all servos for their state.
-
-        Returns:
-            Their state; None when no servo answers, which a pause of the host or of the
-            adapter looks like too.
+        """Return the state of all servos; None if no servo answers.
 
         Raises:
             BusTimeout: If no servo has answered for some time.
@@ -245,9 +231,7 @@ class Bus:
             self.wire.run(group, "txPacket")
 
     def enable_next(self) -> None:
-        """Let one more servo render torque: each takes as long as a reading.
-
-        One that does not take it stays limp; the others go on.
+        """Enable the torque of one more servo, which takes as long as a reading.
 
         Raises:
             BusError: If the port is gone.
@@ -273,17 +257,10 @@ class Bus:
         return not any(servo.is_enabled for servo in self.servos)
 
     def disable(self, *, asks_silent: bool = False) -> list[str]:
-        """Make all servos limp and see that they are; never raises.
+        """Switch all torque off; return unverified servos, a line each; never raises.
 
-        One that cannot be seen to be limp stays among those that may hold torque: it is
-        sent no current, and told again by the next call.
-
-        Args:
-            asks_silent: Wait for the answer of those that have fallen silent, too; else
-                they are told without waiting, and ``reconnect`` sees to them.
-
-        Returns:
-            What could not be verified, a line a servo.
+        The next call retries those. ``asks_silent``: await the answer of silent servos,
+        too.
         """
         return list(self._disable(asks_silent=asks_silent).values())
 
@@ -300,7 +277,7 @@ class Bus:
         return {servo: text for servo, text in told.items() if text}
 
     def _switch_off(self, servo: Servo, *, asks: bool) -> str:
-        """Make one servo limp; returns why that is not verified, or nothing."""
+        """Switch one servo off; return the problem, or nothing."""
         what = "torque off is not verified"
         try:
             if asks:
@@ -312,10 +289,7 @@ class Bus:
         return f"servo {servo.spec.id} on '{self.wire.path}': it is silent; {what}"
 
     def check_next(self) -> Health | None:
-        """Ask the next servo how it is; n calls a second ask each once a second.
-
-        Returns:
-            Its health; None if it is silent.
+        """Return the next servo's health; None if it is silent.
 
         Raises:
             BusError: If the port is gone.
@@ -334,10 +308,7 @@ class Bus:
         return health
 
     def reconnect(self) -> bool:
-        """Ask one of the silent servos, and configure it if it answers again.
-
-        Returns:
-            Whether one came back.
+        """Return whether a silent servo answers again; configure it.
 
         Raises:
             BusError: If the port is gone.
@@ -357,11 +328,7 @@ class Bus:
         return True
 
     def close(self) -> list[str]:
-        """Make everything limp and let go of the port; may be called twice.
-
-        Returns:
-            What could not be verified.
-        """
+        """Switch torque off, close the port, and return the unverified servos."""
         problems = self._disable(asks_silent=True)
         self.wire.close()
         for servo in self.servos:
@@ -373,7 +340,6 @@ class Bus:
         ]
 
     def _make_groups(self) -> None:
-        """Put the servos that answer into groups of equal registers."""
         spans: dict[Register, list[int]] = {}
         for i, servo in enumerate(self.servos):
             if servo.is_alive:
@@ -388,7 +354,6 @@ class Bus:
             self._groups.append(_Group(span, servos, read))
 
     def _choose_reading(self) -> None:
-        """Read fast where all servos' firmware knows how to."""
         self.is_fast = True
         self.is_fast = all(
             any(self._sync(group) for _ in range(_FAST_TRIES)) for group in self._groups
@@ -402,7 +367,6 @@ class Bus:
         return bool(result == COMM_SUCCESS)
 
     def _read_group(self, group: _Group) -> dict[int, bytes]:
-        """Return the bytes of those that answer, by place."""
         for attempt in range(_SYNC_TRIES):
             self.counters.n_retried += attempt > 0
             if self._sync(group):
@@ -412,7 +376,7 @@ class Bus:
         return {}
 
     def _ask_each(self, missing: list[int], rows: dict[int, bytes]) -> None:
-        """Ask each servo alone; leave out those that are silent while others answer."""
+        """Ask each servo alone; drop those that are silent while others answer."""
         for tries in _LONE_TRIES:
             missing = [i for i in missing if not self._ask_alone(i, tries, rows)]
             if not rows:
@@ -438,7 +402,6 @@ class Bus:
         return True
 
     def _decode(self, stamp_ns: int, rows: dict[int, bytes]) -> Reading:
-        """Turn the registers of all servos into SI units."""
         decoded = [
             servo.decode(rows[i]) if i in rows else _SILENT
             for i, servo in enumerate(self.servos)

@@ -1,14 +1,6 @@
-"""The thread of a bus: reads at a fixed rate, writes torques, never gives up.
+"""The thread of a bus: reads at a fixed rate, writes torques, reopens a lost port.
 
-Other threads see snapshots and post commands; of both, the newest wins. Nobody else
-touches the port. When the port goes away the thread looks for it again. However the
-thread ends, torque is off, and that is verified.
-
-The thread reads at the full rate unless it was told that nobody drives
-(``set_idle``). Idle, it still reads 50 times a second, so that a press is noticed;
-where servos hold a torque that stands, as an arm's weight does, it tells them so once
-more between two readings. It never idles while torque is switched on or off, or while
-the last question had no answer.
+Torque is off, and verified, however the thread ends. Idle, it reads 50 times a second.
 """
 
 from __future__ import annotations
@@ -53,15 +45,7 @@ _JOIN = 5.0  # [s] chosen: a ramp, and a bus on which nobody answers
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BusSettings:
-    """A bus.
-
-    Attributes:
-        path: The port.
-        servos: Who is on it.
-        baud: [bit/s].
-        rate: Readings a second, [Hz].
-        timeout: How long a reply may take, [s].
-    """
+    """Settings of a bus: baud in [bit/s], rate in [Hz], timeout of a reply in [s]."""
 
     path: str
     servos: tuple[ServoSpec, ...]
@@ -72,16 +56,14 @@ class BusSettings:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """Newest state of the bus, as its thread read it.
+    """Newest state of the bus.
 
     Attributes:
         reading: The newest complete reading; silent servos are NaN in it.
         seq: Grows with each reading.
-        is_open: The port is there.
-        fault: Why the port is not there, or empty.
-        errors: What is wrong with servos, in words, by id; servos without an error are
-            left out.
-        limp: Ids of the servos that hold no torque although it was asked for.
+        fault: Fault of the port, or empty.
+        errors: Faults of servos, by id.
+        limp: Ids of the servos that hold no torque although commanded.
     """
 
     reading: Reading
@@ -96,9 +78,7 @@ class BusThread:
     """A bus with its thread.
 
     Attributes:
-        settings: The bus.
-        problems: What could not be verified when torque was last switched off.
-        notes: What the operator should know of the bus before the start.
+        problems: Unverified servos of the last switch-off.
     """
 
     def __init__(self, settings: BusSettings, clock: Callable[[], int]) -> None:
@@ -119,10 +99,10 @@ class BusThread:
         self.notes: Sequence[str] = ()
 
     def open(self) -> None:
-        """Open the bus in the caller's thread, then hand it to its own.
+        """Open the bus in the caller's thread, then start its own.
 
         Raises:
-            BusError: With everything that is wrong; the port is closed again.
+            BusError: With all problems; the port is closed again.
         """
         try:
             self._bus.open()
@@ -138,7 +118,7 @@ class BusThread:
         self._thread.start()
 
     def _try_watchdogs(self) -> None:
-        """Find out whose watchdog stops it, guarded where one is known not to."""
+        """Try the watchdogs, guarded if one is known to fail."""
         if self._bus.has_suspects:
             self._start_guardian(_START)
         self._bus.try_watchdogs(self._beat)
@@ -165,7 +145,6 @@ class BusThread:
         )
 
     def _start_guardian(self, wait: float = 0.0) -> None:
-        """Start a process that can switch torque off; wait up to ``wait``, [s]."""
         able = [servo for servo in self._bus.servos if servo.cap > 0.0]
         try:
             self._guardian = Guardian(self._bus.wire, able)
@@ -181,7 +160,7 @@ class BusThread:
             self._guardian.beat(is_armed=is_armed)
 
     def _end_guardian(self, problems: Sequence[str], **how: float) -> Sequence[str]:
-        """Let go of it, or let it go on where we could not; returns the problems."""
+        """End the guardian, or leave it unfinished work; return the problems."""
         guardian, self._guardian = self._guardian, None
         self._bus.is_guarded = False
         if guardian is not None:
@@ -193,7 +172,7 @@ class BusThread:
         return self._snapshot
 
     def post(self, command: TorqueCommand) -> None:
-        """Leave torques for the thread; any thread, never blocks, newest wins."""
+        """Post torques; any thread, never blocks, the newest win."""
         self._command = command
 
     def set_idle(self, *, is_idle: bool) -> None:
@@ -208,7 +187,7 @@ class BusThread:
             self._is_wanted.set()
 
     def health(self) -> Mapping[int, Health]:
-        """Return how the servos are, by id, at most about a second old; any thread."""
+        """Return the servos' health by id, about a second old; any thread."""
         return self._health
 
     @property
@@ -223,20 +202,20 @@ class BusThread:
 
     @property
     def n_failed(self) -> Mapping[str, int]:
-        """Questions without a proper answer, by what came instead."""
+        """Failed requests by result."""
         return dict(self._bus.wire.n_failed)
 
     @property
     def n_damaged(self) -> int:
-        """Whole packets with a wrong checksum."""
+        """Packets with a wrong checksum."""
         return self._bus.wire.packets.n_damaged
 
     def release(self) -> None:
-        """Let the torque ramp down and go off; any thread, never blocks."""
+        """Ramp the torque down and switch it off; any thread, never blocks."""
         self.post(TorqueCommand(np.zeros(0), self._clock(), is_release=True))
 
     def close(self) -> None:
-        """Ramp torque down, switch it off, see that it is, end the thread; twice."""
+        """Ramp torque down, switch it off, verify it, and end the thread."""
         thread, self._thread = self._thread, None
         if thread is None:
             return
@@ -254,13 +233,13 @@ class BusThread:
             )
 
     def _wait_limp(self, thread: threading.Thread) -> None:
-        """Wait for the ramp to end, but no longer than twice its time."""
+        """Wait for the ramp to end, at most twice its time."""
         end = time.monotonic() + 2.0 * RELEASE
         while thread.is_alive() and not self._shaper.is_limp and time.monotonic() < end:
             time.sleep(_WATCH)
 
     def _run(self) -> None:
-        """Serve the bus until stopped; torque is off however that ends."""
+        """Serve the bus until stopped; switch torque off at any end."""
         try:
             while not self._stop.is_set():
                 try:
@@ -273,7 +252,6 @@ class BusThread:
             self._mark_closed(f"port '{self.settings.path}': its thread has ended")
 
     def _serve(self) -> None:
-        """Read, write and check, once a period."""
         begin = deadline = checked = reconnected = time.monotonic()
         check_every = 1.0 / len(self.settings.servos)  # each servo once a second
         full_period = 1.0 / self.settings.rate
@@ -298,7 +276,7 @@ class BusThread:
                 begin = time.monotonic() - full_period
 
     def _wait(self, deadline: float, period: float) -> float:
-        """Sleep until the deadline; one that is missed starts the schedule anew."""
+        """Sleep until the deadline; a missed one restarts the schedule."""
         left = deadline - time.monotonic()
         if self._is_wanted.is_set():
             if left > 0.0:
@@ -309,7 +287,7 @@ class BusThread:
         return deadline if -left <= _LATE * period else time.monotonic()
 
     def _find_period(self, *, has_answers: bool) -> float:
-        """Return the time until the next cycle, [s]; long only where that is safe."""
+        """Return the time until the next cycle, [s]."""
         rate, is_limp = self.settings.rate, self._bus.is_limp
         is_switched = self._shaper.is_limp != is_limp
         if has_answers and not is_switched and not self._is_wanted.is_set():
@@ -317,14 +295,12 @@ class BusThread:
         return 1.0 / rate
 
     def _read(self) -> bool:
-        """Read and publish once; returns whether servos answered."""
         reading = self._bus.read()
         if reading is not None:
             self._publish(reading)
         return reading is not None
 
     def _tell(self, dt: float) -> None:
-        """Write once what servos are to render by now, or that they are limp."""
         tau = self._shaper.step(self._command, self._bus.caps, self._clock(), dt)
         self._keep_guarded()
         if not self._shaper.is_limp:
@@ -336,7 +312,7 @@ class BusThread:
             self.problems = ()
 
     def _keep_guarded(self) -> None:
-        """Beat; raise BusError without a living guardian, to reopen the port."""
+        """Beat; raise BusError without a living guardian."""
         if self._guardian is None:
             return
         is_limp = self._shaper.is_limp and self._bus.is_limp
@@ -349,7 +325,7 @@ class BusThread:
             )
 
     def _make_limp(self) -> None:
-        """Switch torque off; send zeros to unconfirmed servos, and try again later."""
+        """Switch torque off; send zeros to unconfirmed servos, and retry later."""
         now = time.monotonic()
         if now - self._told < _RECONNECT:
             self._bus.write_torque(np.zeros(len(self.settings.servos)))
@@ -383,7 +359,6 @@ class BusThread:
         )
 
     def _drop_port(self, err: BusError) -> None:
-        """Note that the port is gone; what was posted for it is void."""
         _LOG.warning("%s", err)
         self._end_guardian(self._bus.close(), patience=_REOPEN)
         self._command, self._shaper = None, TorqueShaper(len(self.settings.servos))
@@ -397,7 +372,6 @@ class BusThread:
             self._snapshot = Snapshot(last.reading, seq, False, fault, dangers)
 
     def _reopen(self) -> None:
-        """Wait for the port, and take in whoever is there."""
         while not self._stop.wait(_REOPEN):
             try:
                 self._bus.open(needs_all=False)

@@ -1,9 +1,6 @@
-"""Angles between the counts of an encoder; pure.
+"""Interpolation of angles between encoder counts (1.5 mrad at 4096 a turn); pure.
 
-A count says that the horn is somewhere within it, 1.5 mrad wide at 4096 counts a turn.
-Used as an angle, it turns a slow motion into a staircase whose steps ask a robot for
-tens of rad/s². Any angle within the count is as likely. So the estimate moves on at the
-measured velocity and is corrected only as far as the count demands. It adds no delay.
+The estimate follows the measured velocity within the count, without delay.
 """
 
 from __future__ import annotations
@@ -19,29 +16,18 @@ _LONGEST = 0.05  # [s] chosen: over a longer pause the velocity says nothing
 
 
 class BetweenCounts:
-    """Remembers where the servos of a bus were."""
+    """Estimates the angles of a bus's servos."""
 
     def __init__(self, count: Vec) -> None:
-        """Begin anew.
-
-        Args:
-            count: Width of a count of each servo, shape (n,), [rad].
-        """
+        """Begin with the width of each servo's count, shape (n,), [rad]."""
         self._half = 0.5 * count
         self._angle = np.full(len(count), np.nan)
         self._stamp_ns = 0
 
     def step(self, counted: Vec, velocity: Vec, stamp_ns: int) -> Vec:
-        """Return angles for a reading.
+        """Return the estimated angles of a reading, [rad], from counts and [rad/s].
 
-        Args:
-            counted: Angles of the counts, shape (n,), [rad]; NaN for a silent servo.
-            velocity: Measured velocities, shape (n,), [rad/s].
-            stamp_ns: When they were measured, [ns].
-
-        Returns:
-            Angles within half a count of those, but for what is left of an excess,
-            shape (n,), [rad].
+        All have shape (n,); angles of silent servos are NaN.
         """
         dt = (stamp_ns - self._stamp_ns) * 1e-9
         self._stamp_ns = stamp_ns

@@ -1,11 +1,4 @@
-"""The errors of a servo bus.
-
-::
-
-    BusError(OSError)              a port, bus or servo failed; says what to do
-    ├── BusTimeout(TimeoutError)   nobody answered in time
-    └── ServoError                 a servo answers, and refuses
-"""
+"""Errors of a servo bus."""
 
 from __future__ import annotations
 
@@ -13,11 +6,7 @@ from collections.abc import Sequence
 
 
 class BusError(OSError):
-    """A port, bus or servo failed.
-
-    Attributes:
-        problems: Everything that was found, one line each.
-    """
+    """A port, bus or servo failed; ``problems`` has one line each."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)
@@ -29,4 +18,4 @@ class BusTimeout(BusError, TimeoutError):
 
 
 class ServoError(BusError):
-    """A servo answers, and refuses or does not hold what it was told."""
+    """A servo answers, but refuses a value."""

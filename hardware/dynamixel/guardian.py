@@ -1,9 +1,4 @@
-"""Starts the guardian of a bus, tells it that we live, and says goodbye to it.
-
-Only where a Bus Watchdog was seen not to stop its motor, and while those that may not
-are tried (``watchdog``). What is left to the servos then: a pulled plug, a computer
-without power, or both processes killed.
-"""
+"""Process that switches torque off for servos with a faulty Bus Watchdog."""
 
 from __future__ import annotations
 
@@ -32,11 +27,7 @@ class Guardian:
     """A running guardian."""
 
     def __init__(self, wire: Wire, servos: Sequence[Servo]) -> None:
-        """Start it; it is ready a moment later.
-
-        Args:
-            wire: An open wire.
-            servos: Those that it shall switch off.
+        """Start the process for an open wire; it becomes ready later.
 
         Raises:
             OSError: If it cannot be started.
@@ -74,21 +65,12 @@ class Guardian:
         return self._process.poll() is None
 
     def beat(self, *, is_armed: bool) -> None:
-        """Beat; without it, an armed guardian acts after 0.1 s.
-
-        Args:
-            is_armed: Torque may be on.
-        """
+        """Beat; without it, an armed guardian acts after 0.1 s."""
         self._n_beats += 1
         self._memory[: STATE.size] = STATE.pack(self._n_beats, is_armed)
 
     def end(self, *, is_off: bool, patience: float = _END) -> None:
-        """End the guardian, or leave it the rest of the work, and wait for its end.
-
-        Args:
-            is_off: All torque was seen to be off.
-            patience: For how long at most, [s].
-        """
+        """End the guardian, or let it finish, within ``patience`` [s]."""
         stdin = self._process.stdin
         if stdin is not None:
             with contextlib.suppress(OSError):  # it is gone already
@@ -103,7 +85,7 @@ class Guardian:
 
 
 def _pack(wire: Wire, servos: Sequence[Servo]) -> dict[str, object]:
-    """Return what the guardian sends, and what is expected back."""
+    """Return the guardian's packets and the expected answers."""
     paper, packets = _Paper(), Packets()
     at: Register = servos[0].register("Torque Enable")
     ids = [
@@ -128,26 +110,25 @@ def _pack(wire: Wire, servos: Sequence[Servo]) -> dict[str, object]:
 
 
 def _make_answer(packets: Packets, servo_id: int, error: int) -> bytes:
-    """Return the status packet in which a register of one byte is 0."""
     body = _STATUS + bytes((servo_id, 5, 0, 0x55, error, 0))
     crc = packets.updateCRC(0, body, len(body))
     return body + crc.to_bytes(2, "little")
 
 
 class _Paper:
-    """A port of the SDK on which packets are written down."""
+    """A port of the SDK that records packets."""
 
     def __init__(self) -> None:
         self.is_using = False
         self.sheet = b""
 
     def clearPort(self) -> None:
-        """There is nothing to clear."""
+        """Do nothing."""
 
     def writePort(self, packet: Sequence[int]) -> int:
-        """Write it down; returns its length."""
+        """Record a packet; return its length."""
         self.sheet, self.is_using = bytes(packet), False
         return len(packet)
 
     def setPacketTimeout(self, packet_length: int) -> None:
-        """Do nothing: no answer is expected."""
+        """Do nothing."""

@@ -1,13 +1,8 @@
-"""The guardian of a bus: switches torque off when the process that drives it dies.
-
-It takes the place of Bus Watchdogs that do not stop their motors, and has their rule:
-a tenth of a second of silence. It is started with the open port, so nobody else can get
-that before it is done, and it knows no protocol: what it sends and what is expected
-back was packed for it. It imports the standard library alone, to be there at once.
+"""Guardian of a bus: switches torque off 0.1 s after its driver falls silent.
 
     python -I -S guardian_process.py '{"port": FD, "memory": FD, "silence": 0.1, …}'
 
-Standard input is the other process: its end is that process' death, a byte a goodbye.
+Standard input ends with the other process; a byte there is a goodbye.
 """
 
 from __future__ import annotations
@@ -45,12 +40,7 @@ class Guardian:
     """Watches one process and its bus."""
 
     def __init__(self, order: Mapping[str, Any], life: int) -> None:
-        """Begin.
-
-        Args:
-            order: What was asked for.
-            life: Descriptor that ends with the other process.
-        """
+        """Begin with a descriptor, ``life``, that ends with the other process."""
         self._port, self._life = int(order["port"]), life
         self._silence = float(order["silence"])
         self._off = bytes.fromhex(order["off"])
@@ -61,11 +51,7 @@ class Guardian:
         self._memory = mmap.mmap(int(order["memory"]), SIZE)
 
     def watch(self) -> int:
-        """Watch until the other process is gone.
-
-        Returns:
-            0 when nothing was to be done, or all servos were seen to be off.
-        """
+        """Watch the other process to its end; return 0 if all servos are off."""
         self._memory[READY_AT] = 1
         last, since = -1, time.monotonic()
         while True:
@@ -82,13 +68,12 @@ class Guardian:
                 since = time.monotonic()
 
     def _is_back(self, beats: int) -> bool:
-        """Whether the other process goes on, or has ended meanwhile."""
         has_ended = bool(select.select([self._life], [], [], 0)[0])
         now: int = STATE.unpack(self._memory[: STATE.size])[0]
         return has_ended or now != beats
 
     def _switch_off(self, is_over: Callable[[], bool]) -> int:
-        """Switch all servos off, again and again until each was seen to be off."""
+        """Switch all servos off until each is verified."""
         waiting = dict(self._asks)
         end = time.monotonic() + _PATIENCE
         try:
@@ -107,7 +92,6 @@ class Guardian:
         return 0
 
     def _ask(self, ask: bytes, answers: list[bytes]) -> bool:
-        """Return whether a servo confirms that its torque is off."""
         while select.select([self._port], [], [], 0)[0]:
             self._take()
         self._send(ask)
@@ -135,7 +119,7 @@ class Guardian:
 
 
 def is_hung_up(port: int) -> bool:
-    """Return whether a serial device is gone, which reads like a silent one."""
+    """Return whether a serial device is gone."""
     poll = select.poll()
     poll.register(port, select.POLLIN)
     gone = select.POLLHUP | select.POLLERR | select.POLLNVAL
@@ -147,7 +131,7 @@ def _complain(text: str) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Watch; returns the exit code."""
+    """Watch; return the exit code."""
     for number in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)
     with contextlib.suppress(OSError):

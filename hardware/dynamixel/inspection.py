@@ -39,11 +39,8 @@ class ServoSpec:
     """A servo that should be on the bus.
 
     Attributes:
-        id: Its id, 0 … 252.
-        model: Name of its model.
-        twin: Id of a second servo of that model at the same joint, which obeys this
-            one's id, too; None: there is none.
-        torque_map: Which current it regulates; None: as its model does.
+        id: 0 … 252.
+        twin: Id of a second servo at the joint, which also obeys this id.
         torque_gain: Its torque over that of its model.
     """
 
@@ -55,7 +52,7 @@ class ServoSpec:
 
     @property
     def torques(self) -> TorqueMap:
-        """Torque by current of this servo."""
+        """Torque by current."""
         torques = find_model(self.model).torques
         kind = self.torque_map or torques.kind
         return torques._replace(kind=kind, gain=self.torque_gain)
@@ -63,35 +60,19 @@ class ServoSpec:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong with a servo.
-
-    Attributes:
-        text: ``<where>: expected <X>, got <Y>; <what to do>``.
-        is_fatal: The servo must not be used like this.
-    """
+    """A problem of a servo, as ``<where>: expected <X>, got <Y>; <what to do>``."""
 
     text: str
     is_fatal: bool = True
 
 
 def find_direction(drive_mode: int) -> int:
-    """Return -1 for a servo that counts clockwise: others wrote that, as LeRobot does.
-
-    Angles and torques of a bus are counter-clockwise in any case, so that the signs of
-    a config mean the same whatever its servos were set to.
-    """
+    """Return -1 for a servo that counts clockwise, as LeRobot sets it, else 1."""
     return -1 if drive_mode & _REVERSED else 1
 
 
 def read_table(wire: Wire, spec: ServoSpec) -> Mapping[str, int]:
-    """Return a servo's registers by the vendor's names, unsigned.
-
-    Args:
-        wire: An open wire.
-        spec: Whom to ask.
-
-    Returns:
-        EEPROM and RAM up to the temperature.
+    """Return a servo's unsigned registers, up to the temperature, by name.
 
     Raises:
         BusTimeout: If it does not answer properly.
@@ -114,14 +95,7 @@ def read_table(wire: Wire, spec: ServoSpec) -> Mapping[str, int]:
 
 
 def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
-    """Return why a servo is missing, of another model, or not alone with its id.
-
-    Args:
-        wire: An open wire.
-        spec: Whom to look for.
-
-    Returns:
-        The problem; None if exactly this servo answers.
+    """Return the problem of a missing, wrong or duplicated servo, or None.
 
     Raises:
         BusError: If the port is gone.
@@ -147,14 +121,7 @@ def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
 
 
 def is_duplicated(wire: Wire, spec: ServoSpec) -> bool:
-    """Whether two servos answer to this id: collisions, or a second answer each time.
-
-    Args:
-        wire: An open wire.
-        spec: The id and model to try.
-
-    Returns:
-        Whether most probes show it; single spoiled packets do not.
+    """Return whether two servos answer to this id, by most of the probes.
 
     Raises:
         BusError: If the port is gone.
@@ -175,16 +142,7 @@ def is_duplicated(wire: Wire, spec: ServoSpec) -> bool:
 def find_problems(
     spec: ServoSpec, values: Mapping[str, int], where: str
 ) -> list[Problem]:
-    """Judge a servo by its registers.
-
-    Args:
-        spec: What it should be.
-        values: Its registers, of ``read_table``.
-        where: How messages name it.
-
-    Returns:
-        Everything wrong with it.
-    """
+    """Return all problems that a servo's registers show; ``where`` names it."""
     model = find_model(spec.model)
     return [
         *_judge_errors(values, where),
@@ -194,7 +152,7 @@ def find_problems(
 
 
 def say_errors(bits: int) -> str:
-    """Return what the bits of Hardware Error Status mean."""
+    """Return the meaning of Hardware Error Status bits."""
     known = [text for bit, text in ERROR_BITS.items() if bits & bit]
     return ", ".join(known) or f"error bits {bits:#04x}"
 
@@ -237,7 +195,6 @@ def _judge_settings(
 
 
 def _judge_remains(values: Mapping[str, int], where: str) -> Iterator[Problem]:
-    """Name what another program left behind."""
     if values["Torque Enable"]:
         yield Problem(
             f"{where}: expected torque off, got on: another program holds it, or left "

@@ -1,8 +1,6 @@
-"""Servo models: registers and units, and the abilities of their motors.
+"""Servo models: registers, units and motor data.
 
-Registers, encoder and velocity units come from the control tables that the vendor ships
-with the SDK. Their unit of current is not usable (it says 1.0 for most models), so the
-milliamperes a count and the motor's torque stand here.
+Registers come from the control tables of the SDK, whose unit of current is unusable.
 """
 
 from __future__ import annotations
@@ -50,12 +48,7 @@ class Register:
 
 @dataclass(frozen=True, slots=True)
 class _Motor:
-    """Motor data missing in the vendor's tables; stall at the recommended voltage.
-
-    ``current_unit`` is [A] a count; 0 where the servo neither measures nor controls it.
-    ``kind`` is the kind of that current, ``torque_constant`` the torque by the motor's
-    current, [N·m/A]; 0: stall torque over stall current.
-    """
+    """Motor data missing in the vendor's tables, with [A] a count and k in [N·m/A]."""
 
     current_unit: float
     stall_torque: float
@@ -102,14 +95,13 @@ class Model:
     """A servo model.
 
     Attributes:
-        name: Its name, for example ``xl330-m288``.
-        number: What it answers to a ping.
-        registers: Its control table by the vendor's names.
-        angle_unit: [rad] a count of position.
+        name: For example ``xl330-m288``.
+        number: Its answer to a ping.
+        registers: Control table by the vendor's names.
+        angle_unit: [rad] a count.
         zero_count: Count at angle 0.
-        velocity_unit: [rad/s] a count of velocity.
-        current_unit: [A] a count of current; 0: no current sensor, hence no torque.
-        torques: Torque by current.
+        velocity_unit: [rad/s] a count.
+        current_unit: [A] a count; 0: no current sensor.
         stall_torque: At the recommended voltage, [N·m].
     """
 
@@ -125,33 +117,33 @@ class Model:
 
     @property
     def has_torque(self) -> bool:
-        """Whether it measures and controls its current (the XL430 does not)."""
+        """Whether it controls its current."""
         return self.current_unit > 0.0
 
     def span(self, first: str, last: str) -> Register:
-        """Return the block from one register to another, both included."""
+        """Return the block from one register to another."""
         begin, end = self.registers[first], self.registers[last]
         return Register(begin.address, end.address + end.size - begin.address)
 
 
 def model_names() -> tuple[str, ...]:
-    """Return the names of all models that are known here."""
+    """Return the names of all models."""
     return tuple(_MOTORS)
 
 
 def has_torque(name: str) -> bool:
-    """Whether a model measures and controls its current; False for unknown ones."""
+    """Return whether a known model controls its current."""
     motor = _MOTORS.get(name)
     return motor is not None and motor.current_unit > 0.0
 
 
 def find_stall_torque(name: str) -> float:
-    """Return the torque at which a known model stalls, [N·m]."""
+    """Return the stall torque of a known model, [N·m]."""
     return _MOTORS[name].stall_torque
 
 
 def find_name(number: int) -> str:
-    """Return the name of a model by what it answers to a ping."""
+    """Return the name of a model by its number."""
     for name in _MOTORS:
         if _read_numbers().get(name) == number:
             return name
@@ -160,16 +152,10 @@ def find_name(number: int) -> str:
 
 @lru_cache(maxsize=64)
 def find_model(name: str) -> Model:
-    """Find a model by name.
-
-    Args:
-        name: For example ``xl330-m288``.
-
-    Returns:
-        What it is.
+    """Return a model by name.
 
     Raises:
-        BusError: If it is not known here; lists those that are.
+        BusError: If it is unknown.
     """
     motor = _MOTORS.get(name)
     if motor is None:
@@ -204,7 +190,6 @@ def _file_name(name: str) -> str:
 
 @lru_cache(maxsize=1)
 def _read_numbers() -> Mapping[str, int]:
-    """Return the model numbers by name."""
     rows = (line.split("\t") for line in _read_lines("dynamixel.model")[1:])
     return {
         row[1].removesuffix(".model").replace("_", "-"): int(row[0])
@@ -214,7 +199,6 @@ def _read_numbers() -> Mapping[str, int]:
 
 
 def _read_sections(file_name: str) -> Mapping[str, list[list[str]]]:
-    """Return the rows of each section of a vendor's table, their heads left out."""
     sections: dict[str, list[list[str]]] = {}
     for line in _read_lines(file_name):
         if line.startswith("["):

@@ -1,4 +1,4 @@
-"""Measurements on a bus with its thread: where servos stand, how torque moves one."""
+"""Measurements of servos at rest and under torque, on a bus with its thread."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Stand:
 
 @dataclass(frozen=True, slots=True)
 class Swing:
-    """Motion of one servo under a torque.
+    """Motion of one servo under a torque; arrays have shape (m,).
 
     Attributes:
-        t: Times, shape (m,), [s].
-        angle: Angles, shape (m,), [rad].
-        velocity: Velocities, shape (m,), [rad/s].
-        torque: Torques of its motor, shape (m,), [N·m].
+        t: [s].
+        angle: [rad].
+        velocity: [rad/s].
+        torque: Of its motor, [N·m].
     """
 
     t: Vec
@@ -51,14 +51,7 @@ class Swing:
 
 
 def stand(bus: BusThread, duration: float) -> Stand:
-    """Watch where the servos are for a while.
-
-    Args:
-        bus: Their bus.
-        duration: How long, [s].
-
-    Returns:
-        Where they stood.
+    """Return the servos' angles over ``duration``, [s].
 
     Raises:
         BusTimeout: If the bus falls silent.
@@ -74,15 +67,7 @@ def stand(bus: BusThread, duration: float) -> Stand:
 def swing(
     bus: BusThread, i: int, profile: Callable[[float, float], float | None]
 ) -> Swing:
-    """Move one servo by a torque and let go of it.
-
-    Args:
-        bus: Its bus.
-        i: Its place on the bus.
-        profile: Torque by time [s] and angle [rad], [N·m]; None when it is over.
-
-    Returns:
-        How it moved.
+    """Return a servo's motion under a torque [N·m] by time [s] and angle [rad].
 
     Raises:
         BusTimeout: If the bus falls silent.
@@ -107,7 +92,6 @@ def swing(
 
 
 def _next_reading(bus: BusThread) -> Reading:
-    """Wait for a reading that is newer than the present one."""
     before = bus.latest()
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:

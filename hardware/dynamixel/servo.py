@@ -1,4 +1,4 @@
-"""One servo as its bus knows it: set-up, torque on and off, counts to SI units."""
+"""One servo of a bus: set-up, torque on and off, counts to SI units."""
 
 from __future__ import annotations
 
@@ -42,11 +42,10 @@ class Health:
     """Errors, temperature and supply of a servo at one check.
 
     Attributes:
-        servo_id: Id of the servo.
-        errors: Bits of Hardware Error Status; 0 is well.
+        errors: Bits of Hardware Error Status.
         temperature: [°C].
         voltage: [V].
-        is_torque_off: It should hold torque, but switched it off or never enabled it.
+        is_torque_off: It lacks torque that it should hold.
     """
 
     servo_id: int
@@ -57,11 +56,11 @@ class Health:
 
     @property
     def is_well(self) -> bool:
-        """Whether nothing is wrong with it."""
+        """Whether it has no fault."""
         return not (self.errors or self.is_torque_off)
 
     def __str__(self) -> str:
-        """Return what is wrong with it in words."""
+        """Return the faults."""
         words = [say_errors(self.errors)] if self.errors else []
         return ", ".join([*words, "torque is off"] if self.is_torque_off else words)
 
@@ -71,17 +70,12 @@ class Servo:
     """A servo on a bus.
 
     Attributes:
-        spec: Its id and model.
-        model: What that model is.
-        is_alive: It answers.
-        is_enabled: It may hold torque, until it was seen to be limp.
-        epoch: How often it was configured.
-        cap: Largest torque it renders, [N·m]; 0 when it has none.
-        share: Share of the wanted torque that it is sent; below 1 while torque that it
-            had switched off comes back.
-        direction: -1 when its Drive Mode lets it count clockwise.
-        is_tried: It has been seen what its watchdog does.
-        stops_alone: Its watchdog stops its motor, as far as is known.
+        is_enabled: It may hold torque, until verified to be limp.
+        epoch: Number of configurations.
+        cap: Largest torque, [N·m]; 0: none.
+        share: Share of the torque sent, below 1 while torque comes back.
+        direction: -1 if its Drive Mode counts clockwise.
+        stops_alone: Its watchdog stops its motor, as far as known.
     """
 
     spec: ServoSpec
@@ -98,17 +92,17 @@ class Servo:
 
     @cached_property
     def torques(self) -> TorqueMap:
-        """Torque by current of each of its motors."""
+        """Torque by current of each motor."""
         return self.spec.torques
 
     @property
     def _watchdog(self) -> int:
-        """Value that arms its Bus Watchdog; 0 if it is not armed."""
+        """Value that arms its Bus Watchdog; 0: not armed."""
         return _WATCHDOG if self.stops_alone else 0
 
     @property
     def is_waiting(self) -> bool:
-        """Whether it could render torque and is not enabled yet."""
+        """Whether it can render torque but is not enabled."""
         return self.is_alive and self.cap > 0.0 and not self.is_enabled
 
     @cached_property
@@ -119,12 +113,12 @@ class Servo:
 
     @cached_property
     def goal(self) -> Register:
-        """Register of the wanted torque; servos without torque control have none."""
+        """Register of the goal torque; servos without torque control have none."""
         return self.register("Goal Current")
 
     @property
     def n_motors(self) -> int:
-        """Number of servos that turn the joint; a twin obeys its partner's commands."""
+        """Number of servos at the joint, with a twin."""
         return 1 if self.spec.twin is None else 2
 
     def register(self, name: str) -> Register:
@@ -132,7 +126,7 @@ class Servo:
         return self.model.registers[name]
 
     def look_at(self, wire: Wire) -> None:
-        """Take it for present, and read which way it counts; nothing is written.
+        """Mark it as present and read its direction.
 
         Raises:
             BusError: If the port is gone.
@@ -146,13 +140,7 @@ class Servo:
             self.direction = find_direction(drive_mode)
 
     def configure(self, wire: Wire) -> list[str]:
-        """Check the servo and write its settings; it is limp afterwards.
-
-        Args:
-            wire: An open wire.
-
-        Returns:
-            Problems that forbid using it; without any, it is alive.
+        """Check the servo, write its settings without torque, and return problems.
 
         Raises:
             BusError: If the port is gone.
@@ -179,16 +167,10 @@ class Servo:
         return []
 
     def enable(self, wire: Wire) -> None:
-        """Let it render torque: its goal 0, its watchdog armed and read back.
-
-        A watchdog that does not stop the motor would only lock its goals, and with them
-        the way to 0: it is not armed.
-
-        Args:
-            wire: An open wire.
+        """Enable its torque: goal 0, watchdog armed unless faulty.
 
         Raises:
-            BusError: If it does not take it, or the port is gone.
+            BusError: If it refuses, or the port is gone.
         """
         self.is_enabled = True  # From here on it has to be made limp.
         wire.write(self.spec.id, self.register("Goal Current"), 0)
@@ -197,13 +179,10 @@ class Servo:
         wire.write_checked(self.spec.id, self.register("Torque Enable"), 1)
 
     def make_limp(self, wire: Wire) -> None:
-        """Switch torque off, see that it is off, and disarm the watchdog.
-
-        Args:
-            wire: An open wire.
+        """Switch torque off, verify it, and disarm the watchdog.
 
         Raises:
-            BusError: If it cannot be seen to be off.
+            BusError: If torque is not verified to be off.
         """
         wire.write_checked(self.spec.id, self.register("Torque Enable"), 0)
         if self.spec.twin is not None:
@@ -212,19 +191,13 @@ class Servo:
         self.is_enabled, self.share = False, 1.0
 
     def give_up(self, wire: Wire) -> None:
-        """Give a servo up, and try to switch its torque off blindly."""
+        """Drop the servo, and switch its torque off blindly."""
         self.is_alive = False
         if self.is_enabled:
             wire.write_blindly(self.spec.id, self.register("Torque Enable"), 0)
 
     def check(self, wire: Wire) -> tuple[Health, bool] | None:
-        """Ask how it is, and enable it again where it has let go of its torque.
-
-        Args:
-            wire: An open wire.
-
-        Returns:
-            Its health, and whether the watchdog had tripped; None if it said nothing.
+        """Return health and whether the watchdog tripped, or None; restore torque.
 
         Raises:
             BusError: If the port is gone.
@@ -254,7 +227,7 @@ class Servo:
         return health, has_tripped
 
     def _ask_twin(self, wire: Wire) -> int:
-        """Return the error bits of its twin; a tripped watchdog there is disarmed."""
+        """Return its twin's error bits; disarm a tripped watchdog."""
         twin = self.spec.twin
         if twin is None:
             return 0
@@ -266,7 +239,6 @@ class Servo:
             return 0
 
     def _enable_again(self, wire: Wire) -> bool:
-        """Enable it once more, softly; returns whether it took it."""
         self.share = 0.0
         try:
             self.enable(wire)
@@ -276,14 +248,7 @@ class Servo:
         return True
 
     def decode(self, row: bytes) -> tuple[float, float, float]:
-        """Turn its measurements into SI units.
-
-        Args:
-            row: The registers of ``span``.
-
-        Returns:
-            Angle [rad], velocity [rad/s] and torque [N·m]; NaN when not measured.
-        """
+        """Return angle [rad], velocity [rad/s] and torque [N·m] of ``span``'s bytes."""
         model, way, torque = self.model, self.direction, math.nan
         if model.has_torque:
             current = self._signed(row, "Present Current") * model.current_unit
@@ -293,7 +258,7 @@ class Servo:
         return way * count * model.angle_unit, way * velocity, torque
 
     def encode(self, torque: float) -> int:
-        """Return the current that renders a torque within its cap, in counts."""
+        """Return the current of a torque within its cap, in counts."""
         if not -self.cap <= torque <= self.cap:
             torque = 0.0 if math.isnan(torque) else math.copysign(self.cap, torque)
         unit, torques = self.model.current_unit, self.torques
@@ -302,7 +267,7 @@ class Servo:
         return self.direction * min(max(count, -most), most)
 
     def _set_up(self, wire: Wire, values: Mapping[str, int]) -> None:
-        """Write what differs; EEPROM wears, and takes it only while torque is off."""
+        """Write what differs; EEPROM wears, and needs torque off."""
         model, servo_id = self.model, self.spec.id
         if values["Return Delay Time"]:
             wire.write_checked(servo_id, self.register("Return Delay Time"), 0)
@@ -328,11 +293,9 @@ class Servo:
 
     @cached_property
     def _places(self) -> Mapping[str, slice]:
-        """Position of each measurement's bytes in a row."""
         return self._find_places(self.span)
 
     def _find_places(self, span: Register) -> Mapping[str, slice]:
-        """Return where the bytes of each register stand in those of a block."""
         return {
             name: slice(at, at + register.size)
             for name, register in self.model.registers.items()

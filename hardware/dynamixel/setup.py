@@ -1,4 +1,4 @@
-"""Gives a servo its id, its rate and its return delay; no vendor's tool is needed."""
+"""Set-up of a servo's id, rate and return delay."""
 
 from __future__ import annotations
 
@@ -21,13 +21,7 @@ _EEPROM = 0.05  # [s] chosen: a servo is busy for some ms after a write to its E
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A servo that answers.
-
-    Attributes:
-        id: Its id.
-        model: Name of its model.
-        baud: Rate at which it answers, [bit/s].
-    """
+    """A servo that answers, at ``baud`` [bit/s]."""
 
     id: int
     model: str
@@ -39,9 +33,8 @@ class Goal:
     """Wanted setup of a servo.
 
     Attributes:
-        spec: Its id and model.
-        baud: Its rate, [bit/s].
-        second: Id that it obeys as well; None: no other.
+        baud: [bit/s].
+        second: Second id that it obeys, or None.
     """
 
     spec: ServoSpec
@@ -50,13 +43,7 @@ class Goal:
 
 
 def find_alone(wire: Wire) -> Found:
-    """Find the only servo that is connected, whatever its id and rate.
-
-    Args:
-        wire: An open wire; it is open again, at its own rate, afterwards.
-
-    Returns:
-        The servo.
+    """Return the only connected servo, at any id and rate.
 
     Raises:
         BusError: If none answers, or several do.
@@ -84,15 +71,10 @@ def find_alone(wire: Wire) -> Found:
 
 
 def set_up(wire: Wire, found: Found, goal: Goal) -> None:
-    """Write what differs, and see that it is there; the servo is limp afterwards.
-
-    Args:
-        wire: An open wire; it is open at its own rate afterwards.
-        found: The servo as it is, alone with its id.
-        goal: As it shall be.
+    """Write and verify the settings that differ; the servo is limp afterwards.
 
     Raises:
-        BusError: If it is another model, has a twin of its id, or does not take it.
+        BusError: If it is another model, is duplicated, or refuses.
     """
     where = f"servo {found.id} on '{wire.path}'"
     if found.model != goal.spec.model:
@@ -114,7 +96,7 @@ def set_up(wire: Wire, found: Found, goal: Goal) -> None:
 
 
 def is_set_up(wire: Wire, found: Found, goal: Goal) -> bool:
-    """Whether a servo with its right id lacks nothing; asked at its own rate."""
+    """Return whether a servo with the right id has all settings."""
     own = wire.baud
     try:
         wire.set_baud(found.baud)
@@ -124,7 +106,7 @@ def is_set_up(wire: Wire, found: Found, goal: Goal) -> bool:
 
 
 def _write(wire: Wire, found: Found, goal: Goal) -> None:
-    """Write id and rate last and blindly: its answer may have either already."""
+    """Write id and rate last and blindly."""
     registers = find_model(found.model).registers
     wire.write_blindly(found.id, registers["Status Return Level"], _ANSWERS_ALL)
     wire.wait(_EEPROM)  # it may answer that, too, and must not be taken for the next
@@ -145,14 +127,13 @@ def _write(wire: Wire, found: Found, goal: Goal) -> None:
 
 
 def _holds(wire: Wire, servo_id: int, model: str, name: str, value: int) -> bool:
-    """Whether a register is as it should be; any secondary id from 253 on is none."""
+    """Return whether a register has a value; secondary ids from 253 on are none."""
     got = wire.read(servo_id, find_model(model).registers[name])
     is_none = name.startswith("Secondary") and value >= NO_SHADOW
     return got == value or (is_none and got >= NO_SHADOW)
 
 
 def _find_difference(wire: Wire, goal: Goal) -> str:
-    """Return the first register that is not as it should be, or nothing."""
     second = _NONE if goal.second is None else goal.second
     wanted = {
         "Baud Rate": BAUD_CODES[goal.baud],

@@ -1,9 +1,7 @@
-"""Limits on the torques that are asked for; pure.
+"""Limits on commanded torques; pure.
 
-Torques stay within the caps and rise from 0 to the cap in no less than 20 ms. A command
-older than 50 ms renders nothing. On a stop, torque ramps to 0 within 200 ms. When no
-torque is asked for any more, servos stay enabled at zero for a second, because
-switching them off and on costs readings.
+A rise from 0 to the cap takes 20 ms at least, a stop ramps to 0 within 200 ms, commands
+end after 50 ms, and servos stay enabled at zero for a second.
 """
 
 from __future__ import annotations
@@ -31,8 +29,8 @@ class TorqueCommand:
 
     Attributes:
         tau: At the servos' horns, shape (n,), [N·m].
-        stamp_ns: When they were computed, [ns].
-        is_release: Let go instead: ramp down and switch torque off.
+        stamp_ns: Time of computation, [ns].
+        is_release: Ramp down and switch torque off instead.
     """
 
     tau: Vec
@@ -41,11 +39,7 @@ class TorqueCommand:
 
 
 class TorqueShaper:
-    """Remembers what was rendered last, to limit its rate and to ramp it down.
-
-    Attributes:
-        is_limp: Nothing is rendered, and servos may be switched off.
-    """
+    """Limits torque and its rate, and ramps it down."""
 
     def __init__(self, n: int) -> None:
         self._tau = np.zeros(n)
@@ -56,16 +50,13 @@ class TorqueShaper:
     def step(
         self, command: TorqueCommand | None, caps: Vec, now_ns: int, dt: float
     ) -> Vec:
-        """Return what to render at this moment.
+        """Return the torques to render, shape (n,), [N·m], owned by the caller.
 
         Args:
-            command: The newest command; None before the first.
-            caps: Largest torques, shape (n,), [N·m].
-            now_ns: This moment, [ns].
-            dt: Time since the last call, [s].
-
-        Returns:
-            Torques, shape (n,), [N·m]; owned by the caller.
+            command: The newest, or None.
+            caps: Shape (n,), [N·m].
+            now_ns: [ns].
+            dt: Since the last call, [s].
         """
         if command is None:
             self._tau = np.zeros(len(caps))
@@ -90,7 +81,6 @@ class TorqueShaper:
         return limited
 
     def _rest(self, now_ns: int) -> None:
-        """Go limp once nothing has been rendered for a while."""
         if self._tau.any():
             self._idle_since_ns = None
         elif self._idle_since_ns is None:

@@ -1,7 +1,6 @@
-"""Two servos at one joint: the second obeys the id of the first one, too, in silence.
+"""Two servos at one joint, as in ALOHA's arms: the second obeys the first one's id.
 
-Shoulders and elbows of ALOHA's arms are built so. What is not known to be a pair makes
-twice the torque that is asked for.
+An unknown pair makes twice the commanded torque.
 """
 
 from __future__ import annotations
@@ -24,21 +23,14 @@ from paprle.hardware.dynamixel.models import find_model
 
 
 def find_twin_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
-    """Return why the second servo of a joint is missing, as ``find_absence`` does."""
+    """Return why the second servo of a joint is missing, or None."""
     if spec.twin is None:
         return None
     return find_absence(wire, ServoSpec(spec.twin, spec.model))
 
 
 def find_twin_problems(wire: Wire, spec: ServoSpec) -> list[Problem]:
-    """Judge the second servo of a joint by its own registers.
-
-    Args:
-        wire: An open wire.
-        spec: The first one, which names it.
-
-    Returns:
-        Everything wrong with it.
+    """Return all problems of the second servo of a joint.
 
     Raises:
         BusTimeout: If it answers pings alone.
@@ -67,17 +59,7 @@ def find_twin_problems(wire: Wire, spec: ServoSpec) -> list[Problem]:
 def find_shadows(
     wire: Wire, specs: Sequence[ServoSpec], ids: Iterable[int]
 ) -> list[str]:
-    """Return the servos that obey another one's id although no config names them.
-
-    Such a pair makes twice the torque that is asked for.
-
-    Args:
-        wire: An open wire.
-        specs: Servos that are known.
-        ids: Where to look for others.
-
-    Returns:
-        A line for each.
+    """Return a line for each unlisted servo that obeys another one's id.
 
     Raises:
         BusError: If the port is gone.
@@ -104,7 +86,7 @@ def find_shadows(
 
 
 def list_near(specs: Sequence[ServoSpec]) -> list[int]:
-    """Return ids between those of servos, and the next one: where a twin may be."""
+    """Return ids between those of servos, and the next."""
     twins = {spec.twin for spec in specs if spec.twin is not None}
     ids = {spec.id for spec in specs} | twins
     return [i for i in range(min(ids), max(ids) + 2) if i not in ids]

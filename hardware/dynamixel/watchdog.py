@@ -1,8 +1,6 @@
-"""Whether the Bus Watchdog of a servo stops its motor: tried before it is relied on.
+"""Trial of each servo's Bus Watchdog by a little current, then silence.
 
-With firmware 51 that of all servos of the 330 size reads -1, refuses goals, and lets
-the motor turn on (ROBOTIS' staff, forum.robotis.com/t/4814). No document says which
-firmware does better, so each servo is tried: a little current, then silence.
+With firmware 51 that of the 330 size fails (forum.robotis.com/t/4814).
 """
 
 from __future__ import annotations
@@ -41,22 +39,16 @@ class _State(NamedTuple):
 
 
 def is_small(model: str) -> bool:
-    """Whether a model is of the 330 size."""
+    """Return whether a model is of the 330 size."""
     return model.partition("-")[0].endswith("330")
 
 
 def try_watchdogs(
     wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]
 ) -> None:
-    """Find out of each servo with torque whether its watchdog stops it.
+    """Find the servos with torque that their watchdog stops; all are limp afterwards.
 
-    Nobody else may speak meanwhile, for about 0.1 s. The servos are limp afterwards.
-    One of which nothing can be said counts as one that goes on.
-
-    Args:
-        wire: An open wire.
-        servos: Those on it; they were configured, and are limp.
-        beat: Called at least every 0.1 s, to say that we live.
+    The line must be silent otherwise; ``beat`` is called every 0.1 s.
 
     Raises:
         BusError: If the port is gone.
@@ -76,7 +68,6 @@ def try_watchdogs(
 
 
 def _try(wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]) -> None:
-    """Give them current, be silent, and look at who still has it."""
     rest: dict[int, int] = {}
     for servo in servos:
         beat()
@@ -110,7 +101,7 @@ def _try(wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]) -> None:
 
 
 def _find_drive(wire: Wire, servo: Servo) -> int:
-    """Return what its motor gets, in counts; asked once, for all others wait."""
+    """Return a motor's drive, in counts."""
     try:
         return abs(_read_state(wire, servo, tries=1).pwm)
     except BusTimeout:
@@ -118,7 +109,6 @@ def _find_drive(wire: Wire, servo: Servo) -> int:
 
 
 def _is_twin_off(wire: Wire, servo: Servo) -> bool:
-    """Whether the second motor at a joint, if there is one, gets nothing either."""
     if servo.spec.twin is None:
         return True
     at = servo.register("Present Current")
@@ -135,7 +125,6 @@ def _read_state(wire: Wire, servo: Servo, tries: int) -> _State:
 
 
 def _write_all(wire: Wire, name: str, values: Mapping[Servo, int]) -> None:
-    """Write a register of all at once; nobody answers."""
     groups: dict[tuple[int, int], GroupSyncWrite] = {}
     for servo, value in values.items():
         at = servo.register(name)
@@ -148,7 +137,6 @@ def _write_all(wire: Wire, name: str, values: Mapping[Servo, int]) -> None:
 
 
 def _make_limp(wire: Wire, servos: Sequence[Servo]) -> None:
-    """Switch all off; one that does not confirm it stays among those that may be on."""
     for servo in servos:
         try:
             servo.make_limp(wire)

@@ -1,4 +1,4 @@
-"""Which USB adapter a serial port is, whatever it is called today."""
+"""USB adapter of a serial port."""
 
 from __future__ import annotations
 
@@ -9,26 +9,19 @@ from serial.tools import list_ports
 
 
 class Adapter(NamedTuple):
-    """USB identity of an adapter.
-
-    Attributes:
-        vendor: USB vendor.
-        product: USB product.
-        serial: Serial number; empty where it has none.
-    """
+    """USB identity of an adapter; its serial number may be empty."""
 
     vendor: int
     product: int
     serial: str
 
     def __str__(self) -> str:
-        """Return it as ``lsusb`` does."""
         number = f" {self.serial}" if self.serial else ""
         return f"{self.vendor:04x}:{self.product:04x}{number}"
 
 
 def find_adapter(path: str) -> Adapter | None:
-    """Return the adapter behind a port; None if it is none on USB, or is gone."""
+    """Return the USB adapter of a port, or None."""
     real = os.path.realpath(path)
     for port in list_ports.comports():
         if os.path.realpath(port.device) == real and port.vid is not None:

@@ -1,9 +1,7 @@
-"""Protocol 2.0 packets of the vendor's SDK, with three of its faults mended.
+"""Packets of Protocol 2.0 by the vendor's SDK 4.1, with three faults fixed.
 
-SDK 4.1 forgets the byte stuffing of what it sends, skips it in what a fast read brings,
-and takes the first bytes of any reply for the register that it asked for. Its checksum
-goes byte by byte and its stuffing through a kilobyte, for every packet: half of what a
-reading costs. Both are done here in one go.
+The SDK omits byte stuffing in requests, ignores it in fast reads, and takes any reply
+for the requested register.
 """
 
 from __future__ import annotations
@@ -24,7 +22,6 @@ _SPELT = b"\xff\xff\xfd"  # spec: Protocol 2.0, what a body must not spell
 
 
 def _make_remainders() -> tuple[int, ...]:
-    """Return the CRC of every two bytes that follow nothing."""
     remainders = [0]
     for bit in range(16):
         crc = remainders[1 << bit >> 1] << 1 if bit else _POLYNOMIAL
@@ -37,31 +34,27 @@ _REMAINDERS = _make_remainders()
 
 
 class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no types
-    """Packs and unpacks.
-
-    Attributes:
-        n_damaged: Whole packets with a wrong checksum: neither late nor cut short.
-    """
+    """Packs and unpacks; counts packets with a wrong checksum."""
 
     def __init__(self) -> None:
         super().__init__()
         self.n_damaged = 0
 
     def rxPacket(self, port: object, fast_option: bool) -> tuple[list[int], int]:
-        """Take the next packet; returns it and the SDK's result."""
+        """Return the next packet and the SDK's result."""
         packet, result = super().rxPacket(port, fast_option)
         if result == COMM_RX_CORRUPT and len(packet) > _LENGTH + 1:
             self.n_damaged += len(packet) == _length(packet) + _HEAD
         return packet, result
 
     def addStuffing(self, packet: list[int]) -> list[int]:
-        """Stuff in place: the caller of the SDK ignores what this returns."""
+        """Stuff in place, for the SDK's callers."""
         if _SPELT in bytes(packet[_LENGTH:]):
             packet[:] = super().addStuffing(list(packet))
         return packet
 
     def updateCRC(self, crc: int, data: Sequence[int], size: int) -> int:
-        """Go on with a CRC-16, two bytes at a time."""
+        """Update a CRC-16, two bytes at a time."""
         n_pairs = size // 2
         for pair in struct.unpack(f">{n_pairs}H", bytes(data[: 2 * n_pairs])):
             crc = _REMAINDERS[crc ^ pair]
@@ -72,12 +65,9 @@ class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no ty
     def readRx(
         self, port: object, dxl_id: int, length: int
     ) -> tuple[list[int], int, int]:
-        """Take a status packet of this servo with exactly so many parameters.
+        """Return parameters, result and error byte of this servo's status packet.
 
-        A late answer to an earlier question has another length.
-
-        Returns:
-            Parameters, the SDK's result, and the error byte.
+        A packet of another length is a late answer.
         """
         while True:
             packet, result = self.rxPacket(port, False)
@@ -93,7 +83,7 @@ class Packets(Protocol2PacketHandler):  # type: ignore[misc] # the SDK has no ty
     def fastSyncReadRx(
         self, port: object, dxl_id: int, length: int
     ) -> tuple[list[int], int, int]:
-        """Take the common status packet; unstuff it if its length was stuffed."""
+        """Return the common status packet without stuffing."""
         packet, result = self.rxPacket(port, True)
         if result != COMM_SUCCESS:
             return [], result, 0

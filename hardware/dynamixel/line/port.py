@@ -1,9 +1,4 @@
-"""The serial port under the vendor's SDK: it sleeps while it waits, and it is ours.
-
-The SDK's own port spins (99 % of a core), uses the wall clock, waits 34 ms for one
-missing packet and lets anybody else open the device as well. The SDK takes a packet in
-pieces; all that has come is taken from the device at once, and handed out from here.
-"""
+"""Exclusive serial port under the vendor's SDK, whose own spins for 34 ms a packet."""
 
 from __future__ import annotations
 
@@ -33,11 +28,7 @@ _SYSFS = Path("/sys/bus/usb-serial/devices")
 
 
 class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
-    """A port for one thread of one process.
-
-    Attributes:
-        timeout: How long a reply may take beyond its own bytes, [s].
-    """
+    """A port for one thread; a reply may take ``timeout`` [s] beyond its own bytes."""
 
     def __init__(self, path: str, timeout: float) -> None:
         super().__init__(path)
@@ -49,7 +40,7 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         """Open the device for this process alone.
 
         Returns:
-            True, as the SDK has it.
+            True.
 
         Raises:
             BusError: If it is missing, forbidden, taken, or no serial device.
@@ -69,7 +60,6 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         return True
 
     def _open(self) -> serial.Serial:
-        """Open the device; who has just ended may still hold it for a moment."""
         for _ in range(_LOCK_TRIES - 1):
             try:
                 return serial.Serial(self.port_name, self.baudrate, exclusive=True)
@@ -80,7 +70,7 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         return serial.Serial(self.port_name, self.baudrate, exclusive=True)
 
     def closePort(self) -> None:
-        """Let go of the device; may be called twice."""
+        """Close the device."""
         if self.ser is not None:
             self.ser.close()
         self.is_open = False
@@ -91,7 +81,7 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         return int(self.ser.fd)
 
     def clearPort(self) -> None:
-        """Forget what has come; asked before every packet.
+        """Discard received bytes.
 
         Raises:
             OSError: If the device is not open.
@@ -102,10 +92,7 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         super().clearPort()
 
     def readPort(self, length: int) -> bytes:
-        """Take what has come; wait a moment for the first of it.
-
-        Returns:
-            At most so many bytes; none where nothing came.
+        """Return at most ``length`` received bytes.
 
         Raises:
             OSError: If the device is gone.
@@ -120,10 +107,7 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         return taken
 
     def writePort(self, packet: Sequence[int]) -> int:
-        """Send bytes, and wait only where they do not fit.
-
-        Returns:
-            How many were sent.
+        """Return the number of sent bytes.
 
         Raises:
             OSError: If the device is gone.
@@ -134,7 +118,7 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
         return sent if sent == len(data) else sent + int(self.ser.write(data[sent:]))
 
     def setPacketTimeout(self, packet_length: int) -> None:
-        """Start waiting for so many bytes."""
+        """Start the timeout of so many bytes."""
         wire = self.tx_time_per_byte * packet_length
         self.setPacketTimeoutMillis(wire + self.timeout * 1e3)
 
@@ -144,7 +128,7 @@ class SerialPort(PortHandler):  # type: ignore[misc] # the SDK has no types
 
 
 def read_latency_timer(path: str) -> int | None:
-    """Return the latency timer of a USB adapter, [ms]; None where there is none."""
+    """Return the latency timer of a USB adapter, [ms], or None."""
     name = Path(path).resolve().name
     try:
         return int((_SYSFS / name / "latency_timer").read_text("ascii"))
@@ -153,15 +137,7 @@ def read_latency_timer(path: str) -> int | None:
 
 
 def find_latency_problem(path: str, latency: int | None) -> str | None:
-    """Return how to cure an adapter that holds replies back; None if it is fine.
-
-    Args:
-        path: The port.
-        latency: Its latency timer, [ms]; None where it has none.
-
-    Returns:
-        The problem.
-    """
+    """Return the remedy for a latency timer, [ms], or None."""
     if latency is None or latency <= _QUICK_LATENCY:
         return None
     name = Path(path).resolve().name
@@ -174,7 +150,7 @@ def find_latency_problem(path: str, latency: int | None) -> str | None:
 
 
 def find_obstacle(path: str) -> str:
-    """Return why a port cannot be opened, as far as that shows from outside."""
+    """Return the visible reason that a port cannot be opened."""
     if not Path(path).exists():
         return _explain(path, FileNotFoundError(errno.ENOENT, path))
     if not os.access(path, os.R_OK | os.W_OK):
@@ -183,7 +159,6 @@ def find_obstacle(path: str) -> str:
 
 
 def _explain(path: str, err: Exception) -> str:
-    """Return why a port does not open, and its remedy."""
     where, number = f"port '{path}'", getattr(err, "errno", None)
     if number == errno.ENOENT or not Path(path).exists():
         ports = ", ".join(list_ports()) or "none"
@@ -205,7 +180,7 @@ def _explain(path: str, err: Exception) -> str:
 
 
 def list_ports() -> tuple[str, ...]:
-    """Return the serial devices of this machine, those with lasting names first."""
+    """Return the serial devices, those with lasting names first."""
     by_id = sorted(str(p) for p in Path("/dev/serial/by-id").glob("*"))
     usb = sorted(str(p) for p in Path("/dev").glob("ttyUSB*"))
     return (*by_id, *usb, *sorted(str(p) for p in Path("/dev").glob("ttyACM*")))

@@ -1,4 +1,4 @@
-"""Looks for servos that do not answer where they should: at other rates."""
+"""Search for silent servos at other rates."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ _TRIES = 2  # chosen: one lost packet of a hundred is made up for
 
 
 def find_rates(wire: Wire, ids: Sequence[int]) -> dict[int, int]:
-    """Return at which other rates servos answer; writes nothing.
-
-    Args:
-        wire: An open wire; it is open again, at its own rate, afterwards.
-        ids: Whom to look for.
-
-    Returns:
-        The rate of each that was found, by id, [bit/s].
+    """Return the other rates at which servos answer, by id, [bit/s]; writes nothing.
 
     Raises:
         BusError: If the port is gone.
@@ -41,7 +34,6 @@ def find_rates(wire: Wire, ids: Sequence[int]) -> dict[int, int]:
 
 
 def _can_be_set(wire: Wire, baud: int) -> bool:
-    """Open the wire at a rate, if the adapter knows it."""
     try:
         wire.set_baud(baud)
     except BusError:
@@ -50,14 +42,7 @@ def _can_be_set(wire: Wire, baud: int) -> bool:
 
 
 def find_all_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
-    """Return one line, instead of one a servo, where all are at one other rate.
-
-    Args:
-        wire: An open wire; it is open again, at its own rate, afterwards.
-        ids: Whom to look for.
-
-    Returns:
-        That line; none where some answer, or not all are found at one rate.
+    """Return one line if all servos answer at one other rate.
 
     Raises:
         BusError: If the port is gone.
@@ -76,7 +61,6 @@ def find_all_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
 
 
 def _find_common_rate(wire: Wire, ids: Sequence[int]) -> int | None:
-    """Return another rate at which all answer; None where there is none."""
     own = wire.baud
     try:
         for baud in BAUD_RATES:

@@ -1,4 +1,4 @@
-"""Single questions and answers on the bus, with bounded retries and clear failures."""
+"""Single requests on the bus, with bounded retries."""
 
 from __future__ import annotations
 
@@ -39,14 +39,12 @@ _REFUSALS = {
 
 
 class Wire:
-    """An open port and the packets on it; used by one thread.
+    """An open port and its packets, for one thread.
 
     Attributes:
-        path: The port.
-        baud: Its rate, [bit/s].
-        packets: Packs and unpacks.
-        port: The port itself, a new one after each ``open``.
-        n_failed: Questions that had no proper answer, by what came instead.
+        baud: [bit/s].
+        port: A new one after each ``open``.
+        n_failed: Failed requests by result.
     """
 
     def __init__(self, path: str, baud: int, timeout: float = TIMEOUT) -> None:
@@ -58,11 +56,10 @@ class Wire:
         self._adapter: Adapter | None = None
 
     def open(self) -> None:
-        """Open the port; one that comes back has to be the same adapter.
+        """Open the port; a returned one must be the same adapter.
 
         Raises:
-            BusError: If it does not open, has no such rate, or its name is another
-                adapter's now; that one is sent nothing.
+            BusError: If it does not open, lacks the rate, or is another adapter.
         """
         adapter = find_adapter(self.path)
         self._adapter = self._adapter or adapter
@@ -79,18 +76,18 @@ class Wire:
             )
 
     def close(self) -> None:
-        """Close the port; may be called twice."""
+        """Close the port."""
         self.port.closePort()
 
     def set_baud(self, baud: int) -> None:
-        """Open the port anew, at another rate; raises as ``open``."""
+        """Reopen the port at another rate; raises as ``open``."""
         self.close()
         self.baud = baud
         self.open()
 
     @contextmanager
     def patiently(self) -> Iterator[None]:
-        """Ask more often before a servo counts as silent: while nothing else waits."""
+        """Retry more often while nothing else waits."""
         self._tries = _PATIENT
         try:
             yield
@@ -98,7 +95,7 @@ class Wire:
             self._tries = _TRIES
 
     def ping(self, servo_id: int, tries: int | None = None) -> int | None:
-        """Return the model number of a servo; None when nobody answers."""
+        """Return the model number of a servo, or None."""
         for _ in range(tries or self._tries):
             number, result, _error = self._guard("ping", servo_id)
             if result == COMM_SUCCESS:
@@ -107,27 +104,19 @@ class Wire:
         return None
 
     def scan(self) -> dict[int, int]:
-        """Return the model numbers of all servos that answer, by id; takes 0.8 s."""
+        """Return the model numbers of all servos by id; takes 0.8 s."""
         found, _ = self._guard("broadcastPing")
         return {int(i): int(values[0]) for i, values in found.items()}
 
     def read(self, servo_id: int, register: Register, tries: int | None = None) -> int:
-        """Return a register as an unsigned number; raises as ``read_block``."""
+        """Return a register, unsigned; raises as ``read_block``."""
         block = self.read_block(servo_id, register, tries)
         return int.from_bytes(block, "little")
 
     def read_block(
         self, servo_id: int, register: Register, tries: int | None = None
     ) -> bytes:
-        """Read consecutive registers.
-
-        Args:
-            servo_id: Whom to ask.
-            register: Where, and how many bytes.
-            tries: How often it may be silent; it may answer damaged thrice as often.
-
-        Returns:
-            The bytes.
+        """Return the bytes of consecutive registers.
 
         Raises:
             BusTimeout: If it never answers properly.
@@ -151,12 +140,7 @@ class Wire:
         )
 
     def write(self, servo_id: int, register: Register, value: int) -> None:
-        """Write a register and see it acknowledged.
-
-        Args:
-            servo_id: Whom.
-            register: Where.
-            value: What; negative numbers as two's complement.
+        """Write a register and await its answer; negative numbers as two's complement.
 
         Raises:
             BusTimeout: If it never answers properly.
@@ -188,12 +172,7 @@ class Wire:
         )
 
     def write_checked(self, servo_id: int, register: Register, value: int) -> None:
-        """Write a register and read it back.
-
-        Args:
-            servo_id: Whom.
-            register: Where.
-            value: What, not negative.
+        """Write a register, not negative, and read it back.
 
         Raises:
             ServoError: If it does not hold the value; also as ``write``.
@@ -207,20 +186,17 @@ class Wire:
             )
 
     def write_blindly(self, servo_id: int, register: Register, value: int) -> None:
-        """Write a register of a servo that may be set not to answer writes."""
+        """Write a register without an answer."""
         data = list(value.to_bytes(register.size, "little"))
         self._guard("writeTxOnly", servo_id, register.address, register.size, data)
 
     def has_echo(self, servo_id: int) -> bool:
-        """Whether a ping is answered more than once."""
+        """Return whether a ping is answered more than once."""
         self._guard("ping", servo_id)
         return self.has_more()
 
     def has_more(self) -> bool:
-        """Whether bytes come that nobody asked for.
-
-        Returns:
-            Whether any came.
+        """Return whether unexpected bytes come.
 
         Raises:
             BusError: If the port is gone.
@@ -231,22 +207,15 @@ class Wire:
             raise self._gone(err) from err
 
     def wait(self, duration: float) -> None:
-        """Keep the line silent for a while, [s]."""
+        """Keep the line silent for ``duration``, [s]."""
         time.sleep(duration)
 
     def count(self, result: int) -> None:
-        """Count a question without a proper answer."""
+        """Count a failed request."""
         self.n_failed["corrupt" if result == COMM_RX_CORRUPT else "timeout"] += 1
 
     def run(self, group: object, method: str) -> int:
-        """Call a group's method on this port.
-
-        Args:
-            group: A group of the SDK.
-            method: Its name.
-
-        Returns:
-            The SDK's result.
+        """Return the SDK's result of a group's method on this port.
 
         Raises:
             BusError: If the port is gone.
@@ -261,18 +230,16 @@ class Wire:
         return result
 
     def say(self, result: int) -> str:
-        """Return what came instead of an answer."""
+        """Return the meaning of a failed result."""
         return "silence" if result == COMM_RX_TIMEOUT else "a damaged packet"
 
     def _guard(self, method: str, *args: Any) -> Any:
-        """Call the SDK on this port; a port that went away becomes a ``BusError``."""
         try:
             return getattr(self.packets, method)(self.port, *args)
         except (OSError, TypeError, termios.error) as err:
             raise self._gone(err) from err
 
     def _gone(self, err: Exception) -> BusError:
-        """Return the error of a port that failed while it was open."""
         return BusError(
             f"port '{self.path}': it failed with '{err}'; plug the adapter in again"
         )
