@@ -1,1 +1,1 @@
-"""Drivers: bytes, buses and simulators; nothing here knows paprle."""
+"""Drivers of devices, buses and simulators, independent of paprle."""

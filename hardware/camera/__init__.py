@@ -1,1 +1,1 @@
-"""Cameras behind OpenCV and the network, and one on the network that misbehaves."""
+"""Cameras behind OpenCV and the network."""

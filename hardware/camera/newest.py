@@ -1,4 +1,4 @@
-"""A thread that reads a source which blocks, and keeps the newest of what it gave."""
+"""Newest value of a blocking source, read by a thread."""
 
 from __future__ import annotations
 
@@ -12,16 +12,10 @@ _END = 1.0  # [s] chosen: a driver that hangs is left behind after this
 
 
 class NewestOf(Generic[T]):
-    """Waits for a source in a thread of its own, so that others wait as they like."""
+    """Reads a blocking source in a thread of its own."""
 
     def __init__(self, read: Callable[[], T | None], name: str) -> None:
-        """Begin to read.
-
-        Args:
-            read: Returns the next value; None when there will be none. It may block,
-                and may raise.
-            name: Of the thread.
-        """
+        """Begin to read; ``read`` returns None at the end, and may block or raise."""
         self._read = read
         self._there = threading.Condition()
         self._value: T | None = None
@@ -32,14 +26,10 @@ class NewestOf(Generic[T]):
         self._thread.start()
 
     def pop(self, timeout: float) -> T | None:
-        """Return the newest value that was not taken yet; None when none came.
-
-        Args:
-            timeout: How long to wait for one, [s].
+        """Return the newest unread value, or None after ``timeout``, [s].
 
         Raises:
-            EOFError: If there will be none any more; what the source failed of is its
-                cause.
+            EOFError: At the end; its cause is the source's failure.
         """
         with self._there:
             self._there.wait_for(
@@ -51,7 +41,7 @@ class NewestOf(Generic[T]):
             return value
 
     def close(self) -> bool:
-        """Let the thread end; returns whether it did."""
+        """End the thread; return whether it did."""
         self._must_end = True
         self._thread.join(_END)
         return not self._thread.is_alive()

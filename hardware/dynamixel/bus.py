@@ -122,7 +122,7 @@ class Bus:
         return np.array([servo.is_alive for servo in self.servos], dtype=np.bool_)
 
     def open(self, *, needs_all: bool = True) -> None:
-        """Open the port, check every servo, and switch torque off.
+        """Open the port, check the servos, and switch torque off.
 
         Args:
             needs_all: Require all servos; else at least one.
@@ -206,10 +206,7 @@ class Bus:
         return None
 
     def write_torque(self, torque: Vec) -> None:
-        """Send goal torques, shape (n,), [N·m]; those that are not enabled get none.
-
-        One that has fallen silent is sent zeros: it may hear, and must not go on with
-        the last torque.
+        """Send goal torques, shape (n,), [N·m], to enabled servos, 0 to silent ones.
 
         Raises:
             BusError: If the port is gone.
@@ -257,10 +254,13 @@ class Bus:
         return not any(servo.is_enabled for servo in self.servos)
 
     def disable(self, *, asks_silent: bool = False) -> list[str]:
-        """Switch all torque off; return unverified servos, a line each; never raises.
+        """Switch all torque off and verify it; never raises.
 
-        The next call retries those. ``asks_silent``: await the answer of silent servos,
-        too.
+        Args:
+            asks_silent: Await the answer of silent servos, too.
+
+        Returns:
+            Unverified servos, a line each; the next call retries them.
         """
         return list(self._disable(asks_silent=asks_silent).values())
 

@@ -176,11 +176,7 @@ class BusThread:
         self._command = command
 
     def set_idle(self, *, is_idle: bool) -> None:
-        """Let the thread read slowly, or wake it at once; any thread, never blocks.
-
-        Args:
-            is_idle: Nobody drives, moves an arm, or gives a signal, and torques stand.
-        """
+        """Slow the readings while torques stand, or resume; never blocks."""
         if is_idle:
             self._is_wanted.clear()
         else:

@@ -140,7 +140,10 @@ class Servo:
             self.direction = find_direction(drive_mode)
 
     def configure(self, wire: Wire) -> list[str]:
-        """Check the servo, write its settings without torque, and return problems.
+        """Check the servo and write its settings; it is limp afterwards.
+
+        Returns:
+            Problems that forbid its use.
 
         Raises:
             BusError: If the port is gone.

@@ -42,12 +42,7 @@ class TorqueMap(NamedTuple):
 
 
 class Dither:
-    """Counts of current whose mean makes a torque.
-
-    Each count's error is carried over to the next, across zero, too; no torque is off
-    by more
-    than a count.
-    """
+    """Counts of current whose mean makes a torque; each error is carried over."""
 
     def __init__(self) -> None:
         self._owed = 0.0  # what was made too little, [N·m]

@@ -1,8 +1,7 @@
-"""SDL's names of the parts of a game controller, independent of the maker.
+"""SDL's names of the parts of a game controller.
 
 References:
-    SDL 2, ``SDL_gamecontroller.h``: ``SDL_GameControllerAxis`` and
-    ``SDL_GameControllerButton``; the names are those of its mapping strings.
+    SDL 2, ``SDL_gamecontroller.h``: names of its mapping strings.
 """
 
 from __future__ import annotations
@@ -43,5 +42,5 @@ FULL = 32767  # spec: SDL_JOYSTICK_AXIS_MAX; the other end of a stick is -32768
 
 
 def normalise(raw: int) -> float:
-    """Return SDL's value of an axis as a deflection in [-1, 1]."""
+    """Return SDL's value of an axis in [-1, 1]."""
     return max(raw / FULL, -1.0)

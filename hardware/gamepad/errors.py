@@ -1,4 +1,4 @@
-"""The error of game controllers."""
+"""Errors of game controllers."""
 
 from __future__ import annotations
 
@@ -6,11 +6,7 @@ from collections.abc import Sequence
 
 
 class PadError(OSError):
-    """A game controller is not there, or SDL refuses.
-
-    Attributes:
-        problems: Everything that was found, one line each.
-    """
+    """A game controller is missing, or SDL refuses; ``problems`` has one line each."""
 
     def __init__(self, problems: str | Sequence[str]) -> None:
         self.problems = (problems,) if isinstance(problems, str) else tuple(problems)

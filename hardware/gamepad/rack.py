@@ -16,17 +16,13 @@ _UNFELT = 1.5 / 0xFFFF  # chosen: the least amplitude that SDL can tell a driver
 
 
 class Rack:
-    """Pads in the order of what chooses them; all calls from one thread.
+    """Pads in the order of their choices; all calls from one thread.
 
-    A pad is chosen by a part of its name or of its GUID, in any case of letters; the
-    empty text chooses the first pad that no other one of the rack has. ``virtual:PATH``
-    is a pad inside SDL that other processes move over a socket (``remote``).
+    A choice is part of a name or GUID; the empty text is the first free pad, and
+    ``virtual:PATH`` a pad inside SDL moved over a socket (``remote``).
 
     Attributes:
-        is_there: Which pads are plugged in.
-        can_rumble: Which of them have motors.
-        names: Names of the pads, as their makers call them.
-        has: What SDL's mapping of each pad has, by SDL's names.
+        has: Controls of each pad, by SDL's names.
     """
 
     def __init__(self, wanted: Sequence[str], database: str = "") -> None:
@@ -46,7 +42,7 @@ class Rack:
         """Find every pad.
 
         Raises:
-            PadError: With everything that is wrong.
+            PadError: With all problems.
             ImportError: If pygame is not installed.
         """
         self._sdl = start_sdl(self._database)
@@ -91,20 +87,20 @@ class Rack:
         return [None if pad is None else _read(pad) for pad in self._pads]
 
     def rumble(self, row: int, strong: float, weak: float, time: float) -> None:
-        """Let a pad rumble; one that is gone, or has no motors, does not.
+        """Rumble a pad, if it has motors, for ``time`` [s].
 
         Args:
-            row: Which pad.
+            row: Index of the pad.
             strong: Amplitude of the motor of low frequency, 0 … 1.
             weak: Of the other motor.
-            time: How long, [s]; nothing else ends it.
+            time: Duration, [s].
         """
         pad = self._pads[row]
         if pad is not None and self.can_rumble[row]:
             pad.rumble(strong, weak, round(1e3 * time))
 
     def close(self) -> None:
-        """Silence the motors and let go of all pads; may be called twice."""
+        """Stop the motors and close all pads."""
         for row in range(len(self._pads)):
             self.rumble(row, 0.0, 0.0, 0.0)
             self._let_go(row)
@@ -113,7 +109,6 @@ class Rack:
         self._remotes = []
 
     def _search(self) -> None:
-        """Open what is wanted, is there and belongs to nobody."""
         found = list(list_pads(self._sdl))
         for row, device in enumerate(self._wanted):
             free = [one for one in found if one.instance not in self._instances]
@@ -122,7 +117,6 @@ class Rack:
                 self._take(row, chosen[0])
 
     def _name(self, device: str) -> str:
-        """Return the name by which a pad is chosen."""
         path = device.removeprefix(_VIRTUAL)
         return RemotePad.name_of(path) if path != device else device
 
@@ -157,7 +151,6 @@ class Rack:
 
 
 def _is_meant(found: Found, wanted: str) -> bool:
-    """Whether a pad is the one that is chosen by a part of its name or GUID."""
     return wanted.lower() in found.name.lower() or (
         bool(wanted) and wanted.lower() in found.guid.lower()
     )

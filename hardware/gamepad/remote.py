@@ -1,12 +1,10 @@
-"""A virtual pad that other processes move and feel, over a Unix socket of datagrams.
+"""A virtual pad that other processes move over a Unix socket of datagrams, for tests.
 
     {"leftx": 0.5, "a": 1}     moves controls
     {"plug": 0}, {"plug": 1}   pulls its plug, and plugs it in again
-    {"freeze": 1}              a radio that has faded: nothing moves any more
+    {"freeze": 1}              stops all motion, as a lost radio does
 
-Whoever sent last is told of each rumble: ``{"strong": 0.4, "weak": 0.0}``. SDL's
-virtual pads live in the process that reads them, so this one does, too; a session takes
-it by ``leader.pads.pad.device=virtual:/tmp/pad.sock``. For tries and tests.
+The last sender receives each rumble: ``{"strong": 0.4, "weak": 0.0}``.
 """
 
 from __future__ import annotations
@@ -25,17 +23,10 @@ _AT_ONCE = 64  # chosen: more than a sender at 1 kHz has sent between two readin
 
 
 class RemotePad:
-    """One pad and its socket; datagrams that are none of the above are counted.
-
-    Attributes:
-        n_refused: Datagrams that said nothing it knows.
-    """
+    """One pad and its socket; ``n_refused`` counts invalid datagrams."""
 
     def __init__(self, path: str) -> None:
-        """Plug the pad in and listen.
-
-        Args:
-            path: Where the socket is made; a stale one in its place is removed.
+        """Plug the pad in and listen at a path, where a stale socket is removed.
 
         Raises:
             OSError: If it cannot be made there.
@@ -51,7 +42,7 @@ class RemotePad:
 
     @staticmethod
     def name_of(path: str) -> str:
-        """Return the name of the pad whose socket is there."""
+        """Return the name of a socket's pad."""
         return f"Virtual pad {path}"
 
     def obey(self) -> None:
@@ -70,7 +61,7 @@ class RemotePad:
         self._n_told = len(self._pad.rumbled)
 
     def close(self) -> None:
-        """Unplug the pad and remove the socket; may be called twice."""
+        """Unplug the pad and remove the socket."""
         self._pad.unplug()
         self._socket.close()
         self._path.unlink(missing_ok=True)

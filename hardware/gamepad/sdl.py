@@ -1,7 +1,6 @@
-"""SDL, set up for a process that has no window and its own handlers of signals.
+"""SDL for a process without a window, with its own handlers of signals.
 
-SDL reads its hints from the environment when it starts, so they are set before pygame
-is loaded. What a user has set already is kept.
+Hints are set before pygame is loaded, unless a user has set them.
 """
 
 from __future__ import annotations
@@ -28,10 +27,9 @@ class Found(NamedTuple):
     """A pad that SDL sees.
 
     Attributes:
-        place: Its number until the next one comes or goes.
-        name: Its name.
-        guid: SDL's identifier of its model, as in the data base of mappings.
-        instance: Its number for as long as it is plugged in.
+        place: Its number until a pad comes or goes.
+        guid: SDL's identifier of its model.
+        instance: Its number while plugged in.
     """
 
     place: int
@@ -44,9 +42,9 @@ class Sdl(NamedTuple):
     """Modules that read pads.
 
     Attributes:
-        joystick: The module ``pygame.joystick``.
-        controller: The module ``pygame._sdl2.controller``.
-        update: Takes in new reports of the pads.
+        joystick: ``pygame.joystick``.
+        controller: ``pygame._sdl2.controller``.
+        update: Reads new reports.
     """
 
     joystick: Any
@@ -92,7 +90,7 @@ def start_sdl(database: str = "") -> Sdl:
 
 
 def list_pads(sdl: Sdl) -> Iterator[Found]:
-    """Yield the pads that SDL sees and has a mapping for."""
+    """Yield the pads with a mapping."""
     for index in range(sdl.controller.get_count()):
         if sdl.controller.is_controller(index):
             try:

@@ -1,8 +1,6 @@
-"""Game controllers inside SDL, which a program moves and feels.
+"""Game controllers inside SDL by its virtual joysticks.
 
-SDL's own virtual joysticks: pygame sees a pad that is plugged in and out, moves, and
-rumbles, by the same code as a real one. What they cannot show: the bytes of a maker's
-USB or Bluetooth reports, a radio that fades, motion sensors, batteries.
+They lack a maker's USB or Bluetooth reports, motion sensors and batteries.
 """
 
 from __future__ import annotations
@@ -75,12 +73,11 @@ class Rumbled(NamedTuple):
 
 
 class VirtualPad:
-    """One pad; it is plugged in once it is made.
+    """One pad, plugged in at its making.
 
     Attributes:
-        name: Its name.
-        rumbled: What its motors were told, in order.
-        is_frozen: It moves no more, and says so to nobody: a radio that has faded.
+        rumbled: Commands of its motors, in order.
+        is_frozen: It moves no more, as with a lost radio.
     """
 
     def __init__(
@@ -96,7 +93,7 @@ class VirtualPad:
         Args:
             name: Its name.
             ids: USB vendor and product.
-            controls: What it has; SDL numbers them without gaps.
+            controls: Its controls.
             has_motors: It can rumble.
 
         Raises:
@@ -115,7 +112,7 @@ class VirtualPad:
         self.plug()
 
     def plug(self) -> None:
-        """Plug it in, at rest; may be called twice.
+        """Plug it in, at rest.
 
         Raises:
             PadError: If SDL refuses.
@@ -136,10 +133,7 @@ class VirtualPad:
                 self.move(axis, 0.0)
 
     def move(self, control: str, value: float) -> None:
-        """Move a stick (-1 … 1), a trigger or a button (0 … 1); seen when next read.
-
-        What it does not have does not move.
-        """
+        """Move a stick (-1 … 1), a trigger or a button (0 … 1), if present."""
         if self.is_frozen:
             return
         if control in TRIGGERS:
@@ -154,7 +148,7 @@ class VirtualPad:
             self._sdl.SDL_JoystickSetVirtualButton(self._joystick, number, down)
 
     def unplug(self) -> None:
-        """Unplug it; may be called twice."""
+        """Unplug it."""
         if self._joystick is None:
             return
         for index in range(self._sdl.SDL_NumJoysticks()):
@@ -165,7 +159,6 @@ class VirtualPad:
         self._joystick = None
 
     def _describe(self) -> _Description:
-        """Return the pad's description for SDL."""
         description = _Description(
             version=_VERSION,
             type=_TYPE,
@@ -187,7 +180,7 @@ class VirtualPad:
 
 
 def _load_sdl() -> Any:
-    """Return the SDL that pygame has loaded; another one would have other pads."""
+    """Return the SDL that pygame has loaded."""
     for path in _list_libraries():
         sdl = ctypes.CDLL(path)
         sdl.SDL_JoystickAttachVirtualEx.argtypes = [POINTER(_Description)]

@@ -1,1 +1,1 @@
-"""Hands seen by a camera: landmarks, what finds them, recordings and drawn hands."""
+"""Hands seen by a camera: landmarks, trackers and recordings."""

@@ -1,4 +1,4 @@
-"""Cameras of the tracker: colour, and depth of the same pixels where it is measured."""
+"""Cameras of the tracker: colour, and aligned depth if measured."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Image(NamedTuple):
     """One image.
 
     Attributes:
-        stamp_ns: When it arrived, monotonic, [ns].
+        stamp_ns: Arrival, monotonic, [ns].
         rgb: Shape (height, width, 3), uint8.
-        depth: Of the same pixels, shape (height, width), counts; None: not measured.
+        depth: Of the same pixels, shape (height, width), counts, or None.
         unit: Of depth, [m].
         focal: Focal lengths, [px].
         centre: Principal point, [px].
@@ -38,26 +38,23 @@ class Image(NamedTuple):
 
 
 class HandCamera(ABC):
-    """Gives images, one after the other."""
+    """Source of images."""
 
     @abstractmethod
     def grab(self) -> Image:
-        """Wait for the next image.
-
-        Returns:
-            The image.
+        """Return the next image.
 
         Raises:
-            HandError: If there is none any more.
+            HandError: At the end.
         """
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of it."""
+        """Close the camera."""
 
 
 class Webcam(HandCamera):
-    """A camera of OpenCV, or a video file, which is played at its own rate once."""
+    """A camera of OpenCV, or a video file, played once."""
 
     def __init__(
         self,
@@ -71,12 +68,11 @@ class Webcam(HandCamera):
         """Open it.
 
         Args:
-            device: Number or path; the first camera when empty.
-            size: Width and height asked for, [px].
-            rate: Images a second asked for.
+            device: Number or path; empty: the first camera.
+            size: Requested width and height, [px].
+            rate: Requested rate, [Hz].
             field_of_view: Across the width, [rad].
-            is_live: A file is played in real time, with images left out where nobody
-                is as quick; else each image is given, stamped as the file has it.
+            is_live: Play a file in real time, with drops; else each image.
 
         Raises:
             HandError: If it cannot be opened.
@@ -104,10 +100,7 @@ class Webcam(HandCamera):
         self._begin_ns, self._n = time.monotonic_ns(), 0
 
     def grab(self) -> Image:
-        """Wait for the next image.
-
-        Returns:
-            The image.
+        """Return the next image.
 
         Raises:
             HandError: If it is unplugged, or the file is over.
@@ -131,11 +124,11 @@ class Webcam(HandCamera):
         return Image(stamp_ns, rgb, None, 0.0, (focal, focal), centre)
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the camera."""
         self._capture.release()
 
     def _wait(self) -> None:
-        """Wait for the next image's time, and leave out those whose time is over."""
+        """Wait for the next image's time, and skip late ones."""
         since = (time.monotonic_ns() - self._begin_ns) * 1e-9
         while self._n < int(since / self._period) and self._capture.grab():
             self._n += 1
@@ -151,13 +144,13 @@ class Realsense(HandCamera):
         """Open it.
 
         Args:
-            serial: Its serial number; the only one when empty.
+            serial: Serial number; empty: the only one.
             size: Width and height, [px].
-            rate: Images a second.
+            rate: [Hz].
             domain: DDS domain; None: by USB.
 
         Raises:
-            HandError: If it is not there, or does not give such images.
+            HandError: If it is missing, or lacks such images.
         """
         try:
             import pyrealsense2 as rs  # noqa: PLC0415 - an SDK of the tracker's
@@ -190,13 +183,10 @@ class Realsense(HandCamera):
         self._focal, self._centre = (own.fx, own.fy), (own.ppx, own.ppy)
 
     def grab(self) -> Image:
-        """Wait for the next image.
-
-        Returns:
-            The image.
+        """Return the next image.
 
         Raises:
-            HandError: If none comes: it is unplugged.
+            HandError: If it is unplugged.
         """
         while True:
             is_there, frames = self._pipeline.try_wait_for_frames(_PATIENCE_MS)
@@ -221,7 +211,7 @@ class Realsense(HandCamera):
             return  # it has stopped by itself
 
     def _wait_for(self, context: Any, serial: str, patience: float) -> None:
-        """Wait for the camera, else raise HandError; the SDK would wait 15 s."""
+        """Wait for the camera, else raise HandError, as the SDK would wait 15 s."""
         end = time.monotonic() + patience
         while True:
             there = [

@@ -1,8 +1,8 @@
-"""Hands that a camera saw in one image, and their bytes between processes.
+"""Hands in one image, and their bytes between processes.
 
-Twenty-one landmarks a hand, in MediaPipe's order: 0 wrist, 1 to 4 thumb from its root,
-5 to 8 index, 9 to 12 middle, 13 to 16 ring, 17 to 20 little finger. Camera axes: x to
-the right of the image, y down, z away from the camera.
+Landmarks in MediaPipe's order: 0 wrist, 1 to 4 thumb from its root, 5 to 8 index,
+9 to 12 middle, 13 to 16 ring, 17 to 20 little finger. Camera axes: x right, y down, z
+away.
 """
 
 from __future__ import annotations
@@ -43,12 +43,10 @@ class Hand(NamedTuple):
     """One hand.
 
     Attributes:
-        label: Which one of its owner's.
         uv: Landmarks in the image, shape (21, 2), [px].
-        depth: Distance along z at each, the median of the pixels around it, shape
-            (21,), [m]; NaN where it was not measured.
-        shape: Landmarks about the hand's middle, camera axes, shape (21, 3), [m]; the
-            tracker's guess, of a hand of usual size.
+        depth: Median along z around each, shape (21,), [m], or NaN.
+        shape: Estimated landmarks about the hand's middle, camera axes, shape (21, 3),
+            [m].
     """
 
     label: Label
@@ -61,11 +59,9 @@ class HandFrame(NamedTuple):
     """Hands in one image.
 
     Attributes:
-        stamp_ns: When it was taken, monotonic, [ns].
-        seq: Its number.
+        stamp_ns: Time of the image, monotonic, [ns].
         focal: Focal lengths, x and y, [px].
         centre: Principal point, [px].
-        hands: Those that were found, two at most.
     """
 
     stamp_ns: int
@@ -75,12 +71,12 @@ class HandFrame(NamedTuple):
     hands: tuple[Hand, ...]
 
     def find(self, label: Label) -> Hand | None:
-        """Return a hand by its label; None when it is not seen."""
+        """Return a hand by its label, or None."""
         return next((hand for hand in self.hands if hand.label == label), None)
 
 
 def pack_frame(frame: HandFrame) -> bytes:
-    """Return a frame's bytes, ``RECORD``."""
+    """Return a frame as a ``RECORD``."""
     record = np.zeros((), RECORD)
     record["magic"], record["seq"] = _MAGIC, frame.seq % (1 << 32)
     record["stamp_ns"] = frame.stamp_ns
@@ -93,13 +89,10 @@ def pack_frame(frame: HandFrame) -> bytes:
 
 
 def unpack_frame(record: Any) -> HandFrame:
-    """Return the frame of a record.
-
-    Args:
-        record: One of ``RECORD``.
+    """Return the frame of a ``RECORD``.
 
     Raises:
-        ValueError: If it is damaged, or holds values that no camera gives.
+        ValueError: If it is damaged, or holds impossible values.
     """
     if record["magic"] != _MAGIC or record["crc"] != _compute_crc(record.tobytes()):
         raise ValueError("expected a record of hands, got other or damaged bytes")
@@ -118,18 +111,14 @@ def unpack_frame(record: Any) -> HandFrame:
 
 
 class FrameStream:
-    """Finds frames in bytes that come in pieces.
-
-    Attributes:
-        n_refused: Records that could not be used.
-    """
+    """Finds frames in partial bytes."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self.n_refused = 0
 
     def feed(self, data: bytes) -> list[HandFrame]:
-        """Return the frames that are complete with these bytes."""
+        """Return the frames that these bytes complete."""
         self._buffer += data
         found: list[HandFrame] = []
         head, size = _MAGIC.to_bytes(4, "little"), RECORD.itemsize
@@ -150,7 +139,7 @@ class FrameStream:
 
 
 def _unpack_hand(row: Any) -> Hand | None:
-    """Return a hand; None where what must be finite is not, or a label is none."""
+    """Return a hand; None if invalid."""
     uv, shape = row["uv"].astype(float), row["shape"].astype(float)
     if row["label"] >= len(_LABELS) or not (
         np.isfinite(uv).all() and np.isfinite(shape).all()

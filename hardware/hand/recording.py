@@ -1,8 +1,7 @@
-"""Hands of a whole recording, and the sensor on the wrist, in one file.
+"""Recordings of hands, and of a sensor on the wrist.
 
-A NumPy archive (``.npz``, nothing pickled) with ``frames``, records of
-``paprle.hardware.hand.frames``, and where there was a sensor ``imu_t`` [s], on the
-clock of the frames' stamps, and ``imu_quat_wxyz``.
+An ``.npz`` file with ``frames`` (``paprle.hardware.hand.frames``), ``imu_t`` [s] on the
+frames' clock, and ``imu_quat_wxyz``.
 """
 
 from __future__ import annotations
@@ -32,8 +31,8 @@ class Recording(NamedTuple):
 
     Attributes:
         frames: Images in order of time, one at least.
-        imu_t: Times of the sensor, shape (m,), [s]; empty without one.
-        imu_quat_wxyz: Its orientation, of unit length, shape (m, 4).
+        imu_t: Times of the sensor, shape (m,), [s]; may be empty.
+        imu_quat_wxyz: Its unit orientation, shape (m, 4).
     """
 
     frames: tuple[HandFrame, ...]
@@ -47,14 +46,7 @@ def write_recording(
     imu_t: Array | None = None,
     imu_quat_wxyz: Array | None = None,
 ) -> None:
-    """Write a recording.
-
-    Args:
-        path: A file that ends in .npz.
-        frames: Images in order of time.
-        imu_t: Times of the sensor, shape (m,), [s].
-        imu_quat_wxyz: Its orientation, shape (m, 4).
-    """
+    """Write frames in order of time, and the sensor's, to a file that ends in .npz."""
     data = b"".join(pack_frame(frame) for frame in frames)
     arrays: dict[str, npt.NDArray[Any]] = {"frames": np.frombuffer(data, RECORD)}
     if imu_t is not None and imu_quat_wxyz is not None:
@@ -63,16 +55,10 @@ def write_recording(
 
 
 def read_recording(path: Path) -> Recording:
-    """Return what a recording holds.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The recording.
+    """Return a recording.
 
     Raises:
-        HandError: If it is none, or what it holds cannot be.
+        HandError: If it is invalid.
     """
     try:
         with np.load(path, allow_pickle=False) as file:

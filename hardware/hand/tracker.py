@@ -1,7 +1,6 @@
-"""Finds hands in images, by MediaPipe, and says how far their landmarks are.
+"""Hands in images by MediaPipe, and the depth of their landmarks.
 
-MediaPipe up to 0.10.21 brings its models, and calls a hand by the side that it would be
-in a mirror. Later ones want a file, and call it by its own.
+MediaPipe up to 0.10.21 has models inside, and labels mirrored; later ones need a file.
 """
 
 from __future__ import annotations
@@ -24,10 +23,10 @@ _OWN: dict[str, Label] = {"Left": "left", "Right": "right"}
 
 
 def measure_depth(counts: npt.NDArray[np.uint16], uv: Array, unit: float) -> Array:
-    """Return the median depth around pixels, shape (n,), [m]; NaN where there is none.
+    """Return the median depth around pixels, shape (n,), [m], or NaN.
 
     Args:
-        counts: Depth, shape (height, width); 0: not measured.
+        counts: Depth, shape (height, width); 0: unknown.
         uv: Pixels, shape (n, 2).
         unit: Of a count, [m].
     """
@@ -46,25 +45,20 @@ def measure_depth(counts: npt.NDArray[np.uint16], uv: Array, unit: float) -> Arr
 
 
 class Finder(ABC):
-    """Finds hands in one image after the other.
+    """Finds hands in images.
 
     Attributes:
-        labels: Which hand MediaPipe means by its label.
+        labels: Hand by MediaPipe's label.
     """
 
     labels: dict[str, Label]
 
     @abstractmethod
     def find(self, image: Image) -> list[tuple[str, Any, Any]]:
-        """Return hands: MediaPipe's label, landmarks in the image and in the world."""
+        """Return label and landmarks, in the image and in the world, of each hand."""
 
     def make_frame(self, image: Image, seq: int) -> HandFrame:
-        """Return what an image shows.
-
-        Args:
-            image: The image.
-            seq: Its number.
-        """
+        """Return the hands of an image."""
         size = image.rgb.shape[1], image.rgb.shape[0]
         hands: dict[Label, Hand] = {}
         for name, seen, world in self.find(image):
@@ -85,7 +79,7 @@ class Finder(ABC):
 
 
 class Solutions(Finder):
-    """MediaPipe with models inside."""
+    """MediaPipe with its own models."""
 
     labels = _MIRRORED
 
@@ -98,7 +92,7 @@ class Solutions(Finder):
         )
 
     def find(self, image: Image) -> list[tuple[str, Any, Any]]:
-        """Return hands: MediaPipe's label, landmarks in the image and in the world."""
+        """Return label and landmarks of each hand."""
         found = self._hands.process(image.rgb)
         return [
             (side.classification[0].label, seen.landmark, world.landmark)
@@ -130,7 +124,7 @@ class Tasks(Finder):
         )
 
     def find(self, image: Image) -> list[tuple[str, Any, Any]]:
-        """Return hands: MediaPipe's label, landmarks in the image and in the world."""
+        """Return label and landmarks of each hand."""
         self._begin_ns = self._begin_ns or image.stamp_ns - 1_000_000
         picture = self._mp.Image(
             image_format=self._mp.ImageFormat.SRGB, data=np.ascontiguousarray(image.rgb)
@@ -149,10 +143,7 @@ class Tasks(Finder):
 
 
 def make_finder(model: str) -> Finder:
-    """Return what finds hands.
-
-    Args:
-        model: A file of MediaPipe's; empty: the model that it brings.
+    """Return the finder for a model's file; empty: MediaPipe's own.
 
     Raises:
         HandError: If MediaPipe is missing, or needs a model.

@@ -1,9 +1,6 @@
-"""The tracker's process, seen from outside: started, read by a thread, begun again.
+"""The tracker's process, in an environment of its own: started, read and restarted.
 
-MediaPipe and librealsense live in an environment of their own, for they ask for
-versions that nobody else can use; and a camera's driver that spins or hangs costs no
-packet of another device. The process writes frames to a pipe and ends when its input
-ends.
+It writes frames to a pipe, and ends with its input.
 """
 
 from __future__ import annotations
@@ -34,12 +31,11 @@ class TrackerSettings:
     """Settings of the tracker.
 
     Attributes:
-        kind: Which camera.
         device: Serial number, number, path, or empty.
-        python: Interpreter of its environment; empty: ours.
-        model: A model's file; empty: the one that MediaPipe brings.
+        python: Interpreter; empty: ours.
+        model: A model's file; empty: MediaPipe's own.
         size: Width and height, [px].
-        rate: Images a second, [Hz].
+        rate: [Hz].
         field_of_view: Of a webcam, across its width, [rad].
         domain: DDS domain of a RealSense on the network; None: by USB.
     """
@@ -58,10 +54,10 @@ class TrackerProcess:
     """A tracker.
 
     Attributes:
-        newest: What it said last, stamped by our clock; None before the first.
-        fault: Why nothing comes, in words; empty while frames come.
-        n_restarts: How often it was started again.
-        n_refused: Records that could not be used.
+        newest: Newest frame on our clock, or None.
+        fault: Reason for missing frames, or empty.
+        n_restarts: Restarts.
+        n_refused: Invalid records.
     """
 
     def __init__(self, settings: TrackerSettings, clock: Callable[[], int]) -> None:
@@ -81,7 +77,7 @@ class TrackerProcess:
         """Start it and wait for its first image.
 
         Raises:
-            HandError: If it does not start; says its last words.
+            HandError: If it does not start.
         """
         python = self._settings.python or sys.executable
         if not Path(python).exists():
@@ -98,7 +94,7 @@ class TrackerProcess:
                 raise HandError(why)
 
     def close(self) -> None:
-        """End it; may be called twice."""
+        """End it."""
         self._end.set()
         process = self._process
         if process is not None:
@@ -118,7 +114,6 @@ class TrackerProcess:
             self.n_restarts += 1
 
     def _run(self, words: int) -> None:
-        """Run it until it ends."""
         reading, writing = os.pipe()
         try:
             self._process = subprocess.Popen(
@@ -161,12 +156,7 @@ class TrackerProcess:
 
 
 def make_command(settings: TrackerSettings, fd: int) -> list[str]:
-    """Return what starts a tracker.
-
-    Args:
-        settings: What it is told.
-        fd: Where it writes frames.
-    """
+    """Return the command of a tracker that writes to ``fd``."""
     words = {
         "kind": settings.kind,
         "device": settings.device,
@@ -185,7 +175,7 @@ def make_command(settings: TrackerSettings, fd: int) -> list[str]:
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:
-    """End a process by the end of its input, and by force where that is not enough."""
+    """End a process by its input, else by force."""
     if process.stdin is not None:
         with contextlib.suppress(OSError):
             process.stdin.close()

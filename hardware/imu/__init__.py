@@ -1,1 +1,1 @@
-"""Inertial sensors on a serial line: packets, clock, orientation, an emulator."""
+"""Inertial sensors on a serial line."""

@@ -1,7 +1,6 @@
-"""Cadence of a sensor's measurements, by which a damaged time shows.
+"""Cadence of a sensor's measurements, which reveals damaged times.
 
-Steps are multiples of the period, as near as this sensor's usually are: packets in
-between may be lost. Both are medians of what came lately, damaged times among it.
+Steps are multiples of the period, within this sensor's usual deviation.
 """
 
 from __future__ import annotations
@@ -23,11 +22,7 @@ class Cadence:
         self._offs: deque[float] = deque(maxlen=_KEPT)
 
     def accept(self, step_us: int) -> bool:
-        """Return whether a step fits those before, and count it among them.
-
-        Args:
-            step_us: From one packet to another, [µs].
-        """
+        """Return whether a step, [µs], fits those before, and count it."""
         is_known = len(self._steps) >= _ENOUGH
         self._steps.append(step_us)
         # where up to three of four packets are lost, the lower quartile is a period

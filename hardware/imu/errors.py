@@ -1,5 +1,5 @@
-"""The errors of an inertial sensor."""
+"""Errors of an inertial sensor."""
 
 
 class ImuError(OSError):
-    """A sensor's port or settings cannot be used; says what to do."""
+    """A sensor's port or settings cannot be used."""

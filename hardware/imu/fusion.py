@@ -17,17 +17,10 @@ _SETTLE_US = 1_000_000  # [µs] chosen: by then gravity outweighs the first samp
 
 
 class Orientation:
-    """A filter of raw measurements; one rotation for each packet.
-
-    Attributes:
-        is_settled: Whether inclination is known.
-    """
+    """A filter of raw measurements; one rotation a packet."""
 
     def __init__(self, rate: float) -> None:
-        """Make a filter.
-
-        Args:
-            rate: Nominal rate of the packets, [Hz].
+        """Make a filter for packets at a nominal rate, [Hz].
 
         Raises:
             ModuleNotFoundError: If ``vqf`` is not installed.
@@ -44,12 +37,9 @@ class Orientation:
     def update(self, packet: Packet) -> npt.NDArray[np.float64]:
         """Return the orientation after a packet, w x y z, shape (4,).
 
-        What turned between two packets is what counts: where some were lost, or the
-        sensor's rate is not quite the nominal one, the gyroscope's rate is scaled so
-        that rate times nominal period is what it turned since the packet before.
-
-        Args:
-            packet: Gyroscope [rad/s] and accelerometer [m/s²].
+        The rate [rad/s] is scaled so that the nominal period yields the angle since the
+        last
+        packet, even after losses.
         """
         last = self._last
         if last is None or last.run != packet.run:

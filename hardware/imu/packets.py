@@ -1,19 +1,14 @@
 """Packets of an inertial sensor on a serial line, and their decoder.
 
-Two packets, both little-endian, one header byte each::
+Both are little-endian with one header byte; the first is ARBot's (cake-lab/AR-CV,
+final.py), the second is for firmware without fusion::
 
     attitude  0xAA | uint32 µs | 4 × float32 w x y z | XOR of all before        22 bytes
     inertial  0xAB | uint32 µs | 3 × float32 gyroscope [rad/s]
                    | 3 × float32 accelerometer [m/s²] | CRC-16 of all before    31 bytes
 
-The first is ARBot's (cake-lab/AR-CV, final.py). The second is ours: for firmware that
-does not fuse, so that it is done here, by a filter that is known.
-
-A header may stand in a payload, and an XOR lets one damage in 256 pass, so a packet
-also has to hold what a sensor can measure, and to go on where the one before it ended.
-A norm has to be as near to 1 as this sensor's usually are, which damage to a lower byte
-is not; so does its time to the sensor's steps (``cadence``). One that does not go on,
-the first or one after a silence, waits for the next to bear it out.
+As XOR lets damage pass, values must be possible, and a packet must go on from the one
+before it, or be confirmed by the next.
 """
 
 from __future__ import annotations
@@ -47,9 +42,9 @@ class Packet(NamedTuple):
     """One measurement.
 
     Attributes:
-        t_us: The sensor's time since the run began, beyond its counter's wrap, [µs].
-        run: Number of the run, from 1; another one after a restart or a silence.
-        values: w, x, y, z; or gyroscope and accelerometer, six numbers.
+        t_us: The sensor's time since the run began, unwrapped, [µs].
+        run: Number of the run, from 1; new after a restart or a silence.
+        values: w, x, y, z; or gyroscope and accelerometer.
     """
 
     t_us: int
@@ -62,9 +57,8 @@ class Tally:
     """Counts of packets by outcome.
 
     Attributes:
-        n_accepted: Packets that were passed on.
-        n_damaged: Headers after which the check did not hold.
-        n_refused: Packets that hold what no sensor measures, or that nothing bore out.
+        n_damaged: Failed checks.
+        n_refused: Impossible or unconfirmed values.
     """
 
     n_accepted: int = 0
@@ -85,25 +79,17 @@ _FORMS: dict[PacketKind, _Form] = {
 
 
 def encode(kind: PacketKind, t_us: int, values: tuple[float, ...]) -> bytes:
-    """Return a packet; the counter wraps as the sensor's does.
-
-    Args:
-        kind: Which packet.
-        t_us: The sensor's time, [µs].
-        values: Four or six numbers, as the packet has them.
-    """
+    """Return a packet of four or six numbers at the sensor's time, [µs]."""
     form = _FORMS[kind]
     frame = bytes([form.header]) + form.body.pack(t_us % _WRAP_US, *values)
     return frame + form.check.pack(_compute_check(kind, frame))
 
 
 class PacketDecoder:
-    """Finds packets in a stream of bytes that may hold anything.
+    """Finds packets in a stream of bytes.
 
     Attributes:
-        kind: Which packets.
-        size: Of one, [bytes].
-        tally: What became of the bytes.
+        size: Of a packet, [bytes].
     """
 
     def __init__(self, kind: PacketKind) -> None:
@@ -119,11 +105,7 @@ class PacketDecoder:
         self._cadence = Cadence()
 
     def feed(self, data: bytes) -> list[Packet]:
-        """Return the packets that are complete with these bytes, in order.
-
-        Args:
-            data: What was read, any length.
-        """
+        """Return the packets that these bytes complete, in order."""
         self._buffer += data
         found: list[Packet] = []
         at, end = 0, len(self._buffer)
@@ -145,12 +127,12 @@ class PacketDecoder:
         return found
 
     def interrupt(self) -> None:
-        """Begin another run: the line was closed and opened again."""
+        """Begin another run after the line was reopened."""
         self._buffer.clear()
         self._last = self._candidate = None
 
     def _open(self, frame: bytes) -> tuple[int, tuple[float, ...]] | None:
-        """Return counter and values; None where the check or the values are wrong."""
+        """Return counter and values; None if invalid."""
         split = 1 + self._form.body.size
         (check,) = self._form.check.unpack_from(frame, split)
         if check != _compute_check(self.kind, frame[:split]):
@@ -163,7 +145,7 @@ class PacketDecoder:
         return counter, tuple(values)
 
     def _is_measurable(self, values: list[float]) -> bool:
-        """Whether a sensor can have measured this; False for what is not finite."""
+        """Return whether a sensor can have measured finite values."""
         if self.kind == "inertial":
             gyr, acc = math.hypot(*values[:3]), math.hypot(*values[3:])
             return gyr <= _MAX_GYR * math.sqrt(3) and acc <= _MAX_ACC * math.sqrt(3)
@@ -176,7 +158,7 @@ class PacketDecoder:
     def _place(
         self, counter: int, values: tuple[float, ...], found: list[Packet]
     ) -> int | None:
-        """Pass on what goes on with the run, or bears the candidate out."""
+        """Pass on what continues the run or confirms the candidate."""
         for before in (self._last, self._candidate):
             if before is None:
                 continue
@@ -192,7 +174,7 @@ class PacketDecoder:
         return None
 
     def _set_aside(self, counter: int, values: tuple[float, ...]) -> int:
-        """Keep as a candidate what begins another run, or comes out of step."""
+        """Keep the candidate of another run, or out of step."""
         self.tally.n_refused += self._candidate is not None
         late = None if self._last is None else _go_on(self._last, counter, values)
         self._run += late is None
@@ -207,7 +189,7 @@ def _compute_check(kind: PacketKind, frame: bytes) -> int:
 
 
 def _go_on(before: Packet, counter: int, values: tuple[float, ...]) -> Packet | None:
-    """Return a packet that goes on from another; None where it does not."""
+    """Return a packet that continues another, or None."""
     step_us = (counter - before.t_us) % _WRAP_US
     if not 0 < step_us <= MAX_STEP_US:
         return None

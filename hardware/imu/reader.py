@@ -1,8 +1,4 @@
-"""The thread of an inertial sensor: reads its port, and never gives up.
-
-Others see the newest attitude only. A port that goes away, and one that is open and
-says nothing, is opened again.
-"""
+"""Thread of an inertial sensor; reopens a lost or silent port."""
 
 from __future__ import annotations
 
@@ -34,11 +30,9 @@ class ImuPort:
     """Port of a sensor, and its packets.
 
     Attributes:
-        path: The port.
-        packet: Which packets.
         baud: [bit/s].
-        rate: Packets a second, [Hz].
-        boot: How long its board takes to start once the port is opened, [s].
+        rate: Of packets, [Hz].
+        boot: Start of its board after opening, [s].
     """
 
     path: str
@@ -52,10 +46,10 @@ class Attitude(NamedTuple):
     """Orientation of the sensor.
 
     Attributes:
-        stamp_ns: When, by the reader's clock, [ns].
+        stamp_ns: By the reader's clock, [ns].
         quat_wxyz: T_world_imu's rotation, world z up, heading arbitrary, shape (4,).
         seq: Grows with each packet.
-        run: Grows when heading may have changed: after a restart or a silence.
+        run: Grows after a restart or a silence, as heading may have changed.
         is_settled: Whether inclination is known.
     """
 
@@ -70,9 +64,8 @@ class ImuReader:
     """Reads a sensor in a thread of its own.
 
     Attributes:
-        newest: What it said last; None before the first.
-        fault: Why nothing comes, in words; empty while packets come.
-        n_reopened: How often the port was opened again.
+        newest: Newest attitude, or None.
+        fault: Reason for missing packets, or empty.
     """
 
     def __init__(self, port: ImuPort, clock: Callable[[], int]) -> None:
@@ -111,7 +104,7 @@ class ImuReader:
         self._thread.start()
 
     def close(self) -> None:
-        """End; may be called twice."""
+        """End the thread."""
         self._end.set()
         if self._thread.is_alive():
             self._thread.join(_JOIN)
@@ -138,7 +131,7 @@ class ImuReader:
             self.n_reopened += 1
 
     def _stream(self, line: serial.Serial) -> None:
-        """Start the sensor and read until it has been silent for a second."""
+        """Start the sensor and read until a second of silence."""
         if self._end.wait(self._port.boot):
             return
         line.reset_input_buffer()

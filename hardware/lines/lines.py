@@ -1,7 +1,6 @@
-"""Lines of JSON to and from another program on this machine, over a Unix socket.
+"""JSON lines to and from another local program's Unix socket.
 
-The other program listens; we connect. Neither waits for the other: what does not fit is
-not sent, and of what came the newest counts.
+Neither waits: messages that do not fit are dropped, and the newest counts.
 """
 
 from __future__ import annotations
@@ -21,13 +20,10 @@ class Lines:
     """One connection."""
 
     def __init__(self, path: str) -> None:
-        """Connect.
-
-        Args:
-            path: Of the socket on which the other program listens.
+        """Connect to the socket at a path.
 
         Raises:
-            ConnectionError: If nobody does.
+            ConnectionError: If no program listens.
         """
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         self._socket.settimeout(_TIMEOUT)
@@ -43,14 +39,11 @@ class Lines:
     def send(self, message: dict[str, Any]) -> bool:
         """Send a message.
 
-        Args:
-            message: The message.
-
         Returns:
-            False where the other program has not read the last one yet.
+            False if the last one is still unread.
 
         Raises:
-            ConnectionError: If it has gone.
+            ConnectionError: If the other program has gone.
         """
         is_free = not self._unsent
         data = self._unsent or json.dumps(message).encode() + b"\n"
@@ -67,7 +60,7 @@ class Lines:
         return is_free
 
     def read(self) -> Any:
-        """Return the newest message that came; None: none did.
+        """Return the newest message, or None.
 
         Raises:
             ConnectionError: If the other program has gone, or sends something else.
@@ -96,5 +89,5 @@ class Lines:
             ) from err
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._socket.close()

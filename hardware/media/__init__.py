@@ -1,1 +1,1 @@
-"""Images of a camera, sent over a narrow link: points of clouds, and video."""
+"""Camera images over a narrow link: point clouds and video."""

@@ -1,4 +1,4 @@
-"""A socket for whoever asks for pictures: what waits in it, and where it asks."""
+"""UDP socket of a receiver of pictures."""
 
 from __future__ import annotations
 
@@ -18,18 +18,12 @@ Joined = TypeVar("Joined")
 
 
 class Caller(Generic[Joined]):
-    """Asks a host for the pictures of one camera."""
+    """Requests the pictures of one camera from a host."""
 
     def __init__(
         self, host: str, port: int, asker: Asker[Joined], clock: Callable[[], int]
     ) -> None:
-        """Find the host.
-
-        Args:
-            host: Its name or address.
-            port: Its UDP port.
-            asker: What asks, and joins what comes.
-            clock: Monotonic time, [ns].
+        """Resolve the host and its UDP port.
 
         Raises:
             OSError: If it has no address.
@@ -45,7 +39,7 @@ class Caller(Generic[Joined]):
             raise
 
     def step(self) -> Joined | None:
-        """Ask where it is time, and return a picture if one is complete; may wait."""
+        """Send due requests, and return a complete picture or None; may wait."""
         ask = self._asker.ask(time.monotonic())
         try:
             if ask is not None:
@@ -60,5 +54,5 @@ class Caller(Generic[Joined]):
         return self._asker.receive(data, self._clock() * 1e-9)
 
     def close(self) -> None:
-        """Ask no more; may be called twice."""
+        """Close the socket."""
         self._socket.close()

@@ -1,10 +1,6 @@
-"""Answers asks for pictures that hold a fresh number of the sender's.
+"""Stateless challenge of each request, so that none can be replayed.
 
-The number is made of the asker's address and of the time by a key that the sender draws
-when it begins, so that nothing is remembered of anybody. An ask that is played again
-from elsewhere or later holds another one; all it gets is a number of its own, which
-nobody can seal without the secret and which is smaller than the ask. Asks of one asker
-are numbered, so that each counts once.
+The challenge is made of address and time by the sender's key; requests are numbered.
 """
 
 from __future__ import annotations
@@ -28,18 +24,14 @@ _N_ASKERS = 64  # chosen: cameras and askers whose numbers are remembered
 
 
 class Challenger:
-    """Looks at what comes to the port of a sender.
+    """Checks the datagrams at a sender's port.
 
     Attributes:
-        counts: Datagrams that were ``refused``, ``challenged`` and ``played again``.
+        counts: Datagrams ``refused``, ``challenged`` and ``played again``.
     """
 
     def __init__(self, secret: bytes) -> None:
-        """Make it.
-
-        Args:
-            secret: Shared with who may ask.
-        """
+        """Take the shared secret."""
         self.counts: Counter[str] = Counter()
         self._secret, self._own = secret, os.urandom(32)
         self._numbers: dict[tuple[bytes, int], int] = {}
@@ -47,17 +39,7 @@ class Challenger:
     def hear(
         self, data: bytes, address: tuple[Any, ...], now: float
     ) -> tuple[Ask | None, bytes | None]:
-        """Take a datagram.
-
-        Args:
-            data: It.
-            address: Where it came from.
-            now: When, [s].
-
-        Returns:
-            What is asked for, if it may be obeyed, and what is to be sent to that
-            address, if anything is.
-        """
+        """Return the valid request of a datagram, and the reply, if any."""
         ask = unpack_ask(self._secret, data)
         if ask is None:
             self.counts["refused"] += 1
@@ -73,7 +55,7 @@ class Challenger:
         return None, answer
 
     def _take(self, ask: Ask) -> Ask | None:
-        """Return an ask that is newer than any before of the same asker."""
+        """Return a request newer than the asker's others."""
         key = ask.nonce, ask.camera
         if ask.number <= self._numbers.pop(key, 0):
             self.counts["played again"] += 1

@@ -1,12 +1,8 @@
-"""Which points of a depth image are sent, when there is no room for all.
-
-TeleXR's point-cloud scaling, with what it lacks (requirements T17, 2.2 nos. 1 to 3):
+"""Choice of the points of a depth image by TeleXR's scaling (T17, 2.2 nos. 1 to 3).
 
     r = min{1, max{0, (N_max − N_e)/N_in}},  r = 1 where N_in = 0
 
-All edge points go first; of the others ⌊r N_in⌋. Where even the edges are too many,
-N_max of them go. Those that are left out are spread evenly, so that the same image at
-the same budget is always thinned in the same way.
+All N_e edge points and ⌊r N_in⌋ others, N_max at most, evenly spread.
 """
 
 from __future__ import annotations
@@ -27,14 +23,11 @@ _LOW, _HIGH = 120.0, 240.0  # [mm] chosen: four times a step of 30 and of 60 mm
 
 
 def find_edges(depth: Depth, unit: float) -> npt.NDArray[np.bool_]:
-    """Return where the depth of known pixels leaps.
+    """Return a mask of leaps in depth, shape (height, width).
 
     Args:
-        depth: Shape (height, width), counts; 0: not known.
+        depth: Shape (height, width), counts; 0: unknown.
         unit: One count, [m].
-
-    Returns:
-        Shape (height, width).
     """
     known = depth > 0
     mm = np.minimum(depth * np.float32(unit / _MM), np.float32(_FARTHEST))
@@ -45,23 +38,14 @@ def find_edges(depth: Depth, unit: float) -> npt.NDArray[np.bool_]:
 
 
 def compute_share(n_max: int, n_edge: int, n_inside: int) -> float:
-    """Return the share r of points inside that is sent, 0 … 1."""
+    """Return the share r of points inside, 0 … 1."""
     if n_inside == 0:
         return 1.0
     return min(1.0, max(0.0, (n_max - n_edge) / n_inside))
 
 
 def choose_points(depth: Depth, edges: npt.NDArray[np.bool_], n_max: int) -> Points:
-    """Return the points that are sent, edges first.
-
-    Args:
-        depth: Shape (height, width), counts.
-        edges: Which of them are edges.
-        n_max: How many there is room for.
-
-    Returns:
-        Points of type ``POINT``, n_max at most.
-    """
+    """Return at most n_max points of type ``POINT``, edges first."""
     at_edge = np.flatnonzero(edges & (depth > 0))
     inside = np.flatnonzero(~edges & (depth > 0))
     n_inside = len(inside)
@@ -75,18 +59,14 @@ def choose_points(depth: Depth, edges: npt.NDArray[np.bool_], n_max: int) -> Poi
 
 
 def spread(items: npt.NDArray[np.intp], n: int) -> npt.NDArray[np.intp]:
-    """Return n of the items, or all, evenly spread."""
+    """Return n evenly spread items, or all."""
     if n >= len(items):
         return items
     return items[np.arange(max(n, 0)) * len(items) // max(n, 1)]
 
 
 def put_points(depth: Depth, points: Points) -> int:
-    """Put points into a depth image, shape (height, width).
-
-    Returns:
-        How many lie outside of it, and were left out.
-    """
+    """Put points into a depth image; return the number of those outside of it."""
     is_inside = points["pixel"] < depth.size
     depth.ravel()[points["pixel"][is_inside]] = points["depth"][is_inside]
     return int(len(points) - is_inside.sum())

@@ -1,7 +1,6 @@
-"""Colour as JPEG in parts, on the same flow as clouds, with what its lens is.
+"""Colour as JPEG in parts, with the lens, on the flow of clouds.
 
-A picture is made as coarse as it has to be to leave within a tenth of a second; one
-that lost a part is left out, since a JPEG is of no use in pieces.
+Pictures are as coarse as needed to leave within 0.1 s; incomplete ones are dropped.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ Pixels = npt.NDArray[np.uint8]
 
 
 class Lens(Protocol):
-    """Properties of a camera that are needed to send its images."""
+    """Properties of a camera for its images."""
 
     width: int
     height: int
@@ -40,16 +39,15 @@ class Lens(Protocol):
 
     @property
     def K(self) -> npt.NDArray[np.float64]:
-        """Pinhole model, shape (3, 3), [px]; NaN where it was not calibrated."""
+        """Pinhole model, shape (3, 3), [px]; NaN if not calibrated."""
 
 
 class Colour(NamedTuple):
-    """A picture that arrived whole.
+    """A complete picture.
 
     Attributes:
-        stamp_ns: When it was exposed, in our time but for how long the quickest
-            datagram took, [ns].
-        data: Its head (``HEAD``), and the JPEG.
+        stamp_ns: Exposure on our clock, late by the quickest datagram's way, [ns].
+        data: ``HEAD`` and the JPEG.
     """
 
     stamp_ns: int
@@ -57,7 +55,7 @@ class Colour(NamedTuple):
 
 
 class ColourSender(Spreader[bytes]):
-    """Sends a camera's images, as coarse as the link asks for."""
+    """Sends a camera's images, as coarse as the link requires."""
 
     def __init__(
         self,
@@ -67,15 +65,7 @@ class ColourSender(Spreader[bytes]):
         rate: RateEstimator,
         pose_rate: float,
     ) -> None:
-        """Make it.
-
-        Args:
-            secret: Shared with who may ask.
-            number: The camera's.
-            lens: What its images are.
-            rate: What the link takes.
-            pose_rate: Of what goes before pictures on the same link, [bytes/s].
-        """
+        """Take a camera's lens and the rate of poses on the same link, [bytes/s]."""
         super().__init__(secret, COLOUR + number, rate, pose_rate)
         self._lens = lens
         self._level = len(_LEVELS) - 1  # a link is found to be good by and by
@@ -98,19 +88,13 @@ class ColourSender(Spreader[bytes]):
 
 
 class ColourReceiver(Asker[Colour]):
-    """One camera's colour."""
+    """Receives one camera's colour."""
 
     def __init__(self, secret: bytes, number: int) -> None:
-        """Make it.
-
-        Args:
-            secret: Shared with the sender.
-            number: The camera's there.
-        """
+        """Take the secret and the camera's number at the sender."""
         super().__init__(secret, COLOUR + number)
 
     def _join(self, parts: Sequence[Fragment], stamp_ns: int) -> Colour | None:
-        """Return the picture where it is whole."""
         if len(parts) < parts[0].n_parts:
             self.counts["pictures broken"] += 1
             return None
@@ -122,7 +106,7 @@ class ColourReceiver(Asker[Colour]):
 
 
 def read_pixels(lens: Lens, data: bytes) -> Pixels | None:
-    """Return an image, shape (height, width, 3), blue first; None if it is none."""
+    """Return an image, shape (height, width, 3), BGR, or None."""
     size = (lens.height, lens.width)
     if lens.encoding in ("rgb8", "mono8"):
         to_bgr = cv2.COLOR_RGB2BGR if lens.encoding == "rgb8" else cv2.COLOR_GRAY2BGR
@@ -135,16 +119,13 @@ def read_pixels(lens: Lens, data: bytes) -> Pixels | None:
 def encode(
     pixels: Pixels, K: npt.NDArray[np.float64], scale: float, quality: int
 ) -> bytes:
-    """Return a picture with its head.
+    """Return ``HEAD`` and a JPEG.
 
     Args:
-        pixels: Shape (height, width, 3), blue first.
-        K: Pinhole model of it, shape (3, 3), [px].
+        pixels: Shape (height, width, 3), BGR.
+        K: Its pinhole model, shape (3, 3), [px].
         scale: Of its size.
-        quality: JPEG's, 0 … 100.
-
-    Returns:
-        ``HEAD`` and a JPEG.
+        quality: 0 … 100.
     """
     height, width = pixels.shape[:2]
     if scale < 1.0:

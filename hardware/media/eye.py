@@ -1,4 +1,4 @@
-"""The newest picture of one camera elsewhere, kept by a thread of its own."""
+"""The newest picture of one remote camera, from a thread."""
 
 from __future__ import annotations
 
@@ -12,22 +12,16 @@ _CLOSING = 2.0  # [s] chosen: nobody waits longer
 
 
 class Eye:
-    """Asks for a camera's colour while it is open.
+    """Receives a camera's colour while open.
 
     Attributes:
-        newest: The newest picture; None before the first.
+        newest: The newest picture, or None.
     """
 
     def __init__(
         self, host: str, port: int, receiver: ColourReceiver, clock: Callable[[], int]
     ) -> None:
-        """Find the host, and begin to ask.
-
-        Args:
-            host: Where the camera is.
-            port: UDP port at which it is asked for.
-            receiver: What asks.
-            clock: Monotonic time, [ns].
+        """Resolve the host and its UDP port, and begin.
 
         Raises:
             OSError: If the host has no address.
@@ -46,7 +40,7 @@ class Eye:
         return ", ".join(told) or "none came"
 
     def close(self) -> None:
-        """Ask no more; may be called twice."""
+        """End the thread."""
         self._stop.set()
         self._thread.join(_CLOSING)
 

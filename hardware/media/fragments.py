@@ -1,10 +1,6 @@
-"""Datagrams of pictures: each is sealed and of use without the others.
+"""Sealed datagrams of pictures: each part holds whole points, and each is of use alone.
 
-A picture is told in parts that fit one datagram each; a part of a cloud holds whole
-points, so that a loss costs its points alone. Who wants pictures asks for them a few
-times a second with a number of his own choice, and says what arrived. Parts are sealed
-with the secret and that number: what was sent to somebody else, or before, is refused.
-An ask holds a number of the sender's, too (``paprle.hardware.media.challenge``).
+The seal covers the secret and the asker's number.
 """
 
 from __future__ import annotations
@@ -36,14 +32,11 @@ class Fragment(NamedTuple):
     """A part of a picture.
 
     Attributes:
-        camera: Number of the camera.
-        picture: Number of the picture.
-        stamp_ns: When it was exposed, the sender's time, [ns].
-        part: Which one.
-        n_parts: How many the picture has.
+        stamp_ns: Exposure in the sender's time, [ns].
+        part: Its index.
+        n_parts: Parts of the picture.
         seq: Number of the datagram.
-        sent_ns: When it was sent, the sender's time, [ns].
-        body: What it holds.
+        sent_ns: The sender's time of sending, [ns].
     """
 
     camera: int
@@ -60,16 +53,14 @@ class Ask(NamedTuple):
     """Request for pictures, with a report of those that came.
 
     Attributes:
-        camera: Of which camera.
-        nonce: A number of the asker's choice, ``NONCE`` bytes.
-        challenge: The newest number that the sender gave the asker, ``NONCE`` bytes.
-        number: Of this ask, rising.
-        seq: Number of the newest datagram that came.
-        n_parts: How many came so far.
-        n_bytes: How many bytes, heads included, modulo 2³².
-        queue_us: What the datagrams since the last word waited at least, beyond the
-            quickest ever, [µs].
-        n_lost: How many did not come so far.
+        nonce: The asker's number, ``NONCE`` bytes.
+        challenge: The sender's newest, ``NONCE`` bytes.
+        number: Of this request, rising.
+        seq: Newest datagram received.
+        n_parts: Parts received so far.
+        n_bytes: Bytes received with heads, modulo 2³².
+        queue_us: Least wait beyond the quickest datagram ever, [µs].
+        n_lost: Lost datagrams so far.
     """
 
     camera: int
@@ -84,7 +75,7 @@ class Ask(NamedTuple):
 
 
 class Challenge(NamedTuple):
-    """Contents that a sender expects of the next ask.
+    """Contents that a sender expects of the next request.
 
     Attributes:
         nonce: The asker's number, ``NONCE`` bytes.
@@ -102,7 +93,7 @@ def pack_part(secret: bytes, part: Fragment) -> bytes:
 
 
 def unpack_part(secret: bytes, data: bytes) -> Fragment | None:
-    """Return the part of a datagram; None where it is none, or not of this secret."""
+    """Return the part of a datagram; None if invalid."""
     body = _open(secret, data, _MAGIC, _PART.size)
     if body is None:
         return None
@@ -116,7 +107,7 @@ def pack_ask(secret: bytes, ask: Ask) -> bytes:
 
 
 def unpack_ask(secret: bytes, data: bytes) -> Ask | None:
-    """Return what is asked for; None where nothing is, or not with this secret."""
+    """Return the request of a datagram; None if invalid."""
     body = _open(secret, data, _ASKS, _ASK.size)
     if body is None or len(body) != _ASK.size:
         return None
@@ -130,7 +121,7 @@ def pack_challenge(secret: bytes, challenge: Challenge) -> bytes:
 
 
 def unpack_challenge(secret: bytes, data: bytes) -> Challenge | None:
-    """Return what a sender wants to see; None where it is none, or not sealed."""
+    """Return the challenge of a datagram; None if invalid."""
     body = _open(secret, data, _CHALLENGES, _CHALLENGE.size)
     if body is None or len(body) != _CHALLENGE.size:
         return None
@@ -138,20 +129,17 @@ def unpack_challenge(secret: bytes, data: bytes) -> Challenge | None:
 
 
 def derive(secret: bytes, nonce: bytes) -> bytes:
-    """Return the secret between a sender and one who asked."""
+    """Return the secret shared with one asker."""
     return hashlib.blake2b(nonce, key=secret[:64], digest_size=32).digest()
 
 
 def compute_room(rate: float, period: float, pose_rate: float) -> int:
-    """Return how many points of a picture there is room for (T17, N_max).
+    """Return the number of points for a picture (T17, N_max).
 
     Args:
-        rate: Of the link, [bytes/s], all heads included.
-        period: Between two pictures, [s].
-        pose_rate: Of the streams that go before pictures, [bytes/s].
-
-    Returns:
-        The number; with all their heads these points stay within the rate.
+        rate: Of the link with heads, [bytes/s].
+        period: Between pictures, [s].
+        pose_rate: Of streams that go first, [bytes/s].
     """
     room = int(max(0.0, rate - pose_rate) * period)
     n_whole, rest = divmod(room, OVERHEAD + POINTS * POINT.itemsize)
@@ -159,7 +147,7 @@ def compute_room(rate: float, period: float, pose_rate: float) -> int:
 
 
 def count_bytes(n_points: int) -> int:
-    """Return how much goes over the wire for so many points, [bytes]."""
+    """Return the size of n points on the wire, [bytes]."""
     return n_points * POINT.itemsize + -(-n_points // POINTS) * OVERHEAD
 
 

@@ -1,8 +1,4 @@
-"""Packets of video leave one after another, not a whole frame at once.
-
-aiortc sends the packets of a frame as fast as it can: 30 kB of a first frame are 50 ms
-of a way of 5 Mbit/s, behind which poses wait. Spread, a pose waits for one of them.
-"""
+"""Pacing of video packets, so that poses do not wait behind a whole frame."""
 
 from __future__ import annotations
 
@@ -21,10 +17,10 @@ _USED = (aiortc.RTCDtlsTransport, "_send_rtp"), (aiortc.RTCRtpSender, "setTransp
 
 
 def check_aiortc() -> None:
-    """Make sure that packets can be made to wait: the first name is aiortc's own.
+    """Check that aiortc has the attribute that is replaced.
 
     Raises:
-        WebError: If this aiortc has it no more.
+        WebError: If it has not.
     """
     for owner, name in _USED:
         if not hasattr(owner, name):
@@ -36,14 +32,9 @@ def check_aiortc() -> None:
 
 
 class Pace:
-    """The turns of all videos that one host sends.
-
-    Attributes:
-        rate: What leaves at most, [bytes/s].
-    """
+    """Pace of all videos of one host; ``rate`` is in [bytes/s]."""
 
     def __init__(self) -> None:
-        """Begin; the first packet leaves at once."""
         self.rate = RATE
         self._free = 0.0
 
@@ -57,14 +48,12 @@ class Pace:
 
 
 class PacedTransport:
-    """aiortc's transport of a sender, whose media waits for its turn."""
+    """aiortc's transport of a sender, with paced media."""
 
     def __init__(self, transport: Any, pace: Pace) -> None:
-        """Stand before a transport."""
         self._transport, self._pace = transport, pace
 
     def __getattr__(self, name: str) -> Any:
-        """Return what it leaves as it is."""
         return getattr(self._transport, name)
 
     async def _send_rtp(self, data: bytes) -> None:

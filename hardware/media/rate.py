@@ -1,8 +1,6 @@
-"""Capacity of a link, found by whether datagrams wait on it.
+"""Capacity of a link by the queue of its quickest datagrams.
 
-A queue that stands is seen in the quickest datagram of a while: jitter delays some, a
-queue all of them. Poses share the way with pictures, so a queue of a few milliseconds
-already is one too many (after LEDBAT, RFC 6817, and CoDel, RFC 8289).
+After LEDBAT (RFC 6817) and CoDel (RFC 8289).
 """
 
 from __future__ import annotations
@@ -31,11 +29,11 @@ class Word(NamedTuple):
     """Report on the arrivals.
 
     Attributes:
-        received: Rate at which it arrived of late, [bytes/s].
-        most: The same at best, and what was lost with it, [bytes/s].
-        queue: What the quickest of it waited beyond the quickest ever, [s].
-        loss: Share that did not arrive, 0 … 1.
-        delay: From when a datagram leaves until word of it is here, usually, [s].
+        received: Recent rate of arrivals, [bytes/s].
+        most: Its maximum, with losses, [bytes/s].
+        queue: Wait of the quickest beyond the quickest ever, [s].
+        loss: Lost share, 0 … 1.
+        delay: Usual time until a datagram's report, [s].
     """
 
     received: float
@@ -49,31 +47,22 @@ class RateEstimator:
     """Estimator of the rate that may be sent.
 
     Attributes:
-        rate: [bytes/s], all heads included.
-        least: Never less than this, [bytes/s].
+        rate: With all heads, [bytes/s].
+        least: Lower bound, [bytes/s].
     """
 
     def __init__(self, rate: float, most: float) -> None:
-        """Begin.
-
-        Args:
-            rate: To begin with, [bytes/s].
-            most: Never more than this, [bytes/s].
-        """
+        """Begin with a rate and its upper bound, [bytes/s]."""
         self.rate = min(rate, most)
         self._most, self.least = most, LEAST
         self._until = self._heard = -1.0
         self._too_much = math.inf
 
     def update(self, now: float, word: Word) -> None:
-        """Take word of what arrived.
+        """Take a report at a time, [s].
 
-        A rate that grows as exp(g t) from what is just taken fills g t²/2 of a queue
-        until word of it comes back: the later that is, the slower it grows.
-
-        Args:
-            now: Time, [s].
-            word: It; its rates hold what is reserved as well.
+        Growth as exp(g t) fills g t²/2 of a queue until its report, so late reports
+        slow it.
         """
         dt = min(max(0.0, now - self._heard), _SILENCE) if self._heard >= 0.0 else 0.0
         self._heard = now
@@ -92,7 +81,7 @@ class RateEstimator:
             self._set(math.exp(growth * dt) * self.rate)
 
     def look(self, now: float) -> None:
-        """Send less where no word comes."""
+        """Reduce the rate without reports."""
         if self._heard >= 0.0 and now - self._heard > _SILENCE:
             self._heard = now
             self._set(0.5 * self.rate)

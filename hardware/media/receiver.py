@@ -1,4 +1,4 @@
-"""The operator's end: asks for pictures, puts them together, and tells what arrived."""
+"""Receiver of pictures: requests, joins and reports them."""
 
 from __future__ import annotations
 
@@ -38,13 +38,12 @@ Vec = npt.NDArray[np.float64]
 
 
 class ReceivedPicture(NamedTuple):
-    """A picture, or what arrived of it.
+    """A picture, or its received part.
 
     Attributes:
-        stamp_ns: When it was exposed, in our time but for how long the quickest
-            datagram took, [ns].
-        depth: Shape (height, width), counts; 0: not known, or not sent.
-        missing: Share of its parts that did not arrive.
+        stamp_ns: Exposure on our clock, late by the quickest datagram's way, [ns].
+        depth: Shape (height, width), counts; 0: unknown.
+        missing: Lost share.
     """
 
     stamp_ns: int
@@ -53,19 +52,14 @@ class ReceivedPicture(NamedTuple):
 
 
 class Asker(ABC, Generic[Joined]):
-    """Asks for one camera's pictures, and puts their parts together.
+    """Requests one camera's pictures and joins their parts.
 
     Attributes:
-        counts: Datagrams and pictures, by what became of them.
+        counts: Datagrams and pictures by outcome.
     """
 
     def __init__(self, secret: bytes, camera: int) -> None:
-        """Make it; it has no socket, and returns the datagrams to send.
-
-        Args:
-            secret: Shared with the sender.
-            camera: The camera's number there.
-        """
+        """Take the secret and the camera's number at the sender; opens no socket."""
         self.counts: Counter[str] = Counter()
         self._secret, self._camera = secret, camera
         self._nonce = os.urandom(NONCE)
@@ -82,10 +76,10 @@ class Asker(ABC, Generic[Joined]):
 
     @abstractmethod
     def _join(self, parts: Sequence[Fragment], stamp_ns: int) -> Joined | None:
-        """Return the picture of which these parts came; None where they are none."""
+        """Return the picture of these parts, or None."""
 
     def ask(self, now: float) -> bytes | None:
-        """Return what is to be sent, where it is time."""
+        """Return a request if one is due."""
         if now - self._asked < (ASK if self._seq > self._told else _JUDGE):
             return None
         self._asked, self._told = now, self._seq
@@ -126,15 +120,7 @@ class Asker(ABC, Generic[Joined]):
         return max(0.0, float(np.min(ranked - usual)) - by_chance)
 
     def receive(self, data: bytes, now: float) -> Joined | None:
-        """Take a datagram.
-
-        Args:
-            data: It.
-            now: When it came, [s].
-
-        Returns:
-            A picture that is whole, or the one before, once a newer one begins.
-        """
+        """Take a datagram at a time, [s]; return a picture that it completes."""
         challenge = unpack_challenge(self._secret, data)
         if challenge is not None and challenge.nonce == self._nonce:
             self._challenge, self._asked = challenge.challenge, -np.inf
@@ -164,7 +150,7 @@ class Asker(ABC, Generic[Joined]):
         return self._finish() if is_whole else begun
 
     def _finish(self) -> Joined | None:
-        """Return what arrived of the picture, and go on to the next one."""
+        """Return the received part of the picture."""
         parts, self._parts = list(self._parts.values()), {}
         self._picture += bool(parts)
         if not parts:
@@ -176,21 +162,14 @@ class Asker(ABC, Generic[Joined]):
 
 
 class Receiver(Asker[ReceivedPicture]):
-    """One camera's depth, of clouds."""
+    """Receives one camera's depth as clouds."""
 
     def __init__(self, secret: bytes, camera: int, shape: tuple[int, int]) -> None:
-        """Make it.
-
-        Args:
-            secret: Shared with the sender.
-            camera: The camera's number there.
-            shape: Of its images: height, width.
-        """
+        """Take the images' shape: height, width."""
         super().__init__(secret, camera)
         self._shape = shape
 
     def _join(self, parts: Sequence[Fragment], stamp_ns: int) -> ReceivedPicture | None:
-        """Put the points that came where they were."""
         depth = np.zeros(self._shape, np.uint16)
         for part in parts:
             whole = len(part.body) // POINT.itemsize

@@ -1,4 +1,4 @@
-"""The robot's end: thins a camera's images to what the link takes, and spreads them."""
+"""Sender of pictures: thins a camera's images to the link, and spreads them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ class ImageSource(NamedTuple):
     """Properties of a camera's images.
 
     Attributes:
-        number: The camera's.
         unit: One count of depth, [m].
         period: Between two images, [s].
     """
@@ -45,26 +44,16 @@ class ImageSource(NamedTuple):
 
 
 class Spreader(ABC, Generic[Image]):
-    """Sends a camera's newest image to whoever asked last.
+    """Sends a camera's newest image to the last asker.
 
     Attributes:
-        rate: What the link takes.
-        counts: Pictures and what they hold, by what became of them.
-        is_asked: Somebody wants pictures.
-        number: The camera's.
+        counts: Pictures and contents by outcome.
     """
 
     def __init__(
         self, secret: bytes, number: int, rate: RateEstimator, pose_rate: float
     ) -> None:
-        """Make it; it has no socket, and returns the datagrams to send.
-
-        Args:
-            secret: Shared with who may ask.
-            number: The camera's.
-            rate: What the link takes.
-            pose_rate: Of what goes before pictures on the same link, [bytes/s].
-        """
+        """Take the rate of poses on the same link, [bytes/s]; opens no socket."""
         self.rate, self.counts = rate, Counter[str]()
         rate.least = pose_rate + LEAST  # or nothing would tell that there is room
         self.is_asked = False
@@ -83,10 +72,10 @@ class Spreader(ABC, Generic[Image]):
 
     @abstractmethod
     def _cut(self, image: Image) -> list[bytes]:
-        """Return what each part of an image holds, as much as there is room for."""
+        """Return the parts of an image, within the room."""
 
     def hear(self, ask: Ask, now: float) -> None:
-        """Take what somebody who has the secret asks for, at a time, [s]."""
+        """Take a request at a time, [s]."""
         if ask.nonce != self._nonce:
             self._nonce, self._key = ask.nonce, derive(self._secret, ask.nonce)
             self._seq, self._judged = 0, None
@@ -97,18 +86,13 @@ class Spreader(ABC, Generic[Image]):
         self._asked, self.is_asked = now, True
 
     def offer(self, stamp_ns: int, image: Image) -> None:
-        """Take a new image, which leaves when the one before has left.
-
-        Args:
-            stamp_ns: When it was exposed, [ns].
-            image: It.
-        """
+        """Take an image exposed at ``stamp_ns``, [ns], to follow the one before."""
         if self.is_asked:
             self.counts["left out"] += self._next is not None
             self._next = stamp_ns, image
 
     def _begin(self, stamp_ns: int, image: Image) -> None:
-        """Let an image wait for its turns, part by part."""
+        """Queue the parts of an image."""
         bodies = self._cut(image)
         self._n_pictures += 1
         self.counts["pictures"] += 1
@@ -117,15 +101,7 @@ class Spreader(ABC, Generic[Image]):
             self._waiting.append(Fragment(*head, body))
 
     def step(self, now: float, now_ns: int) -> list[bytes]:
-        """Return what is to be sent at this instant.
-
-        Args:
-            now: Time, [s].
-            now_ns: The same, [ns].
-
-        Returns:
-            Datagrams, no more than the rate allows since the last call.
-        """
+        """Return the datagrams that the rate allows at a time, [s] and [ns]."""
         dt = max(0.0, now - self._now) if np.isfinite(self._now) else 0.0
         self._now, self.is_asked = now, now - self._asked < _ASKED
         self.rate.look(now)
@@ -147,7 +123,7 @@ class Spreader(ABC, Generic[Image]):
         return sent
 
     def _learn(self, ask: Ask, now: float) -> None:
-        """Learn from what has arrived since a while ago."""
+        """Update the rate from recent arrivals."""
         self._under_way.arrive(ask.seq, now)
         heard = self._heard
         while len(heard) > 1 and now - heard[1][0] > _WHILE:
@@ -166,7 +142,7 @@ class Spreader(ABC, Generic[Image]):
         heard.append((now, ask))
 
     def _measure_loss(self, ask: Ask) -> float:
-        """Return the share lost of the last datagrams, once these are enough."""
+        """Return the lost share of recent datagrams."""
         since = self._judged
         if since is None or ask.n_parts < since.n_parts:
             self._judged, self._loss = ask, 0.0
@@ -179,24 +155,16 @@ class Spreader(ABC, Generic[Image]):
 
 
 class Sender(Spreader[Depth]):
-    """Sends depth as clouds: shape (height, width), counts; 0: not known."""
+    """Sends depth as clouds: shape (height, width), counts; 0: unknown."""
 
     def __init__(
         self, secret: bytes, source: ImageSource, rate: RateEstimator, pose_rate: float
     ) -> None:
-        """Make it.
-
-        Args:
-            secret: Shared with who may ask.
-            source: The camera.
-            rate: What the link takes.
-            pose_rate: Of what goes before pictures on the same link, [bytes/s].
-        """
+        """Take the camera and the rate of poses on the same link, [bytes/s]."""
         super().__init__(secret, source.number, rate, pose_rate)
         self._source = source
 
     def _cut(self, image: Depth) -> list[bytes]:
-        """Thin an image to what there is room for until the next one."""
         source = self._source
         n_max = compute_room(self.rate.rate, source.period, self._pose_rate)
         points = choose_points(image, find_edges(image, source.unit), n_max)

@@ -1,10 +1,6 @@
-"""Bytes under way, which left without being reported yet, and their limit.
+"""Limit on unreported bytes, after TCP's window (RFC 5681).
 
-A rate is cut when word of a queue comes. Where a network narrows at once, word stops
-before that: what is under way grows. So no more leaves than is usually under way, and
-a little more (after TCP's window, RFC 5681): a sender stops as soon as word is late.
-What is usual goes by the rate that was told of, never by one that is only tried: a rate
-that grows beyond the narrowest part fills no more than the little of its queue.
+A sender stops as soon as reports are late; the limit follows the reported rate.
 """
 
 from __future__ import annotations
@@ -26,14 +22,11 @@ class UnderWay:
     """Datagrams of one flow.
 
     Attributes:
-        usual: Time from when a datagram leaves until word of it is here, the median,
-            [s]; 0: none came yet.
-        told: Rate at which what was told of arrived or was lost, the most of late,
-            [bytes/s].
+        usual: Median time from sending to its report, [s]; 0: none yet.
+        told: Recent maximum of the reported rate with losses, [bytes/s].
     """
 
     def __init__(self) -> None:
-        """Nothing is under way."""
         self.usual = self.told = 0.0
         # number, when it left, and what had left by then
         self._left: deque[tuple[int, float, int]] = deque(maxlen=_MOST)
@@ -43,12 +36,12 @@ class UnderWay:
         self._n_left = self._n_told = 0  # [bytes]
 
     def leave(self, seq: int, n_bytes: int, now: float) -> None:
-        """Note that a datagram with this number leaves at a time, [s]."""
+        """Record a sent datagram at a time, [s]."""
         self._n_left += n_bytes
         self._left.append((seq, now, self._n_left))
 
     def arrive(self, seq: int, now: float) -> None:
-        """Note that, by word of this time, [s], this one is the newest to arrive."""
+        """Record a report of the newest arrival at a time, [s]."""
         left, when = self._left, None
         while left and left[0][0] <= seq:
             _, when, self._n_told = left.popleft()
@@ -58,12 +51,7 @@ class UnderWay:
         self._measure(now)
 
     def has_room(self, rate: float, now: float) -> bool:
-        """Return whether another one may leave.
-
-        Args:
-            rate: That the flow tries, [bytes/s].
-            now: Time, [s].
-        """
+        """Return whether another may leave at a rate, [bytes/s], and time, [s]."""
         left = self._left
         while left and now - left[0][1] > self.usual + _GONE:
             _, _, self._n_told = left.popleft()
@@ -71,7 +59,6 @@ class UnderWay:
         return not self._delays or self._n_left - self._n_told < room
 
     def _measure(self, now: float) -> None:
-        """Measure the reported rate until now."""
         words, rates = self._words, self._rates
         words.append((now, self._n_told))
         while len(words) > 2 and now - words[1][0] >= _SHORT:

@@ -1,8 +1,6 @@
-"""A page with the video of cameras, by WebRTC: aiortc sends, any browser shows.
+"""A page with cameras' video by WebRTC (aiortc), 0.25 to 1.5 Mbit/s a camera by REMB.
 
-aiortc follows what the browser says of the way (REMB), at 0.25 to 1.5 Mbit/s a camera;
-its packets leave one by one (``paprle.hardware.media.pace``), at 2 Mbit/s a camera.
-The page has a token as all pages that are served here; a stranger is given no offer.
+Its packets are paced at 2 Mbit/s a camera.
 """
 
 from __future__ import annotations
@@ -43,7 +41,7 @@ _NEAR, _FAR = 0.2, 3.0  # [m] chosen: depth that is drawn, white to black
 
 
 class ImageInfo(Protocol):
-    """Properties of a camera that are needed to draw its images."""
+    """Properties of a camera for drawing."""
 
     width: int
     height: int
@@ -59,7 +57,7 @@ class Image(Protocol):
 
 
 class VideoPage:
-    """Serves a page, and the newest image of each camera to whoever opens it."""
+    """Serves a page with the newest image of each camera."""
 
     def __init__(self, settings: WebSettings, clock: Callable[[], int]) -> None:
         self._settings, self._clock = settings, clock
@@ -70,21 +68,21 @@ class VideoPage:
 
     @property
     def notes(self) -> Sequence[str]:
-        """Address of the page, which is a secret."""
+        """Secret address of the page."""
         return [f"see what its cameras see at {self.address}"] if self.address else []
 
     @property
     def address(self) -> str:
-        """Address of the page, with its token."""
+        """Address of the page with its token."""
         if self.server is None:
             return ""
         return f"{self.server.address}#{self.server.door.token}"
 
     def open(self) -> None:
-        """Serve it.
+        """Serve the page.
 
         Raises:
-            WebError: If nothing can be served there, or video cannot give way.
+            WebError: If nothing can be served there, or video cannot be paced.
         """
         check_aiortc()
         place, context = find_place(self._settings.listen), None
@@ -107,13 +105,13 @@ class VideoPage:
             return self._newest.get(name)
 
     def close(self) -> None:
-        """Serve no more; may be called twice."""
+        """Stop serving."""
         if self.server is not None:
             self.server.close()
             self.server = None
 
     async def _handle(self, client: Client) -> None:
-        """Answer a page's offer, and send until it is gone."""
+        """Answer a page's offer, and send until it leaves."""
         peer: RTCPeerConnection | None = None
         offer = ""
         try:
@@ -155,7 +153,7 @@ class VideoPage:
 
 
 class NewestTrack(VideoStreamTrack):  # type: ignore[misc]  # aiortc has no types here
-    """The newest image of a camera, each once."""
+    """A camera's newest images."""
 
     def __init__(self, find: Callable[[], tuple[ImageInfo, Image] | None]) -> None:
         super().__init__()
@@ -163,7 +161,7 @@ class NewestTrack(VideoStreamTrack):  # type: ignore[misc]  # aiortc has no type
         self._stamp_ns = self._begin_ns = 0
 
     async def recv(self) -> av.VideoFrame:
-        """Wait for an image that was not sent yet."""
+        """Return the next unsent image."""
         while (found := self._find()) is None or found[1].stamp_ns == self._stamp_ns:
             await asyncio.sleep(_NAP)
         info, image = found
@@ -204,7 +202,7 @@ def draw(info: ImageInfo, image: Image) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def _leave_out_hidden(offer: str) -> str:
-    """Return an offer without addresses that a browser hides by names of mDNS."""
+    """Return an offer without mDNS addresses."""
     # to look for the names takes five seconds; it is answered where it speaks from
     lines = offer.splitlines(keepends=True)
     return "".join(
@@ -213,7 +211,7 @@ def _leave_out_hidden(offer: str) -> str:
 
 
 def _read(text: str | bytes) -> Mapping[str, Any]:
-    """Return a message; nothing of it where it is none."""
+    """Return a message; empty if invalid."""
     try:
         message = json.loads(text)
     except ValueError:

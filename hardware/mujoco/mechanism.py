@@ -34,14 +34,11 @@ class Mechanism:
     """A robot.
 
     Attributes:
-        urdf_path: Its URDF.
         joint_names: Actuated joints, in the order of all vectors.
-        home: Their home, shape (n,), [rad] or [m].
-        mimics: Joints that follow them.
-        grippers: Those of them that move fingers.
-        eef_links: End-effector links; payloads hang there, the block lies under the
-            first one.
-        ignored: Pairs of links that may go through each other.
+        home: Shape (n,), [rad] or [m].
+        grippers: Joints that move fingers.
+        eef_links: End-effector links; the block lies under the first one.
+        ignored: Pairs of links without collisions.
     """
 
     urdf_path: Path
@@ -54,11 +51,7 @@ class Mechanism:
 
 
 def make_mechanism(robot: Any) -> Mechanism:
-    """Return a robot as the model builder needs it.
-
-    Args:
-        robot: What ``paprle.contracts`` calls a RobotInfo, which drivers do not know.
-    """
+    """Return the mechanism of a RobotInfo of ``paprle.contracts``."""
     limbs: Sequence[Any] = robot.limbs
     return Mechanism(
         urdf_path=robot.urdf_path,
@@ -86,15 +79,10 @@ class ModelOptions:
     Attributes:
         timestep: [s].
         has_gravcomp: The drives carry the arm's own weight.
-        has_table: Arms stand on a table; robots with legs or a table of their own do
-            not get one.
-        has_block: A block to grasp lies under the first end effector, if anything is
-            there to lie on.
-        block_offset: How far it lies from there, along x and y, [m].
-        target: Where beside the robot's base the target lies, x and y in world, [m];
-            None: there is none. It is seen, and touches nothing.
+        block_offset: From the first end effector, along x and y, [m].
+        target: Place beside the robot's base, x and y in world, [m]; None: none.
         friction_scales: On the joints' dry friction, shape (n,).
-        payloads: Mass at each end effector that the drives know nothing of, [kg].
+        payloads: Unknown mass at each end effector, [kg].
     """
 
     timestep: float = 0.001

@@ -31,21 +31,20 @@ _LOG = logging.getLogger(__name__)
 
 
 def _log_warning(text: str) -> None:
-    """Take what the simulation warns of."""
     _LOG.warning("MuJoCo: %s", text)
 
 
 @dataclass(frozen=True)
 class SimModel:
-    """A model and where the robot is in its vectors.
+    """A model and the robot's places in its vectors.
 
     Attributes:
-        model: The model; ``data.ctrl`` has the order of ``Mechanism.joint_names``.
-        mjcf: The same as MJCF text, meshes not needed.
+        model: ``data.ctrl`` has the order of ``Mechanism.joint_names``.
+        mjcf: MJCF text, without meshes.
         qpos_ids: Actuated joints in ``data.qpos``, shape (n,).
         dof_ids: Actuated joints in ``data.qvel``, shape (n,).
-        objects: Where a free object's seven numbers begin in ``data.qpos``, by name.
-        support: Height of what the block lies on, [m]; NaN: there is none.
+        objects: Start of a free object in ``data.qpos``, by name.
+        support: Height of the block's support, [m], or NaN.
     """
 
     model: mujoco.MjModel
@@ -57,14 +56,7 @@ class SimModel:
 
 
 def build_model(mechanism: Mechanism, options: ModelOptions) -> SimModel:
-    """Build the model of a robot in its world.
-
-    Args:
-        mechanism: The robot.
-        options: How it is simulated.
-
-    Returns:
-        The model.
+    """Return the model of a robot in its world.
 
     Raises:
         ValueError: If MuJoCo cannot make a model of it, or joints are missing.

@@ -1,7 +1,7 @@
 """Pictures of a model without a screen: by EGL, else by OSMesa.
 
-PyOpenGL takes its platform once, at its first import, so the two are tried in turn with
-all of it forgotten in between. A renderer belongs to the thread that made it.
+PyOpenGL fixes its platform at import, so it is reloaded; a renderer belongs to its
+thread.
 """
 
 from __future__ import annotations
@@ -34,11 +34,7 @@ class NoRendererError(OSError):
 
 
 class Offscreen:
-    """Draws one model.
-
-    Attributes:
-        way: What draws: ``egl`` or ``osmesa``.
-    """
+    """Draws one model by ``egl`` or ``osmesa``."""
 
     def __init__(
         self, model: mujoco.MjModel, width: int, height: int, *, is_plain: bool = False
@@ -46,11 +42,10 @@ class Offscreen:
         """Make a renderer.
 
         Args:
-            model: What is drawn.
-            width: Of a picture, [px].
-            height: Of a picture, [px].
-            is_plain: Without shadows, reflections and smooth edges, which take four
-                fifths of the time.
+            model: The model.
+            width: [px].
+            height: [px].
+            is_plain: Without shadows, reflections and smooth edges; five times as fast.
 
         Raises:
             NoRendererError: If there is neither EGL nor OSMesa.
@@ -77,7 +72,7 @@ class Offscreen:
         self._depth = np.zeros((height, width), dtype=np.float32)
 
     def draw(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> Image:
-        """Return what a camera sees, shape (height, width, 3), rows from the top."""
+        """Return a camera's view, shape (height, width, 3), rows from the top."""
         self._render(data, camera)
         mujoco.mjr_readPixels(self._image, None, self._view, self._renderer)
         return self._image[::-1]
@@ -85,7 +80,7 @@ class Offscreen:
     def draw_with_depth(
         self, data: mujoco.MjData, camera: mujoco.MjvCamera
     ) -> tuple[Image, Depth]:
-        """Return the same, and the distance along the view's axis, [m]."""
+        """Return the view and the distance along its axis, [m]."""
         self._render(data, camera)
         mujoco.mjr_readPixels(self._image, self._depth, self._view, self._renderer)
         extent = self._model.stat.extent
@@ -116,7 +111,7 @@ class Offscreen:
         return np.array(shown, dtype=np.intp)[colours]
 
     def close(self) -> None:
-        """Let go of the renderer; may be called twice."""
+        """Close the renderer."""
         if self._renderer is not None:
             self._renderer.free()
             self._context.free()
@@ -138,7 +133,7 @@ class Offscreen:
 
 @contextlib.contextmanager
 def _told(way: str) -> Iterator[None]:
-    """Let MuJoCo itself look for OpenGL there; processes that are started do not."""
+    """Let MuJoCo look for OpenGL there, but no child processes."""
     before = os.environ.get(_LOADER)
     os.environ[_LOADER] = way
     try:
@@ -150,7 +145,7 @@ def _told(way: str) -> Iterator[None]:
 
 
 def _make_context(width: int, height: int) -> tuple[str, Any]:
-    """Return the first way that works, and its context, current in this thread."""
+    """Return the first working way and its context, current in this thread."""
     failures = []
     chosen = os.environ.get(_PLATFORM, os.environ.get(_LOADER))
     for way in (chosen,) if chosen in _WAYS else _WAYS:

@@ -1,8 +1,7 @@
-"""The robot itself: bodies from the URDF, a position servo on each actuated joint.
+"""The robot: bodies from the URDF, a position servo on each actuated joint.
 
-A servo is a spring and a damper that know the joint's inertia at home:
-kp = M ωₙ², kv = 2 ζ M ωₙ, M being the diagonal of SᵀM(q)S with S from actuated joints
-to all joints. On a ramp it stays behind by kv/kp = 2ζ/ωₙ, whatever the joint.
+kp = M ωₙ², kv = 2 ζ M ωₙ, M being the diagonal of SᵀM(q)S at home, with S from actuated
+joints to all joints. On a ramp it lags by kv/kp = 2ζ/ωₙ.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ _COLOURS = ((0.86, 0.87, 0.89, 1.0), (0.30, 0.33, 0.38, 1.0))
 
 
 def make_robot_spec(mechanism: Mechanism, options: ModelOptions) -> mujoco.MjSpec:
-    """Return the robot with its mimic joints, masses and payloads, without servos."""
+    """Return the robot without servos."""
     spec = mujoco.MjSpec.from_string(read_plain_urdf(mechanism.urdf_path))
     spec.compiler.fusestatic = False
     spec.compiler.discardvisual = False
@@ -64,7 +63,7 @@ def make_robot_spec(mechanism: Mechanism, options: ModelOptions) -> mujoco.MjSpe
 
 
 def set_home(model: mujoco.MjModel, data: mujoco.MjData, mechanism: Mechanism) -> None:
-    """Put the robot's joints at home, mimic joints where they belong; and forward."""
+    """Put all joints at home, and compute the kinematics."""
     q = dict(zip(mechanism.joint_names, mechanism.home, strict=True))
     for mimic in mechanism.mimics:
         q[mimic.joint] = mimic.multiplier * q[mimic.source] + mimic.offset
@@ -83,9 +82,9 @@ def add_servos(
 
     Args:
         spec: The robot.
-        mechanism: What it is.
-        options: How it is simulated.
-        inertias: Inertia that each servo moves, shape (n,), [kg·m²] or [kg].
+        mechanism: Its mechanism.
+        options: Of the simulation.
+        inertias: Inertia at each servo, shape (n,), [kg·m²] or [kg].
     """
     scales = options.friction_scales or (1.0,) * len(mechanism.joint_names)
     joints = {joint.name: joint for joint in spec.joints}
@@ -107,7 +106,7 @@ def add_servos(
 def compute_inertias(
     model: mujoco.MjModel, data: mujoco.MjData, mechanism: Mechanism
 ) -> Vec:
-    """Return the inertia that each servo moves where data stands, shape (n,)."""
+    """Return the inertia at each servo, shape (n,)."""
     columns = np.zeros((len(mechanism.joint_names), model.nv))
     for row, name in enumerate(mechanism.joint_names):
         columns[row, model.joint(name).dofadr[0]] = 1.0
@@ -126,10 +125,7 @@ def compute_inertias(
 def find_harmless_pairs(
     model: mujoco.MjModel, data: mujoco.MjData
 ) -> list[tuple[str, str]]:
-    """Return pairs of links whose contact is how the model overlaps.
-
-    MuJoCo itself leaves out neighbours, but not those of a fixed base.
-    """
+    """Return pairs of links that overlap in the model."""
     pairs = set()
     names = [model.body(k).name for k in range(model.nbody)]
     # The base is every body welded to the world.

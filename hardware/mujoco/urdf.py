@@ -1,8 +1,7 @@
-"""A URDF as MuJoCo's reader takes it, whatever its version.
+"""A URDF reduced for all versions of MuJoCo's reader.
 
-Inertias that no body can have are mended. What is taken away: meshes (most are missing
-or in formats that MuJoCo does not read), visuals, bodies of size zero, and mimic tags,
-which only newer versions know. Mobile bases and joints without a range are fixed.
+Meshes, visuals, bodies of size zero and mimic tags are removed, impossible inertias
+repaired, and mobile bases fixed, like joints without a range.
 """
 
 from __future__ import annotations
@@ -24,13 +23,7 @@ _THINNEST = 0.01  # [1] chosen: of the largest moment; what is less is mended to
 
 
 def read_plain_urdf(path: Path) -> str:
-    """Return the URDF with nothing left in it but joints, masses and primitives.
-
-    Args:
-        path: The URDF.
-
-    Returns:
-        Its text; every collision body has a name.
+    """Return the URDF's joints, masses and primitives, with a name on each body.
 
     Raises:
         ValueError: If there is no such file, or it is no XML.
@@ -59,7 +52,7 @@ def read_plain_urdf(path: Path) -> str:
 
 
 def _mend_inertia(path: Path, link: ET.Element) -> None:
-    """Make a moment of inertia that is negative a small one."""
+    """Replace a negative moment of inertia by a small one."""
     inertia = link.find("inertial/inertia")
     if inertia is None:
         return

@@ -1,9 +1,4 @@
-"""A floor, a table to stand on, and a block to grasp.
-
-Robots stand where their URDF puts them, and the world is fitted to them: the table
-top meets the underside of the base; robots that hang over an edge or stand on legs get
-a floor far enough below; robots that bring a table keep theirs.
-"""
+"""A floor, a table and a block, fitted to a robot's place in its URDF."""
 
 from __future__ import annotations
 
@@ -35,8 +30,8 @@ class WorldLayout:
 
     Attributes:
         floor: Height of the floor.
-        table: Height of the table top; None without a table.
-        block: Place of the block on its support, shape (3,); None without a block.
+        table: Height of the table top, or None.
+        block: On its support, shape (3,), or None.
     """
 
     floor: float
@@ -47,16 +42,7 @@ class WorldLayout:
 def find_place(
     model: mujoco.MjModel, data: mujoco.MjData, eef_link: str
 ) -> WorldLayout:
-    """Find where the world fits to a robot that stands at home.
-
-    Args:
-        model: The robot alone.
-        data: The robot at home.
-        eef_link: Link over the block; may be empty.
-
-    Returns:
-        The place.
-    """
+    """Return the layout for a robot alone at home; ``eef_link`` is over the block."""
     is_static = model.body_weldid[model.geom_bodyid] == 0
     lows = data.geom_xpos[:, 2] - _compute_drops(model, data)
     base = float(lows[is_static].min()) if is_static.any() else 0.0
@@ -77,7 +63,7 @@ def find_place(
 
 
 def add_world(spec: mujoco.MjSpec, place: WorldLayout) -> None:
-    """Add sky, light, floor, and what of table and block the place has."""
+    """Add sky, light, floor, table and block."""
     sky = spec.add_texture()
     sky.name, sky.type = "sky", mujoco.mjtTexture.mjTEXTURE_SKYBOX
     sky.builtin = mujoco.mjtBuiltin.mjBUILTIN_GRADIENT
@@ -98,14 +84,14 @@ def add_world(spec: mujoco.MjSpec, place: WorldLayout) -> None:
 
 
 def find_support(block: Vec) -> float:
-    """Return the height of what a block lies on, [m]."""
+    """Return the height of a block's support, [m]."""
     return float(block[2]) - _BLOCK_HALF_SIZE
 
 
 def add_target(
     spec: mujoco.MjSpec, position: tuple[float, float], support: float
 ) -> None:
-    """Add a red square that touches nothing under a block, which is blue then."""
+    """Add a red square without contact under a block, which turns blue."""
     target = _add_geom(spec.worldbody, TARGET, mujoco.mjtGeom.mjGEOM_BOX)
     target.size = (TARGET_HALF_SIZE, TARGET_HALF_SIZE, _TARGET_HALF_HEIGHT)
     target.pos = (*position, support + _TARGET_HALF_HEIGHT)
@@ -135,7 +121,7 @@ def _add_geom(body: mujoco.MjsBody, name: str, kind: mujoco.mjtGeom) -> mujoco.M
 
 
 def _compute_drops(model: mujoco.MjModel, data: mujoco.MjData) -> Vec:
-    """Return how far each geom reaches below its centre, shape (n,), [m]."""
+    """Return each geom's reach below its centre, shape (n,), [m]."""
     halves = np.zeros((model.ngeom, 3))
     for k in range(model.ngeom):
         kind, size = model.geom_type[k], model.geom_size[k]
@@ -154,7 +140,7 @@ def _compute_drops(model: mujoco.MjModel, data: mujoco.MjData) -> Vec:
 def _find_support(
     model: mujoco.MjModel, data: mujoco.MjData, point: Vec
 ) -> float | None:
-    """Return the height of the robot's own furniture under a point, if any, [m]."""
+    """Return the height of the robot's own furniture under a point, [m], or None."""
     lower = point.copy()
     hit = np.zeros(1, dtype=np.int32)
     while True:

@@ -1,1 +1,1 @@
-"""A bad network: a model of one, and a process that makes a real cable one."""
+"""Impaired networks: a model, and a process between real cables."""

@@ -1,4 +1,4 @@
-"""Impairment of datagrams in one direction: the same for the same seed."""
+"""Impairment of datagrams in one direction, by a seed."""
 
 from __future__ import annotations
 
@@ -16,17 +16,16 @@ class Impairment:
     """One direction of a network.
 
     Attributes:
-        counts: Datagrams that were ``sent``, ``lost``, and ``dropped`` by its queue.
-        is_dead: Nothing passes.
+        counts: Datagrams ``sent``, ``lost``, and ``dropped`` by its queue.
     """
 
     def __init__(self, trace: Trace, seed: int, headers: int = _HEADERS) -> None:
-        """Make it.
+        """Begin a trace with the first datagram.
 
         Args:
-            trace: How it is over time; its time begins with the first datagram.
-            seed: Two directions differ by it.
-            headers: What a carrier adds to each, [bytes]; of whole frames none.
+            trace: Its state over time.
+            seed: Differs between directions.
+            headers: Of a carrier, [bytes] a datagram.
         """
         self.counts: Counter[str] = Counter()
         self.is_dead = False
@@ -38,7 +37,7 @@ class Impairment:
         self._waiting: list[tuple[float, int, bytes]] = []
 
     def send(self, data: bytes, now: float) -> None:
-        """Put a datagram on it at a time, [s]."""
+        """Send a datagram at a time, [s]."""
         self.counts["sent"] += 1
         self._begin = now if self._begin is None else self._begin
         row = self._trace.at(now - self._begin)
@@ -60,24 +59,24 @@ class Impairment:
         heapq.heappush(self._waiting, (due, self.counts["sent"], data))
 
     def deliver(self, now: float) -> list[bytes]:
-        """Return what has arrived by a time, [s], in that order."""
+        """Return the arrivals until a time, [s], in order."""
         arrived = []
         while self._waiting and self._waiting[0][0] <= now:
             arrived.append(heapq.heappop(self._waiting)[2])
         return arrived
 
     def take_over(self, before: Impairment) -> None:
-        """Carry what is under way in another one, as late as it is there."""
+        """Carry the datagrams under way in another one."""
         self._waiting, self._last, self._free = before._waiting, 0.0, before._free
         self.counts = before.counts
 
     @property
     def due(self) -> float | None:
-        """Arrival time of the next datagram, [s]; None if none is under way."""
+        """Arrival time of the next datagram, [s], or None."""
         return self._waiting[0][0] if self._waiting else None
 
     def _is_lost(self, loss: float, burst: float) -> bool:
-        """Go on in the chain of two states whose runs have these lengths (Gilbert)."""
+        """Step the two-state chain with these mean runs (Gilbert)."""
         if loss >= 1.0:
             return True
         draw = self._random.random()

@@ -1,12 +1,10 @@
-"""Copies frames between two interfaces, late and with losses, by a trace.
+"""Copies frames between two interfaces, with a trace's impairments.
 
     python -m paprle.hardware.net.proxy OUTER1 OUTER2 TRACE [SEED]
 
-``tc netem`` is not in every kernel. The interfaces are the outer ends of two cables;
-the first is the operator's, so that what comes from there goes up. A line of JSON on
-its standard input changes it: ``{"trace": "4g"}``, ``{"dead": true}``, of both ways,
-``{"dead": "up"}``, of one, or ``{"delay": 0.02, "loss": 0.01, "rate": 2e6}``; it ends
-with its input.
+The first is the operator's. Lines of JSON on its standard input change it:
+``{"trace": "4g"}``, ``{"dead": true}``, ``{"dead": "up"}``, or
+``{"delay": 0.02, "loss": 0.01, "rate": 2e6}``; it ends with its input.
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ class Proxy:
     def __init__(
         self, interfaces: list[str], traces: dict[str, Trace], seed: int
     ) -> None:
-        """Open both ends; traces by direction, the first interface's frames go up."""
+        """Open both ends; the first interface's frames go up."""
         self._ends = []
         for name in interfaces:
             end = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, socket.htons(_ALL))
@@ -62,7 +60,7 @@ class Proxy:
                     self._ends[1 - i].send(data)
 
     def _use(self, traces: dict[str, Trace]) -> None:
-        """Go on with other traces; what is under way arrives nevertheless."""
+        """Switch to other traces; datagrams under way still arrive."""
         old = self._ways
         self._ways = [
             Impairment(traces[direction], self._seed + i, headers=0)

@@ -3,11 +3,11 @@
     time,direction,delay,jitter,loss,burst,reorder,rate
     0,both,0.05,0.01,0.01,1,0.005,5e6
 
-``time`` [s]; ``direction`` up, down or both; ``delay`` [s] one way; ``jitter`` [s], the
-mean of what is waited beyond it (uniform); ``loss`` a share, in runs of ``burst``
-on the mean; ``reorder`` the share that may overtake others; ``rate`` [bit/s], empty or
-0: no limit. Columns that are left out are 0, ``burst`` 1. After the last row the trace
-begins again. Lines with # are comments.
+``time`` [s]; ``direction`` up, down or both; ``delay`` [s] one way; ``jitter`` [s],
+mean
+of a uniform wait beyond it; ``loss`` a share, in runs of ``burst`` on the mean;
+``reorder`` the share that may overtake; ``rate`` [bit/s], empty or 0: no limit. Missing
+columns are 0, ``burst`` 1. The trace repeats after its last row; # begins a comment.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _COLUMNS = "time", "direction", "delay", "jitter", "loss", "burst", "reorder", "
 
 
 class TraceError(ValueError):
-    """A trace that cannot be read."""
+    """A trace is invalid."""
 
 
 class Row(NamedTuple):
-    """State of the network from one time on, in one direction; see the module."""
+    """State of one direction from a time on; see the module."""
 
     time: float
     delay: float = 0.0
@@ -44,8 +44,8 @@ class Trace:
     """State of one direction over time.
 
     Attributes:
-        rows: In the order of their times; the first is at 0.
-        length: After which it begins again, [s]; infinite with one row.
+        rows: In order of time; the first is at 0.
+        length: Period of repetition, [s]; infinite with one row.
     """
 
     def __init__(self, rows: list[Row]) -> None:
@@ -55,27 +55,21 @@ class Trace:
         self.length = self._times[-1] * n / (n - 1) if n > 1 else math.inf
 
     def at(self, t: float) -> Row:
-        """Return how it is at a time since its begin, [s]."""
+        """Return the state at a time since its begin, [s]."""
         t = t % self.length if math.isfinite(self.length) else 0.0
         return self.rows[max(bisect_right(self._times, t) - 1, 0)]
 
 
 def list_profiles() -> list[str]:
-    """Return the names of the traces that come with the project."""
+    """Return the names of the project's traces."""
     return sorted(path.stem for path in PROFILES.glob("*.csv"))
 
 
 def load_traces(name: str) -> dict[str, Trace]:
-    """Return both directions of a trace.
-
-    Args:
-        name: Path of a CSV, or the name of a profile.
-
-    Returns:
-        Traces by direction.
+    """Return the traces of a CSV's path or a profile's name, by direction.
 
     Raises:
-        TraceError: If it cannot be read, or says what no network is.
+        TraceError: If it cannot be read, or is invalid.
     """
     path = PROFILES / f"{name}.csv" if name in list_profiles() else Path(name)
     try:

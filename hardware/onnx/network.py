@@ -1,4 +1,4 @@
-"""An ONNX file, asked by the names of its inputs."""
+"""Networks of ONNX files."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ _WHITE = 255.0  # spec: 8 bits
 
 
 class NetworkError(OSError):
-    """There is no network to ask."""
+    """No network is available."""
 
 
 class Network:
-    """A network that answers one question at a time, in batches of one.
+    """A network with named inputs, in batches of one.
 
-    Numbers go in as they are, with an axis in front; images as float32 of shape
-    (1, 3, height, width) in 0 … 1.
+    Images become float32 of shape (1, 3, height, width) in 0 … 1.
     """
 
     def __init__(self, path: Path) -> None:
@@ -43,7 +42,7 @@ class Network:
         self._inputs = [one.name for one in self._network.get_inputs()]
 
     def __call__(self, observation: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return its outputs, without their first axis.
+        """Return its outputs without their first axis.
 
         Raises:
             KeyError: If an input is missing.
@@ -56,7 +55,6 @@ class Network:
 
 
 def _batch(values: Any) -> Any:
-    """Return a batch of one."""
     if values.dtype == np.uint8:
         values = values.transpose(2, 0, 1).astype(np.float32) / _WHITE
     return values[None]

@@ -1,1 +1,1 @@
-"""The AgileX PiPER's CAN bus: frames, the vendor's SDK, and an emulated arm."""
+"""CAN bus of the AgileX PiPER."""

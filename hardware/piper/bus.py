@@ -1,9 +1,6 @@
 """One PiPER on its bus, through the vendor's SDK, with a reader of our own.
 
-The SDK packs and unpacks, and opens the bus (two nodes, one to read, one to write).
-Its own reading threads are not started: they spin when a bus fails, cannot be ended,
-and hand out objects that change while one looks at them. Ours stamps each frame as it
-arrives, keeps what the SDK's parser reads in it, and notes who else commands the arm.
+The SDK's reading threads spin when a bus fails, and cannot be ended.
 """
 
 from __future__ import annotations
@@ -70,23 +67,21 @@ _numbers = itertools.count()
 
 
 class BusError(OSError):
-    """The bus cannot be used, or the arm does not speak; says what to do."""
+    """The bus cannot be used, or the arm is silent."""
 
 
 class PiperBus:
-    """One arm on one channel. All but its reader runs on the caller's thread.
+    """One arm on one channel; only its reader has a thread.
 
     Attributes:
-        motion: The newest; None before the first complete one.
-        condition: The newest; None before the first.
-        motors: Slow reports, joint by joint; empty before they have come.
-        motors_ns: When they came, [ns].
-        angle_limits: The arm's own, by joint from 1, [0.1°], as far as they have come.
-        stroke: Of the gripper as it was set, [mm]; 0: it was not; None: not told.
-        foreign: Id and arrival [ns] of the newest command that is not ours; None when
-            there was none.
-        failure: Why nothing comes, or nothing that counts; empty when all is well. A
-            controller that was bus-off is trusted again after a while of good frames.
+        motion: The newest, or None.
+        condition: The newest, or None.
+        motors: Slow reports by joint, or empty.
+        motors_ns: Their arrival, [ns].
+        angle_limits: The arm's own, by joint from 1, [0.1°].
+        stroke: Of the gripper, [mm]; 0: not set; None: unknown.
+        foreign: Id and arrival [ns] of the newest foreign command, or None.
+        failure: Reason for missing reports, or empty.
     """
 
     def __init__(
@@ -115,7 +110,7 @@ class PiperBus:
         self.failure = ""
 
     def open(self) -> None:
-        """Join the bus and begin to listen; sends nothing but questions.
+        """Join the bus and listen; sends only requests.
 
         Raises:
             ImportError: If the SDK or python-can is not installed.
@@ -141,7 +136,7 @@ class PiperBus:
         self._sdk.ArmParamEnquiryAndConfig(param_enquiry=ASKS_GRIPPER)
 
     def wait_for(self, is_met: Callable[[], object], timeout: float) -> bool:
-        """Wait up to ``timeout``, [s], for a condition; return whether it is met."""
+        """Wait for a condition, ``timeout`` [s] at most; return whether it is met."""
         end = time.monotonic() + timeout
         while not is_met():
             if self.failure or time.monotonic() > end:
@@ -150,11 +145,11 @@ class PiperBus:
         return True
 
     def listen(self, duration: float) -> None:
-        """Do nothing but listen, [s]."""
+        """Listen for ``duration``, [s]."""
         time.sleep(duration)
 
     def name_missing(self) -> str:
-        """Return which of the arm's reports have not come yet; empty if all have."""
+        """Return the missing reports; empty if none."""
         missing = [can_id for can_id in _REPORTS if can_id not in self._arrivals]
         if not self._arrivals:
             return "no frame at all"
@@ -163,36 +158,36 @@ class PiperBus:
         return f"none of {', '.join(map(hex, missing))}" if missing else ""
 
     def read_firmware(self) -> str:
-        """Return the firmware's version, or nothing before it has come."""
+        """Return the firmware's version, or nothing."""
         match = _VERSION.search(self._firmware)
         return match[0].decode("ascii") if match else ""
 
     def ask(self) -> None:
-        """Ask for the firmware's version, limits and the gripper's stroke (again)."""
+        """Request the firmware's version, limits and the gripper's stroke."""
         self._firmware = b""
         self._sdk.PiperInit()
         self._sdk.ArmParamEnquiryAndConfig(param_enquiry=ASKS_GRIPPER)
 
     def enable(self) -> None:
-        """Ask for power for all joints."""
+        """Request power for all joints."""
         self._sdk.EnableArm(_ALL_MOTORS)
 
     def disable(self) -> None:
-        """Take the power from all joints: the arm falls."""
+        """Remove power from all joints: the arm falls."""
         self._sdk.DisableArm(_ALL_MOTORS)
 
     @property
     def n_dropped(self) -> int:
-        """Number of targets' frames that were dropped after a stall."""
+        """Dropped frames after stalls."""
         return 0 if self._guard is None else int(self._guard.n_dropped)
 
     def renew(self) -> None:
-        """Begin a period: targets that leave long after it are dropped."""
+        """Begin a period; targets sent long after it are dropped."""
         if self._guard is not None:
             self._guard.renew()
 
     def send_mode(self) -> None:
-        """Send the mode in which joint targets come over CAN."""
+        """Send the mode of joint targets over CAN."""
         self._sdk.MotionCtrl_2(_CAN_MODE, _MOVE_J, _FULL_SPEED, _POSITION)
 
     def send_joints(self, angles: Sequence[int]) -> None:
@@ -200,14 +195,14 @@ class PiperBus:
         self._sdk.JointCtrl(*angles)
 
     def send_gripper(self, opening: int, torque: int) -> None:
-        """Send the gripper's opening [0.001 mm] and largest torque [0.001 N·m]."""
+        """Send the opening [0.001 mm] and largest torque [0.001 N·m]."""
         self._sdk.GripperCtrl(opening, torque, _GRIPPER_ON, 0)
 
     def close(self) -> None:
-        """Leave the bus; the arm stays as it is. May be called twice.
+        """Leave the bus; the arm keeps its state.
 
         Raises:
-            BusError: If the adapter could not be let go; all else was.
+            BusError: If the adapter could not be closed.
         """
         self._must_end.set()
         if self._reader is not None:
@@ -233,7 +228,7 @@ class PiperBus:
             ) from err
 
     def _create_bus(self) -> None:
-        """Let the SDK open the channel, which hides most of its failures."""
+        """Let the SDK open the channel."""
         can = importlib.import_module("can")
         try:
             with warnings.catch_warnings():
@@ -259,7 +254,7 @@ class PiperBus:
             port.recv_bus.serialPortOrig = ChunkedPort(port.recv_bus.serialPortOrig)
 
     def _find_cause(self, can: Any) -> str:
-        """Return why the channel does not open, by opening it once more."""
+        """Return the cause of a failed opening, by another one."""
         try:
             bus = can.Bus(
                 channel=self._channel, interface=self._interface, bitrate=BIT_RATE
@@ -270,7 +265,7 @@ class PiperBus:
         return "cannot be opened twice, as the SDK needs it"
 
     def _read(self) -> None:
-        """Take frames until the end; what waited unread counts as old as it may be."""
+        """Read frames until the end; unread ones count as oldest."""
         bus, stamp = self._sdk.GetCanBus().recv_bus, self._clock()
         try:
             while not self._must_end.is_set():
@@ -284,7 +279,7 @@ class PiperBus:
             self.failure = f"bus lost, start the session again: {err}"
 
     def _receive(self, bus: Any, timeout: float) -> Any:
-        """Return the next frame or None; raise if line upon line is garbled."""
+        """Return the next frame or None; raise on repeated garbled lines."""
         try:
             message = bus.recv(timeout)
         except (ValueError, IndexError):  # as a port's first line, cut in the middle
@@ -315,7 +310,6 @@ class PiperBus:
             self._note(can_id, stamp)
 
     def _note(self, can_id: int, stamp: int) -> None:
-        """Keep what a report has completed."""
         said = self._read_so_far
         if can_id == JOINT_STATES[-1] and self._arrivals.keys() >= _IN_MOTION:
             self.motion = make_motion(said, self._arrivals)
@@ -332,7 +326,7 @@ class PiperBus:
 
 
 def find_obstacle(interface: str, channel: str) -> str:
-    """Return why a channel cannot be opened, as far as that shows from outside."""
+    """Return the visible reason that a channel cannot be opened."""
     if interface == "socketcan":
         try:
             _check_socketcan(channel)
@@ -347,7 +341,7 @@ def find_obstacle(interface: str, channel: str) -> str:
 
 
 def _check_socketcan(channel: str) -> None:
-    """Check the network interface, which the SDK does not; raise BusError if down."""
+    """Raise BusError if the network interface is down."""
     folder = Path("/sys/class/net") / channel
     if not folder.is_dir():
         raise BusError(
@@ -362,7 +356,7 @@ def _check_socketcan(channel: str) -> None:
 
 
 def _lock_channel(interface: str, channel: str) -> socket.socket:
-    """Be the only one of this kind on the channel, until closed or dead."""
+    """Lock the channel until closed or dead."""
     name = channel if interface == "socketcan" else str(Path(channel).resolve())
     key = hashlib.sha256(f"{interface}/{name}".encode()).hexdigest()[:32]
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

@@ -1,8 +1,6 @@
-"""Which channel an adapter is, by the USB port that it is plugged into.
+"""Channels by the adapter's USB port, as in AgileX's can_muti_activate.sh.
 
-``can0`` and ``/dev/ttyACM0`` are whoever came first: after the next start the left arm
-may be the right one. A USB port stays where it is, as AgileX's can_muti_activate.sh
-has it, too.
+Names such as ``can0`` may change at each start.
 """
 
 from __future__ import annotations
@@ -49,17 +47,7 @@ def find_channel(name: str, net: Path = _NET) -> str:
 def find_stable_name(
     interface: str, channel: str, net: Path = _NET, serial: Path = _SERIAL
 ) -> str:
-    """Return a name that stays with the USB port; nothing where there is no such one.
-
-    Args:
-        interface: Kind of adapter.
-        channel: As it is called today.
-        net: Where the kernel lists its interfaces.
-        serial: Where serial ports are listed by their USB ports.
-
-    Returns:
-        What to write instead of the channel; nothing where it is stable already.
-    """
+    """Return a channel's name by its USB port; empty if none, or stable already."""
     if interface == "socketcan":
         port = _list_ports(net).get(channel, "")
         return f"{USB}{port}" if port else ""

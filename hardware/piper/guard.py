@@ -1,4 +1,4 @@
-"""Keeps targets off the bus that were made before their process stood still."""
+"""Drops targets that were made before a stall of the process."""
 
 from __future__ import annotations
 
@@ -15,22 +15,14 @@ _TARGETS = frozenset((*JOINTS, GRIPPER))
 
 
 class StallGuard(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
-    """Sends through another bus; it only sends.
-
-    A process can be stopped anywhere, between a target and its frames, too. The arm
-    has come to rest when it is resumed, and a target from before would move it.
+    """Sends through another bus, without targets from before a stall.
 
     Attributes:
-        n_dropped: Number of frames that were not sent.
+        n_dropped: Dropped frames.
     """
 
     def __init__(self, bus: can.BusABC, rate: float) -> None:
-        """Guard a bus.
-
-        Args:
-            bus: Sends the frames.
-            rate: Targets a second, [Hz].
-        """
+        """Guard a bus with a rate of targets, [Hz]."""
         self._stall_ns = max(_STALL_NS, round(_PERIODS * 1e9 / rate))
         self.channel_info = bus.channel_info
         self.n_dropped = 0
@@ -39,11 +31,11 @@ class StallGuard(can.BusABC):  # type: ignore[misc]  # python-can is not type-ch
         super().__init__(channel=None)
 
     def renew(self) -> None:
-        """Let the targets of a new period pass."""
+        """Permit the targets of a new period."""
         self._renewed_ns = time.clock_gettime_ns(_BOOT_TIME)
 
     def send(self, msg: can.Message, timeout: float | None = None) -> None:
-        """Send a frame, unless it is a target from before a stall."""
+        """Send a frame, unless it is a stale target."""
         began_ns = self._renewed_ns
         is_target = began_ns > 0 and msg.arbitration_id in _TARGETS
         if is_target and time.clock_gettime_ns(_BOOT_TIME) - began_ns > self._stall_ns:

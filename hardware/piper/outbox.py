@@ -1,8 +1,4 @@
-"""Makes a bus whose sends wait for the wire into one that never waits.
-
-A serial adapter (slcan) drains its port after each frame and waits as long as that
-takes; with a stuck adapter, for ever. socketcan and the emulated arm need none of this.
-"""
+"""Non-blocking sends for serial adapters (slcan), which drain after each frame."""
 
 from __future__ import annotations
 
@@ -16,7 +12,7 @@ _PATIENCE = 0.2  # [s] chosen: for the thread at the end; a stuck port keeps it
 
 
 class Outbox(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
-    """Sends through another bus, on a thread of its own; it only sends."""
+    """Sends through another bus, on a thread of its own."""
 
     def __init__(self, bus: can.BusABC) -> None:
         self.channel_info = bus.channel_info
@@ -27,10 +23,10 @@ class Outbox(can.BusABC):  # type: ignore[misc]  # python-can is not type-checke
         super().__init__(channel=None)
 
     def send(self, msg: can.Message, timeout: float | None = None) -> None:  # noqa: ARG002 - never waits
-        """Leave a frame to be sent.
+        """Queue a frame.
 
         Raises:
-            can.CanOperationError: If too many wait already.
+            can.CanOperationError: If the queue is full.
         """
         try:
             self._frames.put_nowait(msg)
@@ -38,7 +34,7 @@ class Outbox(can.BusABC):  # type: ignore[misc]  # python-can is not type-checke
             raise can.CanOperationError("Transmit buffer full") from None
 
     def shutdown(self) -> None:
-        """Send what waits, as far as it goes in a moment, and leave the bus."""
+        """Send the queue for a moment, and leave the bus."""
         super().shutdown()
         if self._thread.is_alive():
             self._frames.put(None, timeout=_PATIENCE)

@@ -1,9 +1,7 @@
-"""The PiPER's CAN frames, written down anew: what the emulated arm speaks.
+"""The PiPER's CAN frames, independent of the vendor's SDK, for the emulated arm.
 
-Nothing here comes from the vendor's SDK, so that the two can disagree. All numbers are
-big-endian; joints travel in 0.001°, the gripper in 0.001 mm of opening and 0.001 N·m.
-Source: AgileX's PiPER manual, interface protocol V2, as the SDK's documentation tells
-it.
+Big-endian; joints in 0.001°, the gripper in 0.001 mm of opening and 0.001 N·m.
+Source: AgileX's PiPER manual, interface protocol V2.
 """
 
 from __future__ import annotations
@@ -56,7 +54,7 @@ _ID_MASK = 0x1FFFFFFF  # spec: CAN_EFF_MASK of linux/can.h
 
 
 class Frame(NamedTuple):
-    """One CAN frame: id, up to eight bytes, and whether it tells of an error."""
+    """One CAN frame: id, up to eight bytes, and an error flag."""
 
     can_id: int
     data: bytes
@@ -72,7 +70,7 @@ class ControlMode(IntEnum):
 
 
 class ArmStatus(IntEnum):
-    """Status that the arm reports (byte 1 of 0x2A1)."""
+    """Status of the arm (byte 1 of 0x2A1)."""
 
     NORMAL = 0
     EMERGENCY_STOP = 1
@@ -132,7 +130,7 @@ def unpack_pair(data: bytes) -> tuple[int, int]:
 def pack_status(
     mode: int, status: int, move_mode: int, is_moving: bool, error: int
 ) -> bytes:
-    """Return the payload of 0x2A1; ``error`` has the limit bits in its high byte."""
+    """Return the payload of 0x2A1; limit bits are in the high byte of ``error``."""
     return struct.pack(">BBBBBBH", mode, status, move_mode, 0, is_moving, 0, error)
 
 
@@ -165,7 +163,7 @@ def parse_firmware(text: str) -> tuple[int, ...]:
 
 
 def pack_gripper_settings(stroke_mm: int) -> bytes:
-    """Return the payload of 0x47E: the gripper's stroke, 0 where it is not set."""
+    """Return the payload of 0x47E: the gripper's stroke, 0 if not set."""
     return struct.pack(">BBB5x", 100, stroke_mm, 1)
 
 

@@ -1,8 +1,4 @@
-"""Readings of the arm's frames by the SDK, as immutable values.
-
-Its parser is used alone: the SDK's interface spends ten times as long on each frame,
-and hands out objects that go on changing.
-"""
+"""Readings of the arm's frames by the SDK's parser, as immutable values."""
 
 from __future__ import annotations
 
@@ -26,10 +22,10 @@ class ArmReading:
     """Motion of the arm at one instant, in its own units.
 
     Attributes:
-        stamp_ns: Arrival of the oldest frame in it, [ns].
+        stamp_ns: Arrival of its oldest frame, [ns].
         angles: Six joints, [0.001°].
         speeds: Six joints, [0.001 rad/s].
-        efforts: Six joints, from their current, as the SDK has them: see QUARTER_UNTIL.
+        efforts: Six joints, from their current: see QUARTER_UNTIL.
         opening: Of the gripper, [0.001 mm].
         grip: Torque of the gripper's motor, [0.001 N·m].
         gripper_bits: Status bits of that motor.
@@ -49,9 +45,9 @@ class Condition:
     """Condition that the arm reports, with the SDK's numbers.
 
     Attributes:
-        stamp_ns: When it was reported, [ns].
-        mode: Control mode: 0 standby, 1 CAN, 2 teaching.
-        status: Arm status: 0 normal.
+        stamp_ns: Arrival, [ns].
+        mode: 0 standby, 1 CAN, 2 teaching.
+        status: 0 normal.
         move_mode: 1: joint moves.
         error: Joints over their limit in the high byte, lost ones in the low byte.
     """
@@ -73,7 +69,7 @@ class Motor:
 
 
 def make_motion(message: Any, arrivals: Mapping[int, int]) -> ArmReading:
-    """Return where the arm is; the reports in it have all come, at ``arrivals``."""
+    """Return the motion of complete reports with their arrivals."""
     joints, gripper = message.arm_joint_feedback, message.gripper_feedback
     fast = [getattr(message, f"arm_high_spd_feedback_{i}") for i in _JOINTS]
     oldest = min(arrivals[can_id] for can_id in (GRIPPER_STATE, *MOTORS_FAST))
@@ -89,7 +85,7 @@ def make_motion(message: Any, arrivals: Mapping[int, int]) -> ArmReading:
 
 
 def make_condition(message: Any, stamp_ns: int) -> Condition:
-    """Return the condition in the arm's status message."""
+    """Return the condition of a status message."""
     said = message.arm_status_msgs
     return Condition(
         stamp_ns=stamp_ns,
@@ -110,6 +106,6 @@ def make_motors(message: Any) -> tuple[Motor, ...]:
 
 
 def make_limits(message: Any) -> dict[int, tuple[int, int]]:
-    """Return a joint's limits, [0.1°]; the SDK's own list is one of them six times."""
+    """Return a joint's limits, [0.1°]."""
     said = message.arm_feedback_current_motor_angle_limit_max_spd
     return {said.motor_num: (said.min_angle_limit, said.max_angle_limit)}

@@ -142,15 +142,7 @@ class Bus(ABC):
         """Leave the graph."""
 
     def wait_until(self, condition: Callable[[], bool], timeout: float) -> bool:
-        """Poll until a condition holds.
-
-        Args:
-            condition: What is waited for.
-            timeout: For how long, [s].
-
-        Returns:
-            Whether it holds.
-        """
+        """Poll until a condition holds, for ``timeout`` [s]; return whether it does."""
         end = time.monotonic() + timeout
         while True:
             self.poll()

@@ -27,13 +27,7 @@ class EchoWatch:
     def __init__(
         self, is_arm: npt.NDArray[np.bool_], period: float, lead: float
     ) -> None:
-        """Watch some joints.
-
-        Args:
-            is_arm: Joints that count, shape (n,).
-            period: Of commands, [s].
-            lead: From a command to its due time, [s].
-        """
+        """Watch masked joints, shape (n,), at the commands' period and lead, [s]."""
         self._is_arm, self._period = is_arm, period
         self._longest = lead / period + _LATE
         self._way: deque[Vec] = deque(maxlen=_N_KEPT)

@@ -63,12 +63,7 @@ class Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class ControllerState:
-    """State that a trajectory controller publishes.
-
-    Attributes:
-        names: Its joints.
-        q: Its ``reference``, shape (n,), [rad] or [m].
-    """
+    """State of a trajectory controller: its ``reference`` q, shape (n,)."""
 
     names: tuple[str, ...]
     q: Vec

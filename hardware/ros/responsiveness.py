@@ -30,12 +30,7 @@ class AnswerWatch:
         self.n = 0
 
     def look(self, q_cmd: Vec, q_meas: Vec) -> int | None:
-        """Return the joint that ignores its commands, once certain.
-
-        Args:
-            q_cmd: Command, shape (n,), [rad].
-            q_meas: Measured, shape (n,).
-        """
+        """Return the joint that ignores its commands, once certain."""
         begin = self._q_cmd
         if begin is None:
             self._set(q_cmd, q_meas)

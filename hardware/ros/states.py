@@ -90,14 +90,7 @@ class JointStates:
     def take(
         self, data: bytes, now_ns: int, *, source_ns: int = 0, waited_ns: int = 0
     ) -> None:
-        """Take a JointState.
-
-        Args:
-            data: The message.
-            now_ns: Time, [ns].
-            source_ns: Send time by its middleware, [ns]; 0: unknown.
-            waited_ns: Wait since its arrival, [ns].
-        """
+        """Take a JointState; ``source_ns`` is by its middleware's clock, 0: unknown."""
         try:
             joints = decode_joints(self._codec, data)
         except MessageError:

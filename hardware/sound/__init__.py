@@ -1,1 +1,1 @@
-"""Tones for what a follower meets, where nothing in the hand can vibrate."""
+"""Tones in place of vibration."""

@@ -2,4 +2,4 @@
 
 
 class SoundError(OSError):
-    """There is nothing to play on."""
+    """No audio output is available."""

@@ -1,9 +1,4 @@
-"""Two tones whose loudness is told; they end by themselves when nothing is told.
-
-Each tone is played in pieces of 50 ms that hold whole periods, so that one goes on
-where the one before it ended. A piece is queued when it is told: nobody tells, nothing
-plays, 100 ms later at most.
-"""
+"""Two tones in pieces of 50 ms with whole periods, which end without new commands."""
 
 from __future__ import annotations
 
@@ -22,11 +17,7 @@ _FULL = 0.5 * 32_767  # chosen: both tones together do not clip
 
 
 class Speaker:
-    """The machine's speaker, or headphones.
-
-    Attributes:
-        loudness: What was told last, contact and warning, 0 … 1.
-    """
+    """The machine's audio output; ``loudness`` is contact and warning, 0 … 1."""
 
     def __init__(self) -> None:
         self.loudness = (0.0, 0.0)
@@ -59,7 +50,7 @@ class Speaker:
         ]
 
     def tell(self, contact: float, warning: float) -> None:
-        """Play on at this loudness, 0 … 1 each, for 100 ms at most; never waits."""
+        """Play at a loudness, 0 … 1 each, for 100 ms at most; never waits."""
         self.loudness = (contact, warning)
         if self._mixer is None:
             return
@@ -77,7 +68,7 @@ class Speaker:
                 channel.queue(tone)
 
     def close(self) -> None:
-        """Be silent; may be called twice."""
+        """Stop the sound."""
         if self._mixer is not None:
             self._mixer.quit()
         self._mixer = None

@@ -1,4 +1,4 @@
-"""One mouse, opened and read through hidapi without waiting."""
+"""One mouse, read through hidapi without waiting."""
 
 from __future__ import annotations
 
@@ -20,21 +20,15 @@ _RULE = (
 
 
 class MouseDevice:
-    """A mouse that may go and come again; all calls from one thread.
+    """A mouse that may be replugged; all calls from one thread.
 
     Attributes:
-        mouse: What it said last; at rest while it is gone.
-        is_there: It is plugged in.
-        heard_ns: When its cap said something last, monotonic, [ns].
+        mouse: Newest state; at rest while it is gone.
+        heard_ns: Time of its last motion report, monotonic, [ns].
     """
 
     def __init__(self, path: str = "", serial: str = "") -> None:
-        """Choose one.
-
-        Args:
-            path: Its device, as ``/dev/hidraw3``; empty: the first that is found.
-            serial: Its serial number; empty: any.
-        """
+        """Choose a device, such as ``/dev/hidraw3``, or a serial number; empty: any."""
         self._path, self._serial = path, serial
         self._hid: Any = None
         self._device: Any = None
@@ -44,14 +38,14 @@ class MouseDevice:
 
     @property
     def is_there(self) -> bool:
-        """Whether it is plugged in, as far as anybody knows."""
+        """Whether it is plugged in, as far as known."""
         return self._device is not None
 
     def open(self) -> None:
         """Open it.
 
         Raises:
-            MouseError: If it is not there, or forbidden.
+            MouseError: If it is missing, or forbidden.
             ImportError: If hidapi is not installed.
         """
         # on Linux the module `hid` would take the mouse from the kernel's driver
@@ -62,11 +56,7 @@ class MouseDevice:
         self._connect()
 
     def read(self, now_ns: int) -> None:
-        """Take what has arrived; look for a mouse that is gone five times a second.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-        """
+        """Read its reports; a missing mouse is sought five times a second."""
         if self._hid is None:
             return
         if self._device is None and now_ns - self._searched_ns >= _SEARCH_NS:
@@ -89,7 +79,7 @@ class MouseDevice:
             self.heard_ns = now_ns
 
     def close(self) -> None:
-        """Let go of it; may be called twice."""
+        """Close it."""
         self._let_go()
         self._hid = None
 
@@ -115,14 +105,7 @@ class MouseDevice:
 
 
 def choose(found: Iterable[Mapping[str, Any]], serial: str = "") -> str:
-    """Return the path of the mouse that is meant.
-
-    Args:
-        found: What hidapi lists.
-        serial: A serial number; empty: any.
-
-    Returns:
-        The path of the first one.
+    """Return the path of the first of hidapi's mice with a serial number; empty: any.
 
     Raises:
         MouseError: If there is none.

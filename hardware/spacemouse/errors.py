@@ -1,7 +1,7 @@
-"""The error of six-axis mice."""
+"""Errors of six-axis mice."""
 
 from __future__ import annotations
 
 
 class MouseError(OSError):
-    """A mouse is not there, is forbidden, or went."""
+    """A mouse is missing, forbidden or lost."""

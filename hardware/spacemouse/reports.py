@@ -1,12 +1,9 @@
-"""The input reports of 3Dconnexion's mice, as bytes.
+"""Input reports of 3Dconnexion's mice.
 
-Report 1 holds the translation, and in wireless models the rotation after it; report 2
-holds the rotation of the others; report 3 a bit for each button. Numbers are 16 bits,
-signed, little-endian, in the cap's own axes: x to the right, y towards the operator,
-z down. Others (the battery's 23) are passed over.
-
-References:
-    The HID descriptors as spacenavd and PySpaceMouse (``devices.toml``) read them.
+Report 1 is the translation, in wireless models with the rotation; 2 the rotation of the
+others; 3 a bit for each button. Numbers are int16, little-endian, in the cap's axes: x
+right, y towards the operator, z down. Sources: spacenavd, PySpaceMouse
+(``devices.toml``).
 """
 
 from __future__ import annotations
@@ -48,8 +45,8 @@ class Mouse:
         translation: Deflections x, y, z in REP-103 axes, full is 1.
         rotation: Turns about the same axes.
         buttons: A bit for each button.
-        n_motions: Reports of deflections so far.
-        n_refused: Reports that were too short so far.
+        n_motions: Reports of deflections.
+        n_refused: Short reports.
     """
 
     translation: tuple[float, ...] = (0.0, 0.0, 0.0)
@@ -60,11 +57,11 @@ class Mouse:
 
     @property
     def is_deflected(self) -> bool:
-        """Whether the cap is not at rest."""
+        """Whether the cap is deflected."""
         return any(self.translation) or any(self.rotation)
 
     def update(self, report: bytes) -> None:
-        """Take one input report, its number first."""
+        """Take one input report with its number."""
         kind = report[0] if report else 0
         if kind in {TRANSLATION, ROTATION}:
             self._take_motion(kind, report)
@@ -75,7 +72,7 @@ class Mouse:
             self.n_refused += 1
 
     def rest(self) -> None:
-        """Forget all deflections."""
+        """Reset all deflections."""
         self.translation = self.rotation = (0.0, 0.0, 0.0)
 
     def _take_motion(self, kind: int, report: bytes) -> None:
@@ -93,7 +90,7 @@ class Mouse:
 
 
 def _to_rep103(report: bytes, at: int) -> tuple[float, ...]:
-    """Return three numbers in REP-103 axes by a rotation: x = -y, y = -x, z = -z."""
+    """Return three numbers in REP-103 axes: x = -y, y = -x, z = -z."""
     # Forward is away from the operator, so x = -y of the cap, y = -x, z = -z. This is a
     # rotation (its determinant is 1), and turns go over as translations do.
     right, back, down = _THREE.unpack_from(report, at)
@@ -101,7 +98,7 @@ def _to_rep103(report: bytes, at: int) -> tuple[float, ...]:
 
 
 def pack_motion(kind: int, *values: tuple[float, ...]) -> bytes:
-    """Return the report of deflections in REP-103 axes, three or six numbers."""
+    """Return the report of three or six deflections in REP-103 axes."""
     data = bytes([kind])
     for x, y, z in values:
         data += _THREE.pack(*(round(-one * FULL) for one in (y, x, z)))

@@ -1,1 +1,1 @@
-"""An Apple Vision Pro with the app Tracking Streamer (VisionProTeleop), over gRPC."""
+"""An Apple Vision Pro with Tracking Streamer (VisionProTeleop), over gRPC."""

@@ -1,7 +1,6 @@
-"""Reads the headset's stream in a thread of its own, and connects again.
+"""Reader of the headset's stream, in a thread of its own, which reconnects.
 
-The maker's ``avp_stream`` is not used: loading it takes over the process's signals and
-serves HTTP on every address, and its data have no age.
+It replaces ``avp_stream``, which takes over signals and serves HTTP on every address.
 """
 
 from __future__ import annotations
@@ -32,20 +31,13 @@ class Headset:
     """One headset's hands.
 
     Attributes:
-        device: What was heard, with the clutch of each hand.
-        fault: Why nothing comes; empty while something does.
+        fault: Reason for missing messages, or empty.
     """
 
     def __init__(
         self, address: str, hands: Sequence[str], clock: Callable[[], int]
     ) -> None:
-        """Make it; nothing is opened yet.
-
-        Args:
-            address: ``host:port``.
-            hands: ``left``, ``right`` or both.
-            clock: Monotonic time, [ns].
-        """
+        """Take ``host:port``, the hands (``left``, ``right``), and a clock, [ns]."""
         self.device = WebDevice(hands, clock)
         self.fault = ""
         self._address = address
@@ -56,14 +48,11 @@ class Headset:
 
     @property
     def n_refused(self) -> int:
-        """Hands in messages that were none, so far."""
+        """Invalid hands so far."""
         return sum(reader.n_refused for reader in self._readers.values())
 
     def open(self, timeout: float) -> None:
-        """Connect.
-
-        Args:
-            timeout: How long it may take, [s].
+        """Connect within ``timeout``, [s].
 
         Raises:
             VisionProError: If the app does not answer.
@@ -81,7 +70,7 @@ class Headset:
         self._thread.start()
 
     def close(self) -> None:
-        """Let go; may be called twice."""
+        """Disconnect."""
         self._end.set()
         if self._channel is not None:
             self._channel.close()  # ends the stream

@@ -52,12 +52,7 @@ class HandReader:
         self._is_held = False
 
     def read(self, hand: Any, head: Any) -> HandReading:
-        """Return one hand's state in a message.
-
-        Args:
-            hand: Its ``Hand``.
-            head: Its ``Head``.
-        """
+        """Return one hand's state from its ``Hand`` and ``Head``."""
         matrix, joints = _read_matrix(hand.wristMatrix), _read_joints(hand)
         is_same = bool((matrix == self._before).all())
         self._n_same = self._n_same + 1 if is_same else 0
@@ -77,7 +72,7 @@ class HandReader:
         )
 
     def _grip(self, joints: Array) -> None:
-        """Note whether middle and ring finger are closed, as around a handle."""
+        """Record whether middle and ring finger are closed."""
         shares = [_find_share(joints[list(finger)]) for finger in _GRIPPING]
         bound = _OPEN_AGAIN if self._is_held else _CLOSED
         holds = max(shares) < bound
@@ -86,7 +81,7 @@ class HandReader:
 
 
 def _find_share(points: Array) -> float:
-    """Return a finger's reach over its length; 1 where it has none."""
+    """Return a finger's reach over its length; 1 without one."""
     length = float(np.linalg.norm(np.diff(points, axis=0), axis=1).sum())
     reach = float(np.linalg.norm(points[-1] - points[0]))
     return reach / length if length > 0.0 else 1.0
@@ -98,7 +93,7 @@ def _read_matrix(message: Any) -> Array:
 
 
 def _read_joints(hand: Any) -> Array | None:
-    """Return the joints' positions in the wrist's frame; None where some are wrong."""
+    """Return the joints' positions in the wrist's frame, or None."""
     messages: Sequence[Any] = hand.skeleton.jointMatrices
     if len(messages) < _N_JOINTS:
         return None
@@ -107,7 +102,7 @@ def _read_joints(hand: Any) -> Array | None:
 
 
 def _find_pose(matrix: Array) -> Wrist | None:
-    """Return the pose of a matrix; None where it is no pose, or far away."""
+    """Return the pose of a matrix; None if invalid or far away."""
     R, p = matrix[:3, :3], matrix[:3, 3]
     if not (np.isfinite(matrix).all() and np.abs(p).max() < 100.0):
         return None

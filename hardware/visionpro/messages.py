@@ -1,7 +1,6 @@
-"""The messages of VisionProTeleop's gRPC stream.
+"""Messages of VisionProTeleop's gRPC stream, for any version of protobuf.
 
-The types are made from the protocol's description when this is loaded, so that they
-fit any version of protobuf. spec: avp_stream 2.51, ``grpc_msg/handtracking_pb2.py``.
+Source: avp_stream 2.51, ``grpc_msg/handtracking_pb2.py``.
 """
 
 from __future__ import annotations

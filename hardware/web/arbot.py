@@ -1,11 +1,6 @@
-"""ARBot's own protocol: the published Android app sends its pose as plain JSON.
+"""Protocol of ARBot's Android app: plain JSON, without token, TLS, time or dead-man.
 
-``{"position": {x, y, z, qx, qy, qz, qw}, "gripper": f}``, in the axes of ROS, without a
-token, without TLS, without a number or a time, and without a dead-man. So it listens
-only where it was asked to, to one address that was named, and never to a browser (a
-browser says where its page comes from, the app does not). What ARBot's own bridge
-repairs, fields that are missing or a quaternion of zeros, is refused here.
-
+``{"position": {x, y, z, qx, qy, qz, qw}, "gripper": f}``, in the axes of ROS.
 Source: cake-lab/AR-PiPER, ``websocket_bridge_node4.py``.
 """
 
@@ -71,10 +66,10 @@ _ADAPTER: TypeAdapter[Any] = TypeAdapter(_ArbotMessage)
 
 
 class App:
-    """Listens to the app.
+    """Listens to the app at one named address.
 
     Attributes:
-        n_refused: Whoever else came.
+        n_refused: Refused connections.
     """
 
     def __init__(
@@ -98,7 +93,7 @@ class App:
     def _answer(
         self, connection: ServerConnection, request: Request
     ) -> Response | None:
-        """Refuse whoever is not the phone, or comes from a page."""
+        """Refuse other addresses and browsers."""
         is_phone = name_peer(connection) == self._settings.phone
         if not is_phone or request.headers.get_all("Origin"):
             self.n_refused += 1
@@ -126,18 +121,15 @@ class App:
 
 
 def parse_arbot(data: str | bytes, closed: float, open_: float) -> HandReading:
-    """Return the hand of a message of the app.
+    """Return the hand of a message of the app, always held.
 
     Args:
         data: One message.
-        closed: What it says of the gripper at opening 0.
-        open_: What it says at opening 1.
-
-    Returns:
-        The hand; the app knows no dead-man, so it is always held.
+        closed: Its gripper value at opening 0.
+        open_: Its gripper value at opening 1.
 
     Raises:
-        MessageError: If it is not a message of the app, or its quaternion is none.
+        MessageError: If it is no message of the app, or its quaternion is invalid.
     """
     parse_object(data)
     message = validate(_ADAPTER, data)

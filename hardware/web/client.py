@@ -1,4 +1,4 @@
-"""Client of a socket, read no faster than its limit."""
+"""Client of a socket, with a limit on its rate."""
 
 from __future__ import annotations
 
@@ -15,14 +15,7 @@ _MOST = 400  # [1/s] chosen: more than twice 144 Hz, the fastest display (A7)
 
 
 async def run_until_one_ends(*parts: Coroutine[Any, Any, None]) -> None:
-    """Run the parts of a talk with a client until one of them ends.
-
-    Args:
-        parts: What listens, what tells.
-
-    Raises:
-        Exception: What the part that ended raised.
-    """
+    """Run coroutines until one of them ends, and raise its exception, if any."""
     tasks = [asyncio.ensure_future(part) for part in parts]
     try:
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
@@ -35,10 +28,10 @@ async def run_until_one_ends(*parts: Coroutine[Any, Any, None]) -> None:
 
 
 class Client:
-    """One connection, and when it spoke last.
+    """One connection.
 
     Attributes:
-        n_messages: Heard so far.
+        n_messages: Received so far.
     """
 
     def __init__(self, connection: ServerConnection, clock: Callable[[], int]) -> None:
@@ -48,22 +41,22 @@ class Client:
 
     @property
     def is_silent(self) -> bool:
-        """Whether its silence is so long that another client may take its place."""
+        """Whether another client may take its place."""
         return self._clock() - self._spoke_ns > _SILENT_NS
 
     @property
     def is_behind(self) -> bool:
-        """Whether it has not taken yet what was sent: pictures can wait."""
+        """Whether sent data are still queued."""
         return self._connection.transport.get_write_buffer_size() > 0
 
     @property
     def query(self) -> str:
-        """Query of the address that it asked for: the part behind the question mark."""
+        """Query string of its address."""
         request = self._connection.request
         return "" if request is None else request.path.partition("?")[2]
 
     async def listen(self) -> AsyncIterator[str | bytes]:
-        """Yield its messages until it is gone, or speaks too fast."""
+        """Yield its messages until it leaves or exceeds the rate."""
         try:
             async for data in self._connection:
                 if self._is_too_fast():
@@ -74,7 +67,7 @@ class Client:
             return
 
     async def send(self, data: str | bytes) -> bool:
-        """Send a message; False when nobody is there."""
+        """Send a message; return False if the client has left."""
         try:
             await self._connection.send(data)
         except ConnectionClosed:
@@ -82,11 +75,11 @@ class Client:
         return True
 
     async def close(self, code: int, reason: str) -> None:
-        """End the connection."""
+        """Close the connection."""
         await self._connection.close(code, reason)
 
     def cut(self) -> None:
-        """End the connection without a farewell."""
+        """Abort the connection."""
         self._connection.transport.abort()
 
     def _is_too_fast(self) -> bool:

@@ -1,8 +1,4 @@
-"""Messages between a page and a leader, while a socket is open.
-
-The page sends where the hands are; it gets the session's state and what the robot
-meets, twenty times a second, and is asked for its time.
-"""
+"""Messages between a page and a leader, while a socket is open."""
 
 from __future__ import annotations
 
@@ -28,15 +24,13 @@ _WRONG = 1002  # spec: RFC 6455, protocol error
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Told:
-    """Status for the page: what it shows and lets feel.
+    """Status for the page.
 
     Attributes:
-        state: The session's state.
-        drives: The hand moves the robot.
         rumble: 0 … 1.
-        contact: How far the robot is held away from its command, 0 … 1.
-        limit: How near it is to its limits, 0 … 1.
-        clearance: 1 while it keeps clear of something.
+        contact: Distance from the command, 0 … 1.
+        limit: Nearness of limits, 0 … 1.
+        clearance: 1 while it avoids something.
     """
 
     state: str = "INIT"
@@ -51,9 +45,8 @@ class Conversation:
     """Carries messages between a client and a device.
 
     Attributes:
-        told: What to tell the page; another thread may set it.
-        device_name: What the page says that it runs on.
-        has_pictures: There is a socket with pictures for the page, too.
+        told: Status for the page; another thread may set it.
+        device_name: Device, as the page names it.
     """
 
     def __init__(
@@ -63,14 +56,6 @@ class Conversation:
         limbs: tuple[str, ...],
         clock: Callable[[], int],
     ) -> None:
-        """Make it.
-
-        Args:
-            device: What takes the page's messages.
-            kind: What the page is to be: ``phone`` or ``headset``.
-            limbs: Hands it is to tell of.
-            clock: Monotonic time, [ns].
-        """
         self.told = Told()
         self.device_name = ""
         self.has_pictures = False
@@ -78,7 +63,7 @@ class Conversation:
         self._clock = clock
 
     async def handle(self, client: Client) -> None:
-        """Talk with a client until it is gone."""
+        """Exchange messages with a client until it leaves."""
         if not self._device.begin(client):
             await client.close(_LATER, "another device commands")
             return
@@ -106,7 +91,7 @@ class Conversation:
                 self._device.refused["order"] += 1
 
     async def _tell(self, client: Client) -> None:
-        """Send the session's status to the page, and ask for its time."""
+        """Send the session's status and clock requests, twenty times a second."""
         is_there = await client.send(
             write_message(
                 "welcome",

@@ -1,9 +1,4 @@
-"""A phone or a headset as a leader needs it: its hands as the newest message has them.
-
-It is fed by the server's thread, message by message and in their order, and read by the
-leader's: one slot, the newest wins, and nothing in between is lost that matters (a
-press has a number, buttons are counters).
-"""
+"""Newest hands of a phone or headset, from the server's thread to the leader's."""
 
 from __future__ import annotations
 
@@ -41,7 +36,7 @@ class HandState:
     Attributes:
         p: Position, shape (3,), [m], REP-103.
         quat_xyzw: Orientation, shape (4,).
-        opening: Of the gripper, 0 … 1; None until it is known.
+        opening: Of the gripper, 0 … 1, or None.
     """
 
     p: Vec
@@ -55,14 +50,12 @@ class DeviceState:
 
     Attributes:
         seq: Rises with each state.
-        stamp_ns: When the hands were there, as far as that can be told, [ns].
-        hands: By name.
-        is_tracked: Where all hands are is known.
-        is_held: The dead-men of all hands are held.
-        has_deadman: They have one.
-        n_presses: Presses so far: another one means that somebody let go.
-        n_losses: How often it was not known where a hand is so far.
-        actions: Buttons of the page, counted since the device was opened.
+        stamp_ns: Time of capture, as far as known, [ns].
+        is_tracked: All hands are tracked.
+        is_held: All dead-men are held.
+        n_presses: Presses so far; a new one implies a release.
+        n_losses: Losses of tracking so far.
+        actions: Presses of buttons since opening.
         asks_to_end: Bare hands have given the sign that ends an episode.
     """
 
@@ -82,13 +75,11 @@ class WebDevice:
     """Turns messages into states.
 
     Attributes:
-        state: The newest; None before the first message with hands.
-        n_messages: Messages that were used.
-        refused: Messages that were not, by reason.
+        state: The newest, or None.
+        n_messages: Used messages.
+        refused: Refused messages by reason.
         delays: From capture to arrival of the newest messages, [s].
-        battery: Of the device; None where it does not tell.
-        clock: What time it is at the device.
-        end_sign: How far bare hands have given the sign that ends an episode.
+        clock: Estimate of the device's clock.
     """
 
     def __init__(self, limbs: Sequence[str], clock: Callable[[], int]) -> None:
@@ -109,7 +100,7 @@ class WebDevice:
 
     @property
     def n_jumps(self) -> int:
-        """Motions that no hand makes, so far."""
+        """Impossible motions so far."""
         return sum(hand.n_jumps for hand in self._hands.values())
 
     @property
@@ -118,14 +109,7 @@ class WebDevice:
         return self.battery is not None and self.battery < _LOW_BATTERY
 
     def begin(self, owner: object) -> bool:
-        """Let a connection speak: no hand is tracked, its messages count from 0.
-
-        Args:
-            owner: Who speaks.
-
-        Returns:
-            Whether it may; False while another one does.
-        """
+        """Begin a connection without tracking; return False while another one lasts."""
         if self._owner is not None:
             return False
         self._owner = owner
@@ -136,7 +120,7 @@ class WebDevice:
         return True
 
     def end(self, owner: object) -> None:
-        """The connection is gone: no hand is tracked, now."""
+        """End the connection; no hand is tracked."""
         if self._owner is not owner:
             return
         self._owner = None
@@ -181,13 +165,13 @@ class WebDevice:
         scale: float = 1.0,
         mode: Mode = "all",
     ) -> None:
-        """Take what was seen of all hands.
+        """Take the hands of a message by name.
 
         Args:
             seen: By name.
-            t_ms: When, on the device's clock, [ms]; None where it does not tell.
+            t_ms: Time on the device's clock, [ms], or None.
             scale: Of translations.
-            mode: What is passed on.
+            mode: Motion that is passed on.
         """
         now_ns = self._now()
         stamp_ns, is_late = self._find_stamp(t_ms, now_ns)
@@ -202,14 +186,14 @@ class WebDevice:
         self._publish(stamp_ns)
 
     def _measure_step(self, t_ms: float, now_ns: int) -> float:
-        """Return the time since the message before, [s]; stamps alone allow nothing."""
+        """Return the time since the message before, [s], limited by arrivals."""
         arrival = max((now_ns - self._arrived_ns) * 1e-9, _BURST)
         dt = min(max((t_ms - self._t_ms) * 1e-3, 0.0), arrival)
         self._t_ms, self._arrived_ns = t_ms, now_ns
         return dt
 
     def _find_stamp(self, t_ms: float | None, now_ns: int) -> tuple[int, bool]:
-        """Return when a message was captured, or else came, and whether it is late."""
+        """Return a message's time of capture or arrival, and whether it is late."""
         if t_ms is None:
             return now_ns, False
         capture_ns = self.clock.find_capture(int(t_ms * 1e6), now_ns)
@@ -223,7 +207,7 @@ class WebDevice:
         return capture_ns, is_late
 
     def _count(self, counts: Counts) -> None:
-        """Add what was pressed since the message before; counters never fall."""
+        """Add the presses since the message before; counters never fall."""
         before, total = self._counts, self._total
         self._total = Counts(
             stop=total.stop + max(counts.stop - before.stop, 0),
@@ -256,7 +240,7 @@ class WebDevice:
 
 
 def _read(hand: HandMessage) -> HandReading:
-    """Return a hand of a message, in the axes of REP-103."""
+    """Return a hand in the axes of REP-103."""
     q = np.array(hand.q)
     p, q = to_rep103(np.array(hand.p), q / np.linalg.norm(q))
     return HandReading(

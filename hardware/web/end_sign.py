@@ -1,8 +1,6 @@
-"""The end of an episode, told by bare hands: all of them pinch for a while (P34).
+"""The end of an episode by a sustained pinch of all bare hands (P34).
 
-It never acts on a hand that drives: a hand that grips gives no sign, and one that has
-let go has to open thumb and index finger first, so that what was held between them in
-the robot's gripper ends nothing. A pinch that is not seen for a moment begins anew.
+A hand that drives gives no sign; after a release it must open first.
 """
 
 from __future__ import annotations
@@ -20,11 +18,7 @@ _UNSEEN_NS = 200_000_000  # chosen: what is silent for longer is not being held
 
 
 class EndSign:
-    """Progress of the sign that ends an episode.
-
-    Attributes:
-        share: Of the time that it is to be held, 0 … 1; at 1 it asks to end.
-    """
+    """Progress of the sign that ends an episode: ``share``, 0 … 1."""
 
     def __init__(self) -> None:
         self.share = 0.0
@@ -33,7 +27,7 @@ class EndSign:
         self._seen_ns = 0
 
     def update(self, hands: Iterable[HandReading], now_ns: int) -> None:
-        """Look at all hands at this moment, [ns]; may not go back."""
+        """Update from all hands at a time, [ns]."""
         hands = list(hands)
         is_silent = now_ns - self._seen_ns > _UNSEEN_NS
         self._seen_ns = now_ns
@@ -51,5 +45,5 @@ class EndSign:
         self.share = min((now_ns - self._since_ns) / HOLD_NS, 1.0)
 
     def forget(self) -> None:
-        """Begin anew, with hands that open."""
+        """Restart, with hands that open."""
         self.share, self._has_opened, self._since_ns = 0.0, False, None

@@ -2,8 +2,8 @@
 
 
 class WebError(Exception):
-    """The server cannot be opened; says what to do."""
+    """The server cannot be opened."""
 
 
 class MessageError(ValueError):
-    """A message that is not one of ours; says what was expected."""
+    """A message is invalid."""

@@ -1,12 +1,7 @@
-"""One hand's motion while it is tracked, from wherever it goes on, and its presses.
+"""One hand's clutch: adds up its motion while it is tracked and held.
 
-The pose that is passed on never leaps by itself: each message adds its motion since the
-last, times the scale of its press. Where the device lost track, or moved farther than a
-hand can, nothing is added, and the hand counts as not tracked (``safety.md`` A5).
-
-Whether a press counts is the session's affair (``session/deadman.py``). A release
-between two messages that come at once is seen by the number of the press: another
-number in two messages that follow each other, both tracked, means one.
+The passed pose never leaps: after a loss, or a motion beyond a hand's, nothing is added
+(``safety.md`` A5). A release between two messages shows in the number of the press.
 """
 
 from __future__ import annotations
@@ -31,12 +26,10 @@ class HandReading(NamedTuple):
     Attributes:
         p: Position, shape (3,), [m], REP-103.
         quat_xyzw: Orientation, shape (4,), of unit length.
-        is_tracked: The device knows where it is.
-        is_held: The dead-man is held.
-        press: Number of the press that holds it, from 1.
-        opening: Of the gripper, 0 … 1; None if it is not given.
-        has_deadman: It has one; else it is held always.
-        gap: Between the tips of thumb and index of a bare hand, [m]; else None.
+        press: Number of the current press, from 1.
+        opening: Of the gripper, 0 … 1, or None.
+        has_deadman: Else it is always held.
+        gap: Between the tips of thumb and index of a bare hand, [m], or None.
     """
 
     p: Vec
@@ -53,15 +46,12 @@ class HandClutch:
     """Clutch of one hand: the part of its motion that is passed on.
 
     Attributes:
-        p: Position that is passed on, shape (3,), [m], REP-103.
-        quat_xyzw: Orientation that is passed on, shape (4,).
-        opening: Of the gripper, 0 … 1; None if it is not given, so that it stays.
-        is_tracked: The newest message knew where the hand is.
-        is_held: The newest message had the dead-man held.
-        has_deadman: There is one; else it is held always.
-        n_presses: Presses so far that began while the hand was tracked.
-        n_losses: How often the hand's place or its sender was lost.
-        n_jumps: Motions that no hand makes.
+        p: Position, shape (3,), [m], REP-103.
+        quat_xyzw: Orientation, shape (4,).
+        opening: Of the gripper, 0 … 1; None: unchanged.
+        n_presses: Presses that began with tracking.
+        n_losses: Losses of the hand or its sender.
+        n_jumps: Impossible motions.
     """
 
     def __init__(self) -> None:
@@ -76,7 +66,7 @@ class HandClutch:
         self._scale, self._mode = 1.0, "all"
 
     def lose(self) -> None:
-        """Take the hand for lost: it is not known where it is, or who speaks of it."""
+        """Mark the hand as lost."""
         self.n_losses += self.is_tracked
         self._last, self.is_tracked = None, False
 
@@ -84,10 +74,10 @@ class HandClutch:
         """Take a message.
 
         Args:
-            seen: What it says of this hand.
+            seen: Its reading of this hand.
             dt: Since the message before, [s].
-            scale: Of translations; that of a press holds as long as the press.
-            mode: What is passed on; likewise.
+            scale: Of translations, fixed during a press.
+            mode: Motion that is passed on, fixed during a press.
         """
         if seen.is_tracked:
             self.opening = seen.opening
@@ -119,7 +109,6 @@ class HandClutch:
         )
 
     def _add(self, last: tuple[Vec, Vec], now: tuple[Vec, Vec]) -> None:
-        """Pass on the motion from one pose to another."""
         if self._mode != "turn":
             self.p = self.p + self._scale * (now[0] - last[0])
         if self._mode != "move":
@@ -129,7 +118,7 @@ class HandClutch:
 
 
 def conjugate(q: Vec) -> Vec:
-    """Return the opposite rotation; x, y, z, w, shape (4,)."""
+    """Return the inverse rotation; x, y, z, w, shape (4,)."""
     return np.array([-q[0], -q[1], -q[2], q[3]])
 
 

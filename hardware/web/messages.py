@@ -1,8 +1,6 @@
-"""Messages between a page and its server: JSON, checked to the last field.
+"""Messages between a page and its server: strict JSON; one wrong field refuses all.
 
-Lengths are metres, times milliseconds of the page's own clock, orientations x, y, z, w,
-axes those of WebXR. Nothing is repaired: a message with one wrong field is refused
-whole. Parsing costs some 10 µs and happens in the process that does the I/O.
+Units: [m], [ms] of the page's clock, quaternions x, y, z, w, axes of WebXR.
 """
 
 from __future__ import annotations
@@ -47,9 +45,7 @@ class HandMessage:
     Attributes:
         p: Position, [m].
         q: Orientation, x, y, z, w.
-        tracked: Whether the device knows where it is.
-        held: Whether the dead-man is held.
-        press: Number of the press that holds it, counted from 1.
+        press: Number of the current press, from 1.
         opening: Of the gripper, 0 closed … 1 open.
         gap: Between the tips of thumb and index of a bare hand, [m].
     """
@@ -72,7 +68,7 @@ class HandMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Counts:
-    """Counts of presses of the page's buttons since the page was loaded."""
+    """Presses of the page's buttons since it was loaded."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -87,12 +83,9 @@ class SampleMessage:
 
     Attributes:
         seq: Rises with every message of a connection.
-        t: When it was captured, on the page's clock, [ms].
-        limbs: Hands by name.
-        scale: Of translations, as the page's slider has it.
-        mode: What of the motion is passed on.
-        actions: Buttons.
-        battery: Charge of the device.
+        t: Time of capture on the page's clock, [ms].
+        scale: Of translations.
+        mode: Motion that is passed on.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -113,8 +106,7 @@ class HelloMessage:
 
     Attributes:
         version: Of the messages.
-        page: Names a page from its loading on: its counts go on over connections.
-        device: What the page says that it runs on.
+        page: Identity of a loaded page, constant over connections.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -127,7 +119,7 @@ class HelloMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ClockMessage:
-    """The page's time, in answer to a question."""
+    """The page's time, as an answer."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -145,33 +137,20 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
 
 
 def parse_message(data: str | bytes) -> Message:
-    """Parse a message of a page.
-
-    Args:
-        data: One message of its socket.
-
-    Returns:
-        The message.
+    """Return a message of a page.
 
     Raises:
-        MessageError: If it is not one of ours.
+        MessageError: If it is invalid.
     """
     message: Message = parse_kind(data, _KINDS)
     return message
 
 
 def parse_kind(data: str | bytes, kinds: Mapping[str, TypeAdapter[Any]]) -> Any:
-    """Return a message of one of some kinds.
-
-    Args:
-        data: One message of a socket.
-        kinds: Each by what its ``type`` says.
-
-    Returns:
-        The message.
+    """Return a message whose ``type`` is a key of ``kinds``.
 
     Raises:
-        MessageError: If it is none of these.
+        MessageError: If it is invalid.
     """
     kind = parse_object(data).get("type")
     adapter = kinds.get(kind) if isinstance(kind, str) else None
@@ -181,13 +160,7 @@ def parse_kind(data: str | bytes, kinds: Mapping[str, TypeAdapter[Any]]) -> Any:
 
 
 def parse_object(data: str | bytes) -> dict[str, Any]:
-    """Return a JSON object in which no key stands twice and no number is huge.
-
-    Args:
-        data: One message of a socket.
-
-    Returns:
-        Its members.
+    """Return a JSON object without repeated keys and huge numbers.
 
     Raises:
         MessageError: If it is something else.
@@ -207,13 +180,6 @@ def parse_object(data: str | bytes) -> dict[str, Any]:
 
 def validate(adapter: TypeAdapter[Any], data: str | bytes) -> Any:
     """Return a message of one kind.
-
-    Args:
-        adapter: The kind.
-        data: The message.
-
-    Returns:
-        The message.
 
     Raises:
         MessageError: If a field is missing, wrong or unknown.

@@ -1,8 +1,4 @@
-"""Pictures for a page, on a socket of their own: one at a time, each the newest.
-
-The page asks for the next one when it has taken the last, so that none waits on a slow
-way; what it is told of the hands has another socket, and waits for no picture.
-"""
+"""Pictures for a page, on a socket of their own, each the newest at its request."""
 
 from __future__ import annotations
 
@@ -27,15 +23,15 @@ class PagePicture(Protocol):
 
     @property
     def stamp_ns(self) -> int:
-        """Time of its exposure, our time, [ns]."""
+        """Time of exposure on our clock, [ns]."""
 
     @property
     def data(self) -> bytes:
-        """Bytes for the page: size and lens, and a JPEG."""
+        """Size, lens and JPEG."""
 
 
 class Pictures:
-    """Gives a page the newest picture as often as it asks."""
+    """Sends a page the newest picture at each request."""
 
     def __init__(
         self,
@@ -44,19 +40,13 @@ class Pictures:
         *,
         turns_with_head: bool,
     ) -> None:
-        """Make it.
-
-        Args:
-            find: Returns the newest picture; from any thread.
-            page_clock: Returns what is known of the page's clock.
-            turns_with_head: The camera does as the head does.
-        """
+        """Take a thread-safe finder of the newest picture, and the page's clock."""
         self._find, self._page_clock = find, page_clock
         self._turns_with_head = turns_with_head
         self._is_asked = False
 
     async def handle(self, client: Client) -> None:
-        """Send to a client until it is gone."""
+        """Send to a client until it leaves."""
         self._is_asked = False
         await run_until_one_ends(self._listen(client), self._show(client))
 

@@ -1,8 +1,4 @@
-"""Reads a device, so that no press, no release and no loss is overlooked.
-
-A release or a loss may be over before the next reading; each has a number, and is then
-shown for as long as a session needs to see it.
-"""
+"""Reader of a device that shows each press, release and loss long enough."""
 
 from __future__ import annotations
 
@@ -19,9 +15,8 @@ class Reading(NamedTuple):
     """Reading of the operator's input.
 
     Attributes:
-        state: Of the device.
         seq: Rises with each reading that differs.
-        is_engaged: The dead-men are held, and have been since the reading before.
+        is_engaged: The dead-men are held, and were since the last reading.
     """
 
     state: DeviceState
@@ -39,7 +34,7 @@ class PressReader:
         self._released_ns = self._lost_ns = -_SHOWN_NS
 
     def read(self) -> Reading | None:
-        """Return what the operator does; None before the device has spoken."""
+        """Return the newest reading; None before the first message."""
         state, before = self._device.state, self._reading
         if state is None:
             return None
@@ -59,7 +54,7 @@ class PressReader:
 
 
 def _is_alike(reading: Reading, before: Reading) -> bool:
-    """Return whether two readings agree and are of the same message."""
+    """Return whether two readings of the same message agree."""
     now, then = reading.state, before.state
     is_same = now.seq == then.seq and now.is_tracked == then.is_tracked
     return is_same and reading.is_engaged == before.is_engaged

@@ -1,9 +1,6 @@
-"""Clock of the sender, estimated from the answer that came back soonest.
+"""Clock of the sender, estimated from the quickest answer (Cristian 1989).
 
-We ask, the page answers with its own time. The answer was given at some moment between,
-so half the way there and back is the most that the estimate is wrong (Cristian 1989).
-Clocks drift, so old answers are forgotten; one that contradicts them means that the
-other clock was set.
+Half the round trip bounds the error; old answers expire as clocks drift.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ class Offset(NamedTuple):
 
     Attributes:
         offset_ns: Our time less the other's, [ns].
-        bound_ns: How far that may be wrong, [ns].
+        bound_ns: Largest error, [ns].
     """
 
     offset_ns: int
@@ -29,7 +26,7 @@ class Offset(NamedTuple):
 
 
 class SenderClock:
-    """Estimates the clock of whoever answers."""
+    """Estimates the clock of a sender."""
 
     def __init__(self) -> None:
         self._asked: dict[int, int] = {}
@@ -38,7 +35,7 @@ class SenderClock:
 
     @property
     def offset(self) -> Offset | None:
-        """The best that is known; None before the first answer."""
+        """The best estimate; None before the first answer."""
         return min(self._answers, key=lambda one: one.bound_ns, default=None)
 
     def ask(self, now_ns: int) -> int:
@@ -50,7 +47,7 @@ class SenderClock:
         return self._n
 
     def answer(self, number: int, sender_ns: int, now_ns: int) -> None:
-        """Take an answer; one that was not asked for, or comes twice, is ignored."""
+        """Take an answer; ignore unknown and repeated ones."""
         asked_ns = self._asked.pop(number, None)
         if asked_ns is None:
             return
@@ -64,14 +61,9 @@ class SenderClock:
         self._answers.append(newest)
 
     def find_capture(self, sender_ns: int, now_ns: int) -> int | None:
-        """Return when something was captured, on our clock, [ns].
+        """Return a time of the sender's clock, [ns], on ours, or None.
 
-        Args:
-            sender_ns: When, on the sender's clock, [ns].
-            now_ns: Now, [ns].
-
-        Returns:
-            A time that is not in the future; None before the first answer.
+        The time is never in the future.
         """
         best = self.offset
         return None if best is None else min(sender_ns + best.offset_ns, now_ns)

@@ -33,10 +33,8 @@ class AppSettings(NamedTuple):
     """Connection of ARBot's app.
 
     Attributes:
-        address: Address to listen on.
-        port: Port to listen on.
-        phone: The address that it may come from.
-        closed: Its value of the gripper at opening 0.
+        phone: Its only permitted address.
+        closed: Its gripper value at opening 0.
         open: Its value at opening 1.
     """
 

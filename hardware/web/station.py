@@ -1,8 +1,4 @@
-"""A page, its server and what it tells, as a leader opens them.
-
-A station has one page and one operator. Several phones are several leaders, with a
-station, a port and a token each: none of them can speak for another.
-"""
+"""A page with its server for one operator; several phones have a station each."""
 
 from __future__ import annotations
 
@@ -40,11 +36,10 @@ _PERMISSIONS = (
 
 
 class Station:
-    """One page, open to one device.
+    """One page for one device.
 
     Attributes:
-        device: What was heard of it.
-        server: What serves the page, once it is open.
+        server: Server of the page, once open.
     """
 
     def __init__(
@@ -54,14 +49,7 @@ class Station:
         limbs: Sequence[str],
         clock: Callable[[], int],
     ) -> None:
-        """Make it; nothing is opened yet.
-
-        Args:
-            settings: Where the page is served.
-            kind: What the page is to be.
-            limbs: Names of the hands it tells of.
-            clock: Monotonic time, [ns].
-        """
+        """Make it without opening it; ``limbs`` names its hands."""
         self._settings, self._kind, self._limbs = settings, kind, tuple(limbs)
         self._clock = clock
         self._app_settings: AppSettings | None = None
@@ -87,10 +75,9 @@ class Station:
         """Serve the page.
 
         Args:
-            app: How ARBot's app is listened to; None: not at all.
-            find_picture: Returns the newest picture that the page is to show; None:
-                it shows none.
-            turns_with_head: The pictures' camera does as the head does.
+            app: Connection of ARBot's app, or None.
+            find_picture: Returns the newest picture, or None.
+            turns_with_head: The camera follows the head.
 
         Raises:
             WebError: If nothing can be served there.
@@ -126,7 +113,7 @@ class Station:
         self.server = server
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Yield whether it could open, step by step, and what would help."""
+        """Yield each step's success, and the remedy."""
         settings = self._settings
         try:
             place = find_place(settings.listen)
@@ -144,7 +131,7 @@ class Station:
 
     @property
     def address(self) -> str:
-        """Address of the page for the operator; with the token, so it is a secret."""
+        """Address of the page with its secret token."""
         if self.server is None:
             return ""
         return f"{self.server.address}#{self.server.door.token}"
@@ -175,15 +162,15 @@ class Station:
         return lines
 
     def read(self) -> Reading | None:
-        """Return what the operator does; None before the device has spoken."""
+        """Return the newest reading; None before the first message."""
         return self._presses.read()
 
     def tell(self, told: Told) -> None:
-        """Let the page show this."""
+        """Set the page's status."""
         self._talk.told = told
 
     def take_warnings(self) -> list[str]:
-        """Return who was refused, and a battery that is low."""
+        """Return refusals and a low battery."""
         warnings = []
         n, now_ns = self._count_refused(), self._clock()
         if n > self._n_told and now_ns - self._told_ns > _TELL_NS:
@@ -222,12 +209,12 @@ class Station:
         return lines
 
     def close(self) -> None:
-        """Serve no more; may be called twice."""
+        """Stop serving."""
         if self.server is not None:
             self.server.close()
 
     def _list_refused(self) -> dict[str, int]:
-        """Return how many connections were refused, by reason."""
+        """Return refused connections by reason."""
         counts = {} if self.server is None else dict(self.server.door.refused)
         if self._app is not None and self._app.n_refused:
             counts["app"] = self._app.n_refused
@@ -238,6 +225,6 @@ class Station:
 
 
 def find_percentiles(values: list[float]) -> tuple[float, float]:
-    """Return the median and what 99 % stay below."""
+    """Return the median and the 99th percentile."""
     values = sorted(values)
     return values[len(values) // 2], values[math.ceil(0.99 * len(values)) - 1]

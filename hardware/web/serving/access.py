@@ -1,8 +1,6 @@
-"""Access to a socket: decided on the request, before anything of it is parsed.
+"""Access to a socket, decided on the request by ``Origin``, ``Host`` and token.
 
-A browser sends where a page comes from, so that a foreign page cannot use the
-operator's browser (``Origin``); a name that is not ours was pointed here by somebody
-else (``Host``). The token is made anew with each start and shown to the operator alone.
+The token is new at each start.
 """
 
 from __future__ import annotations
@@ -20,28 +18,23 @@ _TOKEN_BYTES = 16  # chosen: 128 bits cannot be guessed
 
 
 def make_token() -> str:
-    """Return a token that nobody can guess."""
+    """Return a random token."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 
 class Refusal(NamedTuple):
-    """Reason to refuse a request.
-
-    Attributes:
-        status: HTTP status.
-        why: One word, as it is counted.
-    """
+    """Refusal of a request: HTTP status and reason in one word."""
 
     status: int
     why: str
 
 
 class Door:
-    """Admits whoever knows the token and comes from our own page.
+    """Admits pages of our own with the token.
 
     Attributes:
         token: Of this start.
-        refused: Refusals so far, by reason.
+        refused: Refusals by reason.
     """
 
     def __init__(
@@ -50,8 +43,7 @@ class Door:
         """Make it.
 
         Args:
-            hosts: Names with port by which we are reached, and the origin of a page
-                that was loaded there.
+            hosts: Origin of our page by host and port.
             clock: Monotonic time, [ns].
             token: Of this start; empty: a new one.
         """
@@ -61,7 +53,7 @@ class Door:
         self._guesses: dict[str, dict[bytes, int]] = {}
 
     def check_host(self, host: str | None) -> Refusal | None:
-        """Refuse a request that was meant for another name."""
+        """Refuse a request for another host name."""
         if host is None or host.lower() not in self._hosts:
             return self._refuse(421, "host")
         return None
@@ -69,16 +61,13 @@ class Door:
     def admit(
         self, host: str | None, origin: str | None, token: str | None, address: str
     ) -> Refusal | None:
-        """Judge who asks for a socket.
+        """Return the refusal of a request for a socket, or None.
 
         Args:
             host: Its header ``Host``.
             origin: Its header ``Origin``.
-            token: What it shows as the token.
-            address: Where it comes from.
-
-        Returns:
-            Why it is refused; None when it may come in.
+            token: Its token.
+            address: Of the client.
         """
         refusal = self.check_host(host)
         if refusal is not None:
@@ -97,7 +86,7 @@ class Door:
         return self._refuse(401, "token")
 
     def refuse_busy(self) -> Refusal:
-        """Refuse somebody who comes while another one commands."""
+        """Refuse a client while another one commands."""
         return self._refuse(409, "busy")
 
     def _list_guesses(self, address: str) -> dict[bytes, int]:

@@ -16,10 +16,8 @@ class ListenAddress(NamedTuple):
     """Address on which a server listens.
 
     Attributes:
-        address: The address.
         names: Names by which a browser may reach it.
-        has_tls: Whether it speaks TLS. Without it only this machine reaches it, by a
-            name that browsers trust.
+        has_tls: Without TLS it serves this machine alone.
     """
 
     address: str
@@ -28,14 +26,7 @@ class ListenAddress(NamedTuple):
 
 
 def find_place(listen: str) -> ListenAddress:
-    """Return where to listen.
-
-    Args:
-        listen: ``usb`` (this machine alone, for a phone on a cable), ``lan`` (the
-            address of this machine on its network), or an address of this machine.
-
-    Returns:
-        The place.
+    """Return the address for ``usb`` (this machine), ``lan``, or an own address.
 
     Raises:
         WebError: If there is no such address.
@@ -58,10 +49,7 @@ def find_place(listen: str) -> ListenAddress:
 
 
 def find_lan_address() -> str:
-    """Return the address that this machine has on its network.
-
-    Returns:
-        The address of the interface that leads elsewhere.
+    """Return this machine's address on its network.
 
     Raises:
         WebError: If there is none.

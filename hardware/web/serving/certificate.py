@@ -1,8 +1,6 @@
-"""The certificate of this installation: made once, for the addresses it is reached at.
+"""Self-signed certificate of this installation, for the addresses it is reached at.
 
-It is its own issuer, so a browser warns once, and the operator compares fingerprints.
-The key never leaves its folder, which only its owner may read. Another address needs
-another certificate: a browser would refuse the old one.
+The operator compares fingerprints; the key stays in a private folder.
 """
 
 from __future__ import annotations
@@ -30,20 +28,14 @@ _CERTIFICATE, _KEY, _LOCK = "certificate.pem", "key.pem", "lock"
 
 
 class Certificate(NamedTuple):
-    """A certificate and its key.
-
-    Attributes:
-        certificate: File of the certificate.
-        key: File of its key.
-        fingerprint: SHA-256 of it, as browsers show it.
-    """
+    """Files of a certificate and its key, and its SHA-256 fingerprint."""
 
     certificate: Path
     key: Path
     fingerprint: str
 
     def make_context(self) -> ssl.SSLContext:
-        """Return what a server speaks TLS with."""
+        """Return the TLS context of a server."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.load_cert_chain(self.certificate, self.key)
@@ -51,20 +43,13 @@ class Certificate(NamedTuple):
 
 
 def find_folder() -> Path:
-    """Return where this installation keeps its certificate."""
+    """Return the folder of the certificate."""
     home = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
     return Path(home) / "paprle/web"
 
 
 def find_certificate(folder: Path, names: Sequence[str]) -> Certificate:
-    """Return the certificate of this installation; made where there is none that fits.
-
-    Args:
-        folder: Where it is kept, with its key.
-        names: Addresses and names by which browsers reach the server.
-
-    Returns:
-        A certificate that names them all and will not end soon.
+    """Return a valid certificate for the names; make one if needed.
 
     Raises:
         WebError: If the folder cannot be written.
@@ -90,7 +75,7 @@ def find_certificate(folder: Path, names: Sequence[str]) -> Certificate:
 
 
 def _read(folder: Path, names: Sequence[str]) -> Certificate | None:
-    """Return the certificate that is there; None where it does not fit."""
+    """Return the stored certificate; None if it does not fit."""
     paths = folder / _CERTIFICATE, folder / _KEY
     try:
         found = x509.load_pem_x509_certificate(paths[0].read_bytes())
@@ -137,7 +122,7 @@ def _make(folder: Path, names: Sequence[str]) -> None:
 
 
 def _name(names: Sequence[str]) -> list[x509.GeneralName]:
-    """Return names as a certificate has them: addresses are no host names."""
+    """Return the names as a certificate has them."""
     made: list[x509.GeneralName] = []
     for name in names:
         try:
@@ -148,7 +133,7 @@ def _name(names: Sequence[str]) -> list[x509.GeneralName]:
 
 
 def _write(path: Path, data: bytes) -> None:
-    """Write a file that only its owner may read, whole or not at all."""
+    """Write a private file atomically."""
     part = path.with_suffix(f".{os.getpid()}")
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "wb") as file:

@@ -1,4 +1,4 @@
-"""The files of a page, package data beside the code that serves them."""
+"""Page files, as package data."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An address as a picture that a phone reads from a terminal."""
+"""QR codes in a terminal."""
 
 from __future__ import annotations
 
@@ -9,14 +9,7 @@ _BLOCKS = {(0, 0): "█", (0, 1): "▀", (1, 0): "▄", (1, 1): " "}
 
 
 def draw_qr(text: str) -> list[str]:
-    """Return a text as a QR code, lines of half blocks for a dark terminal.
-
-    Args:
-        text: What it says.
-
-    Returns:
-        Lines; light modules are drawn, dark ones are the terminal's background.
-    """
+    """Return a text as a QR code, lines of half blocks for a dark terminal."""
     code = segno.make(text, error="l", micro=False)
     rows = [list(row) for row in code.matrix_iter(border=_QUIET)]
     if len(rows) % 2:

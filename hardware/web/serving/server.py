@@ -1,9 +1,7 @@
 """One port for a page and its sockets, in a thread of its own.
 
-The pages are held in memory, so no request names a file of this machine. A socket is
-opened by the token, which stands in its subprotocol: addresses are logged and kept by
-browsers, subprotocols are not. A socket has one client, and another one is let in when
-the first has been silent for a second; a socket that is shared has as many as come.
+A socket's token is a subprotocol, as addresses are logged. It has one client, replaced
+after a second of silence, unless it is shared.
 """
 
 from __future__ import annotations
@@ -58,10 +56,9 @@ class Page(NamedTuple):
     """A file that is served.
 
     Attributes:
-        body: What it holds.
-        kind: Its content type.
-        policy: Header ``Content-Security-Policy``.
-        encoding: Header ``Content-Encoding``; empty: as it is.
+        kind: Content type.
+        policy: ``Content-Security-Policy``.
+        encoding: ``Content-Encoding``, or empty.
     """
 
     body: bytes
@@ -76,12 +73,11 @@ class Site(NamedTuple):
     Attributes:
         pages: Files by path.
         sockets: Handlers of sockets by path.
-        permissions: Header ``Permissions-Policy`` of its pages.
-        beside: What listens beside it, in the same thread.
-        shared: Paths of sockets that several clients may open at once.
-        framed: Paths of sockets whose pages, not ours, know no token: it is the last
-            part of the path that they ask for.
-        protocols: Further subprotocols, of those pages.
+        permissions: ``Permissions-Policy``.
+        beside: Further servers in the same thread.
+        shared: Paths of sockets for several clients.
+        framed: Paths of sockets of foreign pages, with the token as last part.
+        protocols: Subprotocols of those pages.
     """
 
     pages: Mapping[str, Page]
@@ -97,9 +93,8 @@ class WebServer:
     """Serves a site.
 
     Attributes:
-        place: Where.
-        door: Who may open sockets; there once it is open.
-        port: Where, once it is open.
+        door: Access to sockets, once open.
+        port: Its port, once open.
     """
 
     def __init__(
@@ -110,12 +105,12 @@ class WebServer:
         clock: Callable[[], int],
         token: str = "",
     ) -> None:
-        """Make it; nothing is opened yet.
+        """Make it without opening it.
 
         Args:
-            place: Where it listens.
-            port: First port to try; the next ones when it is in use.
-            site: What it serves.
+            place: Address to listen on.
+            port: First port to try.
+            site: Its content.
             clock: Monotonic time, [ns].
             token: Of this start; empty: a new one.
         """
@@ -137,7 +132,7 @@ class WebServer:
 
     @property
     def has_ended(self) -> bool:
-        """Whether it serves no more although nobody has closed it."""
+        """Whether it ended without ``close``."""
         return self._thread is not None and not self._thread.is_alive()
 
     @property
@@ -145,10 +140,7 @@ class WebServer:
         return "https" if self.place.has_tls else "http"
 
     def open(self, context: ssl.SSLContext | None) -> None:
-        """Listen.
-
-        Args:
-            context: What TLS is spoken with; None for a place without it.
+        """Listen, with TLS if there is a context.
 
         Raises:
             WebError: If nothing can listen there.
@@ -176,7 +168,7 @@ class WebServer:
             )
 
     def close(self) -> None:
-        """Serve no more; may be called twice."""
+        """Stop serving."""
         loop, stop = self._loop, self._stop
         if loop is not None and stop is not None and not loop.is_closed():
             loop.call_soon_threadsafe(stop.set)
@@ -223,7 +215,7 @@ class WebServer:
     def _answer(
         self, connection: ServerConnection, request: Request
     ) -> Response | None:
-        """Serve a page, let a socket in, or refuse."""
+        """Serve a page, admit to a socket, or refuse."""
         path, key = self._split(request.path)
         try:
             host = request.headers.get("Host")
@@ -249,7 +241,7 @@ class WebServer:
         return None
 
     def _split(self, asked: str) -> tuple[str, str | None]:
-        """Return the path that is asked for, and the token in it; None: elsewhere."""
+        """Return the requested path and the token in it, if any."""
         path = asked.partition("?")[0]
         head, _, tail = path.rpartition("/")
         return (head, tail) if head in self._site.framed else (path, None)
@@ -275,14 +267,14 @@ class WebServer:
         return Response(200, "OK", headers, page.body)
 
     def _is_taken(self, path: str) -> bool:
-        """Whether somebody holds a socket and has spoken within the last second."""
+        """Return whether a socket's client was active within the last second."""
         held = self._claims.get(path)
         if held is None or held[0].state is State.CLOSED:
             return False
         return not held[1].is_silent
 
     async def _host(self, connection: ServerConnection) -> None:
-        """Let a path's handler talk to its client, once the one before has gone."""
+        """Run a path's handler once the client before has left."""
         path, _ = self._split(
             "" if connection.request is None else connection.request.path
         )
@@ -296,14 +288,10 @@ class WebServer:
 
 
 class _Connection(ServerConnection):
-    """A connection among so many; those that are half open take nobody's place."""
+    """A connection among a limited number of half-open ones."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Begin its handshake, or end it, or one that has been half open for longer.
-
-        The address with most of them loses its oldest: whoever opens many and says
-        nothing is cut off, and a browser is through in one round trip.
-        """
+        """Begin its handshake; above the limit, abort the busiest address's oldest."""
         super().connection_made(transport)
         there = [one for one in self.server.handlers if not one.transport.is_closing()]
         half_open = [one for one in there if one.state is State.CONNECTING]
@@ -334,18 +322,10 @@ OPTIONS: Mapping[str, Any] = {
 
 
 def listen_at(address: str, first: int, n_ports: int = _N_PORTS) -> socket.socket:
-    """Return a socket that listens at the first free port from one on.
-
-    Args:
-        address: Where.
-        first: The port; 0: any.
-        n_ports: How many are tried.
-
-    Returns:
-        The socket.
+    """Return a socket on the first free of ``n_ports`` ports; 0: any port.
 
     Raises:
-        WebError: If none can be had.
+        WebError: If there is none.
     """
     for port in range(first, first + (n_ports if first else 1)):
         try:
@@ -363,7 +343,7 @@ def listen_at(address: str, first: int, n_ports: int = _N_PORTS) -> socket.socke
 
 
 def name_peer(connection: ServerConnection) -> str:
-    """Return the address that a connection comes from."""
+    """Return the address of a client."""
     peer = connection.remote_address
     return str(peer[0]) if peer else ""
 
@@ -382,4 +362,4 @@ def _refuse(refusal: Refusal) -> Response:
 
 
 def _ignore(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
-    """Ignore handshakes of TLS that were broken off."""
+    """Ignore aborted TLS handshakes."""
