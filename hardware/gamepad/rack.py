@@ -65,13 +65,9 @@ class Rack:
             raise PadError(problem)
 
     def read(self, now_ns: int) -> list[Mapping[str, float] | None]:
-        """Return the readings of each pad's controls; None if it is missing.
+        """Return each pad's controls; None if it is missing.
 
         Sticks are in [-1, 1], triggers and buttons in [0, 1].
-
-        Args:
-            now_ns: Monotonic time, [ns]; a missing pad is looked for five times a
-                second.
         """
         for remote in self._remotes:
             remote.obey()

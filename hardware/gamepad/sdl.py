@@ -53,14 +53,7 @@ class Sdl(NamedTuple):
 
 
 def start_sdl(database: str = "") -> Sdl:
-    """Load SDL and start what reads pads; may be called again.
-
-    Args:
-        database: File of further mappings, as SDL_GameControllerDB has them; it counts
-            for the first call of a process.
-
-    Returns:
-        What reads pads.
+    """Return SDL's modules, with mappings of a first call's ``database``.
 
     Raises:
         PadError: If SDL cannot start.

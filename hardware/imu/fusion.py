@@ -1,7 +1,6 @@
-"""Orientation from what an inertial sensor measures, by VQF (Laidig and Seel 2023).
+"""Orientation of an inertial sensor without magnetometer: VQF (Laidig and Seel 2023).
 
-Without a magnetometer: near motors and steel one only adds errors. So heading is known
-but for a constant, which drifts by what is left of the gyroscope's bias.
+Heading has an arbitrary origin, and drifts by the gyroscope's bias.
 """
 
 from __future__ import annotations

@@ -91,10 +91,7 @@ class Offscreen:
         return self._image[::-1], z[::-1]
 
     def draw_geoms(self, data: mujoco.MjData, camera: mujoco.MjvCamera) -> Geoms:
-        """Return which geom each pixel shows, shape (height, width); −1: none.
-
-        The picture is to be a plain one: smooth edges would be mixed of two numbers.
-        """
+        """Return a plain picture's geoms, shape (height, width); −1: none."""
         flags = (mujoco.mjtRndFlag.mjRND_SEGMENT, mujoco.mjtRndFlag.mjRND_IDCOLOR)
         for flag in flags:
             self._scene.flags[flag] = 1

@@ -18,17 +18,10 @@ _ARPHRD_CAN = "280"  # spec: linux/if_arp.h
 
 
 def find_channel(name: str, net: Path = _NET) -> str:
-    """Return the network interface of a channel, which may be named by its USB port.
-
-    Args:
-        name: ``can0``, a path, or ``usb:`` and a port as ``ethtool -i`` has it.
-        net: Where the kernel lists its interfaces.
-
-    Returns:
-        The interface; what does not begin with ``usb:`` stays as it is.
+    """Return the interface of ``usb:`` and a port as in ``ethtool -i``.
 
     Raises:
-        BusError: If there is no CAN adapter at that port; lists those there are.
+        BusError: If there is no CAN adapter at that port.
     """
     if not name.startswith(USB):
         return name

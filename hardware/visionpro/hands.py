@@ -37,13 +37,10 @@ class Wrist(NamedTuple):
 
 
 class HandReader:
-    """One hand from message to message.
-
-    A stream knows neither time nor tracking: a hand that is out of sight keeps its last
-    pose, to the bit. So one that does not change for a while counts as lost.
+    """One hand from message to message; a pose without change for a while is lost.
 
     Attributes:
-        n_refused: Messages whose wrist is no pose, or whose fingers are not all there.
+        n_refused: Messages without a valid wrist or all fingers.
     """
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Ideal motion without a human: a shape drawn from wherever the session engages.
+"""Shape drawn from the pose at which the session engages.
 
 References:
     ARBot (arXiv 2602.06273), autopilot; requirements A12.
@@ -22,7 +22,7 @@ _R = np.eye(3)  # it never turns
 
 
 class Autopilot(Leader):
-    """Emits poses relative to its own start, which is the identity."""
+    """Emits poses relative to its start, the identity."""
 
     def __init__(self, config: AutopilotConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -35,7 +35,7 @@ class Autopilot(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """One hand that nobody holds."""
+        """One hand without an operator."""
         return LeaderInfo(
             limbs=(_LIMB,),
             is_human=False,
@@ -44,11 +44,11 @@ class Autopilot(Leader):
         )
 
     def open(self) -> None:
-        """Go back to the start of the first episode."""
+        """Reset to the first episode."""
         self._open_again()
 
     def latest(self) -> LeaderSample:
-        """Return the pose of this moment."""
+        """Return the current pose."""
         now_ns = self.clock()
         t = self._playback.advance(now_ns) * 1e-9
         self._seq += 1
@@ -62,11 +62,11 @@ class Autopilot(Leader):
         )
 
     def apply(self, feedback: Feedback) -> None:
-        """Run while the session is engaged, start over with each episode."""
+        """Run while the session is engaged, anew with each episode."""
         self._playback.apply(feedback, self.clock())
 
     def close(self) -> None:
-        """Nothing to let go of."""
+        """Do nothing."""
 
     def _open_again(self) -> None:
         self._playback = Playback(self._law.duration, self.config.episodes)

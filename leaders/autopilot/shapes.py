@@ -1,7 +1,4 @@
-"""Shapes as polylines in a plane, and the time law that runs along them.
-
-A polyline walked by its length has exactly constant speed, whatever it approximates.
-"""
+"""Shapes as polylines in a plane, and their time law."""
 
 from __future__ import annotations
 
@@ -20,8 +17,8 @@ class Path:
     """A polyline in a plane that starts at the origin.
 
     Attributes:
-        points: Vertices, (u, v) each, [m].
-        lengths: Length along the path up to each vertex, [m].
+        points: Vertices (u, v), [m].
+        lengths: Length up to each vertex, [m].
     """
 
     points: tuple[tuple[float, float], ...]
@@ -29,7 +26,7 @@ class Path:
 
     @property
     def length(self) -> float:
-        """Length of the whole path, [m]."""
+        """[m]."""
         return self.lengths[-1]
 
     @property
@@ -40,7 +37,7 @@ class Path:
     def point(self, s: float) -> tuple[float, float]:
         """Return the point at length ``s`` [m] of endless laps, (u, v) in [m].
 
-        A closed path is walked round and round, an open one there and back in turn.
+        An open path is walked there and back.
         """
         lap, s = divmod(s, self.length)
         if not self.is_closed and lap % 2 == 1:
@@ -56,13 +53,7 @@ class Path:
 
 
 def make_path(shape: str, size: float, aspect: float) -> Path:
-    """Return the path of a shape by its name, see ``AutopilotConfig``.
-
-    Args:
-        shape: ``circle``, ``square``, ``rectangle``, ``triangle`` or ``s``.
-        size: Width, or height of an ``s``, [m].
-        aspect: Height over width of a rectangle, width over height of an ``s``.
-    """
+    """Return the path of a shape of ``AutopilotConfig``; ``size`` is in [m]."""
     half = size / 2
     if shape == "circle":
         angles = np.linspace(0, 2 * math.pi, _N_POINTS + 1)
@@ -91,13 +82,11 @@ def make_path(shape: str, size: float, aspect: float) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class TimeLaw:
-    """Length walked over time: constant speed between two smooth ramps.
-
-    In a ramp of time r the speed is v·(1 − cos(π t/r))/2, so its length is v·r/2.
+    """Constant speed between two smooth ramps, v·(1 − cos(π t/r))/2.
 
     Attributes:
-        length: Length of the whole walk, [m].
-        speed: Speed between the ramps, [m/s].
+        length: [m].
+        speed: Between the ramps, [m/s].
         ramp: Time of each ramp, [s].
     """
 
@@ -107,11 +96,11 @@ class TimeLaw:
 
     @property
     def duration(self) -> float:
-        """Time of the whole walk, [s]."""
+        """[s]."""
         return self.length / self.speed + self.ramp
 
     def walked(self, t: float) -> float:
-        """Return the length walked after ``t`` [s], in [m]."""
+        """Return the length after ``t`` [s], in [m]."""
         left = self.duration - t
         if left < _CLOCK:
             return self.length
@@ -127,5 +116,5 @@ class TimeLaw:
 
 
 def make_time_law(length: float, speed: float, ramp: float) -> TimeLaw:
-    """Return the time law; a walk too short for both ramps is walked slower."""
+    """Return the time law, with less speed if the ramps do not fit."""
     return TimeLaw(length, min(speed, length / ramp) if ramp > 0 else speed, ramp)

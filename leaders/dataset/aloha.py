@@ -2,8 +2,8 @@
 
 References:
     ``/action`` and ``/observations/qpos``, shape (n, 14): six joints [rad] and a
-    gripper (0 closed … 1 open) of the left arm, then of the right; rows every 20 ms.
-    Pictures are never read.
+    gripper
+    (0 closed … 1 open) of the left arm, then of the right; rows every 20 ms.
 """
 
 from __future__ import annotations
@@ -31,12 +31,7 @@ class AlohaSource(DatasetReader):
     """One file, or a folder of ``episode_<n>.hdf5``."""
 
     def __init__(self, path: Path, datasets: Sequence[str], rate: float | None) -> None:
-        """Find its episodes.
-
-        Args:
-            path: The file or the folder.
-            datasets: What is played of each row.
-            rate: Rows a second, [Hz]; None: ALOHA's own.
+        """Find the episodes of a file or folder, with rows at a rate, [Hz].
 
         Raises:
             DeviceError: If there is none.
@@ -59,13 +54,7 @@ class AlohaSource(DatasetReader):
         return len(self._files)
 
     def read(self, episode: int) -> Table:
-        """Read one episode.
-
-        Args:
-            episode: Which file.
-
-        Returns:
-            Its rows.
+        """Return the rows of one episode.
 
         Raises:
             DeviceError: If they cannot be read.
@@ -95,10 +84,10 @@ class AlohaSource(DatasetReader):
         )
 
     def close(self) -> None:
-        """Nothing to let go of: files are closed as soon as they are read."""
+        """Do nothing; files close after reading."""
 
     def _read(self, h5: Any, file: Path, episode: int, name: str) -> Vec:
-        """Return one dataset, shape (n, k); raise if it is missing or no table."""
+        """Return one dataset, shape (n, k)."""
         if name not in h5:
             raise ConfigError(
                 f"{file}: leader.sources: expected datasets of the file, got '{name}'; "
@@ -116,6 +105,6 @@ def _name_columns(dataset: str, n: int) -> Sequence[str]:
 
 
 def _number(file: Path) -> tuple[int, str]:
-    """Return what sorts episode 10 after episode 9."""
+    """Return the sort key of an episode's number."""
     digits = re.findall(r"\d+", file.stem)
     return (int(digits[-1]) if digits else -1, file.name)

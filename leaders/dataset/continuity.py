@@ -1,4 +1,4 @@
-"""Whether the rows of an episode go on as a body can, turns unwrapped."""
+"""Continuity of an episode's rows, with turns unwrapped."""
 
 from __future__ import annotations
 
@@ -25,16 +25,13 @@ def join_turns(
     limbs: Mapping[str, ColumnSettings],
     robot: RobotInfo | None,
 ) -> tuple[Mapping[str, LimbRows], tuple[str, ...]]:
-    """Take out steps of nearly one turn.
+    """Return rows without steps of nearly one turn, and the unwrapped joints.
 
     Args:
-        t: Stamps of the rows, shape (n,), [s].
-        rows: What each limb is asked for.
-        limbs: What its columns mean, by limb.
-        robot: Whose joints they may be.
-
-    Returns:
-        The rows, and which joints were unwrapped, in words.
+        t: Stamps, shape (n,), [s].
+        rows: Commands by limb.
+        limbs: Columns by limb.
+        robot: The robot, if known.
     """
     whole, told = dict(rows), []
     for limb, own in rows.items():
@@ -57,16 +54,13 @@ def find_jump(
     limbs: Mapping[str, ColumnSettings],
     robot: RobotInfo | None,
 ) -> str:
-    """Look for rows from which nothing leads to the next.
+    """Return the number of impossible steps and the first one, as text; or empty.
 
     Args:
-        t: Stamps of the rows, shape (n,), [s].
-        rows: What each limb is asked for, turns unwrapped.
-        limbs: What its columns mean, by limb.
-        robot: Whose joints they may be.
-
-    Returns:
-        How many there are and where the first is, in words; empty: none.
+        t: Stamps, shape (n,), [s].
+        rows: Unwrapped commands by limb.
+        limbs: Columns by limb.
+        robot: The robot, if known.
     """
     dt = np.diff(t)
     for limb, own in rows.items():

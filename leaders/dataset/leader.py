@@ -1,4 +1,4 @@
-"""Episodes of a dataset as a leader, streamed: one is read while another is played."""
+"""Episodes of a dataset as a leader: one is read while another is played."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _RANGE = re.compile(r"(\d+)(?::(\d+))?")
 
 
 class Dataset(Leader):
-    """Plays one episode of a dataset in each episode of the session."""
+    """Plays one episode of a dataset in each of the session."""
 
     def __init__(self, config: DatasetConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -46,7 +46,7 @@ class Dataset(Leader):
         self._told: dict[int, tuple[str, ...]] = {}
 
     def meet(self, robot: RobotInfo) -> None:
-        """Take the limits that its episodes are held against."""
+        """Take the limits for its episodes."""
         self._limits, self._robot = JointLimits(robot), robot
 
     @property
@@ -54,9 +54,9 @@ class Dataset(Leader):
         """Contents of the first episode, read on first access.
 
         Raises:
-            ConfigError: If the dataset is not what the config says.
+            ConfigError: If the dataset does not match the config.
             DeviceError: If it cannot be read.
-            MissingDependency: If the package that reads it is not installed.
+            MissingDependency: If its reader's package is not installed.
         """
         track, limbs = self._first, self.config.limbs
         names = {k: tuple(own.joints) for k, own in limbs.items() if own.joints}
@@ -78,7 +78,7 @@ class Dataset(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Size of the dataset, its first episode, and notes on that episode's data."""
+        """Size of the dataset and notes on its first episode."""
         track, order, shortage = self._first, self._order, self._source.shortage
         return (
             *([f"dataset: {self._source.path.name}: {shortage}"] if shortage else []),
@@ -90,19 +90,19 @@ class Dataset(Leader):
         )
 
     def open(self) -> None:
-        """Read the first episode, and have a thread read the next.
+        """Read the first episode, and the next in a thread.
 
         Raises:
-            ConfigError: If the dataset is not what the config says.
-            DeviceError: If none of its episodes can be read.
-            MissingDependency: If the package that reads it is not installed.
+            ConfigError: If the dataset does not match the config.
+            DeviceError: If no episode can be read.
+            MissingDependency: If its reader's package is not installed.
         """
         c = self.config
         self._plays = Plays(self._read, self._order, c.repeat, c.speed)
         self._sample = None
 
     def latest(self) -> LeaderSample | None:
-        """Return the motion of this moment."""
+        """Return the current motion."""
         plays = self._plays
         if plays is None:
             return self._sample
@@ -120,12 +120,12 @@ class Dataset(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Play while the session is engaged; go on with each of its episodes."""
+        """Play while the session is engaged, one episode for each."""
         if self._plays is not None:
             self._plays.apply(feedback, self.clock())
 
     def take_warnings(self) -> Sequence[str]:
-        """Return which episodes were left out or unwrapped since the last call."""
+        """Return the episodes newly skipped or unwrapped."""
         told = [
             f"dataset: episode {episode}: {text}"
             for episode in list(self._told)
@@ -135,7 +135,7 @@ class Dataset(Leader):
         return told if self._plays is None else told + self._plays.take_warnings()
 
     def close(self) -> None:
-        """Let go of the dataset."""
+        """Close the dataset."""
         if self._plays is not None:
             self._plays.close()
         self._plays = None
@@ -144,7 +144,7 @@ class Dataset(Leader):
 
     @cached_property
     def _source(self) -> DatasetReader:
-        """The opened dataset; raises if its path is empty or its package is missing."""
+        """The opened dataset."""
         c = self.config
         path = Path(c.path).expanduser()
         if not c.path or not path.exists():
@@ -201,7 +201,7 @@ class Dataset(Leader):
             )
 
     def _make_paths(self, track: EpisodeTrack) -> dict[str, Vec]:
-        """Return when each limb's poses are played, and the poses, shape (n, 8)."""
+        """Return each limb's play times and poses, shape (n, 8)."""
         t = track.t / self.config.speed
         return {
             limb: np.column_stack([t, own.pose])
@@ -211,17 +211,10 @@ class Dataset(Leader):
 
 
 def choose_episodes(text: str, n: int) -> tuple[int, ...]:
-    """Return the numbers of ``3``, ``0:10`` or ``7,2,20:30``; all where it is empty.
-
-    Args:
-        text: What was asked for.
-        n: How many there are.
-
-    Returns:
-        Numbers below n, at least one.
+    """Return the numbers of ``3``, ``0:10`` or ``7,2,20:30`` below n; empty: all.
 
     Raises:
-        ConfigError: If it is nothing of the kind, or there are no such episodes.
+        ConfigError: If the text is invalid, or there are no such episodes.
     """
     chosen: list[int] = []
     for part in filter(None, (part.strip() for part in text.split(","))):

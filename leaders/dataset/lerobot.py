@@ -1,9 +1,8 @@
 """LeRobot datasets of version 3: tables of all episodes in files of many rows.
 
 References:
-    LeRobotDataset v3.0: ``meta/info.json``, ``meta/episodes/*/*.parquet`` and the files
-    of ``data_path``. Only the columns that are played are read, and of a file only the
-    row groups of the episode; pictures and videos never.
+    LeRobotDataset v3.0: ``meta/info.json``, ``meta/episodes/*/*.parquet`` and
+    ``data_path``.
 """
 
 from __future__ import annotations
@@ -35,14 +34,10 @@ class LerobotSource(DatasetReader):
     """A folder with ``meta`` and ``data``."""
 
     def __init__(self, path: Path, features: Sequence[str]) -> None:
-        """Read what it holds.
-
-        Args:
-            path: The folder.
-            features: What is played of each row.
+        """Read the folder's index.
 
         Raises:
-            ConfigError: If it has no such feature, or is of another version.
+            ConfigError: If a feature is missing, or the version differs.
             DeviceError: If it cannot be read.
             ImportError: If pyarrow is not installed.
         """
@@ -78,16 +73,10 @@ class LerobotSource(DatasetReader):
         return len(self._places)
 
     def read(self, episode: int) -> Table:
-        """Read one episode.
-
-        Args:
-            episode: Which one, in the order of their numbers.
-
-        Returns:
-            Its rows.
+        """Return the rows of one episode, in the order of their numbers.
 
         Raises:
-            DeviceError: If they are not what the index says.
+            DeviceError: If they contradict the index.
         """
         place = self._places[episode]
         self.check_length(episode, place.n_rows)
@@ -99,7 +88,6 @@ class LerobotSource(DatasetReader):
             ) from err
 
     def _read(self, place: _Place) -> Table:
-        """Return the rows of one episode; raise ValueError if its index differs."""
         table = self._pq.read_table(
             place.file,
             columns=["timestamp", *self._features],
@@ -118,7 +106,7 @@ class LerobotSource(DatasetReader):
         return Table(t=t, names=self._names, values=values)
 
     def close(self) -> None:
-        """Nothing to let go of: files are closed as soon as they are read."""
+        """Do nothing; files close after reading."""
 
     def _read_info(self) -> dict[str, Any]:
         file = self.path / "meta" / "info.json"
@@ -134,7 +122,7 @@ class LerobotSource(DatasetReader):
         return info
 
     def _find_places(self, template: str) -> list[_Place]:
-        """Return where each episode is, in the order of their numbers."""
+        """Return the place of each episode, in order."""
         places = []
         for file in sorted((self.path / "meta" / "episodes").glob("*/*.parquet")):
             table = self._pq.read_table(file, columns=list(_INDEX), use_threads=False)
@@ -146,7 +134,7 @@ class LerobotSource(DatasetReader):
         return sorted(places)
 
     def _inside(self, name: str) -> Path:
-        """Return a file of the dataset; a path that leaves it is refused."""
+        """Return a file of the dataset; refuse a path that leaves it."""
         path = (self.path / name).resolve()
         if not path.is_relative_to(self.path.resolve()):
             raise ValueError(f"a data_path that leaves the dataset: {name}")
@@ -154,7 +142,7 @@ class LerobotSource(DatasetReader):
 
 
 def _name_columns(path: Path, info: dict[str, Any], feature: str) -> list[str]:
-    """Return the names of a feature's columns; numbers where it has no names."""
+    """Return the names of a feature's columns, or numbers."""
     features = info["features"]
     if feature not in features:
         numeric = [k for k, v in features.items() if "float" in str(v.get("dtype"))]
@@ -183,7 +171,7 @@ def _order_names(names: dict[str, Any]) -> list[str]:
 
 
 def _to_numbers(column: Any, width: int | None = None) -> Vec:
-    """Return a column of numbers, or of lists of equally many, shape (n, k)."""
+    """Return a column of numbers or lists, shape (n, k)."""
     flat, n = column.combine_chunks(), len(column)
     while hasattr(flat.type, "value_type"):
         flat = flat.flatten()

@@ -1,4 +1,4 @@
-"""From columns of numbers to what limbs are asked for, by the conventions named."""
+"""Conversion of columns to commands of limbs."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class LimbRows:
     """Commands of one limb, row by row.
 
     Attributes:
-        q: Joints, shape (n, m), [rad]; None for poses.
-        pose: Positions and unit quaternions xyzw, shape (n, 7); None for joints.
-        opening: Gripper openings, 0 … 1, shape (n,); None without gripper.
+        q: Joints, shape (n, m), [rad], or None.
+        pose: Positions and unit quaternions xyzw, shape (n, 7), or None.
+        opening: Of the gripper, 0 … 1, shape (n,), or None.
     """
 
     q: Vec | None = None
@@ -42,7 +42,7 @@ class LimbRows:
 
 
 def find_mistakes(config: DatasetConfig, names: Sequence[str]) -> list[str]:
-    """Return everything wrong with how columns are named, one line each."""
+    """Return all mistakes in the names of columns."""
     if not config.limbs:
         return [
             "leader.limbs: expected which columns move which limb, got none; columns: "
@@ -92,20 +92,11 @@ def _list_columns(columns: ColumnSettings) -> tuple[str, ...]:
 def make_rows(
     path: Path, episode: int, table: Table, config: DatasetConfig
 ) -> Mapping[str, LimbRows]:
-    """Return what each limb is asked for in SI units and REP-103 axes.
-
-    Args:
-        path: The dataset, for messages.
-        episode: Which episode, for messages.
-        table: Its rows.
-        config: What they mean.
-
-    Returns:
-        Rows by limb.
+    """Return each limb's commands in SI units and REP-103 axes.
 
     Raises:
         ConfigError: If columns are missing.
-        DeviceError: If a quaternion is none.
+        DeviceError: If a quaternion is invalid.
     """
     mistakes = find_mistakes(config, table.names)
     if mistakes:
@@ -147,7 +138,7 @@ def _pick(table: Table, names: Sequence[str]) -> Vec:
 
 
 def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:
-    """Return rotations of rows; raise ValueError if a quaternion is far from a unit."""
+    """Return rotations of rows; raise ValueError without unit quaternions."""
     if kind == "rotation_vector":
         return Rotation.from_rotvec(values * degree)
     if kind == "rpy_xyz_extrinsic":
@@ -164,7 +155,7 @@ def _to_rotation(values: Vec, kind: str, degree: float) -> Rotation:
 
 
 def _turn_evenly(quat_xyzw: Vec) -> Vec:
-    """Return the same orientations, each with the sign nearer to the last one's."""
+    """Return the orientations with continuous signs."""
     flips = np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1) < 0.0
     signs = np.where(np.concatenate([[0], np.cumsum(flips)]) % 2, -1.0, 1.0)
     return np.asarray(quat_xyzw * signs[:, None])

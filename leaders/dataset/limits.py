@@ -1,4 +1,4 @@
-"""Whether the joints of an episode can be meant for the robot, by their names."""
+"""Comparison of an episode's joints with the robot's limits, by name."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.leaders.dataset.limbs import LimbRows
 
 
 class JointLimits:
-    """The robot's limits of joints that a dataset plays; it needs to know no others."""
+    """The robot's limits of joints that a dataset plays."""
 
     def __init__(self, robot: RobotInfo | None = None) -> None:
         self._by_name: dict[str, tuple[float, float]] = {}
@@ -24,16 +24,7 @@ class JointLimits:
     def find_misfit(
         self, rows: Mapping[str, LimbRows], limbs: Mapping[str, ColumnSettings]
     ) -> str:
-        """Return the joint that leaves its limits for too much of an episode.
-
-        Args:
-            rows: The episode, by limb.
-            limbs: What its columns mean, by limb.
-
-        Returns:
-            The worst joint in words; empty when all fit, and where there are none of
-            the robot's names.
-        """
+        """Return the joint most beyond its limits, as text; empty if all fit."""
         for limb, own in rows.items():
             if own.q is None:
                 continue

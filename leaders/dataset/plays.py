@@ -1,8 +1,6 @@
-"""Which episode of a dataset is played: one for each episode of the session.
+"""Queue of a dataset's episodes, read ahead by a thread.
 
-While one is played, a thread reads the next, so that a dataset of any size is streamed
-and nobody waits for a disk. One that cannot be read is left out, and told. One that the
-operator broke off is played again.
+Unreadable ones are skipped with a warning, aborted ones repeated.
 """
 
 from __future__ import annotations
@@ -21,10 +19,8 @@ class Plays:
     """A queue of episodes, the first of which is read at once.
 
     Attributes:
-        number: Number of the episode that is played.
-        track: It.
-        is_last: Nothing follows it.
-        n_failed: Episodes that were left out.
+        number: Number of the current episode.
+        n_failed: Skipped episodes.
     """
 
     def __init__(
@@ -39,11 +35,11 @@ class Plays:
         Args:
             read: Reads one episode; any thread.
             order: Numbers of the episodes.
-            repeat: How often all are played; 0: for ever.
-            speed: How much faster they are played.
+            repeat: Plays of all; 0: endless.
+            speed: Factor on the speed.
 
         Raises:
-            PaprleError: If none of them can be read: what is wrong with the last.
+            PaprleError: If none of them can be read.
         """
         self._read, self._speed = read, speed
         rounds = itertools.count() if repeat == 0 else range(repeat)
@@ -63,21 +59,21 @@ class Plays:
 
     @property
     def asks_to_start(self) -> bool:
-        """Whether there is something to play that waits for the session."""
+        """Whether an episode waits for the session."""
         return self._playback.asks_to_start
 
     @property
     def is_over(self) -> bool:
-        """Whether this episode came to its end."""
+        """Whether this episode has ended."""
         return self._playback.is_over
 
     @property
     def is_exhausted(self) -> bool:
-        """Whether nothing will ever come again."""
+        """Whether all episodes have ended."""
         return self._playback.is_exhausted
 
     def apply(self, feedback: Feedback, now_ns: int) -> None:
-        """Take note of the session's state, at ``now_ns``, [ns]."""
+        """Take the session's state at ``now_ns``, [ns]."""
         is_between = feedback.state is SessionState.RESETTING
         if (feedback.episode != self._episode or is_between) and self.is_over:
             following, _ = self._take()
@@ -89,16 +85,16 @@ class Plays:
         self._playback.apply(feedback, now_ns)
 
     def advance(self, now_ns: int) -> float:
-        """Move on to ``now_ns`` [ns] and return the time within the episode, [s]."""
+        """Advance to ``now_ns`` [ns]; return the time within the episode, [s]."""
         return self._playback.advance(now_ns) * 1e-9 * self._speed
 
     def take_warnings(self) -> list[str]:
-        """Return which episodes were left out since the last call."""
+        """Return the episodes newly skipped."""
         told, self._warnings = self._warnings, []
         return told
 
     def close(self) -> None:
-        """Read nothing more; may be called twice."""
+        """Stop reading."""
         self._pool.shutdown(wait=True, cancel_futures=True)
 
     def _begin(self, number: int, track: EpisodeTrack) -> None:
@@ -110,7 +106,7 @@ class Plays:
         self._playback = Playback(track.duration / self._speed, n_plays)
 
     def _request(self) -> None:
-        """Have the thread read the next episode, if there is one."""
+        """Let the thread read the next episode."""
         number = next(self._left, None)
         if number is None:
             self._next = None
@@ -118,7 +114,7 @@ class Plays:
             self._next = (number, self._pool.submit(self._read, number))
 
     def _take(self) -> tuple[tuple[int, EpisodeTrack] | None, PaprleError | None]:
-        """Return the next readable episode, or the last problem; waits for reading."""
+        """Return the next readable episode, or the last problem."""
         # Where it is not read yet this waits: on a virtual clock always the same is
         # played, and in a live session the robot does not follow by then.
         problem: PaprleError | None = None

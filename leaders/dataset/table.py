@@ -1,4 +1,4 @@
-"""Data of one episode of any dataset: columns of numbers over time."""
+"""One episode of any dataset: columns of numbers over time."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ class Table:
 
     Attributes:
         t: Stamps, shape (n,), rising, [s].
-        names: Names of the columns.
-        values: Numbers in the dataset's own units, shape (n, k).
+        values: In the dataset's own units, shape (n, k).
     """
 
     t: Vec
@@ -30,11 +29,10 @@ class Table:
 
 
 class DatasetReader(ABC):
-    """A dataset that is opened, of which one episode at a time is read.
+    """An opened dataset, read by episode.
 
     Attributes:
-        path: Where it is.
-        shortage: What its index lacks of what it declares; empty: nothing.
+        shortage: Missing parts of its index, or empty.
     """
 
     path: Path
@@ -47,7 +45,7 @@ class DatasetReader(ABC):
 
     @abstractmethod
     def read(self, episode: int) -> Table:
-        """Read one episode, and of it only what is played; any thread.
+        """Read the played columns of one episode; any thread.
 
         Raises:
             DeviceError: If it cannot be read.
@@ -55,10 +53,10 @@ class DatasetReader(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Let go of its files; may be called twice."""
+        """Close its files."""
 
     def check_length(self, episode: int, n: int) -> None:
-        """Refuse an episode without motion, or of absurd length, before it is read.
+        """Refuse an episode without motion, or of absurd length.
 
         Raises:
             DeviceError: If it has too few rows, or too many.
@@ -73,16 +71,8 @@ class DatasetReader(ABC):
 def check_table(path: Path, episode: int, table: Table) -> Table:
     """Return the table if it can be played.
 
-    Args:
-        path: The dataset.
-        episode: Which episode.
-        table: What was read.
-
-    Returns:
-        The same table.
-
     Raises:
-        DeviceError: If a number is none, or time does not rise.
+        DeviceError: If a number is not finite, or time does not rise.
     """
     where = f"{path}: episode {episode}"
     is_bad = ~np.isfinite(table.values).all(axis=1) | ~np.isfinite(table.t)

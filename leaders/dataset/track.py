@@ -1,4 +1,4 @@
-"""One episode as curves in time: between its rows nothing jumps."""
+"""One episode as curves in time."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FEWEST = 5  # chosen: rows that are smoothed
 
 
 class _Curves(NamedTuple):
-    """Commands of one limb over time; None if it has none of that kind."""
+    """Commands of one limb over time, or None."""
 
     q: Any = None
     pose: Any = None
@@ -30,12 +30,11 @@ class _Curves(NamedTuple):
 
 
 class EpisodeTrack:
-    """One episode, ready to be asked for any instant; holds at both ends.
+    """One episode at any instant; holds at both ends.
 
     Attributes:
         duration: [s].
         period: Median time between rows, [s].
-        rows: What it was made of.
         t: Stamps of the rows, from 0, shape (n,), [s].
     """
 
@@ -61,7 +60,7 @@ class EpisodeTrack:
         }
 
     def at(self, t: float) -> dict[str, LimbCommand]:
-        """Return what each limb is asked for at a time, [s]."""
+        """Return each limb's command at a time, [s]."""
         t = min(max(t, 0.0), self.duration)
         return {limb: _command(curves, t) for limb, curves in self._limbs.items()}
 
@@ -80,7 +79,7 @@ def _command(curves: _Curves, t: float) -> LimbCommand:
 
 
 def _smooth(t: Vec, poses: Vec) -> Any:
-    """Return a curve that leaves out what is faster than a hand; nothing is late."""
+    """Return a zero-lag curve without motion beyond a hand's."""
     if len(t) < _FEWEST:
         return interpolate(t, poses)
     # with this penalty of bends, 1 / (1 + (f / cutoff)⁴) of a frequency is left

@@ -1,9 +1,9 @@
-"""UMI datasets: one zarr with the poses of one or more hand-held grippers.
+"""UMI datasets: one zarr with the poses of hand-held grippers.
 
 References:
     UMI's replay buffer: ``data/robot{i}_eef_pos`` (n, 3) [m],
     ``data/robot{i}_eef_rot_axis_angle`` (n, 3) [rad], ``data/robot{i}_gripper_width``
-    (n, 1) [m], ``meta/episode_ends``, exclusive. Pictures are never read.
+    (n, 1) [m], ``meta/episode_ends``, exclusive.
 """
 
 from __future__ import annotations
@@ -26,14 +26,10 @@ _PARTS = (
 
 
 class UmiSource(DatasetReader):
-    """A ``.zarr`` folder, or the same as ``.zarr.zip``."""
+    """A ``.zarr`` folder, or a ``.zarr.zip``."""
 
     def __init__(self, path: Path, rate: float | None) -> None:
-        """Open it and read where its episodes end.
-
-        Args:
-            path: The folder or the zip.
-            rate: Rows a second, [Hz]; None: of the camera that UMI uses.
+        """Open it at a rate of rows, [Hz]; None: UMI's.
 
         Raises:
             DeviceError: If it cannot be read.
@@ -63,13 +59,7 @@ class UmiSource(DatasetReader):
         return len(self._cuts) - 1
 
     def read(self, episode: int) -> Table:
-        """Read one episode.
-
-        Args:
-            episode: Which one.
-
-        Returns:
-            Its rows.
+        """Return the rows of one episode.
 
         Raises:
             DeviceError: If they cannot be read.
@@ -99,7 +89,7 @@ class UmiSource(DatasetReader):
         self._store = None
 
     def _find_columns(self) -> tuple[list[str], tuple[str, ...]]:
-        """Return the arrays that are read, and the names of their columns."""
+        """Return the arrays and the names of their columns."""
         keys: list[str] = []
         names: list[str] = []
         for robot in itertools.count():

@@ -1,4 +1,4 @@
-"""Mistakes in a pad's YAML that lie between keys, not in a single one."""
+"""Mistakes between the keys of a pad's YAML."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.leaders.gamepad.shaping import parse_terms
 
 
 def find_mistakes(config: GamepadConfig) -> list[str]:
-    """Return everything wrong with a config, one line each."""
+    """Return all mistakes in a config."""
     if not config.pads:
         return [
             "leader.pads: expected at least one pad, got none; copy "

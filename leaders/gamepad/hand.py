@@ -1,7 +1,7 @@
 """One pad in a hand: its limb, its dead-man, its buttons; pure.
 
-Whether the dead-man and the axes count is the session's affair (``session/deadman.py``,
-``contracts/rest.py``): a pad says what is held, and which axes are at rest.
+The session decides on dead-man and rest (``session/deadman.py``,
+``contracts/rest.py``).
 """
 
 from __future__ import annotations
@@ -22,13 +22,11 @@ class PadState:
 
     Attributes:
         limb: The limb that it moves.
-        modes: How many modes each limb has gone on, less those gone back.
-        pressed: How often each role was asked for with it.
-        is_held: The dead-man is held, and the pad's numbers are believed.
-        is_doubted: Its reading has not changed for too long; letting go ends it.
-        is_moving: Something is deflected that counts.
-        has_deadman: One of its buttons is the dead-man.
-        controls: The pad's controls that are used, by SDL's names.
+        modes: Net mode changes by limb.
+        pressed: Presses by role.
+        is_held: The dead-man is held, and the readings are believed.
+        is_doubted: Its reading is frozen; a release ends this.
+        controls: Its used controls, by SDL's names.
     """
 
     def __init__(self, settings: PadSettings, config: GamepadConfig) -> None:
@@ -44,7 +42,7 @@ class PadState:
         self.forget()
 
     def forget(self) -> None:
-        """Begin as a pad that was just plugged in: nothing is held or pressed."""
+        """Reset, as for a newly plugged pad."""
         self.is_held = self.is_doubted = self.is_moving = False
         self._down: set[str] | None = None
         self._raw: Mapping[str, float] = {}
@@ -53,12 +51,7 @@ class PadState:
         self._rests = [True] * len(self._terms)
 
     def update(self, raw: Mapping[str, float], now_ns: int) -> None:
-        """Take one reading.
-
-        Args:
-            raw: What each control says.
-            now_ns: When, [ns].
-        """
+        """Take one reading of the controls at a time, [ns]."""
         grips = self._press(raw)
         c = self._config
         shaped = shape_controls(raw, c.dead_zone, c.trigger_dead_zone, c.curve)
@@ -74,15 +67,9 @@ class PadState:
         ]
 
     def read_axes(self, limb: str) -> Vec:
-        """Return the mean deflections of a limb since the reading before.
+        """Return a limb's mean deflections since the last reading, shape (m,).
 
-        Args:
-            limb: One of its limbs.
-
-        Returns:
-            One number an axis, shape (m,): 0 at rest; NaN where a control is deflected
-            that moves nothing, as the dead-man is not held, the pad moves another limb,
-            or two controls ask for opposite motions.
+        They are 0 at rest; NaN where a deflected control moves nothing.
         """
         is_moved = limb == self.limb and self.is_held
         return readonly(
@@ -121,7 +108,7 @@ class PadState:
     def _doubt(
         self, raw: Mapping[str, float], wishes: bool, grips: bool, now_ns: int
     ) -> None:
-        """Stop believing a motion that has not changed for too long."""
+        """Doubt a motion that has not changed for too long."""
         if not wishes or not grips or raw != self._raw:
             self._same_since_ns = now_ns
         self._raw = raw

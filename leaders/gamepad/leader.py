@@ -1,4 +1,4 @@
-"""Game controllers as a leader: sticks say how fast, a dead-man says that they do."""
+"""Game controllers as a leader: sticks set speeds, a dead-man enables them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _INSTALL = "pip install 'paprle[gamepad]'"
 
 
 class Gamepad(Leader):
-    """Emits axes of one or several pads; a pad that is unplugged lets go of all."""
+    """Emits axes of pads; an unplugged pad counts as released."""
 
     _hands: dict[str, PadState]
     _warnings: list[str]
@@ -40,7 +40,7 @@ class Gamepad(Leader):
         """Make it.
 
         Raises:
-            ConfigError: With everything that is wrong with its config.
+            ConfigError: With all mistakes in its config.
         """
         super().__init__(config, clock)
         mistakes = find_mistakes(config)
@@ -54,7 +54,7 @@ class Gamepad(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """All limbs of all pads, with the axes of theirs."""
+        """Limbs of all pads with their axes."""
         pads = self.config.pads.values()
         axes = {limb: tuple(pad.axes) for pad in pads for limb in pad.limbs}
         roles = {role for pad in pads for role in pad.buttons.values()}
@@ -98,10 +98,10 @@ class Gamepad(Leader):
         return (f"leader.database: expected a file at '{path}', got nothing",)
 
     def open(self) -> None:
-        """Find every pad; nothing counts that is held by then.
+        """Find every pad; held buttons do not count.
 
         Raises:
-            DeviceError: If a pad is not there.
+            DeviceError: If a pad is missing.
             MissingDependency: If pygame is not installed.
         """
         self._start()
@@ -112,7 +112,7 @@ class Gamepad(Leader):
         self._is_open = True
 
     def latest(self) -> LeaderSample | None:
-        """Read all pads and return the deflections since the last call."""
+        """Return the deflections since the last call."""
         if not self._is_open:
             return self._sample
         now_ns = self.clock()
@@ -128,7 +128,7 @@ class Gamepad(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note the session's state, let the pads rumble, and sound the cues."""
+        """Take the session's state, rumble, and sound the cues."""
         now_ns = self.clock()
         self._speaker.tell(*choose_amplitudes(feedback, self.config.sound, now_ns))
         self._state = feedback.state
@@ -139,12 +139,12 @@ class Gamepad(Leader):
                 self._rack.rumble(row, *mine, LASTS)
 
     def take_warnings(self) -> list[str]:
-        """Return which pads went, came back, or are not believed any more."""
+        """Return the pads that left, returned or are doubted."""
         told, self._warnings = self._warnings, []
         return told
 
     def close(self) -> None:
-        """Silence the motors and let go of the pads."""
+        """Stop the motors and close the pads."""
         self._is_open = False
         self._speaker.close()
         self._rack.close()
@@ -190,7 +190,7 @@ class Gamepad(Leader):
         )
 
     def _drives(self, row: int, drives: Sequence[bool] | None) -> bool:
-        """Whether a limb of this pad drives the follower."""
+        """Return whether a limb of this pad drives the follower."""
         if drives is None:
             return True
         own = list(self.config.pads.values())[row].limbs
@@ -201,7 +201,7 @@ class Gamepad(Leader):
         )
 
     def _watch(self, name: str, hand: PadState, *, is_there: bool) -> None:
-        """Warn when a pad comes, goes, or is no longer believed."""
+        """Warn when a pad comes, goes, or is doubted."""
         if is_there != self._was_there[name]:
             what = (
                 "is there again; let go of its dead-man, then hold it to go on"

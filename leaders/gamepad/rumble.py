@@ -1,7 +1,6 @@
-"""Refresh of a pad's motors with the follower's forces.
+"""Rumble of a pad by the follower's forces.
 
-The strong motor is contact, as hard as the robot presses; the weak one, of higher
-pitch, is limits and clearance.
+The strong motor is contact; the weak one limits and clearance.
 """
 
 from __future__ import annotations
@@ -14,13 +13,13 @@ _STEP = 1 / 64  # chosen: a change of the amplitude that a hand does not feel
 
 
 class Refresher:
-    """Says when the motors of one pad have to be told again."""
+    """Schedules the commands of one pad's motors."""
 
     def __init__(self) -> None:
         self._told, self._told_ns = SILENT, 0
 
     def must_tell(self, motors: Amplitudes, now_ns: int) -> bool:
-        """Return whether the motors need values; count these as sent if so."""
+        """Return whether the motors need values; count these as sent."""
         is_other = any(
             abs(a - b) > _STEP or (a == 0.0) != (b == 0.0)
             for a, b in zip(motors, self._told, strict=True)

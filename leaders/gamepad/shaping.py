@@ -1,4 +1,4 @@
-"""From what a pad's controls say to deflections: dead zones, curves and signs; pure."""
+"""Dead zones, curves and signs of a pad's controls; pure."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TERM = re.compile(r"\s*([+-]?)\s*([a-z]+\d?)")
 
 
 def parse_terms(text: str) -> Terms | None:
-    """Return the controls of ``-lefty`` or ``dpup-dpdown``; None: it is neither."""
+    """Return the controls of ``-lefty`` or ``dpup-dpdown``, or None."""
     terms: list[tuple[str, float]] = []
     end = 0
     while end < len(text):
@@ -30,15 +30,12 @@ def parse_terms(text: str) -> Terms | None:
 def shape_controls(
     raw: Mapping[str, float], dead_zone: float, trigger_dead_zone: float, curve: float
 ) -> dict[str, float]:
-    """Return all controls with dead zones and curve applied.
-
-    Dead zones are round, so that a stick moves in the direction in which it is pushed,
-    and deflection begins at 0 at their edge. NaN is rest.
+    """Return all controls with round dead zones and a curve; NaN is rest.
 
     Args:
         raw: Sticks in [-1, 1], triggers and buttons in [0, 1].
-        dead_zone: Deflection of a stick that is rest.
-        trigger_dead_zone: The same, of a trigger.
+        dead_zone: Of a stick.
+        trigger_dead_zone: Of a trigger.
         curve: Exponent of the deflection.
     """
     shaped = {name: _clip(value) for name, value in raw.items()}
@@ -62,5 +59,5 @@ def _shape(size: float, dead_zone: float, curve: float) -> float:
 
 
 def _clip(value: float) -> float:
-    """Return the value within [-1, 1]; 0 where it is not a number."""
+    """Return the value within [-1, 1]; NaN becomes 0."""
     return 0.0 if math.isnan(value) else min(max(value, -1.0), 1.0)

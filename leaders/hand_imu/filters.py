@@ -1,8 +1,6 @@
-"""Filters of a hand's position between images, as ARBot has them (requirements A10).
+"""Filters of a hand's position between images (ARBot, requirements A10).
 
-Each takes a position an image and says how late it is: its group delay at motions that
-are slow against it, which is by how much a hand of constant speed is behind. None of
-them is on by default. Orientation is not filtered: it comes from the wrist's sensor.
+Each has a group delay at slow motions; orientation is not filtered.
 """
 
 from __future__ import annotations
@@ -25,15 +23,10 @@ class PositionFilter(Protocol):
     """Filter of a hand's positions."""
 
     def begin(self, p: Vec, t: float) -> None:
-        """Stand at a point, shape (3,), [m], at a time, [s]."""
+        """Start at a point, shape (3,), [m], at a time, [s]."""
 
     def update(self, p: Vec, t: float) -> Vec:
-        """Return the filtered position, shape (3,), [m].
-
-        Args:
-            p: Where the hand was seen, shape (3,), [m].
-            t: When; later than before, [s].
-        """
+        """Return the filtered position, shape (3,), [m], at a later time, [s]."""
 
     def find_delay(self, period: float) -> float:
         """Return its group delay for images with a period, [s]."""
@@ -46,12 +39,12 @@ class Average:
         self._points: deque[Vec] = deque(maxlen=_N_AVERAGED)
 
     def begin(self, p: Vec, t: float) -> None:  # noqa: ARG002 - images count alike
-        """Stand at a point."""
+        """Start at a point."""
         self._points.clear()
         self._points.extend([p] * _N_AVERAGED)
 
     def update(self, p: Vec, t: float) -> Vec:  # noqa: ARG002 - likewise
-        """Return the mean with one more."""
+        """Return the mean."""
         self._points.append(p)
         mean: Vec = np.mean(self._points, axis=0)
         return mean
@@ -62,17 +55,17 @@ class Average:
 
 
 class Exponential:
-    """y⁺ = y + a (p − y), where a is α for images at 30 Hz, by the time that passed."""
+    """y⁺ = y + a (p − y), where a is α at 30 Hz, scaled by time."""
 
     def __init__(self) -> None:
         self._y, self._t = np.zeros(3), 0.0
 
     def begin(self, p: Vec, t: float) -> None:
-        """Stand at a point."""
+        """Start at a point."""
         self._y, self._t = p, t
 
     def update(self, p: Vec, t: float) -> Vec:
-        """Return the value with one more."""
+        """Return the filtered position."""
         self._y = self._y + _find_share(t - self._t) * (p - self._y)
         self._t = t
         return self._y
@@ -87,22 +80,21 @@ class Kalman:
     """Position and velocity, of which the latter may predict a little.
 
     x = (p, v), p⁺ = p + v dt, Q = 0.01 and R = 0.1 for each image at 30 Hz, each axis
-    alike. A hand of constant speed is followed without delay, and with a prediction τ
-    ahead of it; the prediction is bounded.
+    alike.
     """
 
     def __init__(self, ahead: float) -> None:
-        """Make it; ``ahead`` is τ, [s]."""
+        """Predict by ``ahead``, τ, [s]."""
         self._ahead, self._t = ahead, 0.0
         self._p, self._v, self._P = np.zeros(3), np.zeros(3), np.eye(2)
 
     def begin(self, p: Vec, t: float) -> None:
-        """Stand at a point."""
+        """Start at a point."""
         self._p, self._v, self._t = p, np.zeros(3), t
         self._P = np.diag([_R, 1.0])
 
     def update(self, p: Vec, t: float) -> Vec:
-        """Return the estimate, and what it will be."""
+        """Return the predicted position."""
         dt, self._t = t - self._t, t
         F = np.array([[1.0, dt], [0.0, 1.0]])
         P = F @ self._P @ F.T + _Q * dt * _IMAGES * np.eye(2)
@@ -121,12 +113,7 @@ class Kalman:
 
 
 def make_filter(name: str, ahead: float) -> PositionFilter | None:
-    """Return the filter of a config; None: positions stay as they are.
-
-    Args:
-        name: ``none``, ``average``, ``ema`` or ``kalman``.
-        ahead: How far the last one predicts, [s].
-    """
+    """Return ``none``, ``average``, ``ema`` or ``kalman``, which predicts, [s]."""
     made: dict[str, PositionFilter] = {
         "average": Average(),
         "ema": Exponential(),
@@ -136,5 +123,5 @@ def make_filter(name: str, ahead: float) -> PositionFilter | None:
 
 
 def _find_share(dt: float) -> float:
-    """Return what α is for images that are dt apart, [s]."""
+    """Return α for images that are dt apart, [s]."""
     return float(1.0 - (1.0 - _ALPHA) ** (dt * _IMAGES))

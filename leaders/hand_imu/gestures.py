@@ -1,8 +1,6 @@
-"""Gestures of a hand from its shape: a fist, a pinch; one event for each.
+"""Fist and pinch from a hand's shape, with hysteresis and a minimal duration.
 
-A finger is curled by the bend between its first and its last bone, whichever way the
-hand points (ARBot compares heights in the image, which holds for an upright hand only).
-Each threshold has another one to go back, and a gesture counts once it has lasted.
+The bend between first and last bone curls a finger, whatever its direction.
 """
 
 from __future__ import annotations
@@ -25,10 +23,9 @@ _LAST = 0.08  # [s] chosen: three images; a finger seen wrongly lasts for one
 
 
 def compute_bends(shape: Vec) -> Vec:
-    """Return how far the thumb and each finger are bent, shape (5,), [rad].
+    """Return the bend of the thumb and each finger, shape (5,), [rad].
 
-    Args:
-        shape: Landmarks, shape (21, 3), any scale.
+    ``shape`` has the landmarks, shape (21, 3), at any scale.
     """
     return np.array([
         _compute_angle(shape[b] - shape[a], shape[d] - shape[c])
@@ -37,10 +34,9 @@ def compute_bends(shape: Vec) -> Vec:
 
 
 def compute_pinch(shape: Vec) -> float:
-    """Return the gap between the tips of thumb and index, in lengths of the palm.
+    """Return the gap of thumb and index over the palm's length.
 
-    Args:
-        shape: Landmarks, shape (21, 3), any scale.
+    ``shape`` has the landmarks, shape (21, 3), at any scale.
     """
     palm = float(np.linalg.norm(shape[9] - shape[0]))
     return float(np.linalg.norm(shape[4] - shape[8])) / max(palm, 1e-6)
@@ -54,12 +50,7 @@ class Steady:
         self._since: float | None = None
 
     def update(self, is_on: bool | None, t: float) -> bool:
-        """Return the state.
-
-        Args:
-            is_on: What it looks like; None: cannot be told, so nothing changes.
-            t: When, [s].
-        """
+        """Return the state at a time, [s]; None changes nothing."""
         if is_on is None or is_on == self.is_on:
             self._since = None
         elif self._since is None:
@@ -70,28 +61,23 @@ class Steady:
 
 
 class Gesture(ABC):
-    """Whether a hand is in a shape, steadily."""
+    """A steady gesture of a hand."""
 
     def __init__(self) -> None:
         self._steady = Steady()
 
     @property
     def is_closed(self) -> bool:
-        """It is, or was when it was seen last."""
+        """Whether it was closed when seen last."""
         return self._steady.is_on
 
     def update(self, shape: Vec, t: float) -> bool:
-        """Return whether it is.
-
-        Args:
-            shape: Landmarks, shape (21, 3).
-            t: When, [s].
-        """
+        """Return whether landmarks, shape (21, 3), make the gesture at a time, [s]."""
         return self._steady.update(self._look(shape), t)
 
     @abstractmethod
     def _look(self, shape: Vec) -> bool | None:
-        """Return whether the shape is the gesture; None if that cannot be judged."""
+        """Return whether the shape is the gesture, or None."""
 
 
 class Fist(Gesture):

@@ -1,7 +1,7 @@
-"""A position between the images of a camera, whose velocity has no steps.
+"""A position between a camera's images, with continuous velocity.
 
-Each image sets a cubic from where the glide is, at its speed, to where the hand was, at
-the hand's speed, one image's time later. When no image follows, it comes to rest.
+A cubic leads to each image's position and speed within a period; without images it
+rests.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ _PERIOD = (0.005, 0.1)  # [s] chosen: of cameras from 200 Hz to 10 Hz
 
 
 class Glide:
-    """A path through points that come a few times a second."""
+    """A path through a few points a second."""
 
     def __init__(self) -> None:
         self._from = (np.zeros(3), np.zeros(3))
@@ -24,24 +24,20 @@ class Glide:
 
     @property
     def period(self) -> float:
-        """Time between images, as it was lately, [s]."""
+        """Recent time between images, [s]."""
         return self._period
 
     def begin(self, p: Vec) -> None:
-        """Stand at a point.
-
-        Args:
-            p: Shape (3,), [m].
-        """
+        """Start at a point, shape (3,), [m]."""
         self._from = self._to = (p, np.zeros(3))
         self._t, self._point = -np.inf, None
 
     def aim(self, p: Vec, captured: float, t: float) -> None:
-        """Go on to a point.
+        """Continue to a point, shape (3,), [m].
 
         Args:
             p: Shape (3,), [m].
-            captured: When the hand was there, [s].
+            captured: Time of the hand there, [s].
             t: Now, [s].
         """
         self._from = self.at(t)
@@ -57,11 +53,7 @@ class Glide:
         self._to, self._t = (p, v), t
 
     def at(self, t: float) -> tuple[Vec, Vec]:
-        """Return position [m] and velocity [m/s], shape (3,) each.
-
-        Args:
-            t: Now, [s].
-        """
+        """Return position [m] and velocity [m/s], shape (3,) each, at a time, [s]."""
         T = self._period
         s = (t - self._t) / T
         (p0, v0), (p1, v1) = self._from, self._to
@@ -76,11 +68,7 @@ class Glide:
         return p, v0 + s * (2.0 * b + 3.0 * s * a) / T
 
     def find_capture(self, t: float) -> float:
-        """Return when the hand was where the glide is, [s].
-
-        Args:
-            t: Now, [s].
-        """
+        """Return the hand's time at the glide's position, [s]."""
         if self._point is None:
             return t
         left = min(max(self._period - (t - self._t), 0.0), self._period)

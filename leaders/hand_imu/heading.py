@@ -1,7 +1,6 @@
 """The wrist's orientation in the operator's axes.
 
-A sensor without a compass knows up, and its heading but for a constant. So while
-nothing follows the hand, wherever it points counts as forward; a press fixes that.
+Forward is the hand's direction until a press fixes it, as heading has no origin.
 """
 
 from __future__ import annotations
@@ -20,18 +19,14 @@ _LEAST = 0.3  # chosen: a hand that points up or down more than 73° has no head
 
 
 class Heading:
-    """Takes away the heading that the hand had when it was pressed.
+    """Removes the heading that the hand had at the press.
 
     Attributes:
-        is_known: The hand points somewhere that has a heading, and that is forward.
+        is_known: The hand's direction has a heading.
     """
 
     def __init__(self, R_imu_hand: Vec) -> None:
-        """Begin.
-
-        Args:
-            R_imu_hand: How the sensor sits on the hand, shape (3, 3).
-        """
+        """Take the sensor's mounting R_imu_hand, shape (3, 3)."""
         self._R_imu_hand = R_imu_hand
         self._psi = 0.0
         self.is_known = False
@@ -40,8 +35,8 @@ class Heading:
         """Return the hand's rotation in the operator's axes, shape (3, 3).
 
         Args:
-            quat_wxyz: The sensor's orientation, of unit length, shape (4,).
-            is_fixed: The heading stays what it was.
+            quat_wxyz: The sensor's unit orientation, shape (4,).
+            is_fixed: Keep the heading.
         """
         w, x, y, z = quat_wxyz
         R_world_hand = pin.Quaternion(w, x, y, z).toRotationMatrix() @ self._R_imu_hand

@@ -1,4 +1,4 @@
-"""The leader: a hand's place and its wrist's orientation become one sample."""
+"""Hand leader: a hand's place and its wrist's orientation in one sample."""
 
 from __future__ import annotations
 
@@ -109,11 +109,11 @@ class HandImu(Leader):
 
     @property
     def unchecked(self) -> str:
-        """Images and packets come once it is open."""
+        """Checks of images and packets need an open leader."""
         return "whether the camera sees a hand and the wrist's sensor speaks"
 
     def preflight(self) -> list[str]:
-        """Return each file, port or Python that is missing."""
+        """Return the missing files, ports and interpreters."""
         camera, imu = self.config.camera, self.config.imu
         paths = {"camera.recorded": camera.recorded}
         if not camera.recorded:
@@ -132,10 +132,10 @@ class HandImu(Leader):
         return missing
 
     def open(self) -> None:
-        """Connect what sees the hand and what feels its wrist.
+        """Connect the camera and the wrist's sensor.
 
         Raises:
-            DeviceError: If one of them is not there.
+            DeviceError: If one of them is missing.
             MissingDependency: If a package is missing.
         """
         self._begin()
@@ -149,7 +149,7 @@ class HandImu(Leader):
             self._source = Devices(self.config, self.clock)
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest pose; None before a hand was seen for the first time."""
+        """Return the newest pose; None before the first hand."""
         source = self._source
         if source is None:
             return self._sample
@@ -167,7 +167,7 @@ class HandImu(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Take back the press once the hand is followed no more; sound the cues."""
+        """Release the press once the hand is not followed; sound the cues."""
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
         follows = feedback.state in _FOLLOWS
@@ -178,7 +178,7 @@ class HandImu(Leader):
             self._source.begin()
 
     def take_warnings(self) -> list[str]:
-        """Return what keeps it silent, and that it speaks again."""
+        """Return new faults, and their end."""
         faults = set() if self._source is None else set(self._source.faults)
         told = [f"leader 'hand_imu': {text}" for text in sorted(faults - self._told)]
         if self._told and not faults:
@@ -197,13 +197,12 @@ class HandImu(Leader):
         return [f"leader 'hand_imu': {text}" for text in (seen, *counts)]
 
     def close(self) -> None:
-        """Let go; may be called twice."""
+        """Close the devices."""
         self._speaker.close()
         if self._source is not None:
             self._source.close()
 
     def _take(self, frame: HandFrame, t: float) -> None:
-        """Take a new image."""
         config, captured = self.config, frame.stamp_ns * 1e-9
         hand = frame.find(config.hand)
         other = frame.find("left" if config.hand == "right" else "right")
@@ -236,7 +235,7 @@ class HandImu(Leader):
     def _is_alive(
         self, frame: HandFrame, attitude: Attitude | None, now_ns: int
     ) -> bool:
-        """Whether hand and wrist are known, and were a moment ago."""
+        """Return whether hand and wrist are known and recent."""
         if now_ns - frame.stamp_ns > _SILENT_FRAME * 1e9:
             self._track.lose()
         if self._source is None or not self._source.has_imu:
@@ -252,7 +251,7 @@ class HandImu(Leader):
     def _make_sample(
         self, frame: HandFrame, attitude: Attitude | None, now_ns: int
     ) -> LeaderSample:
-        """Return a sample; the one before, where nothing has changed."""
+        """Return a sample; the last one if unchanged."""
         before, press, t = self._sample, self._press, now_ns * 1e-9
         is_valid = self._is_alive(frame, attitude, now_ns)
         stamp_ns = min(round(self._glide.find_capture(t) * 1e9), now_ns)

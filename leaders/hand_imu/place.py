@@ -1,4 +1,4 @@
-"""Position of a hand in the operator's axes, from a camera's image."""
+"""Position of a hand in the operator's axes, from an image."""
 
 from __future__ import annotations
 
@@ -22,17 +22,13 @@ from the operator is towards the camera, the operator's left is the image's righ
 
 
 def locate(frame: HandFrame, hand: Hand, point: Point, palm: float) -> Vec | None:
-    """Return a hand's position, operator's axes, shape (3,), [m].
+    """Return a hand's position, operator's axes, shape (3,), [m], or None.
 
     Args:
         frame: The image.
         hand: One of its hands.
-        point: What of it.
-        palm: Length from the wrist to the root of the middle finger, [m], from which
-            distance is guessed where none is measured; 0: it is not guessed.
-
-    Returns:
-        The position; None where its distance cannot be told.
+        point: Point of the hand.
+        palm: Wrist to root of the middle finger, [m], for a guess; 0: none.
     """
     rows = list(_POINTS[point])
     z = hand.depth[rows]
@@ -50,10 +46,9 @@ def locate(frame: HandFrame, hand: Hand, point: Point, palm: float) -> Vec | Non
 
 
 def guess_distance(frame: HandFrame, hand: Hand, palm: float) -> float | None:
-    """Return the distance of a hand of known size, [m]; None if it cannot be found.
+    """Return the distance of a hand of known size, [m], or None.
 
-    Weak perspective: the palm's landmarks in the image are those of its shape, turned
-    as it is, over the distance. The scale between the two is found by least squares.
+    It is the least-squares scale of the palm's landmarks under weak perspective.
     """
     length = float(np.linalg.norm(hand.shape[9] - hand.shape[0]))
     if palm <= 0.0 or length <= 0.0:

@@ -1,9 +1,4 @@
-"""Press of a bare hand: held still and open in one place.
-
-A press begins when the open hand has stayed in a box for a while (ARBot, A8), and is
-used up when the hand is lost, the session stops following it, or the other hand is
-shown.
-"""
+"""Press of a bare hand: open and still in a box for a while (ARBot, A8)."""
 
 from __future__ import annotations
 
@@ -20,17 +15,12 @@ class Press:
     """One hand's press.
 
     Attributes:
-        is_held: It counts.
-        n: How many there were.
+        n: Presses so far.
         asks_to_end: The other hand has been a fist for a while.
     """
 
     def __init__(self, hold: float) -> None:
-        """Begin without one.
-
-        Args:
-            hold: How long the hand has to stay, [s].
-        """
+        """Begin without one; the hand has to stay for ``hold``, [s]."""
         self._hold = hold
         self.is_held = False
         self.n = 0
@@ -40,12 +30,12 @@ class Press:
         self._fist: float | None = None
 
     def update(self, p: Vec | None, *, is_open: bool, t: float) -> None:
-        """Take where the hand is.
+        """Update the hand.
 
         Args:
-            p: Its position, shape (3,), [m]; None: it is not known.
+            p: Position, shape (3,), [m], or None.
             is_open: It is no fist.
-            t: When, [s].
+            t: Time, [s].
         """
         if p is None:
             self.use_up()
@@ -58,13 +48,7 @@ class Press:
             self.n += 1
 
     def take_other(self, *, is_shown: bool, is_fist: bool, t: float) -> None:
-        """Take what the other hand does.
-
-        Args:
-            is_shown: It is in view.
-            is_fist: It is a fist.
-            t: When, [s].
-        """
+        """Update the other hand at a time, [s]."""
         self._shown = (t if self._shown is None else self._shown) if is_shown else None
         self._fist = (t if self._fist is None else self._fist) if is_fist else None
         if self._shown is not None and t - self._shown >= _SHOWN:
@@ -72,5 +56,5 @@ class Press:
         self.asks_to_end = self._fist is not None and t - self._fist >= _END
 
     def use_up(self) -> None:
-        """Another press is needed."""
+        """Require another press."""
         self.is_held, self._box = False, None

@@ -24,22 +24,22 @@ class HandSource(Protocol):
 
     @property
     def frame(self) -> HandFrame | None:
-        """The newest image's hands; None before the first."""
+        """The newest image's hands, or None."""
 
     @property
     def attitude(self) -> Attitude | None:
-        """The wrist's newest orientation; None before the first, or without one."""
+        """The wrist's newest orientation, or None."""
 
     @property
     def has_imu(self) -> bool:
-        """There is a sensor on the wrist."""
+        """Whether the wrist has a sensor."""
 
     def begin(self) -> None:
-        """The session is ready; what is recorded begins."""
+        """Start a recording, as the session is ready."""
 
     @property
     def is_over(self) -> bool:
-        """Nothing will ever come again."""
+        """Whether the source has ended."""
 
     @property
     def faults(self) -> tuple[str, ...]:
@@ -47,10 +47,10 @@ class HandSource(Protocol):
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """Counts of readings by outcome, as text."""
+        """Counts of readings by outcome."""
 
     def close(self) -> None:
-        """Let go; may be called twice."""
+        """Close the source."""
 
 
 class Recorded:
@@ -60,11 +60,7 @@ class Recorded:
     """
 
     def __init__(self, path: str, clock: Clock) -> None:
-        """Read it.
-
-        Args:
-            path: The file.
-            clock: Whose time it is played in.
+        """Read a file.
 
         Raises:
             DeviceError: If it cannot be read.
@@ -82,7 +78,7 @@ class Recorded:
 
     @property
     def frame(self) -> HandFrame | None:
-        """The last image whose time has come."""
+        """The last due image."""
         if self._begin_ns is None:
             n = self._count_waiting()
             stamp_ns = self._opened_ns + n * _WAITING_NS
@@ -95,7 +91,7 @@ class Recorded:
 
     @property
     def attitude(self) -> Attitude | None:
-        """The last orientation whose time has come."""
+        """The last due orientation."""
         if not self._imu_ns:
             return None
         quats = self._recording.imu_quat_wxyz
@@ -114,11 +110,11 @@ class Recorded:
 
     @property
     def is_over(self) -> bool:
-        """Whether its last image's time has come."""
+        """Whether its last image was due."""
         return self._begin_ns is not None and self._compute_time() > self._stamps[-1]
 
     def begin(self) -> None:
-        """Play it from its first image on; once is enough."""
+        """Play it from its first image on."""
         if self._begin_ns is None:
             self._n_waiting, self._begin_ns = self._count_waiting() + 1, self._clock()
 
@@ -129,33 +125,29 @@ class Recorded:
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """Nothing is lost of a recording."""
+        """None."""
         return ()
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Do nothing."""
 
     def _compute_time(self) -> int:
-        """Return how far it is, on the recording's clock, [ns]."""
+        """Return the recording's time, [ns]."""
         return self._clock() - (self._begin_ns or 0) + self._stamps[0]
 
     def _count_waiting(self) -> int:
-        """Return how often the first image was shown again."""
+        """Return the repetitions of the first image."""
         return (self._clock() - self._opened_ns) // _WAITING_NS
 
 
 class Devices:
-    """A camera's tracker, and perhaps a sensor, each read by a thread."""
+    """A camera's tracker, and perhaps a sensor."""
 
     def __init__(self, config: HandImuConfig, clock: Clock) -> None:
-        """Connect.
-
-        Args:
-            config: Which ones.
-            clock: Of the stamps.
+        """Connect the devices of a config.
 
         Raises:
-            DeviceError: If one of them cannot be reached; says all that is wrong.
+            DeviceError: With all devices that cannot be reached.
             MissingDependency: If a package is missing.
         """
         self._imu = None if config.imu is None else make_imu(config.imu, clock)
@@ -181,25 +173,25 @@ class Devices:
 
     @property
     def frame(self) -> HandFrame | None:
-        """The tracker's newest frame."""
+        """The newest frame."""
         return self._tracker.newest
 
     @property
     def attitude(self) -> Attitude | None:
-        """The sensor's newest orientation; None without a sensor."""
+        """The newest orientation, or None."""
         return None if self._imu is None else self._imu.newest
 
     @property
     def has_imu(self) -> bool:
-        """There is one."""
+        """Whether there is a sensor."""
         return self._imu is not None
 
     def begin(self) -> None:
-        """They have begun."""
+        """Do nothing."""
 
     @property
     def is_over(self) -> bool:
-        """Devices may come back."""
+        """Never."""
         return False
 
     @property
@@ -210,7 +202,7 @@ class Devices:
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """Damaged packets, and how often a device was begun anew."""
+        """Damaged packets and restarts."""
         told = []
         if self._imu is not None:
             tally = self._imu.tally
@@ -223,14 +215,14 @@ class Devices:
         return tuple(told)
 
     def close(self) -> None:
-        """Let go of both; may be called twice."""
+        """Close both."""
         self._tracker.close()
         if self._imu is not None:
             self._imu.close()
 
 
 def make_imu(config: ImuConfig, clock: Clock) -> ImuReader:
-    """Return the reader of a sensor, not open yet."""
+    """Return a sensor's unopened reader."""
     return ImuReader(
         ImuPort(
             path=config.port,

@@ -1,8 +1,6 @@
-"""A hand's path: it never leaps, and says when it is not known.
+"""Path of a hand: the sum of its motions while seen.
 
-What is passed on is the sum of the hand's motions while it is seen. An image without
-the hand, one without its distance and one in which it leapt are held through, five in a
-row. Then the hand is lost; when it is found again, the path goes on from where it was.
+Up to five images without the hand, or with a leap, are held through; then it is lost.
 """
 
 from __future__ import annotations
@@ -22,11 +20,11 @@ class HandTrack:
     """The path of one hand.
 
     Attributes:
-        p: What is passed on, shape (3,), [m].
-        is_known: The hand is seen, or was a moment ago.
-        n_held: Images in a row that were held through.
-        n_leaps: Motions that no hand makes.
-        n_lost: How often the hand was lost.
+        p: Output, shape (3,), [m].
+        is_known: The hand was seen recently.
+        n_held: Consecutive images held through.
+        n_leaps: Impossible motions.
+        n_lost: Losses.
     """
 
     def __init__(self) -> None:
@@ -37,15 +35,7 @@ class HandTrack:
         self._n_agreeing = 0
 
     def update(self, p: Vec | None, t: float) -> bool:
-        """Update with the position in an image.
-
-        Args:
-            p: Where the hand is, shape (3,), [m]; None: not seen, or no distance.
-            t: When, [s].
-
-        Returns:
-            Whether ``p`` was used.
-        """
+        """Take a position, shape (3,), [m], or None; return whether it was used."""
         if p is None or not np.isfinite(p).all() or self._is_leap(p, t):
             self.n_leaps += p is not None
             self._hold()
@@ -59,7 +49,7 @@ class HandTrack:
         return True
 
     def lose(self) -> None:
-        """Count the hand as lost: nothing more was heard of it."""
+        """Mark the hand as lost."""
         self.n_lost += self.is_known
         self.is_known, self._last, self._n_agreeing = False, None, 0
 

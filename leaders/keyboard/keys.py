@@ -1,4 +1,4 @@
-"""From the bytes of a terminal to keys, and what each key does."""
+"""Keys from the bytes of a terminal, and their functions."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ HELP = (
 
 
 class KeyParser:
-    """Splits bytes into keys; escape sequences may arrive in pieces."""
+    """Splits bytes into keys; escape sequences may be partial."""
 
     def __init__(self) -> None:
         self._pending = bytearray()
 
     def parse(self, data: bytes) -> Iterator[str]:
-        """Yield keys: letters in lower case, arrows by name, "" for unknown ones."""
+        """Yield keys: lower-case letters, arrows by name, "" for unknown ones."""
         for byte in data:
             if self._pending or byte == _ESCAPE:
                 self._pending.append(byte)
@@ -67,7 +67,7 @@ class KeyParser:
                 yield ""
 
     def _sequence(self) -> str | None:
-        """Return the key of a complete sequence; None while it is incomplete."""
+        """Return the key of a complete sequence, or None."""
         if len(self._pending) == 1:
             return None
         if chr(self._pending[1]) not in "[O":

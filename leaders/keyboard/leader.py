@@ -1,8 +1,4 @@
-"""The keyboard as a device of seven axes: each key deflects one of them.
-
-It does not read the terminal itself: the session does, and passes on the keys that are
-not its own.
-"""
+"""The keyboard as a device of seven axes; the session passes on its keys."""
 
 from __future__ import annotations
 
@@ -40,7 +36,7 @@ _CHUNK = 4096  # [bytes] chosen: more than anybody types in a period
 
 
 class Keyboard(Leader):
-    """Emits axes: what each degree of freedom did since the sample before."""
+    """Emits axes, integrated since the sample before."""
 
     _parser: KeyParser
     _rates: Rates
@@ -57,7 +53,7 @@ class Keyboard(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """One hand with an axis for each degree of freedom, the gripper's too."""
+        """One hand with an axis for each degree of freedom and the gripper."""
         c = self.config
         return LeaderInfo(
             limbs=(_LIMB,),
@@ -73,16 +69,16 @@ class Keyboard(Leader):
         return (f"keyboard: {HELP}",)
 
     def preflight(self) -> tuple[str, ...]:
-        """Report a session without a terminal to pass keys on from."""
+        """Report a session without a terminal."""
         if self.config.fd != _STANDARD_INPUT or os.isatty(_STANDARD_INPUT):
             return ()
         return (str(self._nobody("a session that was not started from one")),)
 
     def open(self) -> None:
-        """Start with all keys up; keys typed before are forgotten.
+        """Start with all keys up.
 
         Raises:
-            DeviceError: If there is nobody to type, or nothing to play sound on.
+            DeviceError: If there is no input, or no sound output.
             MissingDependency: If sound is wanted and pygame is not installed.
         """
         try:
@@ -98,7 +94,7 @@ class Keyboard(Leader):
                 self._speaker.open()
 
     def latest(self) -> LeaderSample | None:
-        """Read the keys that were pressed and return what those before them did."""
+        """Read new keys and return the effect of those before."""
         now_ns = self.clock()
         data = self._read()
         if self._is_lost:
@@ -126,13 +122,13 @@ class Keyboard(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note a Stop: after it, hands off the keys count as let go; sound the cues."""
+        """Take a Stop, after which keys count as released; sound the cues."""
         self._is_stopped = feedback.state is SessionState.STOPPED
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
 
     def close(self) -> None:
-        """Stop; the descriptor belongs to the process."""
+        """Stop."""
         self._rates.stop()
         self._speaker.close()
 
@@ -145,7 +141,7 @@ class Keyboard(Leader):
         self._is_stopped = False
 
     def _read(self) -> bytes:
-        """Return pending bytes without waiting; notes when the input has ended."""
+        """Return pending bytes without waiting; record the end of input."""
         if self._is_lost or not select.select([self.config.fd], [], [], 0)[0]:
             return b""
         try:

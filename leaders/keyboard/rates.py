@@ -1,7 +1,4 @@
-"""Which motions the keys keep going, and for how long: the dead-man of a keyboard.
-
-A terminal tells when a key is pressed and when it repeats, never when it is let go.
-"""
+"""Motions of the keys and their time-outs, as a terminal reports no releases."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ from paprle.leaders.keyboard.keys import GRIPPER, MOTIONS
 
 
 class Rates:
-    """Motions that run, each until its own time.
+    """Motions that run until their own time-outs.
 
     Attributes:
         level: Speed in ninths.
@@ -33,7 +30,7 @@ class Rates:
         return bool(self._until_ns)
 
     def press(self, key: str) -> None:
-        """Apply one key, at the time that ``advance`` has reached."""
+        """Apply one key at the time of ``advance``."""
         if len(key) == 1 and key in "123456789":
             self.level = int(key)
         elif key not in MOTIONS:
@@ -66,7 +63,7 @@ class Rates:
         self._now_ns = max(self._now_ns, now_ns)
 
     def _find_axes(self) -> Vec:
-        """Return the deflections of this moment, shape (7,); 1 is level 9."""
+        """Return the current deflections, shape (7,); 1 is level 9."""
         directions = np.sum([MOTIONS[key] for key in self._until_ns], axis=0)
         scale = np.full(7, self.level / 9)
         scale[GRIPPER] = 1.0

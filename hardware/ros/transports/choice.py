@@ -23,7 +23,7 @@ _LOG = logging.getLogger(__name__)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSettings:
-    """Settings of a node in the graph."""
+    """Settings of a node in the graph: part of the config of all that speak ROS."""
 
     distro: Annotated[
         Literal["humble", "jazzy", "kilted", "noetic"],
