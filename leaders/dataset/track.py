@@ -39,12 +39,7 @@ class EpisodeTrack:
     """
 
     def __init__(self, t: Vec, rows: Mapping[str, LimbRows]) -> None:
-        """Fit curves through joints and openings, and along tracked poses.
-
-        Args:
-            t: Stamps of the rows, shape (n,), rising, [s].
-            rows: What each limb is asked for.
-        """
+        """Fit curves through the rows at t, shape (n,), [s]."""
         self.t, self.rows = t - t[0], rows
         self.duration = float(self.t[-1])
         self.period = float(np.median(np.diff(t)))

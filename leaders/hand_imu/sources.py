@@ -54,10 +54,7 @@ class HandSource(Protocol):
 
 
 class Recorded:
-    """Plays a recording on the leader's clock, once, when the session is ready.
-
-    Until then it shows the first image again and again, at the rate of the others.
-    """
+    """Plays a recording once, on the leader's clock; its first image repeats before."""
 
     def __init__(self, path: str, clock: Clock) -> None:
         """Read a file.

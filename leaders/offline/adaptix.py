@@ -1,4 +1,4 @@
-"""Reads the gripper's motion from a recording of AdaptiX."""
+"""Reader of AdaptiX's recordings."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.recording.others.adaptix import CLOSED, parse_adaptix
 
 
 def read_adaptix(where: object, text: str, config: OfflineConfig) -> Limb:
-    """Return the motion of its one gripper, in the axes of its world.
+    """Return the motion of its gripper, in the axes of its world.
 
     Raises:
         DeviceError: If there is no frame.

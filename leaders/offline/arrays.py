@@ -1,4 +1,4 @@
-"""Reads motion from the named arrays of an NPZ; objects in it are refused."""
+"""Reader of the named arrays of an NPZ, without objects."""
 
 from __future__ import annotations
 
@@ -45,15 +45,7 @@ _BROKEN = (
 
 
 def read_npz(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
-    """Read one limb for each name from an NPZ file.
-
-    Args:
-        path: The file.
-        names: Names of its limbs.
-        config: The leader's config; with ``limbs``, keys begin with the limb's name.
-
-    Returns:
-        One limb a name, in their order.
+    """Return one limb for each name; keys begin with a configured limb's name.
 
     Raises:
         ConfigError: If arrays are missing or do not fit together.
@@ -76,7 +68,7 @@ def read_npz(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[
 
 
 def _readable(npz: Any) -> Iterator[tuple[str, npt.NDArray[Any]]]:
-    """Yield the arrays, but for objects, which are pickles and stay unread."""
+    """Yield the arrays but for objects, which are pickles."""
     for name in npz.files:
         try:
             yield name, np.asarray(npz[name])
@@ -142,7 +134,7 @@ class _Arrays:
         return np.asarray(np.arange(n) * self._config.dt, dtype=np.float64)
 
     def _pose(self) -> tuple[Vec | None, Vec | None]:
-        """Return positions and orientations, or nothing where joints are meant."""
+        """Return positions and orientations, or nothing for joints."""
         if self._config.joints or self._config.keys.q is not None:
             return None, None
         for role, order in (("xyzw", [0, 1, 2, 3]), ("wxyz", [1, 2, 3, 0])):
@@ -179,7 +171,7 @@ class _Arrays:
         return array.astype(np.float64)
 
     def _find(self, role: str) -> npt.NDArray[Any] | None:
-        """Return the array configured for a role, else one with a usual name."""
+        """Return the array of a role, by config or usual name."""
         key = getattr(self._config.keys, role)
         for name in (key,) if key is not None else _USUAL[role]:
             for found in (f"{self._prefix}{s}{name}" for s in "_./"):
@@ -201,7 +193,6 @@ class _Arrays:
 
 
 def _tell_units(units: UnitSettings, *, is_pose: bool) -> str:
-    """Return the units in which arrays are read, as text."""
     said: list[tuple[str, str | None, str]] = [("time", units.time, "s")]
     what = ("position", units.length, "m") if is_pose else ("q", units.angle, "rad")
     said.append(what)

@@ -1,4 +1,4 @@
-"""Reads motion from the topics of a bag: ``ros2 bag``, or ROS 1."""
+"""Reader of the topics of bags of ROS 2 and ROS 1."""
 
 from __future__ import annotations
 
@@ -22,18 +22,10 @@ from paprle.recording.others.bags import JOINT_TYPES, POSE_STAMPED, Bag
 def read_bag(
     path: Path, names: tuple[str, ...], config: OfflineConfig
 ) -> dict[str, Limb]:
-    """Read one topic a limb.
-
-    Args:
-        path: The bag.
-        names: Names of its limbs where the config names no topics.
-        config: The leader's config.
-
-    Returns:
-        Its limbs by name.
+    """Return limbs by name, one topic each.
 
     Raises:
-        ConfigError: If it is not clear which topics are meant.
+        ConfigError: If topics are ambiguous.
         DeviceError: If the bag or a topic cannot be read.
     """
     try:
@@ -57,7 +49,7 @@ def read_bag(
 def _find_topics(
     bag: Bag, names: tuple[str, ...], config: OfflineConfig
 ) -> dict[str, str]:
-    """Return the topic of each limb: as configured, or the only one that can be."""
+    """Return the topic of each limb: configured, or the only usable one."""
     given = config.bag.topics
     if given:
         return {name: given[name] for name in names if name in given} or dict(given)
@@ -126,19 +118,19 @@ def _read_joints(
 
 
 def _to_seconds(stamps: Stamps) -> Vec:
-    """Return stamps in [s]; since 1970 they are good to a quarter of a microsecond."""
+    """Return stamps in [s], within 0.25 µs."""
     return stamps.astype(np.float64) * 1e-9
 
 
 class _Joy:
-    """The operator's Joy at any time; no values before its first message."""
+    """The operator's Joy at any time."""
 
     def __init__(self, bag: Bag, config: OfflineConfig) -> None:
         self._settings = config.bag
         self._stamps, self._axes, self._buttons = bag.read_joy(config.bag.joy)
 
     def find_opening(self, stamps: Stamps) -> Vec | None:
-        """Return openings, shape (n,); None when no axis is the gripper."""
+        """Return openings, shape (n,), or None."""
         axis = self._settings.gripper_axis
         if axis is None:
             return None
@@ -148,7 +140,7 @@ class _Joy:
         return (self._hold(said, stamps, np.nan) + 1.0) / 2.0
 
     def is_held(self, stamps: Stamps) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        """Return where the dead-man is down, shape (n,); all where there is none."""
+        """Return a mask of the held dead-man, shape (n,)."""
         button = self._settings.deadman
         if button is None:
             return np.ones(len(stamps), dtype=bool)
@@ -156,6 +148,5 @@ class _Joy:
         return self._hold(np.array(down, dtype=float), stamps, 0.0) > 0.5
 
     def _hold(self, values: Vec, stamps: Stamps, before: float) -> Vec:
-        """Return the newest value at each stamp."""
         at = np.searchsorted(self._stamps, stamps, side="right")
         return np.append(before, values)[at]

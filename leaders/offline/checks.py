@@ -1,4 +1,4 @@
-"""The treatment of bad rows: each kind has one, and each is counted.
+"""Removal of bad rows, counted by kind.
 
 References:
     ``requirements.md`` 0.6 and A24, ``safety.md`` A5 and A6.
@@ -42,16 +42,12 @@ Mask = npt.NDArray[np.bool_]
 def clean(
     rows: Rows, max_gap: float, robot: RobotInfo | None = None
 ) -> tuple[Rows, Mask, Counter[str]]:
-    """Drop what cannot be played and find where nothing is known.
+    """Return playable rows, breaks behind rows, shape (n−1,), and counts.
 
     Args:
         rows: Rows as read.
-        max_gap: Longest time between rows that is bridged, [s].
-        robot: Whose joints they may be.
-
-    Returns:
-        Rows with strictly increasing stamps, finite numbers and unit quaternions;
-        where a gap or a jump follows a row, shape (n−1,); what was done, counted.
+        max_gap: Longest bridged time between rows, [s].
+        robot: The robot, if known.
     """
     counts: Counter[str] = Counter()
     rows = _drop(rows, _is_finite(rows), counts, "rows with NaN or absurd numbers")
@@ -83,14 +79,12 @@ def clean(
 def find_loss(
     rows: Rows, breaks: Mask, counts: Counter[str], n_lines: int
 ) -> tuple[float, float]:
-    """Return which share of a file's rows and of its time will not be played.
-
-    A stamp that comes again is no loss: the row before says the same.
+    """Return the lost shares of a file's rows and of its time.
 
     Args:
-        rows: Rows as ``clean`` returned them.
-        breaks: Where nothing is known behind a row.
-        counts: What was done to lines and rows.
+        rows: Rows of ``clean``.
+        breaks: Breaks behind rows.
+        counts: Treatments of lines and rows.
         n_lines: Lines of data in the file.
     """
     n_lost = sum(n for what, n in counts.items() if what.endswith("dropped"))
@@ -122,7 +116,7 @@ def _normalise(rows: Rows, quat_xyzw: Vec, counts: Counter[str]) -> Rows:
 
 
 def _is_in_order(t: Vec) -> Mask:
-    """Return the most rows whose stamps increase: one wild stamp costs one row."""
+    """Return a mask of the most rows with increasing stamps."""
     if (np.diff(t) > 0).all():
         return np.ones(len(t), dtype=bool)
     ends: list[float] = []  # smallest last stamp of a series of each length
@@ -142,17 +136,14 @@ def _is_in_order(t: Vec) -> Mask:
 
 
 def find_own_joints(names: Sequence[str], robot: RobotInfo | None) -> list[int]:
-    """Return the places of joints that are the robot's by name; of all if none is.
-
-    A table may have other columns, of forces say.
-    """
+    """Return the indices of the robot's joints by name; all if none matches."""
     own = () if robot is None else robot.joint_names
     known = [i for i, name in enumerate(names) if name in own]
     return known or list(range(len(names)))
 
 
 class _Joints:
-    """The columns that have to go on as joints do."""
+    """Columns that are joints."""
 
     def __init__(self, rows: Rows, robot: RobotInfo | None) -> None:
         self._index = find_own_joints(rows.joint_names, robot)
@@ -160,7 +151,7 @@ class _Joints:
         self._speeds = find_joint_speeds(self.names, robot)
 
     def unwrap(self, rows: Rows, counts: Counter[str]) -> Rows:
-        """Return rows without steps of a turn, and count these by joint."""
+        """Return rows without steps of a turn, counted by joint."""
         if rows.q is None or len(rows.t) < 2:
             return rows
         q = rows.q.copy()
@@ -177,13 +168,13 @@ class _Joints:
 
 
 class _Judge:
-    """Finds where nothing is known between two rows."""
+    """Finds breaks between rows."""
 
     def __init__(self, joints: _Joints, max_gap: float) -> None:
         self._max_gap, self._joints = max_gap, joints
 
     def find_breaks(self, rows: Rows) -> tuple[Mask, dict[str, Mask]]:
-        """Return where a gap follows a row, and jumps by kind, shapes (n−1,)."""
+        """Return gaps, and jumps by kind, shapes (n−1,)."""
         dt, jumps = _find_steps(rows.t), dict[str, Mask]()
         if rows.p is not None:
             distance = np.linalg.norm(np.diff(rows.p, axis=0), axis=1)
@@ -196,22 +187,10 @@ class _Judge:
         return np.diff(rows.t) > self._max_gap, jumps
 
     def join(self, gaps: Mask, jumps: Mapping[str, Mask]) -> Mask:
-        """Return where any of them follows a row, shape (n−1,)."""
         return np.asarray(np.any([gaps, *jumps.values()], axis=0))
 
     def drop_outliers(self, rows: Rows, counts: Counter[str]) -> Rows:
-        """Drop rows without motion on either side, then short stretches of rows.
-
-        A stretch is dropped where it is shorter than a loss that the session notices
-        and both of its ends are jumps: of two senders, or of a sensor that was off.
-
-        Args:
-            rows: In order, turns unwrapped.
-            counts: Takes how many are dropped.
-
-        Returns:
-            The rows that stay.
-        """
+        """Return rows without isolated ones and short stretches between two jumps."""
         while len(rows.t):
             breaks = self.join(*self.find_breaks(rows))
             ends = np.concatenate([[True], breaks, [True]])
@@ -224,7 +203,7 @@ class _Judge:
         return rows
 
     def _find_strays(self, rows: Rows) -> Mask:
-        """Return the rows of short stretches between two jumps, shape (n,)."""
+        """Return a mask of short stretches between two jumps, shape (n,)."""
         is_stray = np.zeros(len(rows.t), dtype=bool)
         gaps, jumps = self.find_breaks(rows)
         breaks = np.flatnonzero(self.join(gaps, jumps))
@@ -236,5 +215,5 @@ class _Judge:
 
 
 def _find_steps(t: Vec) -> Vec:
-    """Return the time to each next row, [s]; bunched stamps of one frame allow more."""
+    """Return the time to each next row, [s]; longer for bunched stamps."""
     return np.maximum(np.diff(t), _SHORTEST_STEP)

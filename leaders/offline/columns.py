@@ -1,4 +1,4 @@
-"""Which columns of a table make up a limb, as the config says or by usual names."""
+"""Columns of a table's limb, by config or usual names."""
 
 from __future__ import annotations
 
@@ -36,20 +36,13 @@ TUM_WXYZ = ("t", "tx", "ty", "tz", "qw", "qx", "qy", "qz")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Columns:
-    """Which columns of a table make up one limb.
+    """Columns of one limb.
 
     Attributes:
-        stamp: Index of the stamp; None where the period is configured.
-        position: Indices of x, y, z; empty for joints.
-        quat_xyzw: Indices of the orientation; empty without, or with angles.
-        euler: Indices of the angles, in their order; mostly empty.
-        joints: Indices of the joints; empty for poses.
-        joint_names: Their names.
-        opening: Index of the gripper opening, if there is one.
-        is_absolute: Poses are meant in the follower's base as they are.
-        scale: What a column is multiplied with, by its index; mostly empty.
-        told: Which columns were taken for what, and in which unit.
-        assumed: Roles whose unit nobody named.
+        euler: Indices of the angles, in their order.
+        scale: Factor by column.
+        told: Description of columns and units.
+        assumed: Roles with assumed units.
     """
 
     stamp: int | None
@@ -65,7 +58,7 @@ class Columns:
     assumed: frozenset[str] = frozenset()
 
     def used(self) -> tuple[int, ...]:
-        """Return the indices of all these columns."""
+        """Return the indices of all columns."""
         single = tuple(i for i in (self.stamp, self.opening) if i is not None)
         return single + self.position + self.quat_xyzw + self.euler + self.joints
 
@@ -73,16 +66,7 @@ class Columns:
 def find_columns(
     path: Path, header: tuple[str, ...], prefix: str, config: OfflineConfig
 ) -> Columns:
-    """Find the columns of a limb.
-
-    Args:
-        path: The file, for messages.
-        header: Names of all columns.
-        prefix: Name of the limb that its columns begin with; empty for all columns.
-        config: The leader's config.
-
-    Returns:
-        The columns.
+    """Return the columns of a limb whose names begin with ``prefix``.
 
     Raises:
         ConfigError: If stamps, poses or joints are missing.
@@ -155,7 +139,7 @@ class _Finder:
         return next((self._index[n] for n in _OPENINGS if n in self._index), None)
 
     def _find_family(self) -> str | None:
-        """Return the usual names of a whole pose, if that is what there is."""
+        """Return the usual names of a whole pose, if present."""
         if self._config.joints:
             return None
         turn = self._given.quat_xyzw or self._given.quat_wxyz or self._given.euler
@@ -191,7 +175,7 @@ class _Finder:
         )
 
     def _find_turn(self, family: str | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the columns of a quaternion and of angles; neither may be there."""
+        """Return the columns of a quaternion and of angles."""
         given = self._given
         if given.euler:
             euler = self._take("euler", given.euler)
@@ -211,7 +195,7 @@ class _Finder:
         return (), ()
 
     def _find_joints(self, others: set[int | None]) -> tuple[int, ...]:
-        """Return the columns that are joints: configured, else all that are left."""
+        """Return the columns of joints: configured, else the rest."""
         pairs = _of(self._header, self._prefix)
         own = [i for i, name in pairs if i not in others and name]
         header = shown(self._header)
@@ -238,7 +222,7 @@ class _Finder:
         names: Iterable[str],
         index: Mapping[str, int] | None = None,
     ) -> tuple[int, ...]:
-        """Return the columns that the config names for a role."""
+        """Return the configured columns of a role."""
         found = []
         for name in names:
             plain = split_unit(name)[0].lower()
@@ -260,7 +244,7 @@ class _Finder:
         given: str | None,
         usual: str,
     ) -> None:
-        """Apply the unit of columns: as given, else the header's, else the usual."""
+        """Apply the unit: configured, else the header's, else the usual."""
         said = [given or self._units[i] for i in columns]
         for i, unit in zip(columns, said, strict=True):
             if units.get(unit, 1.0) != 1.0:
@@ -282,20 +266,19 @@ class _Finder:
 
 
 def _of(header: tuple[str, ...], prefix: str) -> Iterable[tuple[int, str]]:
-    """Return the columns of a limb."""
     return (
         (i, n) for i, n in enumerate(header) if not prefix or _strip(n, prefix) != n
     )
 
 
 def _strip(name: str, prefix: str) -> str:
-    """Return the name without the limb and the separator it begins with."""
+    """Return the name without limb and separator."""
     if prefix and name.startswith(prefix) and name[len(prefix) :][:1] in {*"_./"}:
         return name[len(prefix) + 1 :]
     return name
 
 
 def shown(header: tuple[str, ...], n_letters: int = 200) -> str:
-    """Return the header for a message, at most so many characters of it."""
+    """Return at most ``n_letters`` of the header."""
     text = ", ".join(header)[:n_letters]
     return "'" + "".join(c if c.isprintable() else "?" for c in text) + "'"

@@ -1,4 +1,4 @@
-"""Rows of a motion as curves in time, apart on both sides of each gap."""
+"""Rows of a motion as curves in time, separate at gaps."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ _HALF_OF_EACH = math.sqrt(2.0) - 1.0  # 1 / (1 + this)² is a half
 
 
 class Curve:
-    """A curve through rows, or near them; holds at both ends and over each gap."""
+    """A curve through rows; holds at both ends and over each gap."""
 
     def __init__(self, t: Vec, values: Vec, breaks: npt.NDArray[np.bool_]) -> None:
-        """Fit the curve of each part between gaps.
+        """Fit the curve between gaps.
 
         Args:
             t: Stamps, shape (n,), rising, [s].
-            values: A row for each, shape (n, k).
-            breaks: True where nothing is known between a row and the next, (n−1,).
+            values: Shape (n, k).
+            breaks: Breaks behind rows, shape (n−1,).
         """
         cuts = [0, *(np.flatnonzero(breaks) + 1).tolist(), len(t)]
         spans = list(pairwise(cuts))
@@ -49,31 +49,24 @@ class Curve:
         return np.array(part(min(max(t, begin), end)))
 
     def _fit(self, t: Vec, values: Vec) -> Any:
-        """Return a curve through the rows whose acceleration is continuous."""
+        """Return a curve with continuous acceleration."""
         return interpolate(t, values)
 
 
 class BoundedCurve(Curve):
-    """A curve that nowhere leaves what its rows span; its velocity is continuous."""
+    """A C¹ curve within the range of its rows."""
 
     def _fit(self, t: Vec, values: Vec) -> Any:
         return interpolate_monotonically(t, values)
 
 
 class SmoothCurve(Curve):
-    """A curve that leaves out what is faster than a hand; nothing of it is late."""
+    """A low-pass curve without lag."""
 
     def __init__(
         self, t: Vec, values: Vec, breaks: npt.NDArray[np.bool_], cutoff: float
     ) -> None:
-        """Fit the curve.
-
-        Args:
-            t: Stamps, shape (n,), rising, [s].
-            values: A row for each, shape (n, k).
-            breaks: True where nothing is known between a row and the next, (n−1,).
-            cutoff: Frequency of which half is left, [Hz].
-        """
+        """Fit the curve with half gain at ``cutoff``, [Hz]."""
         self._omega = math.tau * cutoff
         super().__init__(t, values, breaks)
 

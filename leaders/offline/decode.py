@@ -1,4 +1,4 @@
-"""The text of a file, in whichever encoding it was written."""
+"""Text of a file in any encoding."""
 
 from __future__ import annotations
 
@@ -24,8 +24,7 @@ class Decoded(NamedTuple):
     """Text of a file.
 
     Attributes:
-        text: Its text, lines ended by a line feed.
-        told: The encoding where it is not UTF-8, in words.
+        told: The encoding if not UTF-8.
     """
 
     text: str
@@ -52,11 +51,10 @@ def read_whole(path: Path) -> Decoded:
 
 
 def decode(data: bytes) -> tuple[str, str]:
-    """Return the text of bytes, and its encoding where it is not UTF-8.
+    """Return the text of bytes, and its encoding if not UTF-8.
 
-    A mark at the begin tells UTF-8, UTF-16 and UTF-32. Without one, zeros in every
-    other byte are UTF-16, and more bytes that are no UTF-8 than letters that are mean
-    Latin-1 as Windows has it. Bytes that remain unread cost their line.
+    Without a byte order mark, zeros imply UTF-16, and many invalid bytes Windows'
+    Latin-1.
     """
     encoding = next(
         (name for mark, name in _MARKS.items() if data[:4].startswith(mark)), ""
@@ -74,7 +72,7 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def _find_wide(data: bytes) -> str:
-    """Return UTF-16 without a mark, by where its zeros are; empty: it is not."""
+    """Return UTF-16 by its zeros, or nothing."""
     even, odd = data[::2].count(0), data[1::2].count(0)
     most = 0.8 * len(data[::2])
     if odd > most and not even:

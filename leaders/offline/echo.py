@@ -1,7 +1,8 @@
-"""Lines that ``ros2 topic echo --csv`` and ``rostopic echo -p`` print, as a table.
+"""Output of ``ros2 topic echo --csv`` and ``rostopic echo -p`` as a table.
 
-ROS 2 prints no header: ``sec, nanosec, frame_id`` of the message's header, then its
-fields in their order. ROS 1 names each field, and prints stamps in ns.
+ROS 2 prints ``sec, nanosec, frame_id`` and the fields without a header; ROS 1 names
+each
+field, with stamps in ns.
 """
 
 from __future__ import annotations
@@ -29,9 +30,7 @@ class Echo(NamedTuple):
     """Printed messages as a table with commas.
 
     Attributes:
-        header: Names of the columns.
-        lines: Lines of data, stamps in [s]; others as they were.
-        told: What it was.
+        lines: Lines of data, stamps in [s].
     """
 
     header: tuple[str, ...]
@@ -40,14 +39,7 @@ class Echo(NamedTuple):
 
 
 def read_echo(path: object, lines: Sequence[str]) -> Echo | None:
-    """Return what a topic was printed as; None where the lines are something else.
-
-    Args:
-        path: The file, for messages.
-        lines: All lines.
-
-    Returns:
-        Stamped poses or joints, by the stamps of their headers.
+    """Return printed poses or joints by their headers' stamps, or None.
 
     Raises:
         ConfigError: If the messages are of several frames, or of another type.
@@ -113,7 +105,7 @@ def _read_ros1(path: object, lines: Sequence[str]) -> Echo:
 
 
 def _pose(line: str, begin: int) -> tuple[str, str] | None:
-    """Return the frame of a stamped pose, and its line; None: it is none."""
+    """Return a stamped pose's frame and line, or None."""
     words = _split(line)
     if len(words) != begin + _N_POSE or not all(map(_INT.fullmatch, words[:2])):
         return None
@@ -121,7 +113,7 @@ def _pose(line: str, begin: int) -> tuple[str, str] | None:
 
 
 def _joints(line: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """Return the frame of a message of these joints, and its line; None: it is none."""
+    """Return the frame and line of these joints, or None."""
     words = _split(line)
     n = len(names)
     if words[3 : 3 + n] != list(names) or not all(map(_INT.fullmatch, words[:2])):
@@ -136,7 +128,7 @@ def _tell(
     rows: Sequence[tuple[str, str] | None],
     lines: Sequence[str],
 ) -> Echo:
-    """Return the table of one frame; raise ConfigError if there are several frames."""
+    """Return the table of one frame; raise ConfigError for several."""
     frames = sorted({row[0] for row in rows if row is not None and row[0]})
     if len(frames) > 1:
         raise ConfigError(

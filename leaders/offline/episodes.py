@@ -1,4 +1,4 @@
-"""Reads the leader's motion back from an episode of our own."""
+"""Reader of the leader's motion in an own episode."""
 
 from __future__ import annotations
 
@@ -16,15 +16,7 @@ from paprle.recording.reader import Episode
 
 
 def read_episode(path: Path) -> dict[str, Limb]:
-    """Read what the leader of a recorded session did while it was engaged.
-
-    Stretches without engagement are left out, so that they come back as gaps.
-
-    Args:
-        path: The MCAP file.
-
-    Returns:
-        Its limbs by the leader's names.
+    """Return the leader's limbs of an MCAP file, while engaged.
 
     Raises:
         DeviceError: If nothing can be read.
@@ -68,7 +60,7 @@ def read_episode(path: Path) -> dict[str, Limb]:
 def _read_axes(
     path: Path, info: LeaderInfo, i: int, samples: npt.NDArray[np.void], t: Vec
 ) -> Rows:
-    """Return the rows of a limb of axes; raise if the axes have several speeds."""
+    """Return the rows of a limb of axes; raise for several speeds."""
     if not np.isfinite(info.axis_speeds).all():
         raise DeviceError(
             f"{path}: expected one speed for all axes, got devices of several speeds; "
@@ -86,7 +78,7 @@ def _read_axes(
 
 
 def _hold(opening: Vec) -> Vec | None:
-    """Fill gaps with the value before them; None if there is no value at all."""
+    """Fill gaps with the value before them, if any."""
     said = np.isfinite(opening)
     if not said.any():
         return None

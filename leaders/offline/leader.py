@@ -1,4 +1,4 @@
-"""Recorded motion as a leader: the whole file is checked before anything moves."""
+"""Recorded motion as a leader, checked before it moves."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from paprle.leaders.offline.track import Rows
 
 
 class Offline(Leader):
-    """Plays a motion while the session is engaged, from any instant to any other."""
+    """Plays a motion while the session is engaged."""
 
     def __init__(self, config: OfflineConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -38,7 +38,7 @@ class Offline(Leader):
         self._robot: RobotInfo | None = None
 
     def meet(self, robot: RobotInfo) -> None:
-        """Take the limits that the motion of its joints is held against."""
+        """Take the limits of its joints."""
         self._robot = robot
 
     @property
@@ -46,8 +46,8 @@ class Offline(Leader):
         """Contents of the files, read on first access.
 
         Raises:
-            ConfigError: If files, columns or arrays are not what the config says.
-            DeviceError: If a file cannot be read, or holds nothing to play.
+            ConfigError: If files, columns or arrays do not match the config.
+            DeviceError: If a file cannot be read, or has no motion.
         """
         motion, _ = self._load()
         rows = {name: track.rows for name, track in motion.tracks.items()}
@@ -75,14 +75,14 @@ class Offline(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Findings in the files and how they were handled, one line each."""
+        """Findings in the files and their treatment."""
         return self._load()[0].notes
 
     def open(self) -> None:
-        """Load the files and go to the start of the first episode.
+        """Load the files for the first episode.
 
         Raises:
-            DeviceError: If there is nothing to call by the name of ``hook``.
+            DeviceError: If ``hook`` names no function.
         """
         motion, timeline = self._load()
         if self.config.hook:
@@ -91,7 +91,7 @@ class Offline(Leader):
         self._playback = Playback(timeline.duration, self.config.loop)
 
     def latest(self) -> LeaderSample:
-        """Return the motion of this moment; not valid where the file has a gap."""
+        """Return the current motion; invalid in a gap."""
         motion, timeline = self._load()
         now_ns = self.clock()
         moment = timeline.at(self._playback.advance(now_ns))
@@ -112,16 +112,16 @@ class Offline(Leader):
         )
 
     def apply(self, feedback: Feedback) -> None:
-        """Run while the session is engaged, start over with each episode."""
+        """Run while the session is engaged, anew with each episode."""
         self._playback.apply(feedback, self.clock())
 
     def close(self) -> None:
-        """Nothing to let go of: the files are closed as soon as they are read."""
+        """Do nothing."""
 
     def _find_absolute(
         self, motion: RecordedMotion, rows: Mapping[str, Rows]
     ) -> frozenset[str]:
-        """Return the limbs whose poses are meant in the follower's base."""
+        """Return the limbs with poses in the follower's base."""
         posed = frozenset(name for name, own in rows.items() if own.p is not None)
         told = {"auto": motion.absolute, "absolute": posed, "relative": frozenset()}
         return posed & told[self.config.frame]

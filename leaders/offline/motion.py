@@ -1,4 +1,4 @@
-"""A recorded motion, whole and checked, from whatever it was recorded in."""
+"""A checked motion from any kind of file."""
 
 from __future__ import annotations
 
@@ -33,14 +33,12 @@ class RecordedMotion:
     """A motion to play.
 
     Attributes:
-        tracks: Tracks by limb name; time 0 is the first row of all.
-        notes: What was done to the rows of each file.
-        absolute: Limbs whose poses are meant in the follower's base as they are.
-        period: Median time between rows, the longest of all limbs, [s].
-        robot: The robot whose joints these drove; empty if unknown.
-        axis_speeds: What full deflection of axes means.
-        begin: Time of the first file that is played at time 0, [s].
-        frames: Those of a recording of AdaptiX, in the file's time.
+        tracks: By limb; time 0 is the first row of all.
+        absolute: Limbs with poses in the follower's base.
+        period: Longest median time between a limb's rows, [s].
+        axis_speeds: Speeds at full deflection.
+        begin: File time at play time 0, [s].
+        frames: AdaptiX's, in the file's time.
     """
 
     tracks: Mapping[str, RowTrack]
@@ -56,18 +54,11 @@ class RecordedMotion:
 def load_motion(
     config: OfflineConfig, robot: RobotInfo | None = None
 ) -> RecordedMotion:
-    """Read and check everything that will be played.
-
-    Args:
-        config: The leader's config.
-        robot: The robot that it will drive, where it is known.
-
-    Returns:
-        The motion.
+    """Return the checked motion of all files.
 
     Raises:
-        ConfigError: If files, columns or arrays are not what the config says.
-        DeviceError: If a file cannot be read, or holds nothing that can be played.
+        ConfigError: If files, columns or arrays do not match the config.
+        DeviceError: If a file cannot be read, or has no motion.
     """
     limbs, notes, periods, tracks = {}, [], [], {}
     for path, found in _read_files(config):
@@ -150,7 +141,7 @@ def _check_frame(path: Path, limb: Limb, config: OfflineConfig) -> None:
 
 
 def _check_loss(path: Path, limb: Limb, loss: tuple[float, float], why: str) -> None:
-    """Refuse a file that is mostly something else than the motion in it."""
+    """Refuse a file that is mostly unplayable."""
     rows, time = loss
     if rows <= MOST_ROWS and (time <= MOST_TIME or limb.has_pauses):
         return
@@ -162,13 +153,13 @@ def _check_loss(path: Path, limb: Limb, loss: tuple[float, float], why: str) -> 
 
 
 def _find_robot(limbs: Iterable[Limb]) -> str:
-    """Return the robot that all limbs were recorded with; empty if there is none."""
+    """Return the robot of all limbs, or nothing."""
     robots = {limb.robot for limb in limbs}
     return robots.pop() if len(robots) == 1 else ""
 
 
 def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
-    """Read one file with all limbs, or one file a limb."""
+    """Read one file, or one a limb."""
     if (config.path is None) == (not config.paths):
         raise ConfigError(
             "leader.path: expected the file to play (or leader.paths, one per limb), "
@@ -218,7 +209,7 @@ def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str
 
 
 def _begins(spans: Mapping[str, tuple[float, float]]) -> dict[str, float]:
-    """Return what time 0 is by limb: common, if the clocks can be the same."""
+    """Return time 0 by limb: common, if the clocks may agree."""
     first = min(begin for begin, _ in spans.values())
     if max(begin for begin, _ in spans.values()) < min(
         end for _, end in spans.values()

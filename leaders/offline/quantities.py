@@ -1,4 +1,4 @@
-"""Whether numbers can be meant in the units that nobody named."""
+"""Plausibility of numbers in assumed units."""
 
 from __future__ import annotations
 
@@ -22,18 +22,10 @@ _FEWEST = 3  # chosen: so many different whole numbers are no chance
 
 
 def doubt_angles(path: Path, names: Sequence[str], angles: Vec) -> str:
-    """Judge the angles of an orientation whose unit is assumed to be rad.
-
-    Args:
-        path: The file, for messages.
-        names: Their columns.
-        angles: Shape (n, 3), [rad] as assumed.
-
-    Returns:
-        What to check.
+    """Return a doubt about assumed radians, shape (n, 3).
 
     Raises:
-        ConfigError: If they are plainly no angles in [rad].
+        ConfigError: If they cannot be [rad].
     """
     low, high = _find_range(angles)
     is_turn = low >= -math.pi - _SLACK and high <= math.tau + _SLACK
@@ -51,12 +43,7 @@ def doubt_angles(path: Path, names: Sequence[str], angles: Vec) -> str:
 
 
 def check_joints(path: Path, names: Sequence[str], q: Vec) -> None:
-    """Refuse joints whose unit is assumed to be rad, and which are too large for it.
-
-    Args:
-        path: The file, for messages.
-        names: The joints.
-        q: Their positions, shape (n, m), [rad] as assumed.
+    """Refuse joints, shape (n, m), too large for assumed radians.
 
     Raises:
         ConfigError: If one of them turns too far.
@@ -73,15 +60,7 @@ def check_joints(path: Path, names: Sequence[str], q: Vec) -> None:
 
 
 def doubt_lengths(names: Sequence[str], p: Vec) -> str:
-    """Judge positions whose unit is assumed to be m.
-
-    Args:
-        names: Their columns.
-        p: Shape (n, 3), [m] as assumed.
-
-    Returns:
-        What to check; empty where they are of an arm's size.
-    """
+    """Return a doubt about assumed metres, shape (n, 3), or nothing."""
     p = p[np.isfinite(p).all(axis=1)]
     spread = float(np.ptp(p, axis=0).max()) if len(p) else 0.0
     if not spread > _WIDE:
@@ -93,14 +72,7 @@ def doubt_lengths(names: Sequence[str], p: Vec) -> str:
 
 
 def doubt_opening(opening: Vec | None) -> str:
-    """Judge the openings of a gripper, which are shares of its stroke.
-
-    Args:
-        opening: Shape (n,), or None without a gripper.
-
-    Returns:
-        What to check; empty where they can be shares.
-    """
+    """Return a doubt about a gripper's openings, shape (n,), or nothing."""
     if opening is None:
         return ""
     low, high = _find_range(opening)
@@ -114,15 +86,12 @@ def doubt_opening(opening: Vec | None) -> str:
 
 
 def guess_units(t: Vec, p: Vec | None, max_gap: float) -> str:
-    """Guess the units in which rows that cannot be played would be a motion.
+    """Return a question on units that would make a motion, or nothing.
 
     Args:
         t: Stamps, shape (n,), [s] as assumed.
-        p: Positions, shape (n, 3), [m] as assumed; None for joints.
-        max_gap: Longest time between rows that is bridged, [s].
-
-    Returns:
-        A question that names the option; empty where no unit fits.
+        p: Positions, shape (n, 3), [m] as assumed, or None.
+        max_gap: Longest bridged time between rows, [s].
     """
     steps = np.abs(np.diff(t[np.abs(t) < _ABSURD]))
     dt = float(np.median(steps)) if len(steps) else 0.0
@@ -140,7 +109,7 @@ def guess_units(t: Vec, p: Vec | None, max_gap: float) -> str:
 
 
 def _is_whole(angles: Vec) -> bool:
-    """Whether the numbers are whole, and too many for a unit of 57 degrees."""
+    """Return whether the numbers are whole, and too many for radians."""
     some = np.unique(angles[np.isfinite(angles)])
     return len(some) >= _FEWEST and bool((some == np.round(some)).all())
 

@@ -1,7 +1,4 @@
-"""Text as a table: what stands between columns, their names, and lines of numbers.
-
-Every line stands for itself, so that garbage in one costs that line and no other.
-"""
+"""Text as a table with independent lines."""
 
 from __future__ import annotations
 
@@ -37,11 +34,9 @@ class Table:
     """Lines under a header.
 
     Attributes:
-        header: Names of the columns.
-        lines: Lines of data.
-        separator: What stands between columns; None: white space.
+        separator: None: white space.
         has_groups: The lines are ``t;x,y,z;w,x,y,z``.
-        told: How it is read, where that is not plain to see.
+        told: Reading, if not plain.
     """
 
     header: tuple[str, ...]
@@ -57,7 +52,7 @@ class Table:
         return split(line, self.separator)
 
     def read(self, words: Sequence[str], used: Sequence[int]) -> list[float] | None:
-        """Return the numbers of some columns; None if a line is not of this table."""
+        """Return the numbers of some columns, or None."""
         if len(words) != len(self.header):
             return None
         try:
@@ -75,18 +70,10 @@ class Table:
 
 
 def find_table(path: Path, text: str, config: ColumnSettings) -> Table | None:
-    """Find out how a text is to be read.
-
-    Args:
-        path: The file, for messages.
-        text: What is in it.
-        config: What is known of its columns.
-
-    Returns:
-        The table; None where there is no line of data.
+    """Return the table of a text, or None without data.
 
     Raises:
-        ConfigError: If nobody says what the columns are.
+        ConfigError: If the columns are unknown.
     """
     lines, comments = _list_lines(text)
     if not lines:
@@ -99,7 +86,7 @@ def find_table(path: Path, text: str, config: ColumnSettings) -> Table | None:
 
 
 def _list_lines(text: str) -> tuple[list[str], list[str]]:
-    """Return the lines of a text, and the comments above the first of them."""
+    """Return the lines, and the comments above them."""
     lines: list[str] = []
     comments: list[str] = []
     for line in text.split("\n"):
@@ -111,7 +98,7 @@ def _list_lines(text: str) -> tuple[list[str], list[str]]:
 
 
 def _read_printed(path: Path, lines: list[str], config: ColumnSettings) -> Table | None:
-    """Return the table of a format that is known by its lines alone."""
+    """Return the table of a format known by its lines."""
     if config == ColumnSettings() and (echo := read_echo(path, lines)) is not None:
         return Table(echo.header, echo.lines, ",", told=echo.told)
     if config.delimiter == "auto" and _GROUPS.fullmatch(lines[0].strip()):
@@ -125,7 +112,7 @@ def _read_printed(path: Path, lines: list[str], config: ColumnSettings) -> Table
 def _read_plain(
     path: Path, lines: list[str], comments: Sequence[str], config: ColumnSettings
 ) -> Table:
-    """Return a table whose header is its first line, a comment, or given."""
+    """Return a table with its header in the first line, a comment or the config."""
     first = _find_separator(lines, config.delimiter)
     if config.names:
         return Table(config.names, lines, first, told=_tell(first))
@@ -142,7 +129,7 @@ def _read_plain(
 def _read_titled(
     path: Path, lines: Sequence[str], config: ColumnSettings
 ) -> Table | None:
-    """Return a table with titles above its header or units below it, if it is one."""
+    """Return a table with titles or units around its header, or None."""
     # Titles may stand above the header, and a line of units below it.
     if config.names:
         return None
@@ -172,7 +159,7 @@ def _read_titled(
 
 
 def split(line: str, separator: str | None) -> list[str]:
-    """Return the words of a line without quotes and white space around them."""
+    """Return the words of a line without quotes and white space."""
     if '"' in line and separator is not None:
         try:
             rows = csv.reader(
@@ -185,7 +172,7 @@ def split(line: str, separator: str | None) -> list[str]:
 
 
 def _find_separator(lines: Sequence[str], delimiter: Delimiter) -> str | None:
-    """Return what splits the first line into most columns, and those below alike."""
+    """Return the separator with the most columns in all lines."""
     if delimiter != "auto":
         return _NAMED[delimiter]
     head, *rows = lines[:_N_LOOKED_AT]
@@ -204,7 +191,7 @@ def _find_separator(lines: Sequence[str], delimiter: Delimiter) -> str | None:
 def _read_comment(
     comments: Sequence[str], words: Sequence[str], separator: str | None
 ) -> tuple[str, ...] | None:
-    """Return the header that stands in a comment right above the data, if it does."""
+    """Return the header in the last comment, or None."""
     if not comments or separator is None:
         return None
     names = split(comments[-1].lstrip().lstrip("#"), separator)

@@ -1,4 +1,4 @@
-"""Reads motion from text: CSV with named columns, and trajectories without a header.
+"""Reader of CSV with named columns, and of trajectories without a header.
 
 References:
     ARBot log CSV: requirements A23. TUM: ``t tx ty tz qx qy qz qw``, '#' comments.
@@ -29,21 +29,18 @@ from paprle.recording.others.adaptix import AdaptixFrame
 
 @dataclass(frozen=True, slots=True)
 class Limb:
-    """One limb as read from a file, nothing checked yet.
+    """One limb of a file, unchecked.
 
     Attributes:
-        rows: Its rows.
-        counts: Lines that could not be read, by kind.
-        n_lines: Lines of data in the file.
-        is_absolute: Poses are meant in the follower's base as they are.
-        robot: The robot whose joints these drove; empty where nobody knows.
-        has_orientation: Poses have one; without, it stays as it is.
-        has_pauses: Stretches without rows are what the operator wanted.
-        told: How the file was read, where that is not plain to see.
-        axis_speeds: What full deflection of axes meant.
-        frames: Those of a recording of AdaptiX, all of them.
-        doubts: What the operator should check of it.
-        is_assumed: Nobody named the unit of its joints.
+        counts: Unreadable lines by kind.
+        is_absolute: Poses are in the follower's base.
+        robot: The robot of the joints, or empty.
+        has_pauses: Gaps are intended.
+        told: Reading, if not plain.
+        axis_speeds: Speeds at full deflection.
+        frames: AdaptiX's.
+        doubts: Doubts for the operator.
+        is_assumed: The unit of its joints is assumed.
     """
 
     rows: Rows
@@ -61,19 +58,11 @@ class Limb:
 
 
 def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list[Limb]:
-    """Read one limb for each name from a CSV or TUM file.
-
-    Args:
-        path: The file.
-        names: Names of its limbs; more than one are prefixes of columns.
-        config: The leader's config.
-
-    Returns:
-        One limb a name, in their order.
+    """Return one limb for each name, a prefix of columns, of CSV or TUM.
 
     Raises:
-        ConfigError: If the columns are not there.
-        DeviceError: If nothing is in it.
+        ConfigError: If the columns are missing.
+        DeviceError: If it is empty.
     """
     text, encoding = read_whole(path)
     table = find_table(path, text, config.columns)
@@ -96,7 +85,7 @@ def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list
 def _read_limb(
     path: Path, table: Table, columns: Columns, config: OfflineConfig, is_cut: bool
 ) -> Limb:
-    """Return the rows of one limb; lines that cannot be read are counted."""
+    """Return the rows of one limb, with unreadable lines counted."""
     counts: Counter[str] = Counter()
     used = columns.used()
     values, kept = [], []
@@ -136,7 +125,7 @@ def _read_limb(
 def _list_doubts(
     path: Path, table: Table, columns: Columns, column: dict[int, Vec]
 ) -> Iterator[str]:
-    """Yield doubts about assumed units; raise ConfigError if they are wrong."""
+    """Yield doubts about assumed units; raise ConfigError if wrong."""
     for role, indices in (("euler", columns.euler), ("position", columns.position)):
         if role not in columns.assumed or not indices:
             continue
@@ -149,7 +138,7 @@ def _list_doubts(
 
 
 def _looks_cut(table: Table, used: tuple[int, ...]) -> bool:
-    """Whether the very last number, if it is used, is shorter than all before."""
+    """Return whether the last number is shorter than all before."""
     # A complete file may lack the final line end; a number cut in its middle is
     # still a number, only shorter.
     n = len(table.header)

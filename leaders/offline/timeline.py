@@ -1,4 +1,4 @@
-"""From the time of a play to the time of the file, around stretches without data."""
+"""Map from play time to file time, with gaps."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ class Moment:
     """A position in a play.
 
     Attributes:
-        source: Time of the file, [s].
-        lost_until_ns: End of the stretch without data, in the time of the play, [ns];
-            0 where there is data.
+        source: File time, [s].
+        lost_until_ns: End of the current gap in play time, [ns], or 0.
     """
 
     source: float
@@ -27,11 +26,11 @@ class Moment:
 
 
 class Timeline:
-    """Moves through the file at a factor; at a stretch without data it stands still.
+    """Scaled file time that stands still in gaps.
 
     Attributes:
-        duration: Time of the whole play, [s].
-        speed: Seconds of the file a second.
+        duration: Of the play, [s].
+        speed: File time over play time.
     """
 
     def __init__(self, tracks: Sequence[RowTrack], speed: float) -> None:
@@ -49,7 +48,7 @@ class Timeline:
         self._play_ns = [round(t * 1e9) for t in play]
 
     def at(self, t_ns: int) -> Moment:
-        """Return where the play is after ``t_ns``, [ns]."""
+        """Return the moment at ``t_ns``, [ns]."""
         i = bisect_right(self._play_ns, t_ns) - 1
         elapsed_ns = t_ns - self._play_ns[i]
         if i % 2 == 1 and elapsed_ns > 0:
@@ -58,7 +57,7 @@ class Timeline:
         return Moment(min(source, self._source[i + 1]))
 
     def find_play_time(self, source: float) -> float:
-        """Return when a play comes to a time of the file, [s]."""
+        """Return the play time of a file time, [s]."""
         i = bisect_right(self._source, source, 1, len(self._play_ns)) - 1
         begin = self._play_ns[i] * 1e-9
         if i % 2 == 1:
@@ -67,7 +66,7 @@ class Timeline:
 
 
 def _losses(tracks: Sequence[RowTrack]) -> list[tuple[float, float]]:
-    """Return the stretches in which some track has no data, merged and in order."""
+    """Return the merged gaps of all tracks, in order."""
     merged: list[tuple[float, float]] = []
     for stretch in sorted(
         (float(track.rows.t[i]), float(track.rows.t[i + 1]))

@@ -1,4 +1,4 @@
-"""Search for the header of a table below titles and above a line of units."""
+"""Search for a header between titles and units."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ _NUMBER = re.compile(r"[+-]?(\d+([.,]\d*)?|[.,]\d+)([eE][+-]?\d+)?|nan|[+-]?inf"
 
 
 def find_header(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
-    """Find the header above the first rows of numbers.
-
-    Args:
-        rows: Words of the first lines.
-
-    Returns:
-        Place of the header, and of the first line of data below it; None where the
-        first line is data, or no line is.
-    """
+    """Return the places of the header and of the first data, or None."""
     data = _find_data(rows)
     if not data:
         return None
@@ -33,17 +25,17 @@ def find_header(rows: Sequence[Sequence[str]]) -> tuple[int, int] | None:
 
 
 def is_units(words: Sequence[str]) -> bool:
-    """Return whether a line holds only units of the columns above or below."""
+    """Return whether a line has only units."""
     return any(words) and all(not word or is_unit(word) for word in words)
 
 
 def is_number(word: str) -> bool:
-    """Whether a word is a number, with a decimal point or comma."""
+    """Return whether a word is a number, with point or comma."""
     return _NUMBER.fullmatch(word) is not None
 
 
 def _find_data(rows: Sequence[Sequence[str]]) -> int:
-    """Return the first line of numbers that another as long follows; 0: none is."""
+    """Return the first of two equally long lines of numbers, or 0."""
     for i, words in enumerate(rows[:_MOST_TITLES]):
         following = rows[i + 1] if i + 1 < len(rows) else words
         if len(words) == len(following) > 1 and all(map(is_number, words)):

@@ -1,4 +1,4 @@
-"""Motion of one limb, checked, and ready to be asked for any instant."""
+"""Checked motion of one limb at any instant."""
 
 from __future__ import annotations
 
@@ -19,18 +19,16 @@ _DENSE = 0.1  # [s] chosen: a hand changes its mind three times a second at most
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rows:
-    """Motion of one limb as rows; poses, joints or axes.
+    """Motion of one limb as rows of poses, joints or axes; the others are None.
 
     Attributes:
         t: Stamps, shape (n,), [s].
-        p: Positions, shape (n, 3), [m]; None for joints.
-        quat_xyzw: Orientations, shape (n, 4); None for joints.
-        q: Joint positions, shape (n, m), [rad]; None for poses.
-        joint_names: Names of the m joints.
-        opening: Gripper opening, shape (n,), 0 … 1; None without gripper.
-        axes: Deflections since the row before, shape (n, m); None without axes.
-        axis_names: Names of the m axes.
-        mode: The operator's counter of their modes, shape (n,).
+        p: Positions, shape (n, 3), [m].
+        quat_xyzw: Orientations, shape (n, 4).
+        q: Joint positions, shape (n, m), [rad].
+        opening: Of the gripper, shape (n,), 0 … 1.
+        axes: Deflections since the row before, shape (n, m).
+        mode: Counter of modes, shape (n,).
     """
 
     t: Vec
@@ -44,7 +42,7 @@ class Rows:
     mode: npt.NDArray[np.int64] | None = None
 
     def take(self, index: npt.NDArray[np.intp] | npt.NDArray[np.bool_]) -> Rows:
-        """Return the rows of these indices, or where this mask is true."""
+        """Return the rows of an index or mask."""
 
         def part(values: Vec | None) -> Vec | None:
             return None if values is None else values[index]
@@ -62,7 +60,7 @@ class Rows:
         )
 
     def numbers(self) -> Vec:
-        """Return every number of the rows but the stamps, shape (n, k)."""
+        """Return all numbers but the stamps, shape (n, k)."""
         kinds = self.p, self.quat_xyzw, self.q, self.axes
         parts = [x for x in kinds if x is not None]
         if self.opening is not None:
@@ -71,15 +69,11 @@ class Rows:
 
 
 class RowTrack:
-    """Motion between rows: curves where they are dense, else straight lines.
-
-    A recorded motion goes on with continuous acceleration, so that a robot feels no
-    joint between two rows. Rows far apart are points to pass: a curve through them
-    would leave the straight way between them. Gaps and both ends hold.
+    """Motion between rows: C² curves if dense, else straight lines; gaps and ends hold.
 
     Attributes:
         rows: The rows, quaternions of unit norm.
-        breaks: True where nothing is known between a row and the next, shape (n−1,).
+        breaks: Breaks behind rows, shape (n−1,).
     """
 
     def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
@@ -96,7 +90,7 @@ class RowTrack:
 
 
 class _Axes:
-    """Deflections, each from the row before to its own; none in gaps and at the end."""
+    """Deflections since the row before; none in gaps and at the end."""
 
     def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
         axes = np.zeros((len(rows.t) + 1, len(rows.axis_names)))
@@ -107,7 +101,7 @@ class _Axes:
         self._mode = np.zeros(len(rows.t), int) if rows.mode is None else rows.mode
 
     def add(self, command: LimbCommand, t: float) -> LimbCommand:
-        """Return a command with the deflections and the mode of a source time."""
+        """Return a command with deflections and mode."""
         i = bisect_left(self._stamps, t)
         mode = int(self._mode[min(i, len(self._mode) - 1)])
         return replace(command, axes=readonly(self._axes[i]), mode=mode)
@@ -143,7 +137,7 @@ class _Dense:
 
 
 class _Sparse:
-    """Straight lines between rows: lerp, and slerp along the shorter arc."""
+    """Lerp between rows, and slerp along the shorter arc."""
 
     def __init__(self, rows: Rows, breaks: npt.NDArray[np.bool_]) -> None:
         self.rows, self.breaks = rows, breaks
@@ -158,7 +152,7 @@ class _Sparse:
             self._dopening = self._steps(np.diff(rows.opening))
 
     def _steps(self, steps: Vec) -> Vec:
-        """Return one step a row: none across a break, none after the last row."""
+        """Return one step a row: none across a break or after the last."""
         steps = steps.copy()
         steps[self.breaks] = 0.0
         return readonly(np.concatenate([steps, np.zeros_like(steps[:1])]))
@@ -184,25 +178,25 @@ class _Sparse:
 
 
 def _rotations(quat_xyzw: Vec) -> Vec:
-    """Return rotation matrices of unit quaternions, shape (n, 3, 3)."""
+    """Return rotation matrices, shape (n, 3, 3)."""
     return readonly([pin.Quaternion(row).toRotationMatrix() for row in quat_xyzw])
 
 
 def _turn_evenly(quat_xyzw: Vec) -> Vec:
-    """Return the same orientations, each with the sign nearer to the last one's."""
+    """Return the orientations with continuous signs."""
     flips = np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1) < 0.0
     signs = np.where(np.concatenate([[0], np.cumsum(flips)]) % 2, -1.0, 1.0)
     return np.asarray(quat_xyzw * signs[:, None])
 
 
 def _normalise(row: Vec) -> Vec:
-    """Return a pose (x, y, z, qx, qy, qz, qw) with a quaternion of unit norm."""
+    """Return a pose with a unit quaternion."""
     row[3:] /= np.linalg.norm(row[3:])
     return row
 
 
 def _turns(quat_xyzw: Vec) -> Vec:
-    """Return the shorter turn from each row to the next, in its frame, (n−1, 3)."""
+    """Return the shorter turn to the next row, in its frame, (n−1, 3)."""
     a, b = quat_xyzw[:-1], quat_xyzw[1:]
     av, aw, bv, bw = a[:, :3], a[:, 3:], b[:, :3], b[:, 3:]
     vector = aw * bv - bw * av - np.cross(av, bv)  # of conj(a)·b

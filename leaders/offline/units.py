@@ -1,7 +1,4 @@
-"""Units and angles of other people's files, into those of this project.
-
-Inside, everything is in [m], [rad] and [s], and orientations are quaternions.
-"""
+"""Conversion of files' units to [m], [rad], [s] and quaternions."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ _BRACKETS = re.compile(r"\s*[\[(]([^\])]*)[\])]$")
 
 
 def split_unit(name: str) -> tuple[str, str]:
-    """Return a column's name without the unit in brackets behind it, and the unit."""
+    """Return a column's name and its unit in brackets."""
     found = _BRACKETS.search(name)
     if found is None or found[1].strip() not in _KNOWN:
         return name, ""
@@ -36,17 +33,12 @@ def split_unit(name: str) -> tuple[str, str]:
 
 
 def is_unit(word: str) -> bool:
-    """Whether a word is a unit that is known, in brackets or not, or ``-``: none."""
+    """Return whether a word is a known unit, or ``-``."""
     return word.strip("[]()").strip() in {*_KNOWN, "-", "1"}
 
 
 def scale_rows(rows: Rows, units: UnitSettings) -> Rows:
-    """Return rows in the units of this project.
-
-    Args:
-        rows: Rows in the units of a file.
-        units: Which these are.
-    """
+    """Return rows in this project's units."""
     return replace(
         rows,
         t=rows.t * TIME[units.time or "s"],
@@ -56,18 +48,14 @@ def scale_rows(rows: Rows, units: UnitSettings) -> Rows:
 
 
 def compute_quat_xyzw(angles: Vec, order: str) -> Vec:
-    """Turn Euler angles into quaternions.
+    """Return unit quaternions, shape (n, 4), of Euler angles.
 
-    Rz(γ)·Ry(β)·Rx(α) for angles α, β, γ and ``xyz_extrinsic``, Rx(α)·Ry(β)·Rz(γ) for
+    Rz(γ)·Ry(β)·Rx(α) for α, β, γ and ``xyz_extrinsic``, Rx(α)·Ry(β)·Rz(γ) for
     ``xyz_intrinsic``.
 
     Args:
-        angles: One row a time, in the order of the axes, shape (n, 3), [rad].
-        order: The axes turned about, one after the other, and whether these stand
-            still (extrinsic) or turn along (intrinsic).
-
-    Returns:
-        Unit quaternions, shape (n, 4).
+        angles: In the order of the axes, shape (n, 3), [rad].
+        order: Axes, fixed (extrinsic) or moving (intrinsic).
     """
     axes, _, frame = order.partition("_")
     turns = [_turn(angles[:, i], axis) for i, axis in enumerate(axes)]

@@ -1,4 +1,4 @@
-"""Actions that follow each other at an even rate."""
+"""Actions at an even rate."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _ROUNDING = 1e-3  # chosen: of a period; a row is due though the clock says 0.99
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Answer of a policy to its observation at one instant.
+    """A policy's answer to one observation.
 
     Attributes:
-        stamp_ns: That instant, for which the first row is meant, [ns].
+        stamp_ns: Of the observation and the first row, [ns].
         rows: Actions, shape (k, n).
-        fps: Rows a second.
+        fps: [Hz].
     """
 
     stamp_ns: int
@@ -28,16 +28,11 @@ class Chunk:
     fps: float
 
     def count(self, now_ns: int) -> int:
-        """Return how many rows are over."""
+        """Return the number of past rows."""
         return int((now_ns - self.stamp_ns) * 1e-9 * self.fps + _ROUNDING)
 
     def find(self, now_ns: int, patience: float) -> Vec | None:
-        """Return the row in force; None where the last one was for too long.
-
-        Args:
-            now_ns: Monotonic time, [ns].
-            patience: How long the last row may stand in for the next chunk, [s].
-        """
+        """Return the current row; None if the last is over for ``patience``, [s]."""
         k = self.count(now_ns)
         late = (now_ns - self.stamp_ns) * 1e-9 - len(self.rows) / self.fps
         if late > patience:
@@ -48,16 +43,7 @@ class Chunk:
     def list_poses(
         self, decode: Callable[[Vec], Mapping[str, LimbCommand]], most: int
     ) -> dict[str, Vec]:
-        """Return the poses that it leads through, by limb.
-
-        Args:
-            decode: Returns what a row, shape (n,), asks of each limb.
-            most: At most so many rows, the first ones.
-
-        Returns:
-            Times from the first row on [s], and poses as in ``LeaderInfo.path``, shape
-            (k, 8); limbs that are asked for joints are left out.
-        """
+        """Return times [s] and poses of the first rows by limb, shape (k, 8)."""
         found: dict[str, list[Vec]] = {}
         for k, row in enumerate(self.rows[:most]):
             for limb, command in decode(row).items():

@@ -1,4 +1,4 @@
-"""Queries of a policy, and refusal of answers that cannot be used."""
+"""Queries of a policy, with refusal of invalid answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from paprle.observation.live import Actions, Observations
 
 
 class Thought(NamedTuple):
-    """An answer that can be used.
+    """A valid answer.
 
     Attributes:
-        stamp_ns: Of what it rests on, [ns].
-        chunk: What to do; None: the task is done.
+        stamp_ns: Of its observation, [ns].
+        chunk: None: the task is done.
     """
 
     stamp_ns: int
@@ -28,12 +28,11 @@ class Thought(NamedTuple):
 
 
 class Mind:
-    """A policy, what it is shown, and what is made of its answers.
+    """A policy with its observations and answers.
 
     Attributes:
-        is_ready: It has answered something that can be used, and its answers did not
-            stay out since.
-        refused: Refusals so far, by reason.
+        is_ready: Its answers are valid and in time.
+        refused: Refusals by reason.
     """
 
     def __init__(
@@ -56,20 +55,15 @@ class Mind:
 
     @property
     def is_busy(self) -> bool:
-        """Whether it thinks."""
+        """Whether a question is open."""
         return self._thinker.is_busy
 
     def begin(self) -> None:
-        """Let the next question be the first one: it begins to drive."""
+        """Mark the next question as the first."""
         self._is_first = True
 
     def ask(self, sight: Sight, now_ns: int) -> None:
-        """Ask what to do; what of the session is too old is not acted on.
-
-        Args:
-            sight: What is newest.
-            now_ns: Monotonic time, [ns].
-        """
+        """Ask for actions, unless the session's data are too old."""
         missing = self._find_missing(sight, now_ns)
         if missing:
             self._refuse("not asked", missing)
@@ -90,7 +84,7 @@ class Mind:
         self._is_first = False
 
     def pop(self, now_ns: int) -> Thought | None:
-        """Return its newest answer, once, where it can be used."""
+        """Return its newest valid answer, once."""
         answer = self._thinker.pop()
         if answer is None:
             return None
@@ -101,21 +95,21 @@ class Mind:
         return thought
 
     def take_warnings(self) -> Sequence[str]:
-        """Return what was refused for another reason than the one before."""
+        """Return refusals with a new reason."""
         told, self._warnings = self._warnings, []
         return told
 
     def summarise(self) -> str:
-        """Return the counts of answers and refusals as text."""
+        """Return the counts of answers and refusals."""
         reasons = ", ".join(f"{n} {why}" for why, n in sorted(self.refused.items()))
         return f"policy: {self._n_answers} answers, refused: {reasons or 'none'}"
 
     def close(self) -> None:
-        """Let the policy go."""
+        """Close the policy."""
         self._thinker.close()
 
     def _find_missing(self, sight: Sight, now_ns: int) -> str:
-        """Return which input of the session is too old to act on; empty if none is."""
+        """Return an outdated input, or nothing."""
         limit = self._config.max_age
         if max(sight.view.gate_age, sight.view.tick_age) > limit:
             return "the session's state is old"
@@ -143,7 +137,7 @@ class Mind:
         return Thought(answer.stamp_ns, Chunk(answer.stamp_ns, rows, self._config.fps))
 
     def _refuse(self, why: str, words: str) -> Thought | None:
-        """Count a refusal, and warn if its reason differs from the last one's."""
+        """Count a refusal, and warn of a new reason."""
         self.refused[why] += 1
         if why != self._last_refusal:
             self._last_refusal = why

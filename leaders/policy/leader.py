@@ -1,4 +1,4 @@
-"""A policy that drives: it is shown the session, and its actions become samples."""
+"""A policy as a leader: its actions become samples."""
 
 from __future__ import annotations
 
@@ -35,11 +35,7 @@ _ALONE = (
 
 
 class Policy(SeeingLeader):
-    """Holds where the robot is until it drives, and then does what its policy says.
-
-    It may drive once the policy has answered something that can be used, and no more
-    once its answers stay out.
-    """
+    """Holds the robot's place until it drives, once the policy's answers are valid."""
 
     config: PolicyConfig
 
@@ -63,14 +59,14 @@ class Policy(SeeingLeader):
         self._told: object = None
 
     def meet(self, robot: RobotInfo) -> None:
-        """Take the robot that it will drive."""
+        """Take the robot."""
         from paprle.observation.live import Actions  # noqa: PLC0415 - likewise
 
         self._robot = robot
         self._actions = Actions(robot, self.config.action)
 
     def watch(self, window: Window) -> None:
-        """Take what shows it the session."""
+        """Take the view of the session."""
         from paprle.observation.live import Observations  # noqa: PLC0415 - likewise
 
         cameras, objects = window.cameras, window.objects
@@ -78,14 +74,14 @@ class Policy(SeeingLeader):
         self._look, self._is_waited_for = window.look, window.is_waited_for
 
     def use(self, policy: Act) -> None:
-        """Take a policy that is here already, instead of the config's."""
+        """Take a loaded policy instead of the config's."""
         self._policy = policy
         if self._mind is not None:
             self.open()
 
     @property
     def info(self) -> LeaderInfo:
-        """The robot's own limbs, which nobody holds."""
+        """The robot's limbs, without an operator."""
         robot, is_joints = self._meet(), self.config.action == "joints"
         return LeaderInfo(
             limbs=tuple(limb.name for limb in robot.limbs),
@@ -121,7 +117,7 @@ class Policy(SeeingLeader):
         )
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest sample; a policy that thinks is not waited for."""
+        """Return the newest sample, without waiting for the policy."""
         now_ns = self.clock()
         self._playback.advance(now_ns)
         if self._mind is None:
@@ -138,7 +134,7 @@ class Policy(SeeingLeader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note whether it drives; what was asked before it did is of no use then."""
+        """Take the session's state; drop answers from before it drives."""
         self._playback.apply(feedback, self.clock())
         drives = feedback.drives
         is_driving = feedback.is_engaged and (drives is None or any(drives))
@@ -153,7 +149,7 @@ class Policy(SeeingLeader):
             self._due_ns = self._due_ns if is_driving else None
 
     def take_warnings(self) -> Sequence[str]:
-        """Return new warnings of refused answers, each once."""
+        """Return new refusals."""
         return () if self._mind is None else self._mind.take_warnings()
 
     @property
@@ -162,12 +158,12 @@ class Policy(SeeingLeader):
         return () if self._mind is None else (self._mind.summarise(),)
 
     def close(self) -> None:
-        """Let the policy go."""
+        """Close the policy."""
         if self._mind is not None:
             self._mind.close()
 
     def _load(self) -> Act:
-        """Load the policy of the config, or reach it."""
+        """Load or connect to the policy of the config."""
         remote = self.config.remote
         return RemotePolicy(remote) if remote else load_policy(self.config)
 
@@ -177,7 +173,7 @@ class Policy(SeeingLeader):
         return self._robot
 
     def _step(self, mind: Mind, now_ns: int) -> None:
-        """Observe, query the policy if it is time to, and update the command."""
+        """Observe, query the policy if due, and update the command."""
         sight = self._look()
         if sight is None:
             return
@@ -195,14 +191,14 @@ class Policy(SeeingLeader):
             self._emit(mind, now_ns)
 
     def _stay(self, q_cmd: Vec) -> dict[str, LimbCommand]:
-        """Return what asks for where the robot is, and what is to follow from there."""
+        """Return commands to stay in place."""
         limbs = self._actions.decode(self._actions.encode(q_cmd))
         for name, rows in self._foreseen.items():
             limbs[name] = replace(limbs[name], ahead=rows)
         return limbs
 
     def _wants_answer(self, mind: Mind, now_ns: int) -> bool:
-        """Whether to ask: when it may not drive yet, and when a chunk is used up."""
+        """Return whether a query is due."""
         if not self._is_driving and not self._has_place:
             return not mind.is_ready
         if self._chunk is None:
@@ -211,7 +207,7 @@ class Policy(SeeingLeader):
         return self._chunk.count(now_ns) >= min(self.config.execute or (n + 1) // 2, n)
 
     def _take_thought(self, mind: Mind, now_ns: int) -> bool:
-        """Take the policy's answer; return whether it gives a new chunk to play."""
+        """Take the policy's answer; return whether it has a new chunk."""
         # what was seen before it began to drive tells that it is ready, and what for
         thought = mind.pop(now_ns)
         if thought is not None and thought.chunk is not None and not self._is_driving:
@@ -228,7 +224,7 @@ class Policy(SeeingLeader):
         return True
 
     def _play(self, mind: Mind, now_ns: int) -> None:
-        """Emit the action in force, or the unchanged command if there is none yet."""
+        """Emit the current action, or the unchanged command."""
         patience = self.config.max_age
         if self._chunk is None:
             if (now_ns - self._since_ns) * 1e-9 > patience:

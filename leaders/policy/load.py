@@ -1,4 +1,4 @@
-"""From a name or a file to something that answers observations."""
+"""Policies by name or file."""
 
 from __future__ import annotations
 
@@ -19,30 +19,23 @@ _INSTALL = "install it with: pip install 'paprle[policy]'"
 
 
 def stay(observation: Observation) -> Any:
-    """Stay: the simplest policy, to try all around it."""
+    """Stay in place."""
     return observation["observation.state"]
 
 
 def load_policy(config: PolicyConfig) -> Act:
-    """Load the policy of a config.
-
-    Args:
-        config: Names a callable, or an ONNX file.
-
-    Returns:
-        The policy; it may have a method ``reset``, called before it begins to drive.
-    """
+    """Return the policy of a config; it may have a ``reset`` method."""
     if config.path:
         return OnnxPolicy(Path(config.path))
     return load_callable(config.function, "leader.function")
 
 
 class OnnxPolicy:
-    """A network whose inputs are named as the columns of a data set.
+    """A network with a data set's columns as inputs.
 
-    Numbers go in as float32 of shape (1, n), images as (1, 3, height, width) in 0 … 1,
-    as LeRobot's policies take them. Its first output is the action, (1, n), or a chunk
-    of them, (1, k, n). Means and scales of training belong into the network.
+    Numbers are float32 of shape (1, n), images (1, 3, height, width) in 0 … 1, as in
+    LeRobot;
+    the first output is (1, n), or a chunk (1, k, n).
     """
 
     def __init__(self, path: Path) -> None:
@@ -50,5 +43,5 @@ class OnnxPolicy:
             self._network = Network(path)
 
     def __call__(self, observation: Observation) -> Any:
-        """Return the action, or the chunk of them."""
+        """Return the action or chunk."""
         return self._network(observation)[0]

@@ -1,9 +1,6 @@
-"""A policy that is another program on this machine, such as LeRobot's.
+"""A policy in another local program, such as LeRobot's.
 
-It is told each observation, and says actions when it likes. Before the first one the
-robot stays; while it is silent its last one stands, so that the robot does. Where it
-asks the robot to be is its own to say, also while it does not drive: the session lets
-the robot meet it slowly, as it meets any arm.
+The robot stays before its first action, and keeps the last one in silence.
 """
 
 from __future__ import annotations
@@ -19,7 +16,7 @@ from paprle.leaders.policy.load import Observation, stay
 
 
 class RemotePolicy:
-    """Passes observations on, and actions back."""
+    """Sends observations and receives actions."""
 
     has_place = True
 
@@ -39,12 +36,12 @@ class RemotePolicy:
         return stay(observation) if self._action is None else self._action
 
     def close(self) -> None:
-        """Hang up."""
+        """Close the connection."""
         self._lines.close()
 
 
 def _write(value: Any) -> Any:
-    """Return a column as JSON holds it; images as base64 of their bytes."""
+    """Return a column for JSON; images as base64."""
     if not isinstance(value, np.ndarray):
         return value
     if value.dtype == np.uint8:

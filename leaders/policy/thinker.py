@@ -1,4 +1,4 @@
-"""Asks a policy, one question at a time: beside the leader's loop, or at once."""
+"""Queries of a policy, in a thread or at once."""
 
 from __future__ import annotations
 
@@ -17,8 +17,7 @@ class Answer(NamedTuple):
 
     Attributes:
         stamp_ns: Of the observation, [ns].
-        value: Its answer.
-        error: Why it failed; empty if it did not.
+        error: Failure, or empty.
     """
 
     stamp_ns: int
@@ -30,9 +29,8 @@ class Question(NamedTuple):
     """Question to a policy.
 
     Attributes:
-        stamp_ns: When it was seen, [ns].
-        see: Returns the observation; images are decoded then.
-        is_first: The policy begins to drive.
+        stamp_ns: Of the observation, [ns].
+        see: Returns the observation with decoded images.
     """
 
     stamp_ns: int
@@ -41,11 +39,7 @@ class Question(NamedTuple):
 
 
 class Thinker:
-    """A policy, and a thread for it where nobody waits.
-
-    Attributes:
-        is_busy: It has a question that it has not answered.
-    """
+    """A policy, perhaps with a thread; ``is_busy`` until it answers."""
 
     def __init__(self, policy: Act, *, is_waited_for: bool) -> None:
         self._policy = policy
@@ -60,7 +54,7 @@ class Thinker:
             self._thread.start()
 
     def ask(self, question: Question) -> None:
-        """Ask, where it is not busy."""
+        """Ask if it is not busy."""
         self.is_busy = True
         if self._thread is None:
             self._answers.put(self._answer(question))
@@ -68,14 +62,14 @@ class Thinker:
             self._questions.put(question)
 
     def pop(self) -> Answer | None:
-        """Return its answer, once; None while there is none."""
+        """Return its answer once, or None."""
         if not self.is_busy or self._answers.empty():
             return None
         self.is_busy = False
         return self._answers.get()
 
     def close(self) -> None:
-        """Let the thread end."""
+        """End the thread."""
         if self._thread is not None:
             self._questions.put(None)
             self._thread.join(_END)
