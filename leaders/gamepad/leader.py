@@ -182,7 +182,7 @@ class Gamepad(Leader):
         )
 
     def _is_held(self) -> bool:
-        """Whether any hand holds on; after a Stop one without dead-man has to move."""
+        """Return whether a hand holds on; after a Stop, a pad has to move."""
         is_stopped = self._state is SessionState.STOPPED
         return any(
             hand.is_held and (hand.is_moving or hand.has_deadman or not is_stopped)

@@ -49,11 +49,7 @@ class Rates:
         self._until_ns.clear()
 
     def advance(self, now_ns: int) -> Iterator[tuple[Vec, float]]:
-        """Move on to ``now_ns`` and yield what ran: axes, shape (7,), and time, [s].
-
-        Each stretch ends where a motion ends, whenever this is called, so that the
-        path does not depend on the rate of the loop.
-        """
+        """Yield axes, shape (7,), and duration, [s], of each stretch."""
         while self._now_ns < now_ns and self._until_ns:
             end_ns = min(now_ns, *self._until_ns.values())
             if end_ns > self._now_ns:

@@ -1,8 +1,7 @@
-"""One arm of the rig: between the angles of its servos and the joints of its URDF.
+"""One arm of the rig: servo angles to URDF joints.
 
-q = sign · (angle − offset) / gear, and torque of the servo = sign · tau / gear. After a
-servo had no power its count of turns is lost: the turn is then the one that puts the
-joint nearest to its reset pose.
+q = sign · (angle − offset) / gear, servo torque = sign · tau / gear. After a loss of
+power, the turn puts the joint nearest to its reset pose.
 """
 
 from __future__ import annotations
@@ -35,10 +34,10 @@ class ArmState:
     """An arm at one instant: arm joints, then the gripper's, shape (n,).
 
     Attributes:
-        q: Positions, [rad].
-        dq: Velocities, [rad/s].
-        tau: Torques, [N·m]; NaN where a servo has no current sensor.
-        opening: Of the gripper, 0 … 1; None when it has none.
+        q: [rad].
+        dq: [rad/s].
+        tau: [N·m]; NaN without a current sensor.
+        opening: Of the gripper, 0 … 1, or None.
     """
 
     q: Vec
@@ -48,14 +47,11 @@ class ArmState:
 
 
 class Arm:
-    """One arm and where its servos are on their bus.
+    """One arm and its servos' places on their bus.
 
     Attributes:
-        name: Limb name.
-        settings: Its part of the YAML.
         joint_names: Arm joints, then the gripper's.
-        servos: Their servos, as the YAML has them.
-        n_arm: How many of them are the arm's.
+        n_arm: Number of arm joints.
         reset_q: Rest pose of the arm joints, shape (n_arm,), [rad].
     """
 
@@ -83,7 +79,7 @@ class Arm:
 
     @property
     def servo_specs(self) -> tuple[ServoSpec, ...]:
-        """Its servos as their bus needs to know them."""
+        """Its servos for their bus."""
         return tuple(
             ServoSpec(
                 servo.id,
@@ -97,7 +93,7 @@ class Arm:
 
     @property
     def info(self) -> LeaderArm:
-        """Description of the arm for the core."""
+        """Description for the core."""
         s = self.settings
         gripper = None
         if s.gripper is not None:
@@ -120,18 +116,11 @@ class Arm:
         )
 
     def is_in(self, reading: Reading) -> bool:
-        """Whether all its servos have answered."""
+        """Return whether all its servos have answered."""
         return bool(np.isfinite(reading.angle[self.place]).all())
 
     def convert(self, reading: Reading) -> ArmState:
-        """Return its joints; all its servos have answered.
-
-        Args:
-            reading: Of its bus.
-
-        Returns:
-            Its state at that instant.
-        """
+        """Return the state of its joints from a complete reading."""
         angle, epoch = reading.angle[self.place], reading.epoch[self.place]
         if (epoch != self._epoch).any():
             expected = self._offset + self._per_q * self._q_near
@@ -158,34 +147,34 @@ class Arm:
         return float(np.abs(state.q[: self.n_arm] - self.reset_q).max())
 
     def to_servos(self, tau: Vec) -> Vec:
-        """Turn torques at its joints into those of its servos, both [N·m]."""
+        """Return servo torques of joint torques, [N·m]."""
         torque: Vec = self._per_angle * tau
         return torque
 
 
 def find_twin(servo: AnyServo) -> int | None:
-    """Return the id of the second servo at a joint; triggers have none."""
+    """Return the id of the second servo at a joint, or None."""
     return servo.twin if isinstance(servo, ServoSettings) else None
 
 
 def count_motors(servo: AnyServo) -> int:
-    """Return how many servos turn its joint."""
+    """Return the number of servos at its joint."""
     return 1 if find_twin(servo) is None else 2
 
 
 def stand_still(state: ArmState) -> ArmState:
-    """Return the same joints without motion, their torques not measured."""
+    """Return the joints without motion and torques."""
     nil = np.zeros(state.q.size)
     return replace(state, dq=readonly(nil), tau=readonly(nil + np.nan))
 
 
 @lru_cache(maxsize=64)
 def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
-    """Return one and the same array for one mounting, so that infos compare equal."""
+    """Return the cached array of a mounting, so that infos compare equal."""
     return readonly(pin.rpy.rpyToMatrix(*rpy_xyz_extrinsic))
 
 
 @lru_cache(maxsize=64)
 def _make_row(values: tuple[float, ...]) -> Vec:
-    """Return one and the same array for the same numbers, likewise."""
+    """Return the cached array of numbers."""
     return readonly(values)

@@ -1,8 +1,4 @@
-"""A guided calibration: asks for poses, measures them, and returns config keys.
-
-It is a generator of questions: the caller shows each question and sends the operator's
-answer.
-"""
+"""A guided calibration, as a generator of questions that returns config keys."""
 
 from __future__ import annotations
 
@@ -43,19 +39,18 @@ _DIGITS = 4  # chosen: a tenth of a count
 def calibrate(
     arms: Sequence[Arm], buses: Mapping[str, BusThread], joints: Sequence[str]
 ) -> Generator[str, str, dict[str, Any]]:
-    """Calibrate the joints of an opened rig, all limp.
+    """Calibrate the joints of an opened, limp rig.
 
     Args:
         arms: Its arms.
         buses: Its buses by port.
-        joints: Which joints, ``limb/joint``; none: all.
+        joints: ``limb/joint``; none: all.
 
     Yields:
-        What the operator is asked to do; expects the answer.
+        Questions for the operator; expects the answer.
 
     Returns:
-        Keys to write: of the ``leader`` and, where friction was found, of the ``rig``
-        (``feedback.rig``).
+        Keys of the ``leader``, and of the ``rig`` (``feedback.rig``) for friction.
 
     Raises:
         ConfigError: If there is no such joint.
@@ -91,7 +86,7 @@ def calibrate(
 
 
 def _positive(friction: float) -> float:
-    """Round a friction: next to none is still some, and none is no friction."""
+    """Round a friction, but not to zero."""
     return max(round(friction, _DIGITS), 10.0**-_DIGITS)
 
 
@@ -102,7 +97,7 @@ def find_position(angle: float, servo: AnyServo) -> float:
 
 
 def _find_heaviest(scale: Scale, q: Vec, i: int) -> float:
-    """Return the most that a joint carries on a swing about where it is, [N·m]."""
+    """Return the joint's largest weight on a swing, [N·m]."""
     places = np.tile(q, (3, 1))
     places[:, i] += (-FAR, 0.0, FAR)
     return max(abs(float(scale.weigh(place)[i])) for place in places)
@@ -111,7 +106,7 @@ def _find_heaviest(scale: Scale, q: Vec, i: int) -> float:
 def _with_keys(
     settings: PuppetSettings, keys: Mapping[str, Mapping[str, Any]]
 ) -> PuppetSettings:
-    """Return an arm's settings with what was just measured of its servos."""
+    """Return an arm's settings with measured keys."""
     servos = {
         joint: replace(servo, **keys.get(joint, {}))
         for joint, servo in settings.servos.items()
@@ -127,7 +122,7 @@ class _ArmSession:
         self._names = tuple(f"{arm.name}/{joint}" for joint in arm.joint_names)
 
     def measure(self, chosen: Sequence[int]) -> Dialogue:
-        """Ask for poses; returns the keys of this limb."""
+        """Ask for poses; return the keys of this limb."""
         arm_joints = [i for i in chosen if i < self._arm.n_arm]
         keys: dict[str, Any] = {}
         if arm_joints:
@@ -137,7 +132,7 @@ class _ArmSession:
         return keys
 
     def identify(self, chosen: Sequence[int]) -> Dialogue:
-        """Swing the joints that can be; returns their friction by name."""
+        """Swing joints; return their friction by name."""
         found: dict[str, Friction] = {}
         caps = self._bus.caps[self._arm.place]
         for i in [i for i in chosen if caps[i] > 0.0]:
@@ -149,7 +144,7 @@ class _ArmSession:
     def weigh(
         self, chosen: Sequence[int], swung: Container[str], keys: Mapping[str, Any]
     ) -> Dialogue:
-        """Swing joints that carry weight; returns the keys of their torques."""
+        """Swing joints with weight; return the keys of their torques."""
         own = _with_keys(self._arm.settings, keys.get("servos", {}))
         arm = Arm(self._arm.name, own, self._arm.place.start)
         scale = Scale(own, arm.joint_names)
@@ -166,7 +161,7 @@ class _ArmSession:
         return found
 
     def _weigh_joint(self, arm: Arm, scale: Scale, i: int) -> Dialogue:
-        """Swing one joint in several postures; returns its torque by current."""
+        """Swing one joint in several postures; return its torque by current."""
         spec, servo, swings = arm.servo_specs[i], arm.servos[i], []
         cap = float(self._bus.caps[arm.place][i])
         for k in range(N_POSTURES):
@@ -200,7 +195,7 @@ class _ArmSession:
             return None
 
     def _find_q(self, arm: Arm) -> Vec:
-        """Return where the joints are by the keys just measured, shape (n,), [rad]."""
+        """Return the joints by the measured keys, shape (n,), [rad]."""
         angle = stand(self._bus, _WATCH).angle[arm.place]
         return np.array(
             [
@@ -283,7 +278,7 @@ class _ArmSession:
                 yield from self._tell(err)
 
     def _ask(self, text: str) -> Generator[str, str, tuple[Vec, str]]:
-        """Ask for a pose until it is held still; returns angles and the answer."""
+        """Ask for a still pose; return angles and the answer."""
         while True:
             answer = yield text
             found = stand(self._bus, _WATCH)

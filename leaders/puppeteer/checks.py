@@ -1,4 +1,4 @@
-"""Mistakes in a puppeteer's YAML that lie between keys, not in a single one."""
+"""Mistakes between the keys of a puppeteer's YAML."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _LEAST_RANGE = 0.1  # [rad] chosen: a gripper that moves less than this is misca
 
 
 def find_mistakes(config: PuppeteerConfig) -> list[str]:
-    """Return everything wrong with a rig's config, one line each."""
+    """Return all mistakes in a rig's config."""
     if not config.limbs:
         return [
             "leader.limbs: expected at least one arm, got none; copy a "
@@ -54,7 +54,7 @@ def _judge_limb(name: str, limb: PuppetSettings) -> Iterator[str]:
 
 
 def _judge_ids(config: PuppeteerConfig) -> Iterator[str]:
-    """Yield ids that several servos of one bus share."""
+    """Yield repeated ids on one bus."""
     users: dict[tuple[str, int], list[str]] = {}
     for name, limb in config.limbs.items():
         rows = [

@@ -1,7 +1,4 @@
-"""Examines a rig part by part, and tells what is wrong and what to do about it.
-
-It opens ports and reads registers; it writes none. The rig is left as it was found.
-"""
+"""Examination of a rig, which reads registers but writes none."""
 
 from __future__ import annotations
 
@@ -44,15 +41,7 @@ _SLACK = 0.1  # [rad] chosen: a joint against its stop bends a little
 
 
 def diagnose(arms: tuple[Arm, ...], buses: dict[str, BusSettings]) -> Iterator[Finding]:
-    """Examine a rig.
-
-    Args:
-        arms: Its arms.
-        buses: Its buses by port.
-
-    Yields:
-        Findings as they are made.
-    """
+    """Yield the findings on a rig."""
     for port, settings in buses.items():
         mine = tuple(arm for arm in arms if arm.settings.port == port)
         yield from _examine_port(settings, mine)
@@ -134,7 +123,7 @@ def _examine_servo(
 def _compare_supply(
     wire: Wire, tables: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Finding]:
-    """Yield servos with less voltage than others of one supply: plugs and cables."""
+    """Yield servos with less voltage than others of one supply."""
     volts = {i: 0.1 * table["Present Input Voltage"] for i, table in tables.items()}
     for servo_id, own in volts.items():
         low, high = (
@@ -153,7 +142,7 @@ def _compare_supply(
 def _judge_watchdogs(
     wire: Wire, servos: Sequence[ServoSpec], tables: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Finding]:
-    """Yield findings on watchdogs by firmware version: only the start may try them."""
+    """Yield findings on watchdogs by firmware version."""
     versions = {
         servo.id: tables[servo.id]["Firmware Version"]
         for servo in servos
@@ -179,7 +168,7 @@ def _judge_watchdogs(
 
 
 def _judge_torques(wire: Wire, servos: Sequence[ServoSpec]) -> Iterator[Finding]:
-    """Yield whose torque is a model's, where nobody weighed the arm with it."""
+    """Yield servos whose torque is their model's."""
     unweighed = [s.id for s in servos if is_small(s.model) and s.torque_map is None]
     if unweighed:
         yield (
@@ -197,7 +186,7 @@ def _list(numbers: Iterable[int]) -> str:
 def _search(
     wire: Wire, settings: BusSettings, missing: list[ServoSpec]
 ) -> Iterator[Finding]:
-    """Look for servos at other rates and with ids that nobody expects."""
+    """Search servos at other rates and unexpected ids."""
     expected = {servo.id for servo in settings.servos}
     for servo_id, number in wire.scan().items():
         if servo_id not in expected:
@@ -219,7 +208,7 @@ def _search(
 def _examine_readings(
     wire: Wire, settings: BusSettings, arms: tuple[Arm, ...]
 ) -> Iterator[Finding]:
-    """Read as a session does, but take no servo in that has a fatal problem."""
+    """Read as a session does, without servos with a fatal problem."""
     bus = Bus(wire, settings.servos, time.monotonic_ns)
     bus.assume_present()
     n_damaged, n_failed = wire.packets.n_damaged, sum(wire.n_failed.values())
@@ -248,7 +237,7 @@ def _examine_readings(
 def _judge_packets(
     settings: BusSettings, wire: Wire, n_damaged: int, n_failed: int
 ) -> Iterator[Finding]:
-    """Yield what went wrong with packets: what is late is not damaged."""
+    """Yield findings on damaged and late packets."""
     where = f"port '{settings.path}'"
     damaged = (wire.packets.n_damaged - n_damaged) / _N_READINGS
     late = (sum(wire.n_failed.values()) - n_failed) / _N_READINGS - damaged
@@ -268,7 +257,7 @@ def _judge_packets(
 
 
 def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
-    """Yield the joints that stand outside the limits of their URDF."""
+    """Yield the joints outside of their URDF limits."""
     try:
         limits = read_limits(Path(arm.settings.urdf))
     except ValueError as err:
@@ -307,7 +296,7 @@ def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Findin
 
 
 def _compare_rest(arm: Arm, state: ArmState) -> Iterator[Finding]:
-    """Yield joints away from the rest pose: no register shows a wrong sign."""
+    """Yield joints away from the rest pose."""
     apart = (state.q[: arm.n_arm] - arm.reset_q).tolist()
     off = [
         f"{joint} by {away:+.2f}"

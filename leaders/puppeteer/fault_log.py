@@ -1,4 +1,4 @@
-"""Warnings of servo faults while a rig runs, and a summary of its buses afterwards."""
+"""Warnings of servo faults, and a summary of the buses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from paprle.leaders.puppeteer.arm import Arm
 
 
 class ServoFaultLog:
-    """Remembers which fault of which servo was reported, so that each is told once."""
+    """Reports each servo fault once."""
 
     def __init__(self, arms: Sequence[Arm]) -> None:
         self._joints = {
@@ -20,14 +20,7 @@ class ServoFaultLog:
         self._told: dict[tuple[str, int], str] = {}
 
     def update(self, buses: Mapping[str, BusThread]) -> list[str]:
-        """Accept the newest errors of all servos.
-
-        Args:
-            buses: The buses by port.
-
-        Returns:
-            A line for each servo that failed or recovered since the last call.
-        """
+        """Return a line for each servo that newly failed or recovered."""
         found = {
             (port, servo_id): text
             for port, bus in buses.items()
@@ -51,7 +44,7 @@ class ServoFaultLog:
 def find_limp_joints(
     arms: Sequence[Arm], snapshots: Mapping[str, Snapshot], lost: Collection[str]
 ) -> tuple[str, ...]:
-    """Return joints whose servos hold no torque, and all joints of lost arms."""
+    """Return joints without torque, and all of lost arms."""
     if not lost and not any(snapshot.limp for snapshot in snapshots.values()):
         return ()
     return tuple(
@@ -63,7 +56,7 @@ def find_limp_joints(
 
 
 def summarise_buses(buses: Mapping[str, BusThread]) -> Iterator[str]:
-    """Yield the counters of each bus that was read, and what is left to be done."""
+    """Yield the counters of each bus, and remedies."""
     for port, bus in buses.items():
         n, n_failed = bus.counters, sum(bus.n_failed.values())
         if n.n_cycles:

@@ -1,7 +1,6 @@
-"""The friction of a joint, from how it swings under a torque of its own motor; pure.
+"""Friction of a joint from a swing under its own motor's torque; pure.
 
-tau = J·ddq + b·dq + c·sign(dq) + g0 + g1·cos q + g2·sin q, by least squares over the
-instants at which the joint moves; the last three terms are the weight it carries.
+tau = J·ddq + b·dq + c·sign(dq) + g0 + g1·cos q + g2·sin q, by least squares.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _FIT = 0.6  # chosen: share of the torque's variance that the fit explains
 
 @dataclass(frozen=True, slots=True)
 class Friction:
-    """Friction found at a joint.
+    """Friction of a joint.
 
     Attributes:
         viscous: [N·m·s/rad].
@@ -42,7 +41,7 @@ class Friction:
 
 
 class Excitation:
-    """Torque for a swing: it grows until the joint moves far enough, and no more."""
+    """Torque that grows until the joint moves far enough."""
 
     def __init__(self, cap: float) -> None:
         self._cap = cap
@@ -50,7 +49,7 @@ class Excitation:
         self._peak = cap
 
     def __call__(self, t: float, angle: float) -> float | None:
-        """Return the torque at a time and angle; None when the swing is over."""
+        """Return the torque at a time and angle, or None at the end."""
         if t > DURATION:
             return None
         if self._start is None:
@@ -64,19 +63,10 @@ class Excitation:
 
 
 def fit_friction(t: Vec, q: Vec, dq: Vec, tau: Vec) -> Friction:
-    """Find the friction of a swing.
-
-    Args:
-        t: Times, shape (m,), [s].
-        q: Positions, shape (m,), [rad].
-        dq: Velocities, shape (m,), [rad/s].
-        tau: Torques of the motor at the joint, shape (m,), [N·m].
-
-    Returns:
-        What was found.
+    """Return the friction of a swing; arrays have shape (m,), in SI units.
 
     Raises:
-        ValueError: If the swing does not show it; says why.
+        ValueError: If the swing does not show it.
     """
     if len(t) < _LEAST or float(np.ptp(q)) < _MOVED:
         moved = float(np.ptp(q)) if len(q) else 0.0
@@ -105,6 +95,6 @@ def fit_friction(t: Vec, q: Vec, dq: Vec, tau: Vec) -> Friction:
 
 
 def smooth(values: Vec) -> Vec:
-    """Average over neighbours; every signal alike, so that none lags another."""
+    """Return averages over neighbours."""
     smooth: Vec = np.convolve(values, np.ones(_SMOOTH) / _SMOOTH, mode="valid")
     return smooth

@@ -1,8 +1,6 @@
-"""Operator signals from the grippers, depending on the session's phase.
+"""Operator signals from the grippers, by the session's phase.
 
-There is no dead-man switch: a hand that holds an arm is one. The start signal is also
-the deliberate press that S3 asks for after a silence. After a stop, opened grippers
-mean that no hand holds the arms.
+A hand on an arm is the dead-man, and the start signal the press of S3.
 """
 
 from __future__ import annotations
@@ -23,7 +21,7 @@ class GripperReading:
     """Grippers and arms at one instant.
 
     Attributes:
-        openings: Opening of every gripper, 0 closed … 1 open.
+        openings: 0 closed … 1 open.
         arms: Joints of every arm, [rad].
         distances: Largest joint distance of every arm to its reset pose, [rad].
     """
@@ -35,7 +33,7 @@ class GripperReading:
 
 @dataclass(frozen=True, slots=True)
 class OperatorSignals:
-    """Signals of the operator, named like the fields of a sample."""
+    """Signals of the operator, as in a sample."""
 
     engaged: bool
     start: bool = False
@@ -43,7 +41,7 @@ class OperatorSignals:
 
 
 class GripperSignals:
-    """Remembers how long a signal has been held."""
+    """State of the grippers' signals."""
 
     def __init__(self, box: float) -> None:
         self._box = box
@@ -53,26 +51,17 @@ class GripperSignals:
 
     @property
     def is_holding(self) -> bool:
-        """Whether the start or end signal is being given, complete or not."""
+        """Whether a signal is being given."""
         return self._hold.since_ns is not None
 
     def require_press(self) -> None:
-        """Engage again only after a press: an arm that comes back is none (S3)."""
+        """Engage again only after a press (S3)."""
         self._must_press = True
 
     def step(
         self, state: SessionState | None, reading: GripperReading, now_ns: int
     ) -> OperatorSignals:
-        """Read grippers and arms at this moment.
-
-        Args:
-            state: The session's; None before it is known.
-            reading: Grippers and arms.
-            now_ns: This moment, [ns].
-
-        Returns:
-            What the operator asks for.
-        """
+        """Return the operator's signals at a time, [ns]."""
         is_engaged = state == _ENGAGED
         if is_engaged != self._was_engaged:
             self._was_engaged, self._hold = is_engaged, Hold()
@@ -95,6 +84,6 @@ class GripperSignals:
         return OperatorSignals(engaged=is_engaged)
 
     def _is_pressing(self, now_ns: int) -> bool:
-        """Whether the signal is about to be complete: the press begins released."""
+        """Return whether the signal is almost complete."""
         since_ns = self._hold.since_ns
         return since_ns is not None and 0 < since_ns + HOLD_NS - now_ns <= _PRESS_NS

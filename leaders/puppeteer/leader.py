@@ -1,8 +1,6 @@
 """Puppeteers: arms of servos that the operator moves, and that render torque.
 
-Each port has a thread of its own that reads and writes. Here its snapshots become
-samples, and torques become its commands. ``latest`` and ``apply`` may be called from
-two threads.
+``latest`` and ``apply`` may be called from two threads; each port has its own.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ _MUST_BE_LIMP = {SessionState.STOPPED, SessionState.CLOSING}
 
 
 class Puppeteer(Leader):
-    """Emits joints of any number of arms; renders torques where its servos can."""
+    """Emits joints of any number of arms and renders torques."""
 
     config: PuppeteerConfig
     _state: SessionState | None
@@ -65,7 +63,7 @@ class Puppeteer(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """All arms of the YAML."""
+        """All arms."""
         arms = {arm.name: arm.info for arm in self.arms}
         models = {servo.model for arm in self.arms for servo in arm.servos}
         has_gripper = any(arm.gripper is not None for arm in arms.values())
@@ -82,7 +80,7 @@ class Puppeteer(Leader):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """Slow adapters, watchdogs that do not work, and how an episode starts."""
+        """Slow adapters, faulty watchdogs, and the start of an episode."""
         latencies = {port: read_latency_timer(port) for port in self._buses}
         found = [find_latency_problem(port, ms) for port, ms in latencies.items()]
         hint = self.info.engage_hint
@@ -93,31 +91,29 @@ class Puppeteer(Leader):
         return (*(text for text in found if text is not None), *told, how)
 
     def preflight(self) -> tuple[str, ...]:
-        """Report ports that are missing or forbidden."""
+        """Report missing or forbidden ports."""
         found = (find_obstacle(bus.settings.path) for bus in self._buses.values())
         return tuple(f"leader 'puppeteer': {text}" for text in found if text)
 
     @property
     def unchecked(self) -> str:
-        """Servos answer on open ports alone."""
+        """Checks of servos need open ports."""
         return "whether every servo answers and is well; `paprle doctor` tells"
 
     def take_warnings(self) -> list[str]:
-        """Return which servos failed or recovered since the last call."""
+        """Return servos that newly failed or recovered."""
         return self._faults.update(self._buses)
 
     @property
     def closing_notes(self) -> tuple[str, ...]:
-        """Faults of each bus; once closed, also servos whose torque may be on."""
+        """Faults of each bus, and servos whose torque may be on."""
         return tuple(summarise_buses(self._buses))
 
     def open(self) -> None:
-        """Open every bus; all arms are limp but for a fifth of a second.
-
-        In that, watchdogs of servos are tried with a little current.
+        """Open every bus; all arms are limp but for 0.2 s of watchdog trials.
 
         Raises:
-            DeviceError: With everything that is wrong on any bus.
+            DeviceError: With all problems of any bus.
         """
         self._forget()
         problems: list[str] = []
@@ -146,7 +142,7 @@ class Puppeteer(Leader):
             )
 
     def apply(self, feedback: Feedback) -> None:
-        """Leave torques to the buses' threads; any thread, never blocks."""
+        """Post torques to the buses; any thread, never blocks."""
         self._is_engaged, self._state = feedback.is_engaged, feedback.state
         is_release = feedback.state in _MUST_BE_LIMP
         is_at_rest = self.is_at_rest
@@ -160,22 +156,22 @@ class Puppeteer(Leader):
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the session waits, the arms stand, and nobody gives a signal."""
+        """Whether session and arms wait, without signals."""
         return self._state == _WAITING and self._samples.is_quiet
 
     def close(self) -> None:
-        """Ramp torques down, switch them off, and verify it; may be called twice."""
+        """Ramp torques down, switch them off, and verify it."""
         for bus in self._buses.values():
             bus.release()
         for bus in self._buses.values():
             bus.close()
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Examine the closed rig, for ``paprle doctor``; writes nothing to it."""
+        """Examine the closed rig, for ``paprle doctor``."""
         yield from diagnose(self.arms, make_buses(self.config))
 
     def set_up(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
-        """Set up the servos of the closed rig, for ``paprle setup-servos``."""
+        """Set up the closed rig's servos, for ``paprle setup-servos``."""
         try:
             return (
                 yield from set_up_servos(self.arms, make_buses(self.config), joints)
@@ -184,7 +180,7 @@ class Puppeteer(Leader):
             raise DeviceError(f"leader 'puppeteer': {err}") from err
 
     def calibrate(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
-        """Guide through a calibration of the opened rig, for ``paprle calibrate``."""
+        """Guide a calibration of the opened rig, for ``paprle calibrate``."""
         try:
             return (yield from calibrate(self.arms, self._buses, joints))
         except BusError as err:
@@ -192,7 +188,7 @@ class Puppeteer(Leader):
 
     @property
     def buses(self) -> Mapping[str, BusThread]:
-        """The buses by port, for their counters and health."""
+        """The buses by port."""
         return self._buses
 
     def _forget(self) -> None:

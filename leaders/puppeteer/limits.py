@@ -1,4 +1,4 @@
-"""Position limits of a URDF's joints, read without a model of it."""
+"""Position limits of a URDF's joints."""
 
 from __future__ import annotations
 
@@ -8,16 +8,10 @@ from xml.etree import ElementTree
 
 
 def read_limits(path: Path) -> Mapping[str, tuple[float, float]]:
-    """Return lower and upper limit by joint, [rad]; infinite for continuous joints.
-
-    Args:
-        path: The URDF, a file of the user's own.
-
-    Returns:
-        Limits of all joints that move.
+    """Return limits by moving joint, [rad]; infinite for continuous ones.
 
     Raises:
-        ValueError: If it is no URDF, or not there.
+        ValueError: If it is missing or no URDF.
     """
     try:
         root = ElementTree.parse(path).getroot()

@@ -1,4 +1,4 @@
-"""Sign, offset and range from the angles of a calibration; refuses bad input; pure."""
+"""Sign, offset and range from the angles of a calibration; pure."""
 
 from __future__ import annotations
 
@@ -17,16 +17,13 @@ _GRIPPER = 0.2  # [rad] chosen: a trigger that moves less cannot be held half op
 
 
 def find_sign(before: Vec, after: Vec, i: int, names: tuple[str, ...]) -> int:
-    """Find which way a servo turns when its joint is moved in the positive sense.
+    """Return the servo's sign, 1 or -1, from a positive motion of joint ``i``.
 
     Args:
-        before: Angles of the arm's servos before, shape (n,), [rad].
-        after: Angles after, shape (n,), [rad].
-        i: Which joint was to be moved.
+        before: Servo angles, shape (n,), [rad].
+        after: Angles after the motion, shape (n,), [rad].
+        i: Index of the joint.
         names: Names of the joints.
-
-    Returns:
-        1 or -1.
 
     Raises:
         ValueError: If it hardly moved, or another one moved.
@@ -57,16 +54,13 @@ def find_sign(before: Vec, after: Vec, i: int, names: tuple[str, ...]) -> int:
 
 
 def find_offset(angle: float, q: float, sign: int, gear: float) -> float:
-    """Find the angle of a servo at joint position 0.
+    """Return the servo's angle at joint position 0, within half a turn, [rad].
 
     Args:
         angle: Angle of the servo in a known pose, [rad].
-        q: Position of its joint in that pose, [rad].
+        q: Position of its joint there, [rad].
         sign: 1 or -1.
         gear: Turns of the servo a turn of the joint.
-
-    Returns:
-        The offset, within half a turn, [rad].
     """
     return float(wrap(np.array(angle - sign * gear * q)))
 
@@ -74,17 +68,14 @@ def find_offset(angle: float, q: float, sign: int, gear: float) -> float:
 def find_gripper(
     shut: float, wide: float, closed: float, opened: float, gear: float
 ) -> dict[str, float]:
-    """Find sign, zero and range of a gripper from its two ends.
+    """Return a gripper's keys ``sign``, ``offset`` and ``open`` from its ends.
 
     Args:
-        shut: Angle of its servo when closed, [rad].
-        wide: Angle when open, [rad].
-        closed: Joint position when closed, as its URDF has it, [rad].
-        opened: Joint position when open by its config: says the sense, [rad].
+        shut: Servo angle when closed, [rad].
+        wide: Servo angle when open, [rad].
+        closed: Joint position when closed, by its URDF, [rad].
+        opened: Joint position when open, by its config, [rad].
         gear: Turns of the servo a turn of the joint.
-
-    Returns:
-        Its keys ``sign``, ``offset`` and ``open``.
 
     Raises:
         ValueError: If it hardly moved.
@@ -101,6 +92,6 @@ def find_gripper(
 
 
 def wrap(angle: Vec) -> Vec:
-    """Take whole turns off angles: −π ≤ angle < π, [rad]."""
+    """Return angles in −π ≤ angle < π, [rad]."""
     wrapped: Vec = (angle + math.pi) % (2.0 * math.pi) - math.pi
     return wrapped

@@ -1,8 +1,6 @@
-"""Which arms of a rig are there, as a table of states; pure.
+"""Presence of a rig's arms, as a table of states; pure.
 
-Each new reading of an arm's port is one event for the arm. An arm that was lost comes
-back where the session aligns: while the robot is driven it stays left out, because its
-hand may be anywhere.
+A lost arm comes back only while the session aligns.
 """
 
 from __future__ import annotations
@@ -18,7 +16,7 @@ is stale, [ns]. chosen: longer than a host pauses; A1 brakes before."""
 
 
 class Presence(Enum):
-    """Presence of an arm, judged by its servos."""
+    """Presence of an arm."""
 
     UNSEEN = "no reading yet"
     PRESENT = "answers, and drives"
@@ -64,12 +62,12 @@ _LOST = frozenset({Presence.STALE, Presence.ABSENT, Presence.RETURNING})
 
 
 class Look(NamedTuple):
-    """State of an arm in the newest snapshot of its port.
+    """State of an arm in its port's newest snapshot.
 
     Attributes:
         seq: Number of the snapshot.
-        stamp_ns: When its servos were asked, [ns].
-        is_answering: Its port is open, and all its servos answered.
+        stamp_ns: Time of the request, [ns].
+        is_answering: All its servos answered.
     """
 
     seq: int
@@ -78,11 +76,11 @@ class Look(NamedTuple):
 
 
 class ArmPresence:
-    """Follows the presence of every arm, and says when a sample is due.
+    """Presence of every arm, and the time of samples.
 
     Attributes:
         states: Presence by arm.
-        lost: The arms that were seen missing and may not drive.
+        lost: Missing arms that may not drive.
     """
 
     def __init__(self, arms: Iterable[str]) -> None:
@@ -91,15 +89,9 @@ class ArmPresence:
         self._sampled: Mapping[str, int] = {}
 
     def update(self, looks: Mapping[str, Look], *, is_engaged: bool) -> bool:
-        """Accept the newest snapshots, of which one at least is another than before.
+        """Return whether new snapshots make a sample due.
 
-        Args:
-            looks: One for each arm.
-            is_engaged: The session drives the robot by this leader.
-
-        Returns:
-            Whether a sample is due: every arm that may drive has something new, so
-            that a sample is of one moment; or an arm was lost or came back.
+        It is due once all driving arms are new, or one was lost or came back.
         """
         newest_ns = max(look.stamp_ns for look in looks.values())
         for arm, look in looks.items():
@@ -116,7 +108,7 @@ class ArmPresence:
 
 
 def _judge(look: Look, newest_ns: int, *, is_engaged: bool) -> Event:
-    """Return what a look at an arm means beside the newest look at any arm."""
+    """Return the event of a look beside the newest of any arm."""
     if not look.is_answering:
         return Event.IS_SILENT
     if newest_ns - look.stamp_ns > _LONGEST_LAG_NS:

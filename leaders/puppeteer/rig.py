@@ -1,4 +1,4 @@
-"""From a rig's YAML to its arms, and to the buses that they share."""
+"""Arms and buses of a rig's YAML."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from paprle.leaders.puppeteer.config import PuppeteerConfig
 
 
 def make_arms(config: PuppeteerConfig) -> tuple[Arm, ...]:
-    """Return the arms of a rig, each with its place on its bus."""
+    """Return the arms with their places on the buses."""
     arms: list[Arm] = []
     used: dict[str, int] = {}
     for name, settings in config.limbs.items():
@@ -19,7 +19,7 @@ def make_arms(config: PuppeteerConfig) -> tuple[Arm, ...]:
 
 
 def make_buses(config: PuppeteerConfig) -> dict[str, BusSettings]:
-    """Return the buses of a rig by port; arms of one port share a bus."""
+    """Return the buses by port."""
     arms = make_arms(config)
     return {
         port: BusSettings(

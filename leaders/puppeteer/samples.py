@@ -1,4 +1,4 @@
-"""From the newest snapshots of a rig's buses to samples of the operator."""
+"""Samples of the operator from the buses' snapshots."""
 
 from __future__ import annotations
 
@@ -22,12 +22,11 @@ _AT_REST = 0.2  # [rad/s] chosen: eight counts of a servo's velocity; hands are 
 
 
 class SampleMaker:
-    """Makes the samples of one opened rig, by one thread at a time.
+    """Makes the samples of one opened rig, in one thread at a time.
 
     Attributes:
-        presence: Which arms are there.
-        sample: The newest sample; None before the first.
-        is_quiet: All arms stand, and no gripper signal is being given.
+        sample: The newest, or None.
+        is_quiet: The arms stand, without signals.
     """
 
     def __init__(self, config: PuppeteerConfig, arms: Sequence[Arm]) -> None:
@@ -51,16 +50,13 @@ class SampleMaker:
         *,
         is_engaged: bool,
     ) -> LeaderSample | None:
-        """Make a sample if one is due.
+        """Return the newest sample, renewed if due.
 
         Args:
-            snapshots: The newest of every bus, by port.
-            state: The session's; None before it is known.
-            now_ns: This moment, [ns].
-            is_engaged: The session drives the robot by this leader.
-
-        Returns:
-            The newest sample, the same one again where nothing is due.
+            snapshots: The newest by port.
+            state: The session's, or None.
+            now_ns: Time, [ns].
+            is_engaged: This leader drives the robot.
         """
         seqs = [snapshot.seq for snapshot in snapshots.values()]
         if seqs == self._seen:
@@ -76,7 +72,7 @@ class SampleMaker:
     def _make(
         self, snapshots: Mapping[str, Snapshot], state: SessionState | None, now_ns: int
     ) -> LeaderSample:
-        """Make a sample of the arms that are there."""
+        """Make a sample of the present arms."""
         last = self.sample
         arms = [arm for arm in self._arms if arm.name not in self.presence.lost]
         states = [arm.convert(snapshots[arm.settings.port].reading) for arm in arms]
@@ -103,7 +99,7 @@ class SampleMaker:
     def _read_signals(
         self, states: Sequence[ArmState] | None, state: SessionState | None, now_ns: int
     ) -> OperatorSignals:
-        """Read grippers and arms; None where an arm is lost, which gives no signal."""
+        """Return the signals; none if an arm is lost."""
         if states is None:
             self.is_quiet = False
             self._signals.require_press()
@@ -122,7 +118,7 @@ class SampleMaker:
     def _fill_in(
         self, arms: Sequence[Arm], states: Sequence[ArmState]
     ) -> Sequence[ArmState]:
-        """Let lost arms stand where they were seen last; others go on being felt."""
+        """Replace lost arms by their last state."""
         if len(arms) == len(self._arms):
             self._whole = states
             return states
@@ -133,7 +129,7 @@ class SampleMaker:
         ]
 
     def _join(self, states: Sequence[ArmState]) -> JointState | None:
-        """Return all joints, None until all were seen; torques if all are measured."""
+        """Return all joints once seen; torques if all are measured."""
         # Torques are given only where all are measured.
         if not states:
             return None

@@ -1,7 +1,4 @@
-"""Sets up the servos of a rig, guided: all at once where their ids are right.
-
-It is a generator of questions, as the calibration is.
-"""
+"""Guided setup of a rig's servos, as a generator of questions."""
 
 from __future__ import annotations
 
@@ -25,18 +22,18 @@ Goals = Mapping[str, Goal]
 def set_up_servos(
     arms: Sequence[Arm], buses: Mapping[str, BusSettings], joints: Sequence[str]
 ) -> Generator[str, str, dict[str, Any]]:
-    """Give servos their ids, their rate and no return delay.
+    """Set the ids, the rate and no return delay.
 
     Args:
         arms: Arms of the closed rig.
         buses: Its buses by port.
-        joints: Only these, ``limb/joint``; none: all.
+        joints: ``limb/joint``; none: all.
 
     Yields:
-        What the operator is asked to do; expects the answer.
+        Questions for the operator; expects the answer.
 
     Returns:
-        What was set up: ``servos``, a line each.
+        Set-up ``servos``, a line each.
 
     Raises:
         ConfigError: If there is no such joint, or no servo has such a rate.
@@ -83,7 +80,7 @@ def _list_goals(
 
 
 def _set_up_bus(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
-    """Set up the servos of a port: the whole chain where all have their ids."""
+    """Set up a port's servos: at once if all have their ids."""
     found = _find_all(wire, goals)
     if len(found) < len(goals):
         return (yield from _set_up_each(wire, goals))
@@ -100,7 +97,7 @@ def _set_up_bus(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
 
 
 def _find_all(wire: Wire, goals: Goals) -> dict[str, Found]:
-    """Return the servos that answer with their ids and are the right models."""
+    """Return the servos with the right ids and models."""
     rates = {
         goal.spec.id: wire.baud
         for goal in goals.values()
@@ -124,7 +121,7 @@ def _find_all(wire: Wire, goals: Goals) -> dict[str, Found]:
 
 
 def _set_up_each(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
-    """Ask for one servo after the other, alone."""
+    """Ask for each servo alone."""
     done: list[str] = []
     for name, goal in goals.items():
         before = f"{done[-1]}\n" if done else ""

@@ -1,9 +1,8 @@
-"""The operator's start and end signals, given with the grippers alone; pure.
+"""The operator's start and end signals by the grippers; pure.
 
-Start (P5): every gripper has been open, then all are held closed for 3 s with the arms
-still. End (P6): the same hold with every arm near its reset pose, moving or not. The
-grippers must have been open since the session last began or ended to drive, so that the
-grip that starts an episode cannot end it.
+Start (P5): all grippers open, then closed for 3 s with still arms. End (P6): the same
+near
+the reset pose, moving or not; each start requires open grippers before.
 """
 
 from __future__ import annotations
@@ -31,9 +30,9 @@ class Hold:
 
     Attributes:
         has_opened: All grippers have been open.
-        since_ns: Since when the condition holds, [ns]; None when it does not.
-        arms: Where the arms were, one vector an arm, [rad].
-        arms_ns: When they were there, [ns].
+        since_ns: Begin of the condition, [ns], or None.
+        arms: Earlier joints of each arm, [rad].
+        arms_ns: Their time, [ns].
     """
 
     has_opened: bool = False
@@ -45,16 +44,13 @@ class Hold:
 def step_start(
     hold: Hold, openings: Sequence[float], arms: Sequence[Vec], now_ns: int
 ) -> tuple[Hold, bool]:
-    """Advance the start signal.
+    """Return the next state, and whether the operator asks to start.
 
     Args:
-        hold: What it remembers.
-        openings: Opening of every gripper, 0 closed … 1 open.
+        hold: The state.
+        openings: 0 closed … 1 open.
         arms: Joints of every arm, [rad].
-        now_ns: This moment, [ns]; may not go back.
-
-    Returns:
-        What it remembers next, and whether the operator asks to start.
+        now_ns: Time, rising, [ns].
     """
     hold, is_still = _watch(hold, arms, now_ns)
     return _hold(hold, openings, is_still, now_ns)
@@ -67,17 +63,14 @@ def step_end(
     box: float,
     now_ns: int,
 ) -> tuple[Hold, bool]:
-    """Advance the end signal.
+    """Return the next state, and whether the operator asks to end.
 
     Args:
-        hold: What it remembers.
-        openings: Opening of every gripper, 0 closed … 1 open.
+        hold: The state.
+        openings: 0 closed … 1 open.
         distances: Largest joint distance of every arm to its reset pose, [rad].
-        box: How near they have to be, [rad].
-        now_ns: This moment, [ns].
-
-    Returns:
-        What it remembers next, and whether the operator asks to end.
+        box: Largest permitted distance, [rad].
+        now_ns: Time, [ns].
     """
     is_near = all(distance <= box for distance in distances)
     return _hold(hold, openings, is_near, now_ns)
@@ -97,7 +90,7 @@ def _hold(
 
 
 def _watch(hold: Hold, arms: Sequence[Vec], now_ns: int) -> tuple[Hold, bool]:
-    """Note where the arms are every 10 ms, and whether one has moved since."""
+    """Record the arms every 10 ms; return whether one moved."""
     passed_ns = now_ns - hold.arms_ns
     is_same = len(arms) == len(hold.arms)
     if is_same and passed_ns < _STILL_NS:

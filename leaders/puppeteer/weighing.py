@@ -1,12 +1,9 @@
-"""The torque of a joint's servo by its current, against the arm's own weight; pure.
-
-A joint that swings in several postures carries weights that the URDF knows:
+"""Torque of a joint's servo by its current, against the arm's weight; pure.
 
     gain · f(I) = J ddq + b dq + c sign(dq) + g(q)
 
-by least squares over all swings together, with f once the torque of a servo that
-regulates its motor's current and once that of its supply's. What fits better is what
-the servo does.
+by least squares over all swings, with f for the motor's current and for the supply's;
+the better fit counts.
 """
 
 from __future__ import annotations
@@ -40,13 +37,13 @@ _CLEARER = 0.8  # chosen: a kind that fits no better than so is no other kind
 
 
 class Swung(NamedTuple):
-    """One swing of a joint, each of shape (m,).
+    """One swing of a joint; arrays have shape (m,).
 
     Attributes:
-        t: Times, [s].
-        dq: Velocities of the joint, [rad/s].
-        current: Of its servo, in the joint's sense, [A].
-        weight: What the joint carried by the URDF, [N·m].
+        t: [s].
+        dq: Of the joint, [rad/s].
+        current: In the joint's sense, [A].
+        weight: By the URDF, [N·m].
     """
 
     t: Vec
@@ -56,7 +53,7 @@ class Swung(NamedTuple):
 
 
 class Scale:
-    """Weights of an arm by its URDF, its servos in order."""
+    """Weights of an arm by its URDF."""
 
     def __init__(self, settings: PuppetSettings, joints: Sequence[str]) -> None:
         whole = make_pin_model(Path(settings.urdf))
@@ -71,11 +68,7 @@ class Scale:
         self._model.gravity.linear = base @ upright.T @ np.array([0.0, 0.0, -_G])
 
     def weigh(self, q: Vec) -> Vec:
-        """Return the torques that hold the arm, shape (n,), [N·m].
-
-        Args:
-            q: Its joints, shape (n,), [rad].
-        """
+        """Return the holding torques at q, shape (n,), [N·m]."""
         full = np.zeros(self._model.nq)
         full[self._columns] = q
         weight = pin.computeGeneralizedGravity(self._model, self._data, full)
@@ -83,17 +76,10 @@ class Scale:
 
 
 def fit_torques(model: TorqueMap, swings: Sequence[Swung]) -> TorqueMap:
-    """Find the torque of a servo by its current.
-
-    Args:
-        model: As its model has it; its kind stays where nothing fits clearly better.
-        swings: In several postures.
-
-    Returns:
-        Its kind and gain.
+    """Return kind and gain of a servo's torque by its swings.
 
     Raises:
-        ValueError: If the swings do not show it; says why.
+        ValueError: If the swings do not show it.
     """
     spread = max((float(np.abs(one.weight).max()) for one in swings), default=0.0)
     if spread < HEAVY:
@@ -120,7 +106,7 @@ def _other(model: TorqueMap) -> Kind:
 
 
 def _fit(torques: TorqueMap, swings: Sequence[Swung]) -> tuple[float, float]:
-    """Return the gain, and which share of the weights' variance is left."""
+    """Return the gain, and the rest share of the weights' variance."""
     parts, weights = [], []
     for one in swings:
         made = np.array([torques.find_torque(float(i)) for i in one.current])

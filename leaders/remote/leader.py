@@ -1,4 +1,4 @@
-"""A leader on another host: what comes over the link, as samples of this host."""
+"""A leader on another host, as samples of this host."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _VIEW_RATE = 50.0  # [Hz] chosen: what a person sees move; 0.2 Mbit/s of one arm
 
 
 class RemoteLeader(FarLeader):
-    """The robot's end of the link, in a leader's process."""
+    """The robot's end of the link."""
 
     config: RemoteConfig
     view_rate = _VIEW_RATE
@@ -30,7 +30,7 @@ class RemoteLeader(FarLeader):
 
     @property
     def info(self) -> LeaderInfo:
-        """Description of the operator's leader, taken from the config."""
+        """The operator's leader, by the config."""
         config = self.config
         info = LeaderInfo(
             limbs=config.limbs,
@@ -55,7 +55,7 @@ class RemoteLeader(FarLeader):
         )
 
     def preflight(self) -> Sequence[str]:
-        """Return what would keep it from opening."""
+        """Return obstacles to opening."""
         try:
             _check(self.config)
             read_key(self.config.link)
@@ -67,7 +67,7 @@ class RemoteLeader(FarLeader):
         """Open the robot's end of the link.
 
         Raises:
-            DeviceError: If there is no peer or no key, or the network is not there.
+            DeviceError: If peer, key or network is missing.
         """
         self.close()
         try:
@@ -80,7 +80,7 @@ class RemoteLeader(FarLeader):
         self._link, self._side = link, RobotSide(key, self.info)
 
     def latest(self) -> LeaderSample | None:
-        """Return the next capture of those that came, the last one again if none."""
+        """Return the next capture, or the last one."""
         if self._link is None or self._side is None:
             return None
         sample = self._side.step(self._link.receive(), self.clock())
@@ -89,26 +89,26 @@ class RemoteLeader(FarLeader):
 
     @property
     def is_alive(self) -> bool:
-        """Whether its host has been heard of since the last time."""
+        """Whether its host has sent since the last call."""
         return self._side is not None and self._side.take_life()
 
     def observe(self, view: SessionView) -> None:
-        """Send what the session did to the operator."""
+        """Send the session's state to the operator."""
         if self._side is not None and self._link is not None:
             self._side.send_view(view, self.clock())
             self._post(self._link, self._side)
 
     def apply(self, feedback: Feedback) -> None:
-        """Note what the operator's device is to render; ``observe`` sends it."""
+        """Take the feedback for ``observe``."""
         if self._side is not None:
             self._side.told = feedback
 
     def take_told(self) -> Mapping[str, Any] | None:
-        """Return what the operator's host measured since the last call."""
+        """Return new measurements of the operator's host."""
         return None if self._side is None else self._side.errors.take_told()
 
     def take_warnings(self) -> Sequence[str]:
-        """Return who came and left, and what was refused, since the last call."""
+        """Return new arrivals, departures and refusals."""
         return () if self._side is None else self._side.take_words(self.clock())
 
     @property
@@ -117,7 +117,7 @@ class RemoteLeader(FarLeader):
         return () if self._side is None else (self._side.summarise(),)
 
     def close(self) -> None:
-        """Send a goodbye to its host, and leave the network; may be called twice."""
+        """Send a goodbye, and leave the network."""
         link, self._link = self._link, None
         if link is None:
             return
@@ -133,7 +133,7 @@ class RemoteLeader(FarLeader):
 
 
 def _check(config: RemoteConfig) -> None:
-    """Raise ConfigError if the config lacks a peer or names, or has unknown limbs."""
+    """Raise ConfigError for a missing peer or names, or unknown limbs."""
     problems = []
     if config.link.peer is None:
         problems.append(

@@ -1,7 +1,4 @@
-"""Messages of a device: the newest command of each limb, and the newest Joy.
-
-Age is counted from arrival; sender stamps are ignored.
-"""
+"""Newest command of each limb and Joy; age counts from arrival."""
 
 from __future__ import annotations
 
@@ -28,8 +25,8 @@ class RosDevice:
     """Decodes the messages of a device's topics and keeps the newest.
 
     Attributes:
-        n_refused: Messages that could not be used.
-        frames: In which frames poses come.
+        n_refused: Unusable messages.
+        frames: Frames of poses.
     """
 
     def __init__(self, config: RosLeaderConfig, clock: Clock) -> None:
@@ -49,10 +46,7 @@ class RosDevice:
         self.n_refused = 0
 
     def subscribe(self, bus: Bus) -> None:
-        """Listen to the topics of all limbs and to the Joy.
-
-        Args:
-            bus: The graph that was joined.
+        """Subscribe to the limbs' topics and the Joy.
 
         Raises:
             BusError: If the middleware refuses a topic.
@@ -71,15 +65,15 @@ class RosDevice:
 
     @property
     def stamps_ns(self) -> tuple[int, ...]:
-        """Arrival time of each limb's newest command, [ns]; 0 if there is none."""
+        """Arrival of each limb's newest command, [ns], or 0."""
         return tuple(slot.stamp_ns or 0 for slot in self._slots.values())
 
     def find_silent(self) -> list[str]:
-        """Return the limbs of which nothing has come yet."""
+        """Return the limbs without messages."""
         return [name for name, slot in self._slots.items() if slot.value is None]
 
     def describe_silence(self, name: str) -> str:
-        """Return which topic a limb waits for, or why its messages are not used."""
+        """Return a limb's missing topic, or the refusal."""
         if name in self._refused:
             return self._refused[name]
         if name in self._parts:
@@ -90,16 +84,16 @@ class RosDevice:
         )
 
     def find_refused(self) -> dict[str, str]:
-        """Return limbs whose joints cannot be followed, and why."""
+        """Return the reasons by refused limb."""
         return dict(self._refused)
 
     def take_warnings(self) -> list[str]:
-        """Return refusals that were not returned before."""
+        """Return new refusals."""
         found, self._untold = self._untold, []
         return found + self.frames.take_warnings()
 
     def make_commands(self) -> dict[str, LimbCommand]:
-        """Return the newest command of each limb, with its gripper."""
+        """Return the newest command of each limb."""
         opening = self._read_axis()
         commands = {n: slot.value or LimbCommand() for n, slot in self._slots.items()}
         return {
@@ -124,11 +118,11 @@ class RosDevice:
         return self.is_joy_fresh() and self.is_down(button)
 
     def is_joy_fresh(self) -> bool:
-        """Whether a Joy has come within ``max_age``."""
+        """Return whether a Joy has come within ``max_age``."""
         return self._joy.compute_age(self._clock()) <= self._config.max_age
 
     def is_down(self, button: int) -> bool:
-        """Whether the newest Joy, however old, holds a button down."""
+        """Return whether the newest Joy holds a button down."""
         joy = self._joy.value
         buttons = () if joy is None else joy.buttons
         return button < len(buttons) and bool(buttons[button])
@@ -136,7 +130,7 @@ class RosDevice:
     def _make_callback(
         self, bus: Bus, accept: Callable[[Bus, str, bytes], None], name: str
     ) -> Callable[[bytes], None]:
-        """Return a callback that counts unusable messages and keeps the one before."""
+        """Return a callback that counts unusable messages."""
 
         def callback(data: bytes) -> None:
             try:
@@ -171,7 +165,7 @@ class RosDevice:
         self._joy.write(decode_joy(bus.codec, data), self._clock())
 
     def _read_axis(self) -> float | None:
-        """Return the opening that an axis of the Joy asks for; None without one."""
+        """Return the opening of the Joy's axis, or None."""
         joy, newest = self._config.joy, self._joy.value
         if joy is None or joy.gripper_axis is None or newest is None:
             return None

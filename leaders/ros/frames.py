@@ -1,4 +1,4 @@
-"""The frames of poses that are heard, and the static transforms that join them."""
+"""Frames of poses, and the static transforms that join them."""
 
 from __future__ import annotations
 
@@ -28,10 +28,7 @@ class HeardFrames:
         self._untold: list[str] = []
 
     def subscribe(self, bus: Bus) -> None:
-        """Listen to static transforms, where there are poses.
-
-        Args:
-            bus: The graph that was joined.
+        """Subscribe to static transforms, if there are poses.
 
         Raises:
             BusError: If the middleware refuses the topic.
@@ -40,15 +37,10 @@ class HeardFrames:
             bus.subscribe(_TOPIC, TRANSFORMS, lambda data: self._take(bus, data), _QOS)
 
     def convert(self, limb: str, frame_id: str, T: pin.SE3) -> pin.SE3:
-        """Return a limb's pose in the one frame of that limb.
-
-        Args:
-            limb: Name of the limb.
-            frame_id: Frame of the pose, as its message says.
-            T: The pose in that frame.
+        """Return a limb's pose T in the one frame of that limb.
 
         Raises:
-            MessageError: If nothing joins the two frames; a warning says so once.
+            MessageError: If no transform joins the two frames.
         """
         try:
             moved = self._frames[limb].find(frame_id) * T
@@ -61,12 +53,12 @@ class HeardFrames:
         return moved
 
     def find_refusal(self, limb: str) -> str:
-        """Return why a limb's last refused pose was refused; empty if none was."""
+        """Return the reason of a limb's last refusal, or nothing."""
         return self._refusals.get(limb, "")
 
     @property
     def notes(self) -> list[str]:
-        """In which frame the poses of each limb are, a line a limb."""
+        """Frame of each limb's poses."""
         return [
             f"limb '{name}': {text}"
             for name, frame in self._frames.items()
@@ -74,7 +66,7 @@ class HeardFrames:
         ]
 
     def take_warnings(self) -> list[str]:
-        """Return refusals that were not returned before."""
+        """Return new refusals."""
         found, self._untold = self._untold, []
         return found
 

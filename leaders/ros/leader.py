@@ -1,4 +1,4 @@
-"""The leader: the newest message of each topic becomes one sample."""
+"""ROS leader: one sample of the newest messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TELL_NS = 10_000_000_000  # [ns] chosen: a clutch is pressed many times
 
 
 class RosLeader(Leader):
-    """Listens to a device's topics."""
+    """Subscribes to a device's topics."""
 
     config: RosLeaderConfig
 
@@ -35,7 +35,7 @@ class RosLeader(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """Description of the leader, taken from the config."""
+        """Description by the config."""
         config = self.config
         names = {limb: c.joints for limb, c in config.limbs.items() if c.joints}
         joy = config.joy or JoyConfig()
@@ -56,24 +56,24 @@ class RosLeader(Leader):
 
     @property
     def n_refused(self) -> int:
-        """Messages that could not be used."""
+        """Unusable messages."""
         return self._device.n_refused
 
     @property
     def unchecked(self) -> str:
-        """Topics are heard once the graph is joined."""
+        """Checks of topics need the graph."""
         return "whether its topics are sent, and in which frames their poses are"
 
     @property
     def notes(self) -> list[str]:
-        """In which frame the poses of each limb are, as far as they were heard."""
+        """Frame of each limb's poses."""
         return self._device.frames.notes
 
     def open(self) -> None:
         """Join the graph and wait for every topic.
 
         Raises:
-            DeviceError: If a topic is silent, or there is no limb to listen for.
+            DeviceError: If a topic is silent, or there is no limb.
         """
         config = self.config
         if not config.limbs:
@@ -93,10 +93,9 @@ class RosLeader(Leader):
         self._check_heard(self._bus)
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest commands; not valid while any topic is silent.
+        """Return the newest commands; invalid while a topic is silent.
 
-        After a failure of the middleware it is the last sample, which grows old, so
-        that the session takes the leader for lost; ``take_warnings`` says why.
+        After a failure of the middleware the last sample grows old.
         """
         if self._bus is None:
             return None
@@ -110,7 +109,7 @@ class RosLeader(Leader):
         return self._sample
 
     def take_warnings(self) -> list[str]:
-        """Return a failure of the middleware, and a dead-man lost to silence."""
+        """Return failures of the middleware and lost dead-men."""
         warnings = []
         if self._failure and not self._is_failure_told:
             self._is_failure_told = True
@@ -129,7 +128,7 @@ class RosLeader(Leader):
         return warnings
 
     def close(self) -> None:
-        """Leave the graph; may be called twice."""
+        """Leave the graph."""
         if self._bus is not None:
             self._bus.close()
             self._bus = None
@@ -138,7 +137,7 @@ class RosLeader(Leader):
         return bool(self._device.find_refused())
 
     def _make_sample(self) -> LeaderSample:
-        """Make a sample; its number rises only if the device sent something new."""
+        """Make a sample, numbered anew if the device sent something."""
         device, joy = self._device, self.config.joy or JoyConfig()
         stamps = device.stamps_ns
         limbs = device.make_commands()
@@ -164,14 +163,14 @@ class RosLeader(Leader):
         )
 
     def _is_deadman_silent(self, joy: JoyConfig) -> bool:
-        """Whether the Joy fell silent while it held the dead-man down."""
+        """Return whether the Joy fell silent with a held dead-man."""
         device = self._device
         if joy.deadman is None or device.is_joy_fresh():
             return False
         return device.is_down(joy.deadman)
 
     def _has_lost_deadman(self, joy: JoyConfig) -> bool:
-        """Whether silence let go of the dead-man; True once in ten seconds at most."""
+        """Return whether silence released the dead-man, every 10 s at most."""
         now_ns = self.clock()
         if not self._is_deadman_silent(joy) or now_ns - self._told_ns < _TELL_NS:
             return False
@@ -179,7 +178,7 @@ class RosLeader(Leader):
         return True
 
     def _check_heard(self, bus: Bus) -> None:
-        """Close and raise DeviceError if a topic is silent; name those that exist."""
+        """Close and raise DeviceError if a topic is silent."""
         silent = {*self._device.find_silent(), *self._device.find_refused()}
         if not silent:
             return

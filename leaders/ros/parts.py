@@ -1,4 +1,4 @@
-"""The joints of a limb, put together from messages that may hold some of them each."""
+"""Joints of a limb from partial messages."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _MOST_NAMES = 1000  # chosen: a sender that makes up names fills no memory
 
 
 class LimbParts:
-    """The newest position of each joint of a limb, with a stamp of its own.
+    """Newest position and stamp of each joint of a limb.
 
     Attributes:
-        refusal: Why the topic cannot be followed; empty while it can.
+        refusal: Reason against the topic, or empty.
     """
 
     def __init__(self, name: str, config: LimbConfig) -> None:
@@ -37,11 +37,11 @@ class LimbParts:
 
     @property
     def stamp_ns(self) -> int:
-        """Stamp of the joint that is silent longest, [ns]."""
+        """Oldest stamp of a joint, [ns]."""
         return int(self._stamps_ns.min())
 
     def find_missing(self) -> str:
-        """Return the joints without a value yet; empty if all have one."""
+        """Return the joints without a value."""
         missing = [n for n, q in zip(self._wanted, self._q, strict=True) if np.isnan(q)]
         if not missing:
             return ""
@@ -49,14 +49,7 @@ class LimbParts:
         return f"joints {', '.join(missing)} on {self._config.topic}{heard}"
 
     def take(self, joints: Joints, now_ns: int) -> LimbCommand | None:
-        """Take a message.
-
-        Args:
-            joints: The message.
-            now_ns: When it came, [ns].
-
-        Returns:
-            The command of the limb; None while joints of it are not known.
+        """Take a message at a time, [ns]; return the limb's command once complete.
 
         Raises:
             MessageError: If a position is not finite, names are ambiguous, or two
@@ -86,7 +79,7 @@ class LimbParts:
         return self._make_command() if told and np.isfinite(self._q).all() else None
 
     def _match(self, names: tuple[str, ...]) -> None:
-        """Find out which names of the topic are the limb's."""
+        """Match the topic's names to the limb's."""
         if len(self._seen) < _MOST_NAMES:
             self._seen |= dict.fromkeys(names)
         try:

@@ -1,4 +1,4 @@
-"""A mouse of six axes as a leader: its cap says how fast, and springs back to rest."""
+"""A mouse of six axes as a leader: its cap sets speeds."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Spacemouse(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """One hand; its axes are the degrees of freedom themselves."""
+        """One hand with an axis for each degree of freedom."""
         return LeaderInfo(
             limbs=(_LIMB,),
             emits="axes",
@@ -79,7 +79,7 @@ class Spacemouse(Leader):
         """Open the mouse.
 
         Raises:
-            DeviceError: If it is not there, or forbidden.
+            DeviceError: If it is missing or forbidden.
             MissingDependency: If hidapi is not installed.
         """
         self._start()
@@ -90,7 +90,7 @@ class Spacemouse(Leader):
         self._is_open = True
 
     def latest(self) -> LeaderSample | None:
-        """Read the mouse and return the deflections since the last call."""
+        """Return the deflections since the last call."""
         if not self._is_open:
             return self._sample
         now_ns = self.clock()
@@ -121,18 +121,18 @@ class Spacemouse(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Note a Stop: after it, a cap at rest counts as let go; sound the cues."""
+        """Take a Stop, after which a resting cap counts as released; sound the cues."""
         self._is_stopped = feedback.state is SessionState.STOPPED
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
 
     def take_warnings(self) -> list[str]:
-        """Return whether the mouse went, came back, or fell silent while deflected."""
+        """Return that the mouse left, returned, or fell silent."""
         told, self._warnings = self._warnings, []
         return told
 
     def close(self) -> None:
-        """Let go of the mouse."""
+        """Close the mouse."""
         self._is_open = False
         self._speaker.close()
         self._device.close()
@@ -147,7 +147,6 @@ class Spacemouse(Leader):
         self._seq, self._is_open, self._is_stopped = 0, False, False
 
     def _press(self) -> None:
-        """Count the buttons that went down."""
         down = self._device.mouse.buttons
         for number, role in self._roles.items():
             if down & ~self._down & (1 << number):
@@ -155,7 +154,7 @@ class Spacemouse(Leader):
         self._down = down
 
     def _watch(self, now_ns: int) -> None:
-        """Warn when the mouse comes or goes; count a silent deflected one as let go."""
+        """Warn when the mouse comes or goes; release a silent deflected one."""
         device = self._device
         if device.is_there != self._was_there:
             self._was_there = device.is_there
@@ -173,7 +172,7 @@ class Spacemouse(Leader):
             )
 
     def _deflect(self) -> list[float]:
-        """Return the deflections of now, each in [-1, 1]."""
+        """Return the current deflections, in [-1, 1]."""
         mouse = self._device.mouse
         roles = {role for n, role in self._roles.items() if mouse.buttons & (1 << n)}
         gripper = float("open" in roles) - float("close" in roles)

@@ -1,8 +1,4 @@
-"""A curve through rows that stays between them, within speeds and accelerations.
-
-Each column is a cubic between two rows. Its slope at a row is the weighted harmonic
-mean of the slopes on both sides, and zero where it turns round, so that it is monotone
-from row to row: no joint goes beyond what was taught. It is C¹.
+"""Monotone C¹ curve through rows, within speeds and accelerations.
 
 References:
     Fritsch, Butland: A method for constructing local monotone piecewise cubic
@@ -23,10 +19,10 @@ _SLACK = 1e-9  # chosen: of rounding
 
 
 class Bounds(NamedTuple):
-    """Bounds of a group of columns: the norms of their speeds and accelerations.
+    """Bounds on the norms of a group of columns.
 
     Attributes:
-        columns: Which ones.
+        columns: Indices.
         speed: [unit/s].
         acceleration: [unit/s²].
         rests: They stand at every row.
@@ -39,20 +35,20 @@ class Bounds(NamedTuple):
 
 
 class Curve:
-    """The quickest such curve that was found.
+    """The quickest curve found.
 
     Attributes:
-        t: When each row is passed, shape (k,), [s].
-        duration: Of the whole, [s].
+        t: Time at each row, shape (k,), [s].
+        duration: [s].
     """
 
     def __init__(self, rows: Vec, waits: Vec, bounds: tuple[Bounds, ...]) -> None:
-        """Find it.
+        """Fit the curve.
 
         Args:
-            rows: What is passed, shape (k, n), two at least.
-            waits: How long it stands at each row, shape (k,), [s].
-            bounds: Which hold for all of its columns.
+            rows: Shape (k, n), two at least.
+            waits: Stand at each row, shape (k,), [s].
+            bounds: For all columns.
         """
         stays = np.repeat(np.arange(len(rows)), 1 + (waits > 0.0))
         self._rows = rows[stays]
@@ -69,7 +65,7 @@ class Curve:
         self.duration = float(self._t[-1])
 
     def compute(self, t: float) -> Vec:
-        """Return the row at a time, shape (n,); the first before, the last after."""
+        """Return the row at a time, shape (n,), held at both ends."""
         t = min(max(t, 0.0), self.duration)
         i = min(int(np.searchsorted(self._t, t, side="right")) - 1, len(self._h) - 1)
         h, y0, y1 = self._h[i], self._rows[i], self._rows[i + 1]
@@ -82,7 +78,7 @@ class Curve:
         return np.asarray(y0 + rise + h * s * (1.0 - s) * ((1.0 - s) * d0 - s * d1))
 
     def _guess(self) -> Vec:
-        """Return times from row to row that are too short, shape (k−1,), [s]."""
+        """Return too short times between rows, shape (k−1,), [s]."""
         times = np.zeros(len(self._rows) - 1)
         for one in self._bounds:
             steps = np.diff(self._rows[:, one.columns], axis=0)
@@ -92,7 +88,7 @@ class Curve:
         return times
 
     def _fit(self) -> None:
-        """Stretch what is too quick, and at last all of it alike."""
+        """Stretch the quick parts, and at last all."""
         moves = self._pauses == 0.0
         for _ in range(_N_ROUNDS):
             excess = self._find_excess()
@@ -102,7 +98,7 @@ class Curve:
         self._h *= max(float(self._find_excess().max()), 1.0)
 
     def _find_excess(self) -> Vec:
-        """Return by how much each stretch has to be slower, at least, shape (k−1,)."""
+        """Return the factor on the time between rows, shape (k−1,)."""
         h, steps = self._h[:, None], np.diff(self._rows, axis=0)
         slopes = self._find_slopes()
         d0, d1 = slopes[:-1], slopes[1:]
@@ -121,7 +117,7 @@ class Curve:
         return excess
 
     def _find_slopes(self) -> Vec:
-        """Return the slope at each row, shape (k, n); it stands at both ends."""
+        """Return the slope at each row, shape (k, n), 0 at both ends."""
         slopes = np.zeros_like(self._rows)
         h = self._h[:, None]
         secants = np.diff(self._rows, axis=0) / h

@@ -1,7 +1,6 @@
-"""The leader: keeps the robot's pose when it is asked to, and plays what was kept.
+"""Teach-in leader: keeps commanded poses and plays them.
 
-What is kept is the command, not what is measured: a gripper that holds something closes
-again, and an arm that sags sags no further.
+A kept command closes a gripper again, and lets no arm sag further.
 """
 
 from __future__ import annotations
@@ -45,7 +44,7 @@ _ALONE = (
 
 
 class Teach(SeeingLeader):
-    """Holds where the robot is until it drives, and then passes the poses."""
+    """Holds the robot's place until it drives, and then passes the poses."""
 
     config: TeachConfig
     keeps_poses = True
@@ -69,7 +68,7 @@ class Teach(SeeingLeader):
         self._start()
 
     def meet(self, robot: RobotInfo) -> None:
-        """Take the robot that is taught.
+        """Take the robot.
 
         Raises:
             ConfigError: If it has no such limb.
@@ -87,12 +86,12 @@ class Teach(SeeingLeader):
         self._limbs = tuple(limb for limb in robot.limbs if limb.name in wanted)
 
     def watch(self, window: Window) -> None:
-        """Take what shows it where the robot is."""
+        """Take the view of the session."""
         self._look = window.look
 
     @property
     def info(self) -> LeaderInfo:
-        """The robot's own limbs, which nobody holds."""
+        """The robot's limbs, without an operator."""
         robot, is_joints = self._meet(), self.config.emits == "joints"
         names = {limb.name: limb.joint_names for limb in self._limbs}
         return LeaderInfo(
@@ -107,7 +106,7 @@ class Teach(SeeingLeader):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Number of poses, and the keys that play and keep them."""
+        """Number of poses, and the keys."""
         n, does = len(self._poses), "y plays them" if self._waits else "played at start"
         return (f"teach: {n} pose(s) in {self._path}, {does}; e keeps another one",)
 
@@ -115,7 +114,7 @@ class Teach(SeeingLeader):
         """Read the poses.
 
         Raises:
-            DeviceError: If they cannot be read, or the robot cannot do them.
+            DeviceError: If they are unreadable, or out of the robot's reach.
             ConfigError: If there are none to play.
         """
         self._start()
@@ -127,7 +126,7 @@ class Teach(SeeingLeader):
             )
 
     def latest(self) -> LeaderSample | None:
-        """Return where to be at this moment; None before the robot has been seen."""
+        """Return the current command; None before the robot is known."""
         now_ns = self.clock()
         t = (self._playback.advance(now_ns) - self._begun_ns) * 1e-9
         if self._motion is None and now_ns >= self._look_ns:
@@ -153,7 +152,7 @@ class Teach(SeeingLeader):
         )
 
     def apply(self, feedback: Feedback) -> None:
-        """Keep or play where that was asked for; note whether it drives."""
+        """Keep or play on request; take the session's state."""
         self._playback.apply(feedback, self.clock())
         is_between = feedback.state is SessionState.RESETTING
         is_next = feedback.episode != self._episode or is_between
@@ -174,12 +173,12 @@ class Teach(SeeingLeader):
             self._begin()
 
     def take_warnings(self) -> Sequence[str]:
-        """Return new notes on poses that were kept or refused, each once."""
+        """Return new notes on kept or refused poses."""
         told, self._told = self._told, []
         return told
 
     def close(self) -> None:
-        """Nothing to let go of: the file is closed as soon as it is read."""
+        """Do nothing."""
 
     def _start(self) -> None:
         n = 0 if self._waits else self.config.episodes
@@ -198,7 +197,7 @@ class Teach(SeeingLeader):
         return self._robot
 
     def _find_place(self) -> TaughtPose | None:
-        """Return where the command has put the limbs; None before there is one."""
+        """Return the commanded place of the limbs, or None."""
         sight = self._look()
         if sight is None or not np.isfinite(sight.view.q_cmd).all():
             return None
@@ -218,7 +217,6 @@ class Teach(SeeingLeader):
         return make_limb_pose(positions, T_base_eef, opening)
 
     def _stay(self) -> None:
-        """Set the command to the robot's present place."""
         here = self._find_place()
         if here is not None:
             self._limb_commands = {
@@ -227,7 +225,7 @@ class Teach(SeeingLeader):
             }
 
     def _read(self) -> list[TaughtPose]:
-        """Return the poses of the file; raise DeviceError if they cannot be used."""
+        """Return the poses of the file; raise DeviceError if unusable."""
         robot = self._meet()
         try:
             poses = read_poses(self._path, robot.name)
@@ -238,7 +236,7 @@ class Teach(SeeingLeader):
         return poses
 
     def _keep(self) -> None:
-        """Add where the robot is to the file."""
+        """Add the robot's place to the file."""
         here = self._find_place()
         if self._is_driving or here is None:
             why = "while it plays" if here else "before there is a robot"
@@ -254,7 +252,7 @@ class Teach(SeeingLeader):
         self._told.append(f"teach: kept '{pose.name}', the {n}. of {self._path}")
 
     def _toggle(self) -> None:
-        """Begin to play, or end it."""
+        """Begin or end to play."""
         if self._is_asked:
             self._is_asked = False
             return
@@ -270,7 +268,7 @@ class Teach(SeeingLeader):
         self._playback = Playback(_LONGEST, 0)
 
     def _begin(self) -> None:
-        """Plan the way from where the robot stands."""
+        """Plan the path from the robot's place."""
         here = self._find_place()
         if here is not None:
             self._begun_ns = self._playback.advance(self.clock())

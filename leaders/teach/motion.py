@@ -1,4 +1,4 @@
-"""From kept poses to the commands of every moment."""
+"""Commands from kept poses."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ _TURNED = 1e-9  # [rad] a turn that is none
 
 
 class TaughtMotion:
-    """One way through poses, from where the robot stands.
+    """One path through poses, from the robot's place.
 
     Attributes:
-        duration: Of the whole, [s].
+        duration: [s].
     """
 
     def __init__(
@@ -37,14 +37,7 @@ class TaughtMotion:
         poses: Sequence[TaughtPose],
         config: TeachConfig,
     ) -> None:
-        """Plan it.
-
-        Args:
-            robot: The robot.
-            limbs: Those that are taught.
-            poses: Where to begin, and what to pass.
-            config: How fast, and by joints or by poses.
-        """
+        """Plan the path through the taught limbs' poses."""
         make = _JointParts if config.emits == "joints" else _PoseParts
         columns: list[Vec] = []
         bounds: list[Bounds] = []
@@ -69,7 +62,7 @@ class TaughtMotion:
 
 
 class _JointParts:
-    """A limb's columns: its joints, then its gripper's opening."""
+    """A limb's columns: joints and opening."""
 
     def __init__(
         self,
@@ -92,12 +85,12 @@ class _JointParts:
             self.rows = np.column_stack([q, _list_openings(stays)])
 
     def make(self, row: Vec) -> LimbCommand:
-        """Return the command of a row of these columns."""
+        """Return the command of a row."""
         return LimbCommand(q=readonly(row[: self._n]), opening=_read(row, self._n))
 
 
 class _PoseParts:
-    """A limb's columns: place of the eef, the angle turned so far, the opening."""
+    """A limb's columns: eef position, turned angle and opening."""
 
     def __init__(
         self,
@@ -127,7 +120,7 @@ class _PoseParts:
             self.rows = np.column_stack([self.rows, _list_openings(stays)])
 
     def make(self, row: Vec) -> LimbCommand:
-        """Return the command of a row of these columns."""
+        """Return the command of a row."""
         i = int(np.searchsorted(self._angles, row[3], side="right")) - 1
         i = min(i, len(self._axes) - 1)
         turned = pin.exp3((row[3] - self._angles[i]) * self._axes[i])
@@ -138,7 +131,7 @@ class _PoseParts:
 def _bound_opening(
     robot: RobotInfo, gripper: GripperInfo, column: int, config: TeachConfig
 ) -> Bounds:
-    """Return what an opening keeps to: the config's speed, and the joint's V and A."""
+    """Return an opening's bounds by config and joint."""
     at, stroke = robot.joint_names.index(gripper.joint), gripper.open - gripper.closed
     speed = min(config.gripper_speed, float(robot.dq_max[at]) / abs(stroke))
     acceleration = float(robot.ddq_max[at]) / abs(stroke)
@@ -154,7 +147,7 @@ def _read(row: Vec, n: int) -> float | None:
 
 
 def make_command(limb: LimbInfo, stay: LimbPose, emits: Emits) -> LimbCommand:
-    """Return what holds a limb at a pose, by joints or by its eef's pose."""
+    """Return a command to hold a limb's joints or pose."""
     if emits == "pose":
         return LimbCommand(
             T_leader_base_leader_eef=stay.T_base_eef, opening=stay.opening
@@ -166,7 +159,7 @@ def make_command(limb: LimbInfo, stay: LimbPose, emits: Emits) -> LimbCommand:
 def find_faults(
     robot: RobotInfo, limbs: Sequence[LimbInfo], poses: Sequence[TaughtPose]
 ) -> list[str]:
-    """Return the faults of edited poses: limbs that differ, and poses out of reach."""
+    """Return wrong limbs and unreachable poses."""
     faults: list[str] = []
     for pose in poses:
         if set(pose.limbs) != {limb.name for limb in limbs}:

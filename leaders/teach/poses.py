@@ -1,7 +1,4 @@
-"""The file of kept poses: YAML that a person reads and edits.
-
-What is kept is added at its end, so that comments and order stay as they are.
-"""
+"""YAML file of kept poses; new ones are appended."""
 
 from __future__ import annotations
 
@@ -36,8 +33,8 @@ class LimbPose:
     Attributes:
         q: Joint positions by name, [rad] or [m].
         xyz: The eef in the limb's base, [m].
-        rpy: Its turn, ``rpy_xyz_extrinsic``, [rad].
-        opening: Of the gripper, 0 … 1; None without one.
+        rpy: ``rpy_xyz_extrinsic``, [rad].
+        opening: Of the gripper, 0 … 1, or None.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _LAX
@@ -55,13 +52,7 @@ class LimbPose:
 
 @dataclass(frozen=True, kw_only=True)
 class TaughtPose:
-    """One pose of all limbs that are taught.
-
-    Attributes:
-        name: For people.
-        limbs: Where each limb is.
-        wait: How long to stand there, [s].
-    """
+    """One pose of all taught limbs; ``wait`` is in [s]."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = _LAX
 
@@ -82,15 +73,11 @@ _READER: TypeAdapter[_File] = TypeAdapter(_File)
 
 
 def read_poses(path: Path, robot: str) -> list[TaughtPose]:
-    """Return the poses of a file; none where there is no file yet.
-
-    Args:
-        path: The file.
-        robot: Name of the robot they are to be of.
+    """Return the poses of a file, if any, for the named robot.
 
     Raises:
         OSError: If it cannot be read.
-        ValueError: If it is not such a file, or of another robot; says where.
+        ValueError: If it is invalid, or of another robot.
     """
     if not path.exists():
         return []
@@ -98,14 +85,14 @@ def read_poses(path: Path, robot: str) -> list[TaughtPose]:
 
 
 def keep_pose(path: Path, robot: str, pose: TaughtPose) -> int:
-    """Add a pose at the end of a file; it is never half written.
+    """Append a pose to a file atomically.
 
     Returns:
-        How many there are now.
+        Their new number.
 
     Raises:
         OSError: If it cannot be written.
-        ValueError: If what is there is no such file, or does not end with its poses.
+        ValueError: If the file is invalid, or does not end with its poses.
     """
     text = path.read_text(encoding="utf-8") if path.exists() else ""
     before = _parse(path, text, robot) if text.strip() else []
@@ -126,7 +113,7 @@ def keep_pose(path: Path, robot: str, pose: TaughtPose) -> int:
 def make_limb_pose(
     q: dict[str, float], T_base_eef: pin.SE3, opening: float | None
 ) -> LimbPose:
-    """Return where a limb is, of its joints [rad] or [m], eef and gripper."""
+    """Return a limb's pose of joints [rad] or [m], eef and gripper."""
     x, y, z = T_base_eef.translation.tolist()
     a, b, c = pin.rpy.matrixToRpy(T_base_eef.rotation).tolist()
     return LimbPose(q=q, xyz=(x, y, z), rpy=(a, b, c), opening=opening)
@@ -154,7 +141,7 @@ def _parse(path: Path, text: str, robot: str) -> list[TaughtPose]:
 
 
 def _describe(pose: TaughtPose) -> str:
-    """Return an entry of the list; numbers as a person reads them, to 1e-6."""
+    """Return an entry of the list, rounded to 1e-6."""
     lines = [f"  - name: {pose.name}", f"    wait: {pose.wait:g}", "    limbs:"]
     for limb, one in pose.limbs.items():
         joints = ", ".join(f"{name}: {value:.6f}" for name, value in one.q.items())

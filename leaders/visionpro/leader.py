@@ -1,4 +1,4 @@
-"""The leader: what a Vision Pro streams of its hands becomes one sample."""
+"""Vision Pro leader: one sample of its streamed hands."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SOUND = "pip install 'paprle[sound]'"
 
 
 class Visionpro(Leader):
-    """One headset, one or two hands, one dead-man of all: the grip."""
+    """One headset, one or two hands, and their grips as one dead-man."""
 
     config: VisionproConfig
 
@@ -38,7 +38,7 @@ class Visionpro(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """Hands with grippers, whose poses are measured."""
+        """Hands with grippers and measured poses."""
         return LeaderInfo(
             limbs=self.config.hands,
             is_measured=True,
@@ -51,7 +51,7 @@ class Visionpro(Leader):
 
     @property
     def unchecked(self) -> str:
-        """It is there once its app streams."""
+        """Checks of the headset need its stream."""
         return "whether the headset's app answers"
 
     def open(self) -> None:
@@ -76,7 +76,7 @@ class Visionpro(Leader):
         self._presses = PressReader(headset.device, self.clock)
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest poses; None until the headset has spoken."""
+        """Return the newest poses, or None."""
         reading = None if self._presses is None else self._presses.read()
         if reading is None:
             return self._sample
@@ -102,12 +102,12 @@ class Visionpro(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Sound cues; the headset shows nothing of the session."""
+        """Sound the cues."""
         loudness = choose_amplitudes(feedback, self.config.sound, self.clock())
         self._speaker.tell(*loudness)
 
     def take_warnings(self) -> list[str]:
-        """Return why the headset is silent, once."""
+        """Return new faults of the headset."""
         fault = "" if self._headset is None else self._headset.fault
         is_other, self._fault = fault != self._fault, fault
         return [f"leader 'visionpro': {fault}"] if fault and is_other else []
@@ -124,7 +124,7 @@ class Visionpro(Leader):
         ]
 
     def close(self) -> None:
-        """Let go; may be called twice."""
+        """Disconnect."""
         self._speaker.close()
         if self._headset is not None:
             self._headset.close()

@@ -1,8 +1,6 @@
-"""The leader: what somebody does at the session's page becomes samples.
+"""The session's page as a leader: its hands become samples.
 
-The page's process tells the hands with every frame. While the dead-man is held a sample
-is as old as the page's word, so that silence brakes (A1); while it is not, the leader
-itself says that it is there, and nothing moves.
+While the dead-man is held, a sample is as old as the page's message (A1).
 """
 
 from __future__ import annotations
@@ -34,7 +32,7 @@ _NO_ROBOT = "hand"  # the limb where nobody says which robot it is for
 
 
 class Web(Leader):
-    """Moves limbs with what the page says."""
+    """Moves limbs by the page."""
 
     config: WebConfig
     is_at_page = True
@@ -52,7 +50,7 @@ class Web(Leader):
         self._start()
 
     def meet(self, robot: RobotInfo) -> None:
-        """Move the limbs of this robot.
+        """Take the limbs of this robot.
 
         Raises:
             ConfigError: If it has no such limb.
@@ -79,7 +77,7 @@ class Web(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """The limbs of the robot, moved by hand and not measured."""
+        """The robot's limbs, moved by hand and not measured."""
         c, limbs = self.config, tuple(self._limbs)
         return LeaderInfo(
             limbs=limbs,
@@ -94,7 +92,7 @@ class Web(Leader):
         )
 
     def preflight(self) -> tuple[str, ...]:
-        """Report that the page cannot be served: a package is missing."""
+        """Report a missing package."""
         if find_spec("websockets") is not None:
             return ()
         return (
@@ -103,7 +101,7 @@ class Web(Leader):
         )
 
     def open(self) -> None:
-        """Nothing is held."""
+        """Begin without a held hand."""
         self._start()
 
     def hear(self, hands: Hands) -> None:
@@ -116,7 +114,7 @@ class Web(Leader):
         self._hands = hands
 
     def latest(self) -> LeaderSample | None:
-        """Return what is wanted at this moment; None until a page has spoken."""
+        """Return the newest sample; None before the first message."""
         now_ns, hands, before = self.clock(), self._hands, self._sample
         if hands is None:
             return before
@@ -139,7 +137,7 @@ class Web(Leader):
         return self._sample
 
     def close(self) -> None:
-        """Let go."""
+        """Release the hands."""
         self._hands = None
 
     def _start(self) -> None:
@@ -151,7 +149,7 @@ class Web(Leader):
         return {limb: command for limb, command in made.items() if command is not None}
 
     def _make_command(self, limb: str, hands: Hands) -> LimbCommand | None:
-        """Return what is asked of a limb; None where it is to hold."""
+        """Return the command of a limb; None to hold."""
         row = self._rows.get(limb, 0)
         pose = hands.poses[row]
         if not np.isfinite(pose).all():
@@ -169,6 +167,6 @@ class Web(Leader):
 
 
 def _list_arms(robot: RobotInfo) -> list[str]:
-    """Return the limbs but those that are named as legs."""
+    """Return the limbs but for legs."""
     names = [limb.name for limb in robot.limbs]
     return [name for name in names if "leg" not in name] or names

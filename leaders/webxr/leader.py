@@ -1,4 +1,4 @@
-"""The leader: what the page says of hands becomes one sample."""
+"""WebXR leader: one sample of a page's hands."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from paprle.leaders.webxr.config import AppConfig, SightSettings, WebxrConfig
 
 
 class Webxr(Leader):
-    """One phone or headset, one or two hands, one dead-man of all."""
+    """One phone or headset, one or two hands, and one dead-man of all."""
 
     config: WebxrConfig
 
@@ -39,7 +39,7 @@ class Webxr(Leader):
 
     @property
     def info(self) -> LeaderInfo:
-        """Hands with grippers, whose poses are measured."""
+        """Hands with grippers and measured poses."""
         return LeaderInfo(
             limbs=self.config.limbs,
             is_measured=True,
@@ -62,7 +62,7 @@ class Webxr(Leader):
 
     @property
     def unchecked(self) -> str:
-        """A phone or a headset is there once somebody opens the page."""
+        """Checks of the device need an open page."""
         return f"whether a {self.config.device} opens its page"
 
     def preflight(self) -> tuple[str, ...]:
@@ -74,11 +74,12 @@ class Webxr(Leader):
         return ()
 
     def open(self) -> None:
-        """Serve the page; who opens it may come later.
+        """Serve the page.
 
         Raises:
-            DeviceError: If nothing can be served, or the camera's host or key is none.
-            MissingDependency: If a package is missing that its pictures need.
+            DeviceError: If nothing can be served, or the camera's host or key is
+                invalid.
+            MissingDependency: If a package for its pictures is missing.
         """
         self.close()
         self._sample = None
@@ -95,7 +96,7 @@ class Webxr(Leader):
             raise DeviceError(f"leader 'webxr': {err}") from err
 
     def latest(self) -> LeaderSample | None:
-        """Return the newest poses; None until the page has spoken."""
+        """Return the newest poses, or None."""
         reading = self._station.read()
         if reading is None:
             return self._sample
@@ -104,7 +105,7 @@ class Webxr(Leader):
         return self._sample
 
     def apply(self, feedback: Feedback) -> None:
-        """Let the page show the state, and the device vibrate."""
+        """Show the state on the page, and vibrate."""
         drives = feedback.drives  # beside other leaders, only some limbs may
         self._station.tell(
             Told(
@@ -116,23 +117,23 @@ class Webxr(Leader):
         )
 
     def take_warnings(self) -> list[str]:
-        """Return who was refused, and a battery that is low."""
+        """Return refusals and a low battery."""
         return [f"leader 'webxr': {text}" for text in self._station.take_warnings()]
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Look whether its page could be served."""
+        """Yield the checks of serving the page."""
         return self._station.diagnose()
 
     @property
     def closing_notes(self) -> list[str]:
-        """Counts of the page's messages and of the camera's images."""
+        """Counts of messages and images."""
         words = list(self._station.closing_notes)
         if self._eye is not None:
             words.append(f"the robot's camera: {self._eye.closing_notes}")
         return [f"leader 'webxr': {text}" for text in words]
 
     def close(self) -> None:
-        """Serve no more; may be called twice."""
+        """Stop serving."""
         self._station.close()
         if self._eye is not None:
             self._eye.close()
@@ -168,7 +169,7 @@ def _make_app(config: AppConfig) -> AppSettings:
 
 
 def _open_eye(sight: SightSettings, clock: Clock) -> Any:
-    """Begin to ask for the robot's camera."""
+    """Open the robot's camera."""
     try:
         # loaded here: a page without pictures needs no OpenCV
         from paprle.hardware.media.colour import ColourReceiver  # noqa: PLC0415
