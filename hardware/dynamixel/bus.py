@@ -91,9 +91,8 @@ class Bus:
 
     Attributes:
         servos: The servos, in the order of every array.
-        is_fast: Whether all servos of a group answer in one packet.
-        is_guarded: A guardian can switch torque off, so that servos with a faulty
-            watchdog may render it.
+        is_fast: All servos of a group answer in one packet.
+        is_guarded: A guardian can switch torque off.
     """
 
     def __init__(

@@ -118,7 +118,6 @@ class BusThread:
         self._thread.start()
 
     def _try_watchdogs(self) -> None:
-        """Try the watchdogs, guarded if one is known to fail."""
         if self._bus.has_suspects:
             self._start_guardian(_START)
         self._bus.try_watchdogs(self._beat)
@@ -229,7 +228,6 @@ class BusThread:
             )
 
     def _wait_limp(self, thread: threading.Thread) -> None:
-        """Wait for the ramp to end, at most twice its time."""
         end = time.monotonic() + 2.0 * RELEASE
         while thread.is_alive() and not self._shaper.is_limp and time.monotonic() < end:
             time.sleep(_WATCH)
@@ -283,7 +281,6 @@ class BusThread:
         return deadline if -left <= _LATE * period else time.monotonic()
 
     def _find_period(self, *, has_answers: bool) -> float:
-        """Return the time until the next cycle, [s]."""
         rate, is_limp = self.settings.rate, self._bus.is_limp
         is_switched = self._shaper.is_limp != is_limp
         if has_answers and not is_switched and not self._is_wanted.is_set():

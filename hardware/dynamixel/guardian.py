@@ -85,7 +85,6 @@ class Guardian:
 
 
 def _pack(wire: Wire, servos: Sequence[Servo]) -> dict[str, object]:
-    """Return the guardian's packets and the expected answers."""
     paper, packets = _Paper(), Packets()
     at: Register = servos[0].register("Torque Enable")
     ids = [

@@ -95,7 +95,6 @@ class Model:
     """A servo model.
 
     Attributes:
-        name: For example ``xl330-m288``.
         number: Its answer to a ping.
         registers: Control table by the vendor's names.
         angle_unit: [rad] a count.

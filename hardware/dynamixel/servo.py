@@ -70,11 +70,11 @@ class Servo:
     """A servo on a bus.
 
     Attributes:
-        is_enabled: It may hold torque, until verified to be limp.
+        is_enabled: It may hold torque.
         epoch: Number of configurations.
         cap: Largest torque, [N·m]; 0: none.
-        share: Share of the torque sent, below 1 while torque comes back.
-        direction: -1 if its Drive Mode counts clockwise.
+        share: Share of the torque sent while torque comes back.
+        direction: -1 if it counts clockwise.
         stops_alone: Its watchdog stops its motor, as far as known.
     """
 

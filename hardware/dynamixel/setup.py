@@ -106,7 +106,6 @@ def is_set_up(wire: Wire, found: Found, goal: Goal) -> bool:
 
 
 def _write(wire: Wire, found: Found, goal: Goal) -> None:
-    """Write id and rate last and blindly."""
     registers = find_model(found.model).registers
     wire.write_blindly(found.id, registers["Status Return Level"], _ANSWERS_ALL)
     wire.wait(_EEPROM)  # it may answer that, too, and must not be taken for the next

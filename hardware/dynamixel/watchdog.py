@@ -101,7 +101,6 @@ def _try(wire: Wire, servos: Sequence[Servo], beat: Callable[[], None]) -> None:
 
 
 def _find_drive(wire: Wire, servo: Servo) -> int:
-    """Return a motor's drive, in counts."""
     try:
         return abs(_read_state(wire, servo, tries=1).pwm)
     except BusTimeout:

@@ -16,13 +16,9 @@ _UNFELT = 1.5 / 0xFFFF  # chosen: the least amplitude that SDL can tell a driver
 
 
 class Rack:
-    """Pads in the order of their choices; all calls from one thread.
+    """Pads by name or GUID; all calls from one thread.
 
-    A choice is part of a name or GUID; the empty text is the first free pad, and
-    ``virtual:PATH`` a pad inside SDL moved over a socket (``remote``).
-
-    Attributes:
-        has: Controls of each pad, by SDL's names.
+    The empty text chooses the first free pad, ``virtual:PATH`` one of ``remote``.
     """
 
     def __init__(self, wanted: Sequence[str], database: str = "") -> None:
@@ -83,14 +79,7 @@ class Rack:
         return [None if pad is None else _read(pad) for pad in self._pads]
 
     def rumble(self, row: int, strong: float, weak: float, time: float) -> None:
-        """Rumble a pad, if it has motors, for ``time`` [s].
-
-        Args:
-            row: Index of the pad.
-            strong: Amplitude of the motor of low frequency, 0 … 1.
-            weak: Of the other motor.
-            time: Duration, [s].
-        """
+        """Rumble a pad, if it has motors, for ``time`` [s]; amplitudes 0 … 1."""
         pad = self._pads[row]
         if pad is not None and self.can_rumble[row]:
             pad.rumble(strong, weak, round(1e3 * time))

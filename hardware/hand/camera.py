@@ -128,7 +128,6 @@ class Webcam(HandCamera):
         self._capture.release()
 
     def _wait(self) -> None:
-        """Wait for the next image's time, and skip late ones."""
         since = (time.monotonic_ns() - self._begin_ns) * 1e-9
         while self._n < int(since / self._period) and self._capture.grab():
             self._n += 1

@@ -1,8 +1,7 @@
 """Hands in one image, and their bytes between processes.
 
 Landmarks in MediaPipe's order: 0 wrist, 1 to 4 thumb from its root, 5 to 8 index,
-9 to 12 middle, 13 to 16 ring, 17 to 20 little finger. Camera axes: x right, y down, z
-away.
+9 to 12 middle, 13 to 16 ring, 17 to 20 little finger. Axes: x right, y down, z away.
 """
 
 from __future__ import annotations
@@ -45,8 +44,7 @@ class Hand(NamedTuple):
     Attributes:
         uv: Landmarks in the image, shape (21, 2), [px].
         depth: Median along z around each, shape (21,), [m], or NaN.
-        shape: Estimated landmarks about the hand's middle, camera axes, shape (21, 3),
-            [m].
+        shape: Estimated landmarks about the middle, shape (21, 3), [m].
     """
 
     label: Label
@@ -139,7 +137,6 @@ class FrameStream:
 
 
 def _unpack_hand(row: Any) -> Hand | None:
-    """Return a hand; None if invalid."""
     uv, shape = row["uv"].astype(float), row["shape"].astype(float)
     if row["label"] >= len(_LABELS) or not (
         np.isfinite(uv).all() and np.isfinite(shape).all()

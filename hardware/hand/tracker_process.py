@@ -37,7 +37,7 @@ class TrackerSettings:
         size: Width and height, [px].
         rate: [Hz].
         field_of_view: Of a webcam, across its width, [rad].
-        domain: DDS domain of a RealSense on the network; None: by USB.
+        domain: DDS domain of a RealSense; None: by USB.
     """
 
     kind: Literal["realsense", "webcam"] = "realsense"
@@ -175,7 +175,6 @@ def make_command(settings: TrackerSettings, fd: int) -> list[str]:
 
 
 def _let_go(process: subprocess.Popen[bytes]) -> None:
-    """End a process by its input, else by force."""
     if process.stdin is not None:
         with contextlib.suppress(OSError):
             process.stdin.close()

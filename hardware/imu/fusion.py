@@ -36,9 +36,7 @@ class Orientation:
     def update(self, packet: Packet) -> npt.NDArray[np.float64]:
         """Return the orientation after a packet, w x y z, shape (4,).
 
-        The rate [rad/s] is scaled so that the nominal period yields the angle since the
-        last
-        packet, even after losses.
+        The rate [rad/s] is scaled for lost packets and another period.
         """
         last = self._last
         if last is None or last.run != packet.run:

@@ -1,14 +1,12 @@
 """Packets of an inertial sensor on a serial line, and their decoder.
 
-Both are little-endian with one header byte; the first is ARBot's (cake-lab/AR-CV,
-final.py), the second is for firmware without fusion::
+Little-endian, one header byte; the first is ARBot's (cake-lab/AR-CV, final.py)::
 
     attitude  0xAA | uint32 µs | 4 × float32 w x y z | XOR of all before        22 bytes
     inertial  0xAB | uint32 µs | 3 × float32 gyroscope [rad/s]
                    | 3 × float32 accelerometer [m/s²] | CRC-16 of all before    31 bytes
 
-As XOR lets damage pass, values must be possible, and a packet must go on from the one
-before it, or be confirmed by the next.
+As XOR lets damage pass, a packet must be plausible and continue the last one.
 """
 
 from __future__ import annotations
@@ -42,8 +40,8 @@ class Packet(NamedTuple):
     """One measurement.
 
     Attributes:
-        t_us: The sensor's time since the run began, unwrapped, [µs].
-        run: Number of the run, from 1; new after a restart or a silence.
+        t_us: The sensor's time since the run began, [µs].
+        run: Number of the run, new after a restart or a silence.
         values: w, x, y, z; or gyroscope and accelerometer.
     """
 
@@ -132,7 +130,6 @@ class PacketDecoder:
         self._last = self._candidate = None
 
     def _open(self, frame: bytes) -> tuple[int, tuple[float, ...]] | None:
-        """Return counter and values; None if invalid."""
         split = 1 + self._form.body.size
         (check,) = self._form.check.unpack_from(frame, split)
         if check != _compute_check(self.kind, frame[:split]):
@@ -145,7 +142,6 @@ class PacketDecoder:
         return counter, tuple(values)
 
     def _is_measurable(self, values: list[float]) -> bool:
-        """Return whether a sensor can have measured finite values."""
         if self.kind == "inertial":
             gyr, acc = math.hypot(*values[:3]), math.hypot(*values[3:])
             return gyr <= _MAX_GYR * math.sqrt(3) and acc <= _MAX_ACC * math.sqrt(3)
@@ -189,7 +185,6 @@ def _compute_check(kind: PacketKind, frame: bytes) -> int:
 
 
 def _go_on(before: Packet, counter: int, values: tuple[float, ...]) -> Packet | None:
-    """Return a packet that continues another, or None."""
     step_us = (counter - before.t_us) % _WRAP_US
     if not 0 < step_us <= MAX_STEP_US:
         return None

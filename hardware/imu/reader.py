@@ -131,7 +131,6 @@ class ImuReader:
             self.n_reopened += 1
 
     def _stream(self, line: serial.Serial) -> None:
-        """Start the sensor and read until a second of silence."""
         if self._end.wait(self._port.boot):
             return
         line.reset_input_buffer()

@@ -55,7 +55,6 @@ class Challenger:
         return None, answer
 
     def _take(self, ask: Ask) -> Ask | None:
-        """Return a request newer than the asker's others."""
         key = ask.nonce, ask.camera
         if ask.number <= self._numbers.pop(key, 0):
             self.counts["played again"] += 1

@@ -33,10 +33,7 @@ class Fragment(NamedTuple):
 
     Attributes:
         stamp_ns: Exposure in the sender's time, [ns].
-        part: Its index.
-        n_parts: Parts of the picture.
-        seq: Number of the datagram.
-        sent_ns: The sender's time of sending, [ns].
+        sent_ns: Sending in the sender's time, [ns].
     """
 
     camera: int
@@ -56,11 +53,8 @@ class Ask(NamedTuple):
         nonce: The asker's number, ``NONCE`` bytes.
         challenge: The sender's newest, ``NONCE`` bytes.
         number: Of this request, rising.
-        seq: Newest datagram received.
-        n_parts: Parts received so far.
-        n_bytes: Bytes received with heads, modulo 2³².
+        n_bytes: Received bytes with heads, modulo 2³².
         queue_us: Least wait beyond the quickest datagram ever, [µs].
-        n_lost: Lost datagrams so far.
     """
 
     camera: int

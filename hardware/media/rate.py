@@ -29,7 +29,7 @@ class Word(NamedTuple):
     """Report on the arrivals.
 
     Attributes:
-        received: Recent rate of arrivals, [bytes/s].
+        received: Recent rate, [bytes/s].
         most: Its maximum, with losses, [bytes/s].
         queue: Wait of the quickest beyond the quickest ever, [s].
         loss: Lost share, 0 … 1.

@@ -150,7 +150,6 @@ class Asker(ABC, Generic[Joined]):
         return self._finish() if is_whole else begun
 
     def _finish(self) -> Joined | None:
-        """Return the received part of the picture."""
         parts, self._parts = list(self._parts.values()), {}
         self._picture += bool(parts)
         if not parts:

@@ -92,7 +92,6 @@ class Spreader(ABC, Generic[Image]):
             self._next = stamp_ns, image
 
     def _begin(self, stamp_ns: int, image: Image) -> None:
-        """Queue the parts of an image."""
         bodies = self._cut(image)
         self._n_pictures += 1
         self.counts["pictures"] += 1
@@ -123,7 +122,6 @@ class Spreader(ABC, Generic[Image]):
         return sent
 
     def _learn(self, ask: Ask, now: float) -> None:
-        """Update the rate from recent arrivals."""
         self._under_way.arrive(ask.seq, now)
         heard = self._heard
         while len(heard) > 1 and now - heard[1][0] > _WHILE:
@@ -142,7 +140,6 @@ class Spreader(ABC, Generic[Image]):
         heard.append((now, ask))
 
     def _measure_loss(self, ask: Ask) -> float:
-        """Return the lost share of recent datagrams."""
         since = self._judged
         if since is None or ask.n_parts < since.n_parts:
             self._judged, self._loss = ask, 0.0

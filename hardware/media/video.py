@@ -111,7 +111,6 @@ class VideoPage:
             self.server = None
 
     async def _handle(self, client: Client) -> None:
-        """Answer a page's offer, and send until it leaves."""
         peer: RTCPeerConnection | None = None
         offer = ""
         try:
@@ -211,7 +210,6 @@ def _leave_out_hidden(offer: str) -> str:
 
 
 def _read(text: str | bytes) -> Mapping[str, Any]:
-    """Return a message; empty if invalid."""
     try:
         message = json.loads(text)
     except ValueError:

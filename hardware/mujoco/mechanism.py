@@ -36,8 +36,6 @@ class Mechanism:
     Attributes:
         joint_names: Actuated joints, in the order of all vectors.
         home: Shape (n,), [rad] or [m].
-        grippers: Joints that move fingers.
-        eef_links: End-effector links; the block lies under the first one.
         ignored: Pairs of links without collisions.
     """
 
@@ -79,8 +77,8 @@ class ModelOptions:
     Attributes:
         timestep: [s].
         has_gravcomp: The drives carry the arm's own weight.
-        block_offset: From the first end effector, along x and y, [m].
-        target: Place beside the robot's base, x and y in world, [m]; None: none.
+        block_offset: From the first end effector, x and y, [m].
+        target: Place beside the robot's base, x and y in world, [m].
         friction_scales: On the joints' dry friction, shape (n,).
         payloads: Unknown mass at each end effector, [kg].
     """

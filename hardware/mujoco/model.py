@@ -40,7 +40,6 @@ class SimModel:
 
     Attributes:
         model: ``data.ctrl`` has the order of ``Mechanism.joint_names``.
-        mjcf: MJCF text, without meshes.
         qpos_ids: Actuated joints in ``data.qpos``, shape (n,).
         dof_ids: Actuated joints in ``data.qvel``, shape (n,).
         objects: Start of a free object in ``data.qpos``, by name.

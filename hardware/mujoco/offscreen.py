@@ -161,7 +161,6 @@ def _make_context(width: int, height: int) -> tuple[str, Any]:
 
 
 def _forget(way: str, chosen: str | None) -> None:
-    """Let PyOpenGL choose its platform again."""
     for name in list(sys.modules):
         if name.split(".")[0] == "OpenGL" or name.startswith(f"mujoco.{way}"):
             del sys.modules[name]

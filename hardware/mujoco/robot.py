@@ -1,7 +1,7 @@
 """The robot: bodies from the URDF, a position servo on each actuated joint.
 
-kp = M ωₙ², kv = 2 ζ M ωₙ, M being the diagonal of SᵀM(q)S at home, with S from actuated
-joints to all joints. On a ramp it lags by kv/kp = 2ζ/ωₙ.
+kp = M ωₙ², kv = 2 ζ M ωₙ, M being the diagonal of SᵀM(q)S at home, with S from
+actuated joints to all joints.
 """
 
 from __future__ import annotations

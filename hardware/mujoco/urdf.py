@@ -1,7 +1,6 @@
 """A URDF reduced for all versions of MuJoCo's reader.
 
-Meshes, visuals, bodies of size zero and mimic tags are removed, impossible inertias
-repaired, and mobile bases fixed, like joints without a range.
+Meshes, visuals and mimic tags are removed, impossible inertias repaired, bases fixed.
 """
 
 from __future__ import annotations
@@ -52,7 +51,6 @@ def read_plain_urdf(path: Path) -> str:
 
 
 def _mend_inertia(path: Path, link: ET.Element) -> None:
-    """Replace a negative moment of inertia by a small one."""
     inertia = link.find("inertial/inertia")
     if inertia is None:
         return

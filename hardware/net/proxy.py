@@ -60,7 +60,6 @@ class Proxy:
                     self._ends[1 - i].send(data)
 
     def _use(self, traces: dict[str, Trace]) -> None:
-        """Switch to other traces; datagrams under way still arrive."""
         old = self._ways
         self._ways = [
             Impairment(traces[direction], self._seed + i, headers=0)
@@ -70,7 +69,6 @@ class Proxy:
             way.take_over(before)
 
     def _obey(self, line: str) -> bool:
-        """Execute a line's command; return False at the end of the input."""
         if not line:
             return False
         order: dict[str, Any] = json.loads(line)

@@ -5,9 +5,9 @@
 
 ``time`` [s]; ``direction`` up, down or both; ``delay`` [s] one way; ``jitter`` [s],
 mean
-of a uniform wait beyond it; ``loss`` a share, in runs of ``burst`` on the mean;
-``reorder`` the share that may overtake; ``rate`` [bit/s], empty or 0: no limit. Missing
-columns are 0, ``burst`` 1. The trace repeats after its last row; # begins a comment.
+of a uniform wait; ``loss`` a share, in runs of ``burst`` on the mean; ``reorder`` a
+share; ``rate`` [bit/s], 0: no limit. Missing columns are 0, ``burst`` 1. The trace
+repeats; # begins a comment.
 """
 
 from __future__ import annotations

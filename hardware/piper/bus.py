@@ -74,14 +74,12 @@ class PiperBus:
     """One arm on one channel; only its reader has a thread.
 
     Attributes:
-        motion: The newest, or None.
-        condition: The newest, or None.
-        motors: Slow reports by joint, or empty.
+        motors: Slow reports by joint.
         motors_ns: Their arrival, [ns].
         angle_limits: The arm's own, by joint from 1, [0.1°].
-        stroke: Of the gripper, [mm]; 0: not set; None: unknown.
-        foreign: Id and arrival [ns] of the newest foreign command, or None.
-        failure: Reason for missing reports, or empty.
+        stroke: Of the gripper, [mm]; 0: not set.
+        foreign: Id and arrival [ns] of the newest foreign command.
+        failure: Reason for missing reports.
     """
 
     def __init__(
@@ -228,7 +226,6 @@ class PiperBus:
             ) from err
 
     def _create_bus(self) -> None:
-        """Let the SDK open the channel."""
         can = importlib.import_module("can")
         try:
             with warnings.catch_warnings():
@@ -254,7 +251,6 @@ class PiperBus:
             port.recv_bus.serialPortOrig = ChunkedPort(port.recv_bus.serialPortOrig)
 
     def _find_cause(self, can: Any) -> str:
-        """Return the cause of a failed opening, by another one."""
         try:
             bus = can.Bus(
                 channel=self._channel, interface=self._interface, bitrate=BIT_RATE
@@ -341,7 +337,6 @@ def find_obstacle(interface: str, channel: str) -> str:
 
 
 def _check_socketcan(channel: str) -> None:
-    """Raise BusError if the network interface is down."""
     folder = Path("/sys/class/net") / channel
     if not folder.is_dir():
         raise BusError(
@@ -356,7 +351,6 @@ def _check_socketcan(channel: str) -> None:
 
 
 def _lock_channel(interface: str, channel: str) -> socket.socket:
-    """Lock the channel until closed or dead."""
     name = channel if interface == "socketcan" else str(Path(channel).resolve())
     key = hashlib.sha256(f"{interface}/{name}".encode()).hexdigest()[:32]
     lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)

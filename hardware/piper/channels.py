@@ -52,7 +52,6 @@ def find_stable_name(
 
 
 def _list_ports(net: Path) -> dict[str, str]:
-    """Return the USB ports of CAN adapters by interface."""
     found = {}
     for folder in sorted(net.iterdir()) if net.is_dir() else ():
         kind, device = folder / "type", folder / "device"

@@ -23,12 +23,11 @@ class ArmReading:
 
     Attributes:
         stamp_ns: Arrival of its oldest frame, [ns].
-        angles: Six joints, [0.001°].
-        speeds: Six joints, [0.001 rad/s].
-        efforts: Six joints, from their current: see QUARTER_UNTIL.
+        angles: [0.001°].
+        speeds: [0.001 rad/s].
+        efforts: By current: see QUARTER_UNTIL.
         opening: Of the gripper, [0.001 mm].
         grip: Torque of the gripper's motor, [0.001 N·m].
-        gripper_bits: Status bits of that motor.
     """
 
     stamp_ns: int
@@ -49,7 +48,7 @@ class Condition:
         mode: 0 standby, 1 CAN, 2 teaching.
         status: 0 normal.
         move_mode: 1: joint moves.
-        error: Joints over their limit in the high byte, lost ones in the low byte.
+        error: Joints over their limit in the high byte, lost ones in the low.
     """
 
     stamp_ns: int

@@ -42,12 +42,11 @@ class Topic:
     """Topic of commands for some joints.
 
     Attributes:
-        kind: Key of ``KINDS``.
         joint_names: Names in ROS, in the message's order.
         indices: Joints of the robot that they are or follow.
         scale: Position in ROS over position in the URDF, shape (m,).
         offset: Added to it, in ROS's units, shape (m,).
-        effort: Largest effort of a gripper's action, [N] or [N·m].
+        effort: Largest effort of a gripper, [N] or [N·m].
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Checks of a trajectory controller before commands, by its parameters and its state.
+"""Checks of a trajectory controller by its parameters and state.
 
 A controller refuses a message with a foreign joint whole, in its own log alone
 (``validate_trajectory_msg``, ros2_controllers).

@@ -13,7 +13,6 @@ _JOINT_ANGLES = "".join(f"float32 joint{k}\n" for k in range(1, 8))
 
 
 def _make_goal(action: str) -> str:
-    """Return the text of an action goal of Kinova's."""
     return (
         "std_msgs/Header header\nactionlib_msgs/GoalID goal_id\n"
         f"kinova_msgs/{action}Goal goal\n"

@@ -30,11 +30,11 @@ _DEPTHS = {"16UC1": 2, "mono16": 2, "32FC1": 4}
 
 
 class RosImage(NamedTuple):
-    """One image, rows from the top without padding, or a file; depth in millimetres.
+    """One image, rows from the top without padding, or a file; depth in [mm].
 
     Attributes:
         stamp_ns: Header stamp by the sender's clock, [ns]; 0: none.
-        width: In pixels; 0: unknown, like ``height``.
+        width: [px]; 0: unknown.
     """
 
     stamp_ns: int

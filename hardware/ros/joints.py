@@ -27,12 +27,10 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Joints:
-    """A ``sensor_msgs/JointState``; missing velocities and efforts are NaN.
+    """A ``sensor_msgs/JointState``; missing values are NaN.
 
     Attributes:
-        q: Positions, shape (n,), [rad] or [m].
-        dq: Velocities, shape (n,).
-        tau: Efforts, shape (n,).
+        q: Shape (n,), [rad] or [m]; likewise dq and tau.
         stamp_ns: Header stamp in the sender's time, [ns]; 0: none.
     """
 
@@ -48,9 +46,8 @@ class Trajectory:
     """A ``trajectory_msgs/JointTrajectory``.
 
     Attributes:
-        times: Of the points from the start, shape (k,), [s], increasing.
-        q: Positions, shape (k, n), [rad] or [m].
-        dq: Velocities, shape (k, n), or None.
+        times: From the start, shape (k,), [s], increasing.
+        q: Shape (k, n), [rad] or [m]; likewise dq.
         stamp_ns: Start in the reader's time, [ns]; 0: on arrival.
     """
 

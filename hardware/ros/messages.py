@@ -138,7 +138,6 @@ class Codec:
         return self.make("std_msgs/msg/Header", stamp=stamp, frame_id=frame_id)
 
     def _find_zeros(self, typename: str) -> dict[str, Callable[[], Any]]:
-        """Return the factory of each field's zero."""
         if typename not in self.store.fielddefs:
             raise MessageError(
                 f"ros type: expected one that {self.distro} or control_msgs has, got "

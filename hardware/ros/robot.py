@@ -49,16 +49,12 @@ class RobotSpec:
     Attributes:
         joint_names: Names in ROS, in vector order.
         scale: Position in ROS over position in the URDF.
-        q_min: Lower position limits, [rad] or [m].
-        q_max: Upper position limits.
-        dq_max: Velocity limits V.
-        ddq_max: Acceleration limits A.
+        q_min: Lower position limits, [rad] or [m]; likewise q_max, dq_max, ddq_max.
         is_arm: Joints whose lag counts.
         can_turn: Joints whose states are angles in [rad].
-        running: Topic of Bool that is false while the robot is stopped; may be empty.
-        speed: Topic of Float64, the robot's own speed scaling, [%]; may be empty.
-        period: Of commands, [s].
-        state_period: Of states, if longer, [s].
+        running: Topic of Bool, false while the robot is stopped.
+        speed: Topic of Float64, the robot's own speed scaling, [%].
+        period: Of commands, [s]; ``state_period`` of states.
         lead: From a trajectory's arrival to its first point, [s].
         lag: Expected from command to measurement, [s].
         is_simulated: States echo the commands.
@@ -235,7 +231,6 @@ class RosRobot:
         return held if np.isfinite(held).all() else None
 
     def _ask_controllers(self, timeout: float) -> list[str]:
-        """Query the controllers' parameters; return the findings."""
         for commander, watch in zip(self._commanders, self._controllers, strict=True):
             watch.ask(min(timeout, _SETTLING))
             if watch.begins_at_desired is not None:
@@ -344,7 +339,6 @@ class RosRobot:
         return matched and is_heard and self._is_running is not None
 
     def _find_missing(self) -> list[str]:
-        """Return the missing states, topics and subscribers."""
         spec, problems = self._spec, []
         heard = zip(spec.joint_names, self.states.n_heard, strict=True)
         if unheard := [name for name, n in heard if not n]:
@@ -364,7 +358,6 @@ class RosRobot:
         return problems
 
     def _find_slow(self) -> list[str]:
-        """Return states whose rate is too low."""
         period = max(self._spec.period, self._spec.state_period)
         longest = self._longest_age / _FIT
         rate = 0.0

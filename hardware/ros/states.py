@@ -1,7 +1,6 @@
 """States of a robot's joints, by name and with their age.
 
-Age counts from arrival, plus the wait in the middleware or the delay of the stamp
-behind the quickest message's, whichever is larger.
+Age counts from arrival, plus the largest known wait or delay before it.
 """
 
 from __future__ import annotations
@@ -51,11 +50,11 @@ class JointStates:
     """The joints of a robot, from any number of topics; arrays have shape (n,).
 
     Attributes:
-        q: Positions with whole turns, [rad] or [m]; NaN: unknown.
+        q: Positions with whole turns, [rad] or [m], or NaN.
         dq: Velocities; differences if only 0 was ever sent.
-        tau: Efforts; NaN if missing.
-        stamps_ns: Time of measurement, as far as known, [ns].
-        jump: A change that no motion explains, until a second without one; or empty.
+        tau: Efforts, or NaN.
+        stamps_ns: Time of measurement, [ns].
+        jump: Recent change that no motion explains, or empty.
     """
 
     def __init__(

@@ -1,8 +1,7 @@
 """Trajectories that end in the gate's brake, so that a controller stops by itself.
 
-The brake is c + w t − A t²/2 with w = v − A h/2, on which a cubic is exact. Late
-commands
-return to the path by a critically damped spring, ω = 2 A / V, nowhere harder than 2 A.
+The brake is c + w t − A t²/2 with w = v − A h/2, exact as a cubic. Late commands
+return as a critically damped spring, ω = 2 A / V, nowhere harder than 2 A.
 """
 
 from __future__ import annotations
@@ -54,8 +53,6 @@ class StopPlan:
 
 class StopPlanner:
     """Adds to each command its begin and the brake that follows it.
-
-    Limits have shape (n,): V in [rad/s] or [m/s], A in [rad/s²] or [m/s²]; h is in [s].
 
     Attributes:
         tells_begin: Messages begin with a point at time zero, as controllers of ROS 2

@@ -27,7 +27,6 @@ class Turns:
 
     Attributes:
         n: Turns to add to a joint's reading, shape (n,).
-        n_crossings: Wraps of each joint, shape (n,).
     """
 
     def __init__(self, can_turn: Mask, q_min: Vec, q_max: Vec) -> None:
@@ -39,10 +38,8 @@ class Turns:
     def unwrap(self, ours: list[int], read: Vec, allowed: Vec) -> tuple[Vec, Mask]:
         """Return positions with whole turns and a mask of wraps, shape (m,) each.
 
-        Args:
-            ours: Indices of the m joints that were read.
-            read: Their readings, shape (m,), [rad] or [m].
-            allowed: Largest motion since the last reading, shape (m,).
+        ``read`` has the m joints' readings, ``allowed`` their largest motions, [rad] or
+        [m].
         """
         before = self._read[ours]
         is_first = np.isnan(before)

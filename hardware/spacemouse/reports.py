@@ -1,9 +1,8 @@
 """Input reports of 3Dconnexion's mice.
 
-Report 1 is the translation, in wireless models with the rotation; 2 the rotation of the
-others; 3 a bit for each button. Numbers are int16, little-endian, in the cap's axes: x
-right, y towards the operator, z down. Sources: spacenavd, PySpaceMouse
-(``devices.toml``).
+Report 1 is the translation, in wireless models with the rotation; 2 the rotation; 3 a
+bit for each button. Numbers are int16, little-endian; x right, y towards the operator,
+z down. Sources: spacenavd, PySpaceMouse (``devices.toml``).
 """
 
 from __future__ import annotations
@@ -45,8 +44,6 @@ class Mouse:
         translation: Deflections x, y, z in REP-103 axes, full is 1.
         rotation: Turns about the same axes.
         buttons: A bit for each button.
-        n_motions: Reports of deflections.
-        n_refused: Short reports.
     """
 
     translation: tuple[float, ...] = (0.0, 0.0, 0.0)

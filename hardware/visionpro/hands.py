@@ -69,7 +69,6 @@ class HandReader:
         )
 
     def _grip(self, joints: Array) -> None:
-        """Record whether middle and ring finger are closed."""
         shares = [_find_share(joints[list(finger)]) for finger in _GRIPPING]
         bound = _OPEN_AGAIN if self._is_held else _CLOSED
         holds = max(shares) < bound

@@ -121,15 +121,15 @@ class App:
 
 
 def parse_arbot(data: str | bytes, closed: float, open_: float) -> HandReading:
-    """Return the hand of a message of the app, always held.
+    """Return the hand of a message, always held.
 
     Args:
         data: One message.
-        closed: Its gripper value at opening 0.
-        open_: Its gripper value at opening 1.
+        closed: Gripper value at opening 0.
+        open_: Gripper value at opening 1.
 
     Raises:
-        MessageError: If it is no message of the app, or its quaternion is invalid.
+        MessageError: If the message or its quaternion is invalid.
     """
     parse_object(data)
     message = validate(_ADAPTER, data)

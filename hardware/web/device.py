@@ -50,13 +50,10 @@ class DeviceState:
 
     Attributes:
         seq: Rises with each state.
-        stamp_ns: Time of capture, as far as known, [ns].
-        is_tracked: All hands are tracked.
-        is_held: All dead-men are held.
+        stamp_ns: Time of capture, [ns].
         n_presses: Presses so far; a new one implies a release.
         n_losses: Losses of tracking so far.
-        actions: Presses of buttons since opening.
-        asks_to_end: Bare hands have given the sign that ends an episode.
+        asks_to_end: Sign of bare hands to end an episode.
     """
 
     seq: int
@@ -76,10 +73,7 @@ class WebDevice:
 
     Attributes:
         state: The newest, or None.
-        n_messages: Used messages.
-        refused: Refused messages by reason.
-        delays: From capture to arrival of the newest messages, [s].
-        clock: Estimate of the device's clock.
+        delays: From capture to arrival, [s].
     """
 
     def __init__(self, limbs: Sequence[str], clock: Callable[[], int]) -> None:
@@ -169,9 +163,9 @@ class WebDevice:
 
         Args:
             seen: By name.
-            t_ms: Time on the device's clock, [ms], or None.
+            t_ms: On the device's clock, [ms], or None.
             scale: Of translations.
-            mode: Motion that is passed on.
+            mode: Motion passed on.
         """
         now_ns = self._now()
         stamp_ns, is_late = self._find_stamp(t_ms, now_ns)
@@ -186,7 +180,7 @@ class WebDevice:
         self._publish(stamp_ns)
 
     def _measure_step(self, t_ms: float, now_ns: int) -> float:
-        """Return the time since the message before, [s], limited by arrivals."""
+        """Return the time since the message before, [s], bounded by its arrival."""
         arrival = max((now_ns - self._arrived_ns) * 1e-9, _BURST)
         dt = min(max((t_ms - self._t_ms) * 1e-3, 0.0), arrival)
         self._t_ms, self._arrived_ns = t_ms, now_ns
@@ -240,7 +234,6 @@ class WebDevice:
 
 
 def _read(hand: HandMessage) -> HandReading:
-    """Return a hand in the axes of REP-103."""
     q = np.array(hand.q)
     p, q = to_rep103(np.array(hand.p), q / np.linalg.norm(q))
     return HandReading(

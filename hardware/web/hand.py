@@ -1,7 +1,6 @@
 """One hand's clutch: adds up its motion while it is tracked and held.
 
-The passed pose never leaps: after a loss, or a motion beyond a hand's, nothing is added
-(``safety.md`` A5). A release between two messages shows in the number of the press.
+After a loss, or a motion beyond a hand's, nothing is added (``safety.md`` A5).
 """
 
 from __future__ import annotations
@@ -25,11 +24,10 @@ class HandReading(NamedTuple):
 
     Attributes:
         p: Position, shape (3,), [m], REP-103.
-        quat_xyzw: Orientation, shape (4,), of unit length.
+        quat_xyzw: Unit orientation, shape (4,).
         press: Number of the current press, from 1.
-        opening: Of the gripper, 0 … 1, or None.
-        has_deadman: Else it is always held.
-        gap: Between the tips of thumb and index of a bare hand, [m], or None.
+        opening: Of the gripper, 0 … 1.
+        gap: Between the tips of thumb and index, [m].
     """
 
     p: Vec
@@ -49,8 +47,6 @@ class HandClutch:
         p: Position, shape (3,), [m], REP-103.
         quat_xyzw: Orientation, shape (4,).
         opening: Of the gripper, 0 … 1; None: unchanged.
-        n_presses: Presses that began with tracking.
-        n_losses: Losses of the hand or its sender.
         n_jumps: Impossible motions.
     """
 
@@ -71,14 +67,7 @@ class HandClutch:
         self._last, self.is_tracked = None, False
 
     def update(self, seen: HandReading, dt: float, scale: float, mode: Mode) -> None:
-        """Take a message.
-
-        Args:
-            seen: Its reading of this hand.
-            dt: Since the message before, [s].
-            scale: Of translations, fixed during a press.
-            mode: Motion that is passed on, fixed during a press.
-        """
+        """Take a message ``dt`` [s] after the last; a press fixes scale and mode."""
         if seen.is_tracked:
             self.opening = seen.opening
         self.has_deadman = seen.has_deadman

@@ -47,7 +47,7 @@ class HandMessage:
         q: Orientation, x, y, z, w.
         press: Number of the current press, from 1.
         opening: Of the gripper, 0 closed … 1 open.
-        gap: Between the tips of thumb and index of a bare hand, [m].
+        gap: Between the tips of thumb and index, [m].
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -83,9 +83,7 @@ class SampleMessage:
 
     Attributes:
         seq: Rises with every message of a connection.
-        t: Time of capture on the page's clock, [ms].
-        scale: Of translations.
-        mode: Motion that is passed on.
+        t: Capture on the page's clock, [ms].
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT

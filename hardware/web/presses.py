@@ -54,7 +54,6 @@ class PressReader:
 
 
 def _is_alike(reading: Reading, before: Reading) -> bool:
-    """Return whether two readings of the same message agree."""
     now, then = reading.state, before.state
     is_same = now.seq == then.seq and now.is_tracked == then.is_tracked
     return is_same and reading.is_engaged == before.is_engaged

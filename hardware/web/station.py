@@ -72,12 +72,7 @@ class Station:
         *,
         turns_with_head: bool = False,
     ) -> None:
-        """Serve the page.
-
-        Args:
-            app: Connection of ARBot's app, or None.
-            find_picture: Returns the newest picture, or None.
-            turns_with_head: The camera follows the head.
+        """Serve the page, perhaps with ARBot's app and pictures.
 
         Raises:
             WebError: If nothing can be served there.
@@ -214,7 +209,6 @@ class Station:
             self.server.close()
 
     def _list_refused(self) -> dict[str, int]:
-        """Return refused connections by reason."""
         counts = {} if self.server is None else dict(self.server.door.refused)
         if self._app is not None and self._app.n_refused:
             counts["app"] = self._app.n_refused

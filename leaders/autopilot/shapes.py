@@ -26,7 +26,7 @@ class Path:
 
     @property
     def length(self) -> float:
-        """[m]."""
+        """Length, [m]."""
         return self.lengths[-1]
 
     @property
@@ -85,7 +85,7 @@ class TimeLaw:
     """Constant speed between two smooth ramps, v·(1 − cos(π t/r))/2.
 
     Attributes:
-        length: [m].
+        length: Of the path, [m].
         speed: Between the ramps, [m/s].
         ramp: Time of each ramp, [s].
     """
@@ -96,7 +96,7 @@ class TimeLaw:
 
     @property
     def duration(self) -> float:
-        """[s]."""
+        """Duration, [s]."""
         return self.length / self.speed + self.ramp
 
     def walked(self, t: float) -> float:

@@ -1,9 +1,7 @@
 """ALOHA episodes: one HDF5 file each, as the recorder of ACT writes them.
 
-References:
-    ``/action`` and ``/observations/qpos``, shape (n, 14): six joints [rad] and a
-    gripper
-    (0 closed … 1 open) of the left arm, then of the right; rows every 20 ms.
+``/action`` and ``/observations/qpos``, shape (n, 14): six joints [rad] and a gripper
+(0 closed … 1 open) of the left arm, then of the right; rows every 20 ms.
 """
 
 from __future__ import annotations
@@ -105,6 +103,5 @@ def _name_columns(dataset: str, n: int) -> Sequence[str]:
 
 
 def _number(file: Path) -> tuple[int, str]:
-    """Return the sort key of an episode's number."""
     digits = re.findall(r"\d+", file.stem)
     return (int(digits[-1]) if digits else -1, file.name)

@@ -25,14 +25,7 @@ def join_turns(
     limbs: Mapping[str, ColumnSettings],
     robot: RobotInfo | None,
 ) -> tuple[Mapping[str, LimbRows], tuple[str, ...]]:
-    """Return rows without steps of nearly one turn, and the unwrapped joints.
-
-    Args:
-        t: Stamps, shape (n,), [s].
-        rows: Commands by limb.
-        limbs: Columns by limb.
-        robot: The robot, if known.
-    """
+    """Return rows without steps of nearly one turn, and the unwrapped joints."""
     whole, told = dict(rows), []
     for limb, own in rows.items():
         if own.q is None:
@@ -54,14 +47,7 @@ def find_jump(
     limbs: Mapping[str, ColumnSettings],
     robot: RobotInfo | None,
 ) -> str:
-    """Return the number of impossible steps and the first one, as text; or empty.
-
-    Args:
-        t: Stamps, shape (n,), [s].
-        rows: Unwrapped commands by limb.
-        limbs: Columns by limb.
-        robot: The robot, if known.
-    """
+    """Return the number of impossible steps and the first one, or empty."""
     dt = np.diff(t)
     for limb, own in rows.items():
         jumps = {}

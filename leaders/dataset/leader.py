@@ -144,7 +144,6 @@ class Dataset(Leader):
 
     @cached_property
     def _source(self) -> DatasetReader:
-        """The opened dataset."""
         c = self.config
         path = Path(c.path).expanduser()
         if not c.path or not path.exists():
@@ -172,7 +171,6 @@ class Dataset(Leader):
         return self._read(self._order[0])
 
     def _read(self, episode: int) -> EpisodeTrack:
-        """Read one episode; any thread."""
         source = self._source
         table = check_table(source.path, episode, source.read(episode))
         rows = make_rows(source.path, episode, table, self.config)

@@ -122,7 +122,6 @@ class LerobotSource(DatasetReader):
         return info
 
     def _find_places(self, template: str) -> list[_Place]:
-        """Return the place of each episode, in order."""
         places = []
         for file in sorted((self.path / "meta" / "episodes").glob("*/*.parquet")):
             table = self._pq.read_table(file, columns=list(_INDEX), use_threads=False)
@@ -142,7 +141,6 @@ class LerobotSource(DatasetReader):
 
 
 def _name_columns(path: Path, info: dict[str, Any], feature: str) -> list[str]:
-    """Return the names of a feature's columns, or numbers."""
     features = info["features"]
     if feature not in features:
         numeric = [k for k, v in features.items() if "float" in str(v.get("dtype"))]

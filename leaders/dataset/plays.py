@@ -30,13 +30,7 @@ class Plays:
         repeat: int,
         speed: float,
     ) -> None:
-        """Read the first episode.
-
-        Args:
-            read: Reads one episode; any thread.
-            order: Numbers of the episodes.
-            repeat: Plays of all; 0: endless.
-            speed: Factor on the speed.
+        """Read the first episode; ``repeat`` 0 is endless.
 
         Raises:
             PaprleError: If none of them can be read.
@@ -106,7 +100,6 @@ class Plays:
         self._playback = Playback(track.duration / self._speed, n_plays)
 
     def _request(self) -> None:
-        """Let the thread read the next episode."""
         number = next(self._left, None)
         if number is None:
             self._next = None
@@ -114,7 +107,6 @@ class Plays:
             self._next = (number, self._pool.submit(self._read, number))
 
     def _take(self) -> tuple[tuple[int, EpisodeTrack] | None, PaprleError | None]:
-        """Return the next readable episode, or the last problem."""
         # Where it is not read yet this waits: on a virtual clock always the same is
         # played, and in a live session the robot does not follow by then.
         problem: PaprleError | None = None

@@ -89,7 +89,6 @@ class UmiSource(DatasetReader):
         self._store = None
 
     def _find_columns(self) -> tuple[list[str], tuple[str, ...]]:
-        """Return the arrays and the names of their columns."""
         keys: list[str] = []
         names: list[str] = []
         for robot in itertools.count():

@@ -21,12 +21,10 @@ class PadState:
     """State of one pad, from one reading to the next.
 
     Attributes:
-        limb: The limb that it moves.
         modes: Net mode changes by limb.
         pressed: Presses by role.
         is_held: The dead-man is held, and the readings are believed.
         is_doubted: Its reading is frozen; a release ends this.
-        controls: Its used controls, by SDL's names.
     """
 
     def __init__(self, settings: PadSettings, config: GamepadConfig) -> None:
@@ -108,7 +106,6 @@ class PadState:
     def _doubt(
         self, raw: Mapping[str, float], wishes: bool, grips: bool, now_ns: int
     ) -> None:
-        """Doubt a motion that has not changed for too long."""
         if not wishes or not grips or raw != self._raw:
             self._same_since_ns = now_ns
         self._raw = raw

@@ -190,7 +190,6 @@ class Gamepad(Leader):
         )
 
     def _drives(self, row: int, drives: Sequence[bool] | None) -> bool:
-        """Return whether a limb of this pad drives the follower."""
         if drives is None:
             return True
         own = list(self.config.pads.values())[row].limbs
@@ -201,7 +200,6 @@ class Gamepad(Leader):
         )
 
     def _watch(self, name: str, hand: PadState, *, is_there: bool) -> None:
-        """Warn when a pad comes, goes, or is doubted."""
         if is_there != self._was_there[name]:
             what = (
                 "is there again; let go of its dead-man, then hold it to go on"

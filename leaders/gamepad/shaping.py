@@ -32,11 +32,7 @@ def shape_controls(
 ) -> dict[str, float]:
     """Return all controls with round dead zones and a curve; NaN is rest.
 
-    Args:
-        raw: Sticks in [-1, 1], triggers and buttons in [0, 1].
-        dead_zone: Of a stick.
-        trigger_dead_zone: Of a trigger.
-        curve: Exponent of the deflection.
+    Sticks are in [-1, 1], triggers and buttons in [0, 1]; ``curve`` is an exponent.
     """
     shaped = {name: _clip(value) for name, value in raw.items()}
     for x, y in STICKS:
@@ -59,5 +55,4 @@ def _shape(size: float, dead_zone: float, curve: float) -> float:
 
 
 def _clip(value: float) -> float:
-    """Return the value within [-1, 1]; NaN becomes 0."""
     return 0.0 if math.isnan(value) else min(max(value, -1.0), 1.0)

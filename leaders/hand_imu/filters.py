@@ -79,8 +79,7 @@ class Exponential:
 class Kalman:
     """Position and velocity, of which the latter may predict a little.
 
-    x = (p, v), p⁺ = p + v dt, Q = 0.01 and R = 0.1 for each image at 30 Hz, each axis
-    alike.
+    x = (p, v), p⁺ = p + v dt, Q = 0.01 and R = 0.1 for each image at 30 Hz, by axis.
     """
 
     def __init__(self, ahead: float) -> None:

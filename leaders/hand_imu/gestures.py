@@ -23,10 +23,7 @@ _LAST = 0.08  # [s] chosen: three images; a finger seen wrongly lasts for one
 
 
 def compute_bends(shape: Vec) -> Vec:
-    """Return the bend of the thumb and each finger, shape (5,), [rad].
-
-    ``shape`` has the landmarks, shape (21, 3), at any scale.
-    """
+    """Return the bend of the thumb and each finger, shape (5,), [rad]."""
     return np.array([
         _compute_angle(shape[b] - shape[a], shape[d] - shape[c])
         for a, b, c, d in _FINGERS
@@ -34,10 +31,7 @@ def compute_bends(shape: Vec) -> Vec:
 
 
 def compute_pinch(shape: Vec) -> float:
-    """Return the gap of thumb and index over the palm's length.
-
-    ``shape`` has the landmarks, shape (21, 3), at any scale.
-    """
+    """Return the gap of thumb and index over the palm's length."""
     palm = float(np.linalg.norm(shape[9] - shape[0]))
     return float(np.linalg.norm(shape[4] - shape[8])) / max(palm, 1e-6)
 

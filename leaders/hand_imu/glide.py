@@ -33,13 +33,7 @@ class Glide:
         self._t, self._point = -np.inf, None
 
     def aim(self, p: Vec, captured: float, t: float) -> None:
-        """Continue to a point, shape (3,), [m].
-
-        Args:
-            p: Shape (3,), [m].
-            captured: Time of the hand there, [s].
-            t: Now, [s].
-        """
+        """Continue to a point, shape (3,), [m], captured and aimed at in [s]."""
         self._from = self.at(t)
         v = np.zeros(3)
         if self._point is not None:

@@ -235,7 +235,6 @@ class HandImu(Leader):
     def _is_alive(
         self, frame: HandFrame, attitude: Attitude | None, now_ns: int
     ) -> bool:
-        """Return whether hand and wrist are known and recent."""
         if now_ns - frame.stamp_ns > _SILENT_FRAME * 1e9:
             self._track.lose()
         if self._source is None or not self._source.has_imu:
@@ -251,7 +250,6 @@ class HandImu(Leader):
     def _make_sample(
         self, frame: HandFrame, attitude: Attitude | None, now_ns: int
     ) -> LeaderSample:
-        """Return a sample; the last one if unchanged."""
         before, press, t = self._sample, self._press, now_ns * 1e-9
         is_valid = self._is_alive(frame, attitude, now_ns)
         stamp_ns = min(round(self._glide.find_capture(t) * 1e9), now_ns)

@@ -24,11 +24,8 @@ from the operator is towards the camera, the operator's left is the image's righ
 def locate(frame: HandFrame, hand: Hand, point: Point, palm: float) -> Vec | None:
     """Return a hand's position, operator's axes, shape (3,), [m], or None.
 
-    Args:
-        frame: The image.
-        hand: One of its hands.
-        point: Point of the hand.
-        palm: Wrist to root of the middle finger, [m], for a guess; 0: none.
+    ``palm``, wrist to root of the middle finger, [m], serves to guess depth; 0: no
+    guess.
     """
     rows = list(_POINTS[point])
     z = hand.depth[rows]

@@ -122,7 +122,7 @@ class Recorded:
 
     @property
     def counts(self) -> tuple[str, ...]:
-        """None."""
+        """Counts of readings; always empty."""
         return ()
 
     def close(self) -> None:
@@ -133,7 +133,6 @@ class Recorded:
         return self._clock() - (self._begin_ns or 0) + self._stamps[0]
 
     def _count_waiting(self) -> int:
-        """Return the repetitions of the first image."""
         return (self._clock() - self._opened_ns) // _WAITING_NS
 
 
@@ -188,7 +187,7 @@ class Devices:
 
     @property
     def is_over(self) -> bool:
-        """Never."""
+        """Whether the source has ended; always False."""
         return False
 
     @property

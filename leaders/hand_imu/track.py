@@ -23,8 +23,6 @@ class HandTrack:
         p: Output, shape (3,), [m].
         is_known: The hand was seen recently.
         n_held: Consecutive images held through.
-        n_leaps: Impossible motions.
-        n_lost: Losses.
     """
 
     def __init__(self) -> None:

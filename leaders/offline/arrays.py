@@ -134,7 +134,6 @@ class _Arrays:
         return np.asarray(np.arange(n) * self._config.dt, dtype=np.float64)
 
     def _pose(self) -> tuple[Vec | None, Vec | None]:
-        """Return positions and orientations, or nothing for joints."""
         if self._config.joints or self._config.keys.q is not None:
             return None, None
         for role, order in (("xyzw", [0, 1, 2, 3]), ("wxyz", [1, 2, 3, 0])):
@@ -171,7 +170,6 @@ class _Arrays:
         return array.astype(np.float64)
 
     def _find(self, role: str) -> npt.NDArray[Any] | None:
-        """Return the array of a role, by config or usual name."""
         key = getattr(self._config.keys, role)
         for name in (key,) if key is not None else _USUAL[role]:
             for found in (f"{self._prefix}{s}{name}" for s in "_./"):

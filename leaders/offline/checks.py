@@ -44,10 +44,7 @@ def clean(
 ) -> tuple[Rows, Mask, Counter[str]]:
     """Return playable rows, breaks behind rows, shape (n−1,), and counts.
 
-    Args:
-        rows: Rows as read.
-        max_gap: Longest bridged time between rows, [s].
-        robot: The robot, if known.
+    ``max_gap`` is the longest bridged time between rows, [s].
     """
     counts: Counter[str] = Counter()
     rows = _drop(rows, _is_finite(rows), counts, "rows with NaN or absurd numbers")
@@ -79,14 +76,7 @@ def clean(
 def find_loss(
     rows: Rows, breaks: Mask, counts: Counter[str], n_lines: int
 ) -> tuple[float, float]:
-    """Return the lost shares of a file's rows and of its time.
-
-    Args:
-        rows: Rows of ``clean``.
-        breaks: Breaks behind rows.
-        counts: Treatments of lines and rows.
-        n_lines: Lines of data in the file.
-    """
+    """Return the lost shares of a file's rows and of its time."""
     n_lost = sum(n for what, n in counts.items() if what.endswith("dropped"))
     n_lost -= counts[f"{_DUPLICATES} dropped"]
     lost = float(np.diff(rows.t)[breaks].sum())

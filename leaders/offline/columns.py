@@ -139,7 +139,6 @@ class _Finder:
         return next((self._index[n] for n in _OPENINGS if n in self._index), None)
 
     def _find_family(self) -> str | None:
-        """Return the usual names of a whole pose, if present."""
         if self._config.joints:
             return None
         turn = self._given.quat_xyzw or self._given.quat_wxyz or self._given.euler
@@ -175,7 +174,6 @@ class _Finder:
         )
 
     def _find_turn(self, family: str | None) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Return the columns of a quaternion and of angles."""
         given = self._given
         if given.euler:
             euler = self._take("euler", given.euler)
@@ -195,7 +193,6 @@ class _Finder:
         return (), ()
 
     def _find_joints(self, others: set[int | None]) -> tuple[int, ...]:
-        """Return the columns of joints: configured, else the rest."""
         pairs = _of(self._header, self._prefix)
         own = [i for i, name in pairs if i not in others and name]
         header = shown(self._header)
@@ -222,7 +219,6 @@ class _Finder:
         names: Iterable[str],
         index: Mapping[str, int] | None = None,
     ) -> tuple[int, ...]:
-        """Return the configured columns of a role."""
         found = []
         for name in names:
             plain = split_unit(name)[0].lower()
@@ -272,7 +268,6 @@ def _of(header: tuple[str, ...], prefix: str) -> Iterable[tuple[int, str]]:
 
 
 def _strip(name: str, prefix: str) -> str:
-    """Return the name without limb and separator."""
     if prefix and name.startswith(prefix) and name[len(prefix) :][:1] in {*"_./"}:
         return name[len(prefix) + 1 :]
     return name

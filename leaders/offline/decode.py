@@ -72,7 +72,6 @@ def decode(data: bytes) -> tuple[str, str]:
 
 
 def _find_wide(data: bytes) -> str:
-    """Return UTF-16 by its zeros, or nothing."""
     even, odd = data[::2].count(0), data[1::2].count(0)
     most = 0.8 * len(data[::2])
     if odd > most and not even:

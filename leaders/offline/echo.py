@@ -1,8 +1,7 @@
 """Output of ``ros2 topic echo --csv`` and ``rostopic echo -p`` as a table.
 
 ROS 2 prints ``sec, nanosec, frame_id`` and the fields without a header; ROS 1 names
-each
-field, with stamps in ns.
+each field, with stamps in ns.
 """
 
 from __future__ import annotations
@@ -105,7 +104,6 @@ def _read_ros1(path: object, lines: Sequence[str]) -> Echo:
 
 
 def _pose(line: str, begin: int) -> tuple[str, str] | None:
-    """Return a stamped pose's frame and line, or None."""
     words = _split(line)
     if len(words) != begin + _N_POSE or not all(map(_INT.fullmatch, words[:2])):
         return None
@@ -113,7 +111,6 @@ def _pose(line: str, begin: int) -> tuple[str, str] | None:
 
 
 def _joints(line: str, names: Sequence[str]) -> tuple[str, str] | None:
-    """Return the frame and line of these joints, or None."""
     words = _split(line)
     n = len(names)
     if words[3 : 3 + n] != list(names) or not all(map(_INT.fullmatch, words[:2])):
@@ -128,7 +125,6 @@ def _tell(
     rows: Sequence[tuple[str, str] | None],
     lines: Sequence[str],
 ) -> Echo:
-    """Return the table of one frame; raise ConfigError for several."""
     frames = sorted({row[0] for row in rows if row is not None and row[0]})
     if len(frames) > 1:
         raise ConfigError(

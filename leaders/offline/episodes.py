@@ -60,7 +60,6 @@ def read_episode(path: Path) -> dict[str, Limb]:
 def _read_axes(
     path: Path, info: LeaderInfo, i: int, samples: npt.NDArray[np.void], t: Vec
 ) -> Rows:
-    """Return the rows of a limb of axes; raise for several speeds."""
     if not np.isfinite(info.axis_speeds).all():
         raise DeviceError(
             f"{path}: expected one speed for all axes, got devices of several speeds; "

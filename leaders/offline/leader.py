@@ -121,7 +121,6 @@ class Offline(Leader):
     def _find_absolute(
         self, motion: RecordedMotion, rows: Mapping[str, Rows]
     ) -> frozenset[str]:
-        """Return the limbs with poses in the follower's base."""
         posed = frozenset(name for name, own in rows.items() if own.p is not None)
         told = {"auto": motion.absolute, "absolute": posed, "relative": frozenset()}
         return posed & told[self.config.frame]

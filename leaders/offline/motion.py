@@ -36,9 +36,7 @@ class RecordedMotion:
         tracks: By limb; time 0 is the first row of all.
         absolute: Limbs with poses in the follower's base.
         period: Longest median time between a limb's rows, [s].
-        axis_speeds: Speeds at full deflection.
         begin: File time at play time 0, [s].
-        frames: AdaptiX's, in the file's time.
     """
 
     tracks: Mapping[str, RowTrack]
@@ -141,7 +139,6 @@ def _check_frame(path: Path, limb: Limb, config: OfflineConfig) -> None:
 
 
 def _check_loss(path: Path, limb: Limb, loss: tuple[float, float], why: str) -> None:
-    """Refuse a file that is mostly unplayable."""
     rows, time = loss
     if rows <= MOST_ROWS and (time <= MOST_TIME or limb.has_pauses):
         return
@@ -153,13 +150,11 @@ def _check_loss(path: Path, limb: Limb, loss: tuple[float, float], why: str) -> 
 
 
 def _find_robot(limbs: Iterable[Limb]) -> str:
-    """Return the robot of all limbs, or nothing."""
     robots = {limb.robot for limb in limbs}
     return robots.pop() if len(robots) == 1 else ""
 
 
 def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
-    """Read one file, or one a limb."""
     if (config.path is None) == (not config.paths):
         raise ConfigError(
             "leader.path: expected the file to play (or leader.paths, one per limb), "

@@ -88,10 +88,7 @@ def doubt_opening(opening: Vec | None) -> str:
 def guess_units(t: Vec, p: Vec | None, max_gap: float) -> str:
     """Return a question on units that would make a motion, or nothing.
 
-    Args:
-        t: Stamps, shape (n,), [s] as assumed.
-        p: Positions, shape (n, 3), [m] as assumed, or None.
-        max_gap: Longest bridged time between rows, [s].
+    Stamps, shape (n,), are in assumed [s], positions, shape (n, 3), in assumed [m].
     """
     steps = np.abs(np.diff(t[np.abs(t) < _ABSURD]))
     dt = float(np.median(steps)) if len(steps) else 0.0

@@ -86,7 +86,6 @@ def find_table(path: Path, text: str, config: ColumnSettings) -> Table | None:
 
 
 def _list_lines(text: str) -> tuple[list[str], list[str]]:
-    """Return the lines, and the comments above them."""
     lines: list[str] = []
     comments: list[str] = []
     for line in text.split("\n"):
@@ -98,7 +97,6 @@ def _list_lines(text: str) -> tuple[list[str], list[str]]:
 
 
 def _read_printed(path: Path, lines: list[str], config: ColumnSettings) -> Table | None:
-    """Return the table of a format known by its lines."""
     if config == ColumnSettings() and (echo := read_echo(path, lines)) is not None:
         return Table(echo.header, echo.lines, ",", told=echo.told)
     if config.delimiter == "auto" and _GROUPS.fullmatch(lines[0].strip()):
@@ -129,7 +127,6 @@ def _read_plain(
 def _read_titled(
     path: Path, lines: Sequence[str], config: ColumnSettings
 ) -> Table | None:
-    """Return a table with titles or units around its header, or None."""
     # Titles may stand above the header, and a line of units below it.
     if config.names:
         return None
@@ -172,7 +169,6 @@ def split(line: str, separator: str | None) -> list[str]:
 
 
 def _find_separator(lines: Sequence[str], delimiter: Delimiter) -> str | None:
-    """Return the separator with the most columns in all lines."""
     if delimiter != "auto":
         return _NAMED[delimiter]
     head, *rows = lines[:_N_LOOKED_AT]
@@ -191,7 +187,6 @@ def _find_separator(lines: Sequence[str], delimiter: Delimiter) -> str | None:
 def _read_comment(
     comments: Sequence[str], words: Sequence[str], separator: str | None
 ) -> tuple[str, ...] | None:
-    """Return the header in the last comment, or None."""
     if not comments or separator is None:
         return None
     names = split(comments[-1].lstrip().lstrip("#"), separator)

@@ -34,13 +34,9 @@ class Limb:
     Attributes:
         counts: Unreadable lines by kind.
         is_absolute: Poses are in the follower's base.
-        robot: The robot of the joints, or empty.
         has_pauses: Gaps are intended.
-        told: Reading, if not plain.
         axis_speeds: Speeds at full deflection.
-        frames: AdaptiX's.
         doubts: Doubts for the operator.
-        is_assumed: The unit of its joints is assumed.
     """
 
     rows: Rows
@@ -85,7 +81,6 @@ def read_text(path: Path, names: tuple[str, ...], config: OfflineConfig) -> list
 def _read_limb(
     path: Path, table: Table, columns: Columns, config: OfflineConfig, is_cut: bool
 ) -> Limb:
-    """Return the rows of one limb, with unreadable lines counted."""
     counts: Counter[str] = Counter()
     used = columns.used()
     values, kept = [], []

@@ -66,7 +66,6 @@ class Timeline:
 
 
 def _losses(tracks: Sequence[RowTrack]) -> list[tuple[float, float]]:
-    """Return the merged gaps of all tracks, in order."""
     merged: list[tuple[float, float]] = []
     for stretch in sorted(
         (float(track.rows.t[i]), float(track.rows.t[i + 1]))

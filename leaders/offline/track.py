@@ -23,9 +23,9 @@ class Rows:
 
     Attributes:
         t: Stamps, shape (n,), [s].
-        p: Positions, shape (n, 3), [m].
-        quat_xyzw: Orientations, shape (n, 4).
-        q: Joint positions, shape (n, m), [rad].
+        p: Shape (n, 3), [m].
+        quat_xyzw: Shape (n, 4).
+        q: Shape (n, m), [rad].
         opening: Of the gripper, shape (n,), 0 … 1.
         axes: Deflections since the row before, shape (n, m).
         mode: Counter of modes, shape (n,).
@@ -190,7 +190,6 @@ def _turn_evenly(quat_xyzw: Vec) -> Vec:
 
 
 def _normalise(row: Vec) -> Vec:
-    """Return a pose with a unit quaternion."""
     row[3:] /= np.linalg.norm(row[3:])
     return row
 

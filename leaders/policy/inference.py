@@ -109,7 +109,6 @@ class Mind:
         self._thinker.close()
 
     def _find_missing(self, sight: Sight, now_ns: int) -> str:
-        """Return an outdated input, or nothing."""
         limit = self._config.max_age
         if max(sight.view.gate_age, sight.view.tick_age) > limit:
             return "the session's state is old"
@@ -137,7 +136,6 @@ class Mind:
         return Thought(answer.stamp_ns, Chunk(answer.stamp_ns, rows, self._config.fps))
 
     def _refuse(self, why: str, words: str) -> Thought | None:
-        """Count a refusal, and warn of a new reason."""
         self.refused[why] += 1
         if why != self._last_refusal:
             self._last_refusal = why

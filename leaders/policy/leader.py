@@ -163,7 +163,6 @@ class Policy(SeeingLeader):
             self._mind.close()
 
     def _load(self) -> Act:
-        """Load or connect to the policy of the config."""
         remote = self.config.remote
         return RemotePolicy(remote) if remote else load_policy(self.config)
 
@@ -173,7 +172,6 @@ class Policy(SeeingLeader):
         return self._robot
 
     def _step(self, mind: Mind, now_ns: int) -> None:
-        """Observe, query the policy if due, and update the command."""
         sight = self._look()
         if sight is None:
             return
@@ -191,14 +189,12 @@ class Policy(SeeingLeader):
             self._emit(mind, now_ns)
 
     def _stay(self, q_cmd: Vec) -> dict[str, LimbCommand]:
-        """Return commands to stay in place."""
         limbs = self._actions.decode(self._actions.encode(q_cmd))
         for name, rows in self._foreseen.items():
             limbs[name] = replace(limbs[name], ahead=rows)
         return limbs
 
     def _wants_answer(self, mind: Mind, now_ns: int) -> bool:
-        """Return whether a query is due."""
         if not self._is_driving and not self._has_place:
             return not mind.is_ready
         if self._chunk is None:

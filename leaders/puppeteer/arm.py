@@ -176,5 +176,4 @@ def _make_rotation(rpy_xyz_extrinsic: tuple[float, float, float]) -> Vec:
 
 @lru_cache(maxsize=64)
 def _make_row(values: tuple[float, ...]) -> Vec:
-    """Return the cached array of numbers."""
     return readonly(values)

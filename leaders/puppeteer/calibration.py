@@ -39,12 +39,7 @@ _DIGITS = 4  # chosen: a tenth of a count
 def calibrate(
     arms: Sequence[Arm], buses: Mapping[str, BusThread], joints: Sequence[str]
 ) -> Generator[str, str, dict[str, Any]]:
-    """Calibrate the joints of an opened, limp rig.
-
-    Args:
-        arms: Its arms.
-        buses: Its buses by port.
-        joints: ``limb/joint``; none: all.
+    """Calibrate ``limb/joint``, or all joints, of an opened, limp rig.
 
     Yields:
         Questions for the operator; expects the answer.
@@ -106,7 +101,6 @@ def _find_heaviest(scale: Scale, q: Vec, i: int) -> float:
 def _with_keys(
     settings: PuppetSettings, keys: Mapping[str, Mapping[str, Any]]
 ) -> PuppetSettings:
-    """Return an arm's settings with measured keys."""
     servos = {
         joint: replace(servo, **keys.get(joint, {}))
         for joint, servo in settings.servos.items()
@@ -161,7 +155,6 @@ class _ArmSession:
         return found
 
     def _weigh_joint(self, arm: Arm, scale: Scale, i: int) -> Dialogue:
-        """Swing one joint in several postures; return its torque by current."""
         spec, servo, swings = arm.servo_specs[i], arm.servos[i], []
         cap = float(self._bus.caps[arm.place][i])
         for k in range(N_POSTURES):
@@ -278,7 +271,6 @@ class _ArmSession:
                 yield from self._tell(err)
 
     def _ask(self, text: str) -> Generator[str, str, tuple[Vec, str]]:
-        """Ask for a still pose; return angles and the answer."""
         while True:
             answer = yield text
             found = stand(self._bus, _WATCH)

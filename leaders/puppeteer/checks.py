@@ -54,7 +54,6 @@ def _judge_limb(name: str, limb: PuppetSettings) -> Iterator[str]:
 
 
 def _judge_ids(config: PuppeteerConfig) -> Iterator[str]:
-    """Yield repeated ids on one bus."""
     users: dict[tuple[str, int], list[str]] = {}
     for name, limb in config.limbs.items():
         rows = [

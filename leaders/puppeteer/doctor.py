@@ -142,7 +142,6 @@ def _compare_supply(
 def _judge_watchdogs(
     wire: Wire, servos: Sequence[ServoSpec], tables: Mapping[int, Mapping[str, int]]
 ) -> Iterator[Finding]:
-    """Yield findings on watchdogs by firmware version."""
     versions = {
         servo.id: tables[servo.id]["Firmware Version"]
         for servo in servos
@@ -186,7 +185,6 @@ def _list(numbers: Iterable[int]) -> str:
 def _search(
     wire: Wire, settings: BusSettings, missing: list[ServoSpec]
 ) -> Iterator[Finding]:
-    """Search servos at other rates and unexpected ids."""
     expected = {servo.id for servo in settings.servos}
     for servo_id, number in wire.scan().items():
         if servo_id not in expected:
@@ -237,7 +235,6 @@ def _examine_readings(
 def _judge_packets(
     settings: BusSettings, wire: Wire, n_damaged: int, n_failed: int
 ) -> Iterator[Finding]:
-    """Yield findings on damaged and late packets."""
     where = f"port '{settings.path}'"
     damaged = (wire.packets.n_damaged - n_damaged) / _N_READINGS
     late = (sum(wire.n_failed.values()) - n_failed) / _N_READINGS - damaged
@@ -257,7 +254,6 @@ def _judge_packets(
 
 
 def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
-    """Yield the joints outside of their URDF limits."""
     try:
         limits = read_limits(Path(arm.settings.urdf))
     except ValueError as err:
@@ -296,7 +292,6 @@ def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Findin
 
 
 def _compare_rest(arm: Arm, state: ArmState) -> Iterator[Finding]:
-    """Yield joints away from the rest pose."""
     apart = (state.q[: arm.n_arm] - arm.reset_q).tolist()
     off = [
         f"{joint} by {away:+.2f}"

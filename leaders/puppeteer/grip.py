@@ -84,6 +84,5 @@ class GripperSignals:
         return OperatorSignals(engaged=is_engaged)
 
     def _is_pressing(self, now_ns: int) -> bool:
-        """Return whether the signal is almost complete."""
         since_ns = self._hold.since_ns
         return since_ns is not None and 0 < since_ns + HOLD_NS - now_ns <= _PRESS_NS

@@ -19,11 +19,7 @@ _GRIPPER = 0.2  # [rad] chosen: a trigger that moves less cannot be held half op
 def find_sign(before: Vec, after: Vec, i: int, names: tuple[str, ...]) -> int:
     """Return the servo's sign, 1 or -1, from a positive motion of joint ``i``.
 
-    Args:
-        before: Servo angles, shape (n,), [rad].
-        after: Angles after the motion, shape (n,), [rad].
-        i: Index of the joint.
-        names: Names of the joints.
+    ``before`` and ``after`` are servo angles, shape (n,), [rad].
 
     Raises:
         ValueError: If it hardly moved, or another one moved.
@@ -56,11 +52,8 @@ def find_sign(before: Vec, after: Vec, i: int, names: tuple[str, ...]) -> int:
 def find_offset(angle: float, q: float, sign: int, gear: float) -> float:
     """Return the servo's angle at joint position 0, within half a turn, [rad].
 
-    Args:
-        angle: Angle of the servo in a known pose, [rad].
-        q: Position of its joint there, [rad].
-        sign: 1 or -1.
-        gear: Turns of the servo a turn of the joint.
+    ``angle`` and ``q`` [rad] belong to one pose; ``gear`` is servo turns by joint
+    turns.
     """
     return float(wrap(np.array(angle - sign * gear * q)))
 
@@ -70,12 +63,9 @@ def find_gripper(
 ) -> dict[str, float]:
     """Return a gripper's keys ``sign``, ``offset`` and ``open`` from its ends.
 
-    Args:
-        shut: Servo angle when closed, [rad].
-        wide: Servo angle when open, [rad].
-        closed: Joint position when closed, by its URDF, [rad].
-        opened: Joint position when open, by its config, [rad].
-        gear: Turns of the servo a turn of the joint.
+    Servo angles ``shut`` and ``wide`` belong to joint positions ``closed`` and
+    ``opened``,
+    [rad]; ``gear`` is turns of the servo a turn of the joint.
 
     Raises:
         ValueError: If it hardly moved.

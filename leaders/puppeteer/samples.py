@@ -50,14 +50,7 @@ class SampleMaker:
         *,
         is_engaged: bool,
     ) -> LeaderSample | None:
-        """Return the newest sample, renewed if due.
-
-        Args:
-            snapshots: The newest by port.
-            state: The session's, or None.
-            now_ns: Time, [ns].
-            is_engaged: This leader drives the robot.
-        """
+        """Return the newest sample, renewed if due, at a time, [ns]."""
         seqs = [snapshot.seq for snapshot in snapshots.values()]
         if seqs == self._seen:
             return self.sample
@@ -72,7 +65,6 @@ class SampleMaker:
     def _make(
         self, snapshots: Mapping[str, Snapshot], state: SessionState | None, now_ns: int
     ) -> LeaderSample:
-        """Make a sample of the present arms."""
         last = self.sample
         arms = [arm for arm in self._arms if arm.name not in self.presence.lost]
         states = [arm.convert(snapshots[arm.settings.port].reading) for arm in arms]
@@ -99,7 +91,6 @@ class SampleMaker:
     def _read_signals(
         self, states: Sequence[ArmState] | None, state: SessionState | None, now_ns: int
     ) -> OperatorSignals:
-        """Return the signals; none if an arm is lost."""
         if states is None:
             self.is_quiet = False
             self._signals.require_press()
@@ -118,7 +109,6 @@ class SampleMaker:
     def _fill_in(
         self, arms: Sequence[Arm], states: Sequence[ArmState]
     ) -> Sequence[ArmState]:
-        """Replace lost arms by their last state."""
         if len(arms) == len(self._arms):
             self._whole = states
             return states
@@ -129,7 +119,6 @@ class SampleMaker:
         ]
 
     def _join(self, states: Sequence[ArmState]) -> JointState | None:
-        """Return all joints once seen; torques if all are measured."""
         # Torques are given only where all are measured.
         if not states:
             return None

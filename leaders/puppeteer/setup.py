@@ -22,12 +22,7 @@ Goals = Mapping[str, Goal]
 def set_up_servos(
     arms: Sequence[Arm], buses: Mapping[str, BusSettings], joints: Sequence[str]
 ) -> Generator[str, str, dict[str, Any]]:
-    """Set the ids, the rate and no return delay.
-
-    Args:
-        arms: Arms of the closed rig.
-        buses: Its buses by port.
-        joints: ``limb/joint``; none: all.
+    """Set the ids, the rate and no return delay of ``limb/joint``, or of all.
 
     Yields:
         Questions for the operator; expects the answer.
@@ -97,7 +92,6 @@ def _set_up_bus(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
 
 
 def _find_all(wire: Wire, goals: Goals) -> dict[str, Found]:
-    """Return the servos with the right ids and models."""
     rates = {
         goal.spec.id: wire.baud
         for goal in goals.values()
@@ -121,7 +115,6 @@ def _find_all(wire: Wire, goals: Goals) -> dict[str, Found]:
 
 
 def _set_up_each(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
-    """Ask for each servo alone."""
     done: list[str] = []
     for name, goal in goals.items():
         before = f"{done[-1]}\n" if done else ""

@@ -1,8 +1,7 @@
 """The operator's start and end signals by the grippers; pure.
 
 Start (P5): all grippers open, then closed for 3 s with still arms. End (P6): the same
-near
-the reset pose, moving or not; each start requires open grippers before.
+near the reset pose, moving or not; each start requires open grippers before.
 """
 
 from __future__ import annotations
@@ -46,11 +45,7 @@ def step_start(
 ) -> tuple[Hold, bool]:
     """Return the next state, and whether the operator asks to start.
 
-    Args:
-        hold: The state.
-        openings: 0 closed … 1 open.
-        arms: Joints of every arm, [rad].
-        now_ns: Time, rising, [ns].
+    ``openings`` are 0 closed … 1 open, ``arms`` in [rad], at a rising time, [ns].
     """
     hold, is_still = _watch(hold, arms, now_ns)
     return _hold(hold, openings, is_still, now_ns)
@@ -65,12 +60,7 @@ def step_end(
 ) -> tuple[Hold, bool]:
     """Return the next state, and whether the operator asks to end.
 
-    Args:
-        hold: The state.
-        openings: 0 closed … 1 open.
-        distances: Largest joint distance of every arm to its reset pose, [rad].
-        box: Largest permitted distance, [rad].
-        now_ns: Time, [ns].
+    ``distances`` to the reset pose, [rad], have to be below ``box``, at a time, [ns].
     """
     is_near = all(distance <= box for distance in distances)
     return _hold(hold, openings, is_near, now_ns)

@@ -133,7 +133,6 @@ class RemoteLeader(FarLeader):
 
 
 def _check(config: RemoteConfig) -> None:
-    """Raise ConfigError for a missing peer or names, or unknown limbs."""
     problems = []
     if config.link.peer is None:
         problems.append(

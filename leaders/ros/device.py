@@ -104,15 +104,7 @@ class RosDevice:
         }
 
     def is_pressed(self, button: int | None, *, otherwise: bool) -> bool:
-        """Whether a button is down; a silent Joy holds nothing down.
-
-        Args:
-            button: Its number; None where the device has no such button.
-            otherwise: What holds without such a button.
-
-        Returns:
-            Whether it is.
-        """
+        """Return whether a fresh Joy holds a button; ``otherwise`` without one."""
         if button is None:
             return otherwise
         return self.is_joy_fresh() and self.is_down(button)
@@ -130,8 +122,6 @@ class RosDevice:
     def _make_callback(
         self, bus: Bus, accept: Callable[[Bus, str, bytes], None], name: str
     ) -> Callable[[bytes], None]:
-        """Return a callback that counts unusable messages."""
-
         def callback(data: bytes) -> None:
             try:
                 accept(bus, name, data)
@@ -165,7 +155,6 @@ class RosDevice:
         self._joy.write(decode_joy(bus.codec, data), self._clock())
 
     def _read_axis(self) -> float | None:
-        """Return the opening of the Joy's axis, or None."""
         joy, newest = self._config.joy, self._joy.value
         if joy is None or joy.gripper_axis is None or newest is None:
             return None

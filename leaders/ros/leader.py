@@ -163,7 +163,6 @@ class RosLeader(Leader):
         )
 
     def _is_deadman_silent(self, joy: JoyConfig) -> bool:
-        """Return whether the Joy fell silent with a held dead-man."""
         device = self._device
         if joy.deadman is None or device.is_joy_fresh():
             return False
@@ -178,7 +177,6 @@ class RosLeader(Leader):
         return True
 
     def _check_heard(self, bus: Bus) -> None:
-        """Close and raise DeviceError if a topic is silent."""
         silent = {*self._device.find_silent(), *self._device.find_refused()}
         if not silent:
             return

@@ -49,7 +49,7 @@ class LimbParts:
         return f"joints {', '.join(missing)} on {self._config.topic}{heard}"
 
     def take(self, joints: Joints, now_ns: int) -> LimbCommand | None:
-        """Take a message at a time, [ns]; return the limb's command once complete.
+        """Return the limb's command, once complete, after a message at a time, [ns].
 
         Raises:
             MessageError: If a position is not finite, names are ambiguous, or two
@@ -79,7 +79,6 @@ class LimbParts:
         return self._make_command() if told and np.isfinite(self._q).all() else None
 
     def _match(self, names: tuple[str, ...]) -> None:
-        """Match the topic's names to the limb's."""
         if len(self._seen) < _MOST_NAMES:
             self._seen |= dict.fromkeys(names)
         try:

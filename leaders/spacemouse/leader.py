@@ -172,7 +172,6 @@ class Spacemouse(Leader):
             )
 
     def _deflect(self) -> list[float]:
-        """Return the current deflections, in [-1, 1]."""
         mouse = self._device.mouse
         roles = {role for n, role in self._roles.items() if mouse.buttons & (1 << n)}
         gripper = float("open" in roles) - float("close" in roles)

@@ -88,7 +88,6 @@ class Curve:
         return times
 
     def _fit(self) -> None:
-        """Stretch the quick parts, and at last all."""
         moves = self._pauses == 0.0
         for _ in range(_N_ROUNDS):
             excess = self._find_excess()

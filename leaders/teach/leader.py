@@ -197,7 +197,6 @@ class Teach(SeeingLeader):
         return self._robot
 
     def _find_place(self) -> TaughtPose | None:
-        """Return the commanded place of the limbs, or None."""
         sight = self._look()
         if sight is None or not np.isfinite(sight.view.q_cmd).all():
             return None
@@ -225,7 +224,6 @@ class Teach(SeeingLeader):
             }
 
     def _read(self) -> list[TaughtPose]:
-        """Return the poses of the file; raise DeviceError if unusable."""
         robot = self._meet()
         try:
             poses = read_poses(self._path, robot.name)
@@ -236,7 +234,6 @@ class Teach(SeeingLeader):
         return poses
 
     def _keep(self) -> None:
-        """Add the robot's place to the file."""
         here = self._find_place()
         if self._is_driving or here is None:
             why = "while it plays" if here else "before there is a robot"
@@ -252,7 +249,6 @@ class Teach(SeeingLeader):
         self._told.append(f"teach: kept '{pose.name}', the {n}. of {self._path}")
 
     def _toggle(self) -> None:
-        """Begin or end to play."""
         if self._is_asked:
             self._is_asked = False
             return
@@ -268,7 +264,6 @@ class Teach(SeeingLeader):
         self._playback = Playback(_LONGEST, 0)
 
     def _begin(self) -> None:
-        """Plan the path from the robot's place."""
         here = self._find_place()
         if here is not None:
             self._begun_ns = self._playback.advance(self.clock())

@@ -131,7 +131,6 @@ class _PoseParts:
 def _bound_opening(
     robot: RobotInfo, gripper: GripperInfo, column: int, config: TeachConfig
 ) -> Bounds:
-    """Return an opening's bounds by config and joint."""
     at, stroke = robot.joint_names.index(gripper.joint), gripper.open - gripper.closed
     speed = min(config.gripper_speed, float(robot.dq_max[at]) / abs(stroke))
     acceleration = float(robot.ddq_max[at]) / abs(stroke)

@@ -141,7 +141,6 @@ def _parse(path: Path, text: str, robot: str) -> list[TaughtPose]:
 
 
 def _describe(pose: TaughtPose) -> str:
-    """Return an entry of the list, rounded to 1e-6."""
     lines = [f"  - name: {pose.name}", f"    wait: {pose.wait:g}", "    limbs:"]
     for limb, one in pose.limbs.items():
         joints = ", ".join(f"{name}: {value:.6f}" for name, value in one.q.items())

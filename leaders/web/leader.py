@@ -167,6 +167,5 @@ class Web(Leader):
 
 
 def _list_arms(robot: RobotInfo) -> list[str]:
-    """Return the limbs but for legs."""
     names = [limb.name for limb in robot.limbs]
     return [name for name in names if "leg" not in name] or names

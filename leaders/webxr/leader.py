@@ -169,7 +169,6 @@ def _make_app(config: AppConfig) -> AppSettings:
 
 
 def _open_eye(sight: SightSettings, clock: Clock) -> Any:
-    """Open the robot's camera."""
     try:
         # loaded here: a page without pictures needs no OpenCV
         from paprle.hardware.media.colour import ColourReceiver  # noqa: PLC0415

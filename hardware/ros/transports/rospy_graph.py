@@ -51,7 +51,6 @@ class MasterWatch:
         return [{topic: set(nodes) - dead for topic, nodes in part} for part in state]
 
     def _is_dead(self, node: str) -> bool:
-        """Return whether a node's address refuses connections."""
         try:
             where = urlsplit(self._master.lookupNode(node))
             address = (where.hostname or "", where.port or 0)

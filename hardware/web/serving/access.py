@@ -40,13 +40,7 @@ class Door:
     def __init__(
         self, hosts: Mapping[str, str], clock: Callable[[], int], token: str = ""
     ) -> None:
-        """Make it.
-
-        Args:
-            hosts: Origin of our page by host and port.
-            clock: Monotonic time, [ns].
-            token: Of this start; empty: a new one.
-        """
+        """Take the origin of our page by host and port, and a clock, [ns]."""
         self.token = token or make_token()
         self.refused: Counter[str] = Counter()
         self._hosts, self._clock = dict(hosts), clock
@@ -61,14 +55,7 @@ class Door:
     def admit(
         self, host: str | None, origin: str | None, token: str | None, address: str
     ) -> Refusal | None:
-        """Return the refusal of a request for a socket, or None.
-
-        Args:
-            host: Its header ``Host``.
-            origin: Its header ``Origin``.
-            token: Its token.
-            address: Of the client.
-        """
+        """Return the refusal of a request for a socket, or None."""
         refusal = self.check_host(host)
         if refusal is not None:
             return refusal

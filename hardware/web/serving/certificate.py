@@ -75,7 +75,6 @@ def find_certificate(folder: Path, names: Sequence[str]) -> Certificate:
 
 
 def _read(folder: Path, names: Sequence[str]) -> Certificate | None:
-    """Return the stored certificate; None if it does not fit."""
     paths = folder / _CERTIFICATE, folder / _KEY
     try:
         found = x509.load_pem_x509_certificate(paths[0].read_bytes())
@@ -122,7 +121,6 @@ def _make(folder: Path, names: Sequence[str]) -> None:
 
 
 def _name(names: Sequence[str]) -> list[x509.GeneralName]:
-    """Return the names as a certificate has them."""
     made: list[x509.GeneralName] = []
     for name in names:
         try:

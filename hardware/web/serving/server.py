@@ -1,7 +1,6 @@
 """One port for a page and its sockets, in a thread of its own.
 
-A socket's token is a subprotocol, as addresses are logged. It has one client, replaced
-after a second of silence, unless it is shared.
+A socket's token is a subprotocol, as addresses are logged.
 """
 
 from __future__ import annotations
@@ -72,11 +71,10 @@ class Site(NamedTuple):
 
     Attributes:
         pages: Files by path.
-        sockets: Handlers of sockets by path.
-        permissions: ``Permissions-Policy``.
+        sockets: Handlers by path.
         beside: Further servers in the same thread.
         shared: Paths of sockets for several clients.
-        framed: Paths of sockets of foreign pages, with the token as last part.
+        framed: Paths of foreign pages' sockets, with the token as last part.
         protocols: Subprotocols of those pages.
     """
 
@@ -105,15 +103,7 @@ class WebServer:
         clock: Callable[[], int],
         token: str = "",
     ) -> None:
-        """Make it without opening it.
-
-        Args:
-            place: Address to listen on.
-            port: First port to try.
-            site: Its content.
-            clock: Monotonic time, [ns].
-            token: Of this start; empty: a new one.
-        """
+        """Make it without opening it; ``port`` is the first to try."""
         self.place, self.port = place, port
         self._site, self._clock, self._token = site, clock, token
         self.door = Door({}, clock)
@@ -215,7 +205,6 @@ class WebServer:
     def _answer(
         self, connection: ServerConnection, request: Request
     ) -> Response | None:
-        """Serve a page, admit to a socket, or refuse."""
         path, key = self._split(request.path)
         try:
             host = request.headers.get("Host")
@@ -241,7 +230,6 @@ class WebServer:
         return None
 
     def _split(self, asked: str) -> tuple[str, str | None]:
-        """Return the requested path and the token in it, if any."""
         path = asked.partition("?")[0]
         head, _, tail = path.rpartition("/")
         return (head, tail) if head in self._site.framed else (path, None)
@@ -274,7 +262,6 @@ class WebServer:
         return not held[1].is_silent
 
     async def _host(self, connection: ServerConnection) -> None:
-        """Run a path's handler once the client before has left."""
         path, _ = self._split(
             "" if connection.request is None else connection.request.path
         )
@@ -362,4 +349,4 @@ def _refuse(refusal: Refusal) -> Response:
 
 
 def _ignore(_: asyncio.AbstractEventLoop, __: dict[str, Any]) -> None:
-    """Ignore aborted TLS handshakes."""
+    """Ignore handshakes of TLS that were broken off."""
