@@ -182,7 +182,7 @@ class BusThread:
             self._is_wanted.set()
 
     def health(self) -> Mapping[int, Health]:
-        """Return the servos' health by id, about a second old; any thread."""
+        """Return the servos' health by id, at most about a second old; any thread."""
         return self._health
 
     @property

@@ -4,10 +4,9 @@
     0,both,0.05,0.01,0.01,1,0.005,5e6
 
 ``time`` [s]; ``direction`` up, down or both; ``delay`` [s] one way; ``jitter`` [s],
-mean
-of a uniform wait; ``loss`` a share, in runs of ``burst`` on the mean; ``reorder`` a
-share; ``rate`` [bit/s], 0: no limit. Missing columns are 0, ``burst`` 1. The trace
-repeats; # begins a comment.
+mean of a uniform wait; ``loss`` a share, in runs of ``burst`` on the mean;
+``reorder`` a share; ``rate`` [bit/s], 0: no limit. Missing columns are 0, ``burst`` 1.
+The trace repeats; # begins a comment.
 """
 
 from __future__ import annotations

@@ -27,10 +27,12 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Joints:
-    """A ``sensor_msgs/JointState``; missing values are NaN.
+    """A ``sensor_msgs/JointState``; arrays have shape (n,), missing values are NaN.
 
     Attributes:
-        q: Shape (n,), [rad] or [m]; likewise dq and tau.
+        q: Positions, [rad] or [m].
+        dq: Velocities.
+        tau: Efforts.
         stamp_ns: Header stamp in the sender's time, [ns]; 0: none.
     """
 
@@ -47,7 +49,8 @@ class Trajectory:
 
     Attributes:
         times: From the start, shape (k,), [s], increasing.
-        q: Shape (k, n), [rad] or [m]; likewise dq.
+        q: Positions, shape (k, n), [rad] or [m].
+        dq: Velocities, shape (k, n), or None.
         stamp_ns: Start in the reader's time, [ns]; 0: on arrival.
     """
 

@@ -129,7 +129,7 @@ class Codec:
         return str(self.store.generate_msgdef(typename, ros_version=version)[0])
 
     def make_header(self, stamp_ns: int = 0, frame_id: str = "") -> Any:
-        """Return a ``std_msgs/Header``; stamp zero is the reader's time of arrival."""
+        """Return a ``std_msgs/Header``; stamp zero is now, in the reader's time."""
         stamp = self.make(
             "builtin_interfaces/msg/Time",
             sec=stamp_ns // 10**9,

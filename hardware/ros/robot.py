@@ -49,7 +49,8 @@ class RobotSpec:
     Attributes:
         joint_names: Names in ROS, in vector order.
         scale: Position in ROS over position in the URDF.
-        q_min: Lower position limits, [rad] or [m]; likewise q_max, dq_max, ddq_max.
+        q_min: Lower position limits, [rad] or [m]; ``q_max`` upper ones.
+        dq_max: Velocity limits V; ``ddq_max`` acceleration limits A.
         is_arm: Joints whose lag counts.
         can_turn: Joints whose states are angles in [rad].
         running: Topic of Bool, false while the robot is stopped.

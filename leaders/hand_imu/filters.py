@@ -112,7 +112,7 @@ class Kalman:
 
 
 def make_filter(name: str, ahead: float) -> PositionFilter | None:
-    """Return ``none``, ``average``, ``ema`` or ``kalman``, which predicts, [s]."""
+    """Return the named filter, or None; ``ahead`` is the Kalman filter's τ, [s]."""
     made: dict[str, PositionFilter] = {
         "average": Average(),
         "ema": Exponential(),

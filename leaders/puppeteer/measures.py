@@ -64,8 +64,7 @@ def find_gripper(
     """Return a gripper's keys ``sign``, ``offset`` and ``open`` from its ends.
 
     Servo angles ``shut`` and ``wide`` belong to joint positions ``closed`` and
-    ``opened``,
-    [rad]; ``gear`` is turns of the servo a turn of the joint.
+    ``opened``, [rad]; ``gear`` is turns of the servo a turn of the joint.
 
     Raises:
         ValueError: If it hardly moved.

@@ -1,4 +1,4 @@
-"""Exclusive serial port under the vendor's SDK, whose own spins for 34 ms a packet."""
+"""Exclusive serial port under the vendor's SDK, whose own port spins while it waits."""
 
 from __future__ import annotations
 
