@@ -90,8 +90,8 @@ class StopPlanner:
         """Return the path to the next command, shape (n,), and the brake that follows.
 
         After a gap it begins at the robot's state; the first one has no begin. ``lead``
-        is
-        from arrival to the command, [s]; ``is_off``: the robot is off its path.
+        counts from arrival to the command, [s]; with ``is_off`` the robot is off its
+        path.
         """
         self._note()
         elapsed = (now_ns - self._sent_ns) * 1e-9
