@@ -1,1 +1,1 @@
-"""Emulated rigs of Dynamixel servos: real bytes on a pty, real physics behind them."""
+"""Emulated rigs of Dynamixel servos on pseudo-terminals, with physics."""

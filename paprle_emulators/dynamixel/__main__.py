@@ -54,7 +54,7 @@ def take_settings(words: list[str]) -> dict[str, list[str]]:
     """Return the values of ``key=value`` words by key.
 
     Raises:
-        ValueError: If a word is none, a key is unknown, or there is no leader.
+        ValueError: If a word or key is invalid, or the leader is missing.
     """
     settings: dict[str, list[str]] = {key: [] for key in KEYS}
     for word in words:
@@ -71,7 +71,7 @@ def take_settings(words: list[str]) -> dict[str, list[str]]:
 
 
 def say(line: str) -> None:
-    """Print a line for whoever started this; one who is gone is not missed."""
+    """Print a line; ignore a closed pipe."""
     try:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()
@@ -80,10 +80,10 @@ def say(line: str) -> None:
 
 
 def read_spec(settings: dict[str, list[str]]) -> RigSpec:
-    """Return what to emulate.
+    """Return the rig to emulate.
 
     Raises:
-        ValueError: If there is no such kind of watchdog, or firmware.
+        ValueError: If watchdog or firmware is unknown.
     """
     spec = read_rig(settings["leader"][0])
     for kind in settings["watchdog"]:
@@ -96,7 +96,7 @@ def read_spec(settings: dict[str, list[str]]) -> RigSpec:
 
 
 def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
-    """Return the server of a rig, and its log."""
+    """Return a rig's server and log."""
     rig = Rig(read_spec(settings))
     for program in settings["motion"]:
         rig.play(program)

@@ -1,4 +1,4 @@
-"""Servos on one line: which of them answers an instruction, and with what bytes."""
+"""Servos on one line, and their answers to instructions."""
 
 from __future__ import annotations
 
@@ -44,9 +44,8 @@ class Answer:
     """One status packet.
 
     Attributes:
-        delay: After the packet before it or, for the first, the instruction, [s].
-        data: Its bytes.
-        servo: Who sends it; BROADCAST: several together.
+        delay: After the previous packet or the instruction, [s].
+        servo: Sender's ID; BROADCAST: several.
     """
 
     delay: float
@@ -59,9 +58,8 @@ class Bus:
 
     Attributes:
         servos: In the order of the wire.
-        parser: Of what clients send.
-        n_packets: Instructions heard.
-        n_refused: Instructions with a wrong CRC or that were none.
+        n_packets: Instructions received.
+        n_refused: Invalid instructions.
     """
 
     def __init__(self, servos: Iterable[Servo]) -> None:
@@ -72,15 +70,12 @@ class Bus:
         self._heard_ns = 0
 
     def receive(self, data: bytes, now_ns: int, baud: int | None) -> list[Answer]:
-        """Take bytes from the line and return what comes back.
+        """Return the ordered answers to a client's bytes.
 
         Args:
-            data: As sent by a client.
+            data: Bytes from a client.
             now_ns: Time of the rig, [ns].
-            baud: At which they were sent; None: at each servo's own.
-
-        Returns:
-            The answers in order.
+            baud: Baud rate; None: each servo's own.
         """
         if not data:
             return []
@@ -95,7 +90,6 @@ class Bus:
         return answers
 
     def _execute(self, packet: Packet, awake: list[Servo], now: int) -> list[Answer]:
-        """Carry out one instruction."""
         if packet.code == STATUS:
             return []
         if not packet.is_whole:
@@ -120,7 +114,7 @@ class Bus:
         return answers
 
     def _refuse(self, packet: Packet, awake: list[Servo], error: int) -> list[Answer]:
-        """Answer a packet to one servo with an error; one to all with nothing."""
+        """Answer a unicast packet with an error."""
         return [
             answer(servo, error, b"")
             for servo in awake
@@ -130,7 +124,7 @@ class Bus:
     def sync_read(
         self, packet: Packet, awake: list[Servo], now: int
     ) -> Iterator[Answer]:
-        """Answer one after another, in the order of the packet."""
+        """Answer in the order of the packet."""
         address, length, ids = take_sync(packet.params)
         for servo in in_order(ids, awake):
             yield read_one(servo, address, length, now)
@@ -138,7 +132,7 @@ class Bus:
     def bulk_read(
         self, packet: Packet, awake: list[Servo], now: int
     ) -> Iterator[Answer]:
-        """Answer one after another, each with what it was asked for."""
+        """Answer in the order of the packet."""
         for number, address, length in take_bulk(packet.params):
             for servo in in_order(bytes((number,)), awake):
                 yield read_one(servo, address, length, now)
@@ -153,13 +147,13 @@ class Bus:
     def fast_bulk_read(
         self, packet: Packet, awake: list[Servo], now: int
     ) -> Iterator[Answer]:
-        """Answer all in one packet, each with what it was asked for."""
+        """Answer all in one packet."""
         yield from fast(list(take_bulk(packet.params)), awake, now)
 
     def sync_write(
         self, packet: Packet, awake: list[Servo], now: int
     ) -> Iterator[Answer]:
-        """Write to many; nobody answers, and who may not, does not."""
+        """Write to many servos without an answer."""
         del now
         if len(packet.params) < 4:
             return
@@ -182,7 +176,7 @@ class Bus:
     def bulk_write(
         self, packet: Packet, awake: list[Servo], now: int
     ) -> Iterator[Answer]:
-        """Write to many, each its own registers."""
+        """Write each servo's own registers."""
         del now
         params, at = packet.params, 0
         while at + 5 <= len(params):
@@ -208,14 +202,14 @@ GROUPS = {
 
 
 def listens(servo: Servo, baud: int | None) -> bool:
-    """Return whether a servo has power and understands what is sent at a baud rate."""
+    """Return whether a servo is powered and at this baud rate."""
     if servo.voltage <= 0:
         return False
     return baud is None or BAUDS[servo.table.memory[8]] == baud
 
 
 def in_order(ids: bytes, awake: list[Servo]) -> list[Servo]:
-    """Return the servos of some IDs in that order; two of one ID both."""
+    """Return the servos of some IDs in order, duplicates included."""
     named: dict[int, list[Servo]] = {}
     for servo in awake:
         named.setdefault(servo.table.memory[7], []).append(servo)
@@ -234,7 +228,7 @@ def answer(servo: Servo, error: int, data: bytes) -> Answer:
 
 
 def read_one(servo: Servo, address: int, length: int, now: int) -> Answer:
-    """Return a servo's part of a sync or bulk read; a silent one leaves a gap."""
+    """Return a servo's part of a sync or bulk read."""
     if not servo.answers(READ):
         return Answer(0.0, b"", servo.number)
     data = servo.read(address, length, now)
@@ -244,7 +238,7 @@ def read_one(servo: Servo, address: int, length: int, now: int) -> Answer:
 def fast(
     asked: list[tuple[int, int, int]], awake: list[Servo], now: int
 ) -> Iterator[Answer]:
-    """Yield the one packet of a fast read: cut off where a servo does not join in."""
+    """Yield the packet of a fast read, cut off at a silent servo."""
     blocks: list[tuple[int, int, bytes]] = []
     delay, is_cut = 0.0, False
     named = {servo.number: servo for servo in reversed(awake)}
@@ -280,7 +274,7 @@ def take_bulk(params: bytes) -> Iterator[tuple[int, int, int]]:
 
 
 def execute(servo: Servo, code: int, params: bytes, now: int) -> tuple[int, bytes]:
-    """Carry out an instruction to one servo; return error number and data."""
+    """Execute an instruction to one servo; return error number and data."""
     if code == PING:
         memory = servo.table.memory
         return 0, bytes((memory[0], memory[1], memory[6]))
@@ -296,7 +290,7 @@ def execute(servo: Servo, code: int, params: bytes, now: int) -> tuple[int, byte
 
 
 def read(servo: Servo, params: bytes, now: int) -> tuple[int, bytes]:
-    """Carry out READ."""
+    """Execute READ."""
     if len(params) != 4:
         return LENGTH_ERROR, b""
     address = int.from_bytes(params[:2], "little")
@@ -305,7 +299,7 @@ def read(servo: Servo, params: bytes, now: int) -> tuple[int, bytes]:
 
 
 def command(servo: Servo, code: int, params: bytes) -> int:
-    """Carry out an instruction without data; return the error number."""
+    """Execute an instruction without data; return the error number."""
     if code == ACTION:
         servo.act()
         return 0

@@ -1,7 +1,6 @@
-"""Description of the rig to emulate, read from the YAML of its leader.
+"""The rig to emulate, read from the hardware keys of a leader's YAML.
 
-Only the keys that describe hardware are read; the leader's own class judges the rest.
-``configs/site`` is not read: a calibration is what the client makes of the rig.
+``configs/site`` is not read.
 """
 
 from __future__ import annotations
@@ -26,14 +25,10 @@ class ServoSpec:
     """One joint and its servo: angle_servo = sign · gear · q + offset.
 
     Attributes:
-        joint: Name in the URDF.
         number: ID on the bus.
-        model: Name of the servo's model.
-        sign: 1 or -1.
         offset: [rad].
-        gear: Turns of the servo by turns of the joint.
-        twin: ID of a second servo at the joint, facing the first and obeying its ID,
-            too; None: there is none.
+        gear: Servo turns per joint turn.
+        twin: ID of a second, opposite servo that also obeys the first one's ID.
     """
 
     joint: str
@@ -50,12 +45,11 @@ class LimbSpec:
     """One arm of the rig.
 
     Attributes:
-        name: Of the limb.
-        port: As the YAML names it; limbs of one port share a bus.
-        servos: Of the arm's joints in order, then the gripper's if there is one.
-        urdf: Of the arm; None: joints without links, in no gravity.
-        gripper: Positions of the last joint, closed and open, [rad]; None: no gripper.
-        base_rpy: Base of the arm in upright axes, roll, pitch, yaw, [rad].
+        port: Port in the YAML; limbs of one port share a bus.
+        servos: Of the arm's joints in order, then the gripper.
+        urdf: None: joints without links or gravity.
+        gripper: Closed and open position, [rad]; None: no gripper.
+        base_rpy: Base in upright axes, [rad].
         reset_q: Pose of the end signal, arm joints only, [rad].
     """
 
@@ -73,10 +67,9 @@ class RigSpec:
     """A rig.
 
     Attributes:
-        limbs: Its arms.
         baud: Of every bus.
-        watchdog: ``real`` as firmware has it, or ``ideal`` as the e-manual does.
-        firmware: Of servos of the 330 size; None: the one they come with.
+        watchdog: ``real`` as in firmware, or ``ideal`` as in the e-manual.
+        firmware: Of 330-size servos; None: the default.
     """
 
     limbs: tuple[LimbSpec, ...]
@@ -86,19 +79,16 @@ class RigSpec:
 
     @property
     def ports(self) -> tuple[str, ...]:
-        """Ports in the order of the limbs, each once."""
+        """Distinct ports in the order of the limbs."""
         return tuple(dict.fromkeys(limb.port for limb in self.limbs))
 
 
 def read_rig(leader: str) -> RigSpec:
-    """Return the rig that a leader's YAML describes.
-
-    Args:
-        leader: Name of a file in ``configs/leader``, or a path to one.
+    """Return the rig of a leader's YAML, by name in ``configs/leader`` or path.
 
     Raises:
-        FileNotFoundError: If there is no such file.
-        ValueError: If it describes no rig of Dynamixel servos.
+        FileNotFoundError: If the file is missing.
+        ValueError: If it describes no Dynamixel rig.
     """
     path = find_config(leader)
     values = yaml.safe_load(path.read_text())
@@ -113,10 +103,10 @@ def read_rig(leader: str) -> RigSpec:
 
 
 def find_config(leader: str) -> Path:
-    """Return the file that a leader's name or path means.
+    """Return the file of a leader's name or path.
 
     Raises:
-        FileNotFoundError: If there is none.
+        FileNotFoundError: If it is missing.
     """
     folder = ROOT / "configs" / "leader"
     for path in (folder / f"{leader}.yaml", Path(leader)):
@@ -131,7 +121,7 @@ def read_limb(where: str, name: str, values: Mapping[str, Any]) -> LimbSpec:
     """Return one limb of a YAML.
 
     Raises:
-        ValueError: If its servos are missing or not to be understood.
+        ValueError: If its servos are missing or invalid.
     """
     try:
         servos = [read_servo(joint, one) for joint, one in values["servos"].items()]
@@ -171,7 +161,7 @@ def read_servo(joint: str, values: Mapping[str, Any]) -> ServoSpec:
 
 
 def find_urdf(name: str | None) -> Path | None:
-    """Return the file of a URDF named from the repository's root, or by a path."""
+    """Return a URDF's path, relative to the repository's root or absolute."""
     if not name:
         return None
     return path if (path := ROOT / name).is_file() else Path(name)

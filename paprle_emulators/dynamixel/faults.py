@@ -1,9 +1,7 @@
-"""Faults of a rig while it runs, and how they are undone.
+"""Faults of a running rig, and their ends.
 
-A fault is a mapping ``{"fault": <kind>, …}``. Kinds of a line take ``bus`` (a limb on
-it; absent: all lines), kinds of a servo take ``limb`` and ``joint`` or ``id`` (absent:
-all). An unknown fault is an error, never ignored: a test must not pass because its
-fault did nothing.
+A fault is a mapping ``{"fault": <kind>, …}``. Line faults take ``bus`` (a limb on it;
+default: all), servo faults ``limb`` and ``joint`` or ``id`` (default: all).
 """
 
 from __future__ import annotations
@@ -35,11 +33,7 @@ class Undo:
 
 
 class RigFaults:
-    """Causes faults on a rig, by their names.
-
-    Attributes:
-        kinds: All that can be caused.
-    """
+    """Faults of a rig by name."""
 
     def __init__(self, rig: Rig) -> None:
         self._rig = rig
@@ -68,13 +62,10 @@ class RigFaults:
         }
 
     def cause(self, command: Mapping[str, Any]) -> None:
-        """Cause a fault.
-
-        Args:
-            command: ``{"fault": kind, …}``.
+        """Begin a fault ``{"fault": kind, …}``.
 
         Raises:
-            ValueError: If there is no such fault, or it takes no such argument.
+            ValueError: If kind or argument is unknown.
         """
         rest = dict(command)
         kind = rest.pop("fault")
@@ -93,10 +84,10 @@ class RigFaults:
             raise ValueError(msg)
 
     def clear(self, kind: str | None = None) -> None:
-        """End all faults, or those of a kind, the last one first.
+        """End all faults, or those of a kind, in reverse order.
 
         Raises:
-            ValueError: If there is no such kind.
+            ValueError: If the kind is unknown.
         """
         if kind is not None and kind not in self.kinds:
             msg = f"clear: expected one of {', '.join(self.kinds)}, got '{kind}'"
@@ -109,13 +100,10 @@ class RigFaults:
     # -- whom it meets -------------------------------------------------------------
 
     def find_lines(self, rest: dict[str, Any]) -> list[str]:
-        """Take ``bus`` out of a command.
-
-        Returns:
-            Its ports.
+        """Return the ports of ``bus``, removed from a command.
 
         Raises:
-            ValueError: If there is no such limb.
+            ValueError: If the limb is unknown.
         """
         bus = rest.pop("bus", None)
         if bus is None:
@@ -130,10 +118,7 @@ class RigFaults:
         return limbs[name]
 
     def find_servos(self, rest: dict[str, Any]) -> list[Servo]:
-        """Take ``limb``, ``joint`` and ``id`` out of a command.
-
-        Returns:
-            The servos.
+        """Return the servos of ``limb``, ``joint`` and ``id``, removed from a command.
 
         Raises:
             ValueError: If there are none.

@@ -1,17 +1,14 @@
 """Motions of the operator's hand with one arm: built in, or from a file.
 
-A program is a list of motions, each for a time: ``grasp_all:12,sines:60,end``; its
-last goes on. Every motion begins where the hand is and blends into its own in a second,
-so that motions can be strung together and changed at any time.
+A program lists motions with durations, ``grasp_all:12,sines:60,end``; the last one
+continues. Every motion blends in for a second from the current pose.
 
-Built in are
-    ``still``      the arm in its home pose, gripper open;
-    ``sines``      every joint in a slow sine of its own, the gripper too;
-    ``chirp``      all joints from 0.05 to 2 Hz, then again;
-    ``reach``      from one place near home to the next, resting, with the gripper;
-    ``grasp_all``  start signal: gripper opened, then held closed, the arm still, again
-                   and again, since nobody knows when a session is ready to see it;
-    ``end``        end signal: the same with the arm in its home pose.
+    ``still``      home pose, gripper open
+    ``sines``      every joint in a slow sine of its own
+    ``chirp``      all joints from 0.05 to 2 Hz, repeated
+    ``reach``      from place to place near home
+    ``grasp_all``  start signal: gripper opened and held closed, repeated
+    ``end``        end signal: the same at home
 """
 
 from __future__ import annotations
@@ -47,10 +44,10 @@ class Body:
     """Geometry of an arm for its motions.
 
     Attributes:
-        home: Arm joints at the reset pose, the gripper open, shape (n,), [rad].
+        home: Reset pose with the gripper open, shape (n,), [rad].
         closed: Position of the closed gripper, [rad]; None: no gripper.
-        lower: Least positions, shape (n,), [rad].
-        upper: Greatest.
+        lower: Lower limits, shape (n,), [rad].
+        upper: Upper limits, shape (n,), [rad].
     """
 
     home: Vec
@@ -67,7 +64,7 @@ class Body:
         return out
 
     def swing(self, way: Vec) -> Vec:
-        """Return home moved by the arm's joints of a vector, within the limits."""
+        """Return home displaced by a vector, within the limits."""
         q = self.home + (way if self.closed is None else np.append(way[:-1], 0.0))
         low = np.minimum(self.lower + MARGIN, self.home)
         high = np.maximum(self.upper - MARGIN, self.home)
@@ -75,7 +72,7 @@ class Body:
 
 
 def smooth(share: float) -> float:
-    """Return a share of a way with no jump of speed or acceleration at its ends."""
+    """Return a smooth step, at rest at both ends."""
     s = min(max(share, 0.0), 1.0)
     return s**3 * (10 - 15 * s + 6 * s * s)
 
@@ -100,7 +97,7 @@ def sines(body: Body, start: Vec) -> HandMotion:
 
 
 def chirp(body: Body, start: Vec) -> HandMotion:
-    """Swing all joints together, faster and faster."""
+    """Swing all joints with rising frequency."""
     del start
     first, last, length = CHIRP
     rate = np.log(last / first) / length
@@ -116,7 +113,7 @@ def chirp(body: Body, start: Vec) -> HandMotion:
 
 
 def reach(body: Body, start: Vec) -> HandMotion:
-    """Go from place to place; the places are always the same."""
+    """Go between fixed places."""
     del start
     n = len(body.home)
 
@@ -135,7 +132,7 @@ def reach(body: Body, start: Vec) -> HandMotion:
 
 
 def compute_grasp(t: float) -> float:
-    """Return how far a gripper is closed that is opened and held closed in turn."""
+    """Return the closed share of a gripper that opens and closes in turn."""
     at = t % (OPEN_TIME + CLOSED_TIME)
     closing = smooth((at - OPEN_TIME) / GRASP_TIME)
     opening = 1.0 - smooth(at / GRASP_TIME) if t > OPEN_TIME else 0.0
@@ -143,7 +140,7 @@ def compute_grasp(t: float) -> float:
 
 
 def grasp_all(body: Body, start: Vec) -> HandMotion:
-    """Open the gripper, hold it closed, and again; not at home, which would end."""
+    """Open and close the gripper repeatedly, away from home."""
     del start
     aside = np.zeros(len(body.home))
     aside[0] = ASIDE
@@ -152,7 +149,7 @@ def grasp_all(body: Body, start: Vec) -> HandMotion:
 
 
 def end(body: Body, start: Vec) -> HandMotion:
-    """Go home, open the gripper, hold it closed, and again."""
+    """Open and close the gripper repeatedly at home."""
     del start
     return lambda t: body.grip(body.home, compute_grasp(t))
 
@@ -169,17 +166,17 @@ MOTIONS: Mapping[str, Callable[[Body, Vec], HandMotion]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProgramStep:
-    """One motion of a program and how long it lasts, [s]."""
+    """One motion of a program and its duration [s]."""
 
     name: str
     duration: float
 
 
 def read_program(text: str) -> tuple[ProgramStep, ...]:
-    """Return the parts of ``name:seconds,name:seconds,name``.
+    """Return the steps of ``name:seconds,name:seconds,name``.
 
     Raises:
-        ValueError: If a motion is neither built in nor a file, or lasts no time.
+        ValueError: If a motion is unknown or has no duration.
     """
     parts = []
     words = text.split(",")
@@ -198,19 +195,11 @@ def read_program(text: str) -> tuple[ProgramStep, ...]:
 
 
 def read_motion(path: Path, names: Sequence[str], body: Body) -> HandMotion | None:
-    """Return the motion in a file, for the joints of one arm.
+    """Return the motion in a file; None if it has none of the joints.
 
-    A CSV has a column ``time`` (or ``t``) and one for each joint, an NPZ the arrays
-    ``time``, ``q`` of shape (rows, joints) and ``joint_names``. Joints are named
-    ``<limb>/<joint>`` or ``<joint>``; those that a file lacks stay at home.
-
-    Args:
-        path: The file.
-        names: ``<limb>/<joint>`` in the order of the arm.
-        body: The arm.
-
-    Returns:
-        The motion; None if the file has none of the joints.
+    A CSV has a column ``time`` (or ``t``) and one per joint; an NPZ ``time``, ``q``
+    (rows, joints) and ``joint_names``. Joints are ``<limb>/<joint>`` or ``<joint>``;
+    missing ones stay at home.
     """
     time, columns = read_columns(path)
     found = {
@@ -235,7 +224,7 @@ def read_columns(path: Path) -> tuple[Vec, dict[str, Vec]]:
     """Return times and named columns of a CSV or NPZ file.
 
     Raises:
-        ValueError: If it is no such file, or there are no times.
+        ValueError: If the file or its times are invalid.
     """
     try:
         columns = read_npz(path) if path.suffix == ".npz" else read_csv(path)
@@ -268,19 +257,10 @@ def read_csv(path: Path) -> dict[str, Vec]:
 
 
 class ProgramPlayer:
-    """Plays a program on one arm.
-
-    Attributes:
-        is_holding: Whether the hand is on the arm.
-    """
+    """Plays a program on one arm."""
 
     def __init__(self, body: Body, names: Sequence[str]) -> None:
-        """Begin at home, still.
-
-        Args:
-            body: The arm.
-            names: ``<limb>/<joint>`` in its order, to find them in files.
-        """
+        """Begin at home, still; names are ``<limb>/<joint>``."""
         self.is_holding = True
         self._body, self._names = body, names
         self._parts: list[ProgramStep] = []
@@ -291,14 +271,9 @@ class ProgramPlayer:
         self._duration = np.inf
 
     def play(self, program: Sequence[ProgramStep], t: float) -> bool:
-        """Play a program.
+        """Play a program from a time [s]; return whether every file has joints.
 
-        Args:
-            program: What; where a file has none of the joints the arm stays at home.
-            t: From when on, [s].
-
-        Returns:
-            Whether every file has some of the joints.
+        Without any of the joints the arm stays at home.
         """
         files = {
             part.name: read_motion(Path(part.name), self._names, self._body)
@@ -314,11 +289,11 @@ class ProgramPlayer:
         return None not in files.values()
 
     def go_to(self, places: Mapping[int, float], t: float) -> None:
-        """Take some joints to a place and stay there; all others stay where they are.
+        """Take joints to places and stay.
 
         Args:
             places: Positions by index, [rad].
-            t: From when on, [s].
+            t: Begin, [s].
         """
         goal = self._last.copy()
         for index, place in places.items():
@@ -336,7 +311,7 @@ class ProgramPlayer:
             self._motion = self._files[part.name]
 
     def sample(self, t: float) -> Vec:
-        """Return where the hand wants the joints at a time, [s] → [rad]."""
+        """Return the hand's joint positions at a time [s], [rad]."""
         if t - self._begin >= self._duration and self._parts:
             self._next(self._begin + self._duration)
         at = t - self._begin

@@ -1,4 +1,4 @@
-"""Faults of one line, packet by packet."""
+"""Packet faults of one line."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ LATE = 0.05  # chosen: later than clients wait [s]
 
 
 class LineFaults:
-    """Faults of one line: each packet, of either side, meets them by chance.
+    """Random faults of the packets of one line.
 
     Attributes:
-        lost: Probability that a packet vanishes.
-        corrupted: That one of its bits is turned.
-        duplicated: That an answer comes twice.
-        late: That an answer comes ``lateness`` after its time.
+        lost: Probability of a lost packet.
+        corrupted: Probability of a flipped bit.
+        duplicated: Probability of a repeated answer.
+        late: Probability of an answer late by ``lateness``.
         lateness: [s].
-        latency: Of every answer, as of a USB adapter with a slow timer, [s].
-        byte_time: Of every byte, as at a baud rate, [s].
-        n_spoilt: Packets that met a fault.
+        latency: Of every answer, as by a USB adapter's timer, [s].
+        byte_time: Per byte, [s].
+        n_spoilt: Number of faulty packets.
     """
 
     def __init__(self) -> None:
@@ -31,7 +31,7 @@ class LineFaults:
         self.reset()
 
     def reset(self) -> None:
-        """Let nothing go wrong."""
+        """End all faults."""
         self.lost = self.corrupted = self.duplicated = self.late = 0.0
         self.lateness = LATE
         self.latency = 0.0
@@ -48,13 +48,13 @@ class LineFaults:
         return bytes(spoilt)
 
     def spoil_request(self, data: bytes) -> bytes:
-        """Return the bytes of a client's request that reach the servos."""
+        """Return a request's bytes that reach the servos."""
         if not data or self._happens(self.lost):
             return b""
         return self._turn_bit(data) if self._happens(self.corrupted) else data
 
     def spoil(self, answers: list[Answer]) -> list[Answer]:
-        """Return the servos' answers that reach a client."""
+        """Return the answers that reach a client."""
         if not (self.lost or self.corrupted or self.duplicated or self.late):
             return self._delay(answers)
         out = []
@@ -71,7 +71,6 @@ class LineFaults:
         return self._delay(out)
 
     def _delay(self, answers: list[Answer]) -> list[Answer]:
-        """Return answers that take their time on the line and in the adapter."""
         if not answers or not (self.latency or self.byte_time):
             return answers
         timed = [

@@ -1,8 +1,6 @@
-"""Properties of servo models: motor, gear, and first values of registers.
+"""Servo models: motor, gear and initial register values.
 
-Addresses come from the ``.model`` files of the vendor's package, read as text: nothing
-of the package under test is imported. The rest (torque, speed, limits, friction) stands
-here, for the models that puppeteers are built of.
+Addresses come from the vendor's ``.model`` files.
 """
 
 from __future__ import annotations
@@ -33,24 +31,21 @@ class ServoModel:
 
     Attributes:
         name: As in a leader's YAML, such as ``xl330-m288``.
-        number: Model number.
-        voltage: Supply the figures hold for, [V].
+        voltage: Nominal supply, [V].
         stall_torque: [N·m].
         stall_current: [A].
         no_load_speed: [rad/s].
-        current_unit: Of the current registers, [A]; None: a model that measures none.
-        current_limit: First value of the register.
-        velocity_limit: First value of the register.
-        voltage_limits: First values of the lower and upper limit, [0.1 V].
-        temperature_limit: First value of the register, [°C].
-        gains: First values of the gains: velocity I and P, position D, I and P.
-        shutdown: First value of the register that says which errors switch torque off.
-        pwm_slope: First value of the register; the 330 size alone has it.
-        inertia: Of rotor and gear at the horn, [kg·m²].
-        coulomb: Friction of motor and gear at the horn, [N·m].
-        viscous: The same, [N·m·s/rad].
-        backlash: Play of the gear, whole width, [rad].
-        measures_supply: Its current is that of its supply, not of its motor.
+        current_unit: Of the current registers, [A]; None: not measured.
+        voltage_limits: Initial lower and upper limit, [0.1 V].
+        temperature_limit: Initial value, [°C].
+        gains: Initial gains: velocity I and P, position D, I and P.
+        shutdown: Initial mask of errors that switch torque off.
+        pwm_slope: Initial value; 330 size only.
+        inertia: Rotor and gear at the horn, [kg·m²].
+        coulomb: Friction at the horn, [N·m].
+        viscous: Friction at the horn, [N·m·s/rad].
+        backlash: Whole width, [rad].
+        measures_supply: The current is that of the supply, not of the motor.
     """
 
     name: str
@@ -75,15 +70,14 @@ class ServoModel:
 
     @property
     def torque_constant(self) -> float:
-        """Torque by the motor's current at the horn, [N·m/A]."""
+        """Torque at the horn per motor current, [N·m/A]."""
         return CONSTANTS.get(self.name, self.stall_torque / self.stall_current)
 
     def make_torque(self, current: float) -> float:
         """Return the torque of a standing motor, [N·m].
 
-        Args:
-            current: As the registers have it, [A]: of the supply for the 330 size,
-                which is its motor's squared over the stall current.
+        For the 330 size the registers' current [A] is the supply's: the motor's squared
+        over the stall current.
         """
         if self.measures_supply:
             motor = math.sqrt(abs(current) * self.stall_current)
@@ -91,7 +85,7 @@ class ServoModel:
         return self.torque_constant * current
 
     def draw_current(self, torque: float) -> float:
-        """Return the current that the registers show under a torque, [A]."""
+        """Return the registers' current at a torque, [A]."""
         motor = torque / self.torque_constant
         if self.measures_supply:
             return math.copysign(motor * motor / self.stall_current, motor)
@@ -104,18 +98,18 @@ class ServoModel:
 
     @property
     def firmware(self) -> int:
-        """Version that it comes with."""
+        """Default version."""
         return SMALL_FIRMWARE if self.is_small else FIRMWARE
 
     @property
     def modes(self) -> tuple[int, ...]:
-        """Operating modes that the model has."""
+        """Supported operating modes."""
         return (0, 1, 3, 4, 5, 16) if self.current_unit else (1, 3, 4, 16)
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """Common properties of the models of one size (units as in :class:`ServoModel`)."""
+    """Common properties of a size of models (units: :class:`ServoModel`)."""
 
     voltage: float
     stall_current: float
@@ -206,10 +200,10 @@ MODELS: Mapping[str, tuple[Family, int, float, float, float, int]] = {
 
 @cache
 def find_model(name: str) -> ServoModel:
-    """Return a model by the name that a leader's YAML gives it.
+    """Return a model by its name in a leader's YAML.
 
     Raises:
-        ValueError: If there is no such model.
+        ValueError: If the model is unknown.
     """
     if name not in MODELS:
         msg = f"servo model: expected one of {', '.join(MODELS)}, got '{name}'"
@@ -241,7 +235,7 @@ def find_model(name: str) -> ServoModel:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One register: where it is and how wide."""
+    """Address and width of one register."""
 
     name: str
     address: int
@@ -253,7 +247,7 @@ def read_items(name: str) -> tuple[Item, ...]:
     """Return the registers of a model, from the vendor's table.
 
     Raises:
-        ModuleNotFoundError: If the vendor's package is not installed.
+        ModuleNotFoundError: If the vendor's package is missing.
     """
     spec = find_spec("dynamixel_easy_sdk")
     if spec is None or not spec.submodule_search_locations:

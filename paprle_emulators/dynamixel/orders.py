@@ -1,4 +1,4 @@
-"""Commands to a running rig on standard input, their answers, and the log."""
+"""Commands to a running rig on standard input, and its log."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ MOST_LINES = 300_000  # chosen: ten minutes; then the file begins anew, one is k
 
 
 class Log:
-    """Writes the truth about a rig to a file, one JSON object a line, without end.
+    """A rig's true states as JSON lines in a file.
 
-    When the file is full it becomes ``<name>.1`` and a new one is begun.
+    A full file becomes ``<name>.1``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -31,7 +31,7 @@ class Log:
         self._next_ns = 0
 
     def note(self, rig: Rig) -> None:
-        """Write a line if it is time."""
+        """Write a line if due."""
         if rig.now_ns < self._next_ns:
             return
         self._next_ns = rig.now_ns + LOG_PERIOD_NS
@@ -43,29 +43,25 @@ class Log:
         self._file.write(json.dumps(rig.describe()) + "\n")
 
     def close(self) -> None:
-        """Finish the file."""
+        """Close the file."""
         self._file.close()
 
 
 class Lines(Protocol):
-    """Server of lines, as far as orders need it."""
+    """Interface of a line server for orders."""
 
     def describe(self) -> dict[str, object]:
         """Return the endpoint."""
 
     def unplug(self, port: str) -> None:
-        """Pull a cable out."""
+        """Unplug a cable."""
 
     def replug(self, port: str) -> None:
-        """Put it in again."""
+        """Plug the cable in again."""
 
 
 class Orders:
-    """Carries out orders; every one is answered by a line, an unknown one by an error.
-
-    Attributes:
-        commands: All that can be asked for besides faults.
-    """
+    """Executes orders and answers each with a line."""
 
     def __init__(
         self, rig: Rig, answer: Callable[[str], None], log: Log | None = None
@@ -73,9 +69,9 @@ class Orders:
         """Serve a rig.
 
         Args:
-            rig: What is commanded.
-            answer: Takes each line of an answer.
-            log: Where the truth is written; None: nowhere.
+            rig: The rig.
+            answer: Takes answer lines.
+            log: None: no log.
         """
         self._rig = rig
         self._answer = answer
@@ -101,7 +97,7 @@ class Orders:
             self._log.note(rig)
 
     def cause(self, fault: Mapping[str, Any]) -> None:
-        """Cause a fault, as from standard input."""
+        """Begin a fault."""
         self._faults.cause(fault)
 
     def feed(self, data: bytes, lines: Lines) -> None:
@@ -112,7 +108,7 @@ class Orders:
                 self._answer(json.dumps(self.obey(line, lines)))
 
     def obey(self, line: bytes, lines: Lines) -> dict[str, object]:
-        """Carry out one order and return the answer to it."""
+        """Execute one order; return its answer."""
         try:
             order = json.loads(line)
             if not isinstance(order, dict):
@@ -151,7 +147,7 @@ class Orders:
             self._rig.play(program, name)
 
     def _pose(self, order: dict[str, Any], lines: Lines) -> None:
-        """Take joints to places with the hand, [rad], by the joints' names."""
+        """Move joints by hand, [rad] by name."""
         del lines
         joints = {str(k): float(q) for k, q in dict(order.pop("joints")).items()}
         name = order.get("limb")
@@ -169,7 +165,7 @@ class Orders:
             limb.hold(True)
 
     def _push(self, order: dict[str, Any], lines: Lines) -> None:
-        """Put a torque on joints, [N·m], by the joints' names."""
+        """Apply torques to joints, [N·m] by name."""
         del lines
         limbs, tau = self._limbs(order), dict(order.pop("tau"))
         for limb in limbs:
@@ -178,7 +174,7 @@ class Orders:
                 limb.arm.push[joints.index(joint)] = float(value)
 
     def _hand(self, order: dict[str, Any], lines: Lines) -> None:
-        """Choose how firmly the hand holds every joint."""
+        """Set the hand's stiffness and damping."""
         del lines
         limbs = self._limbs(order)
         stiffness, damping = order.pop("stiffness"), order.pop("damping")

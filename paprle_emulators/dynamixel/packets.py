@@ -1,8 +1,6 @@
-"""Protocol 2.0 on the wire: CRC, byte stuffing, instruction and status packets.
+"""Protocol 2.0 on the wire: CRC, byte stuffing and packets.
 
-Written from the protocol's description, not from a client's source, so that a client
-and the emulator cannot agree on the same mistake. It knows bytes only: no servo, no
-time, no port.
+It follows the description, not a client's source.
 
 References:
     https://emanual.robotis.com/docs/en/dxl/protocol2/
@@ -23,7 +21,7 @@ SPELT = b"\xff\xff\xfd"  # spec: protocol 2.0, what a body must not spell
 
 
 def make_crc_table() -> tuple[int, ...]:
-    """Return the remainders of all bytes under the protocol's polynomial."""
+    """Return the CRC table of the protocol's polynomial."""
     table = []
     for byte in range(256):
         crc = byte << 8
@@ -43,7 +41,7 @@ PAIRS = tuple(
 
 
 def compute_crc(data: bytes, crc: int = 0) -> int:
-    """Return the CRC of some bytes, or continue one."""
+    """Return a CRC, or continue one."""
     n_pairs = len(data) // 2
     for pair in struct.unpack_from(f">{n_pairs}H", data):
         crc = PAIRS[crc ^ pair]
@@ -53,17 +51,17 @@ def compute_crc(data: bytes, crc: int = 0) -> int:
 
 
 def stuff(body: bytes) -> bytes:
-    """Return a body in which no header can be read: FF FF FD becomes FF FF FD FD."""
+    """Return a stuffed body: FF FF FD becomes FF FF FD FD."""
     return body.replace(SPELT, SPELT + b"\xfd") if SPELT in body else body
 
 
 def unstuff(body: bytes) -> bytes:
-    """Return the body that was stuffed."""
+    """Return an unstuffed body."""
     return body.replace(SPELT + b"\xfd", SPELT) if SPELT in body else body
 
 
 def frame(servo: int, body: bytes) -> bytes:
-    """Return a packet around a body (instruction and parameters), stuffed and summed.
+    """Return a stuffed packet with CRC.
 
     Args:
         servo: Packet ID, 0 … 252 or BROADCAST.
@@ -76,7 +74,7 @@ def frame(servo: int, body: bytes) -> bytes:
 
 
 def make_instruction(servo: int, code: int, params: bytes = b"") -> bytes:
-    """Return an instruction packet, as a client sends it."""
+    """Return an instruction packet."""
     return frame(servo, bytes((code,)) + params)
 
 
@@ -84,18 +82,17 @@ def make_status(servo: int, error: int, params: bytes = b"") -> bytes:
     """Return a status packet.
 
     Args:
-        servo: ID of the servo that answers.
-        error: Error number 0 … 7, with bit 7 when the servo has a hardware error.
-        params: What was asked for.
+        servo: ID.
+        error: Error number 0 … 7; bit 7: hardware error.
+        params: Data.
     """
     return frame(servo, bytes((STATUS, error)) + params)
 
 
 def make_fast_status(blocks: list[tuple[int, int, bytes]]) -> bytes:
-    """Return the one packet in which all servos answer a fast read, one after another.
+    """Return the one packet of all servos for a fast read.
 
-    Each block ends with the CRC of all before it; that of the last is the packet's.
-    A fast answer is never stuffed: its length is fixed before the data are known.
+    Each block ends with the CRC of all before it. A fast answer is not stuffed.
 
     Args:
         blocks: Error, ID and data of each servo.
@@ -113,13 +110,11 @@ def make_fast_status(blocks: list[tuple[int, int, bytes]]) -> bytes:
 
 
 class Packet(NamedTuple):
-    """One instruction packet as received.
+    """One received instruction packet.
 
     Attributes:
-        servo: Packet ID.
-        code: Instruction.
-        params: Parameters, unstuffed.
-        is_whole: Whether the CRC was right.
+        params: Unstuffed.
+        is_whole: The CRC is right.
     """
 
     servo: int
@@ -129,13 +124,13 @@ class Packet(NamedTuple):
 
 
 class Parser:
-    """Turns a stream of bytes into packets, resynchronising after noise.
+    """Parser of a byte stream, which resynchronises after noise.
 
     Attributes:
-        n_skipped: Bytes that belonged to no packet.
-        n_unstuffed: Packets with a bare FF FF FD in the body. What firmware does with
-            one is not documented; here it takes it for a header and loses the packet,
-            which is the worst that can happen to a client.
+        n_skipped: Bytes outside packets.
+        n_unstuffed: Packets with a bare FF FF FD in the body, taken for a header and
+            lost;
+        firmware behaviour is undocumented.
     """
 
     def __init__(self) -> None:
@@ -144,18 +139,18 @@ class Parser:
         self._bytes = bytearray()
 
     def forget(self) -> None:
-        """Drop a packet that was begun: the rest of it is not coming any more."""
+        """Drop a partial packet."""
         self._skip(len(self._bytes))
 
     def feed(self, data: bytes) -> Iterator[Packet]:
-        """Yield the packets that are complete with these bytes."""
+        """Yield the packets completed by these bytes."""
         self._bytes += data
         while (packet := self._take()) is not None:
             if packet.code >= 0:
                 yield packet
 
     def _take(self) -> Packet | None:
-        """Take the next packet out; one of code -1 was lost; None: bytes lack."""
+        """Return the next packet; code -1: lost; None: incomplete."""
         buffer = self._bytes
         start = buffer.find(HEADER)
         self._skip(start if start >= 0 else max(len(buffer) - len(HEADER) + 1, 0))

@@ -1,19 +1,12 @@
-"""The arm that the servos are bolted to: rigid links, gears, an operator's hand.
-
-A joint is two inertias with the play of the gear between them: the motor's side, with
-the motor's torque and friction, and the link's, with gravity, the hand, the stops and,
-as in the X series, the encoder. All springs and dampers are integrated implicitly and
-friction by projection, so that a step of 1 ms is stable whatever the stiffness.
+"""The arm behind the servos: rigid links, gears and an operator's hand.
 
 In a step the links' new velocity v and the motors' w obey
 
     M (v − v₀)/dt = c + h₀ − (h₁ + s₁) v − bias,      c = c₀ + c₁ (w − v)
     J (w − w₀)/dt = τ − b w − friction − c
 
-with c the torque through the gear, h of the hand, s of the stops. With w eliminated
-this is (M + dt D) a = … − bias: articulated bodies with dt D as rotors' inertia.
-
-Not simulated: bending links, friction that grows with load, cables, a moving base.
+with torque c through the gear, h of the hand and s of the stops, integrated implicitly.
+Without w: (M + dt D) a = … − bias. Links and base are rigid.
 """
 
 from __future__ import annotations
@@ -44,14 +37,14 @@ WIDEST = 1.0  # chosen: radius of gyration beyond which no link of a leader is [
 
 @dataclass(frozen=True, slots=True)
 class Drives:
-    """Motors and gears as seen at the joints, all of shape (n,).
+    """Motors and gears at the joints, all of shape (n,).
 
     Attributes:
-        inertia: Of rotor and gear, [kg·m²].
+        inertia: Rotor and gear, [kg·m²].
         viscous: [N·m·s/rad].
         coulomb: [N·m].
-        play: Whole width of the backlash, [rad].
-        stall_torque: [N·m]; sets the stiffness of the gear.
+        play: Whole backlash, [rad].
+        stall_torque: Sets the gear's stiffness, [N·m].
     """
 
     inertia: Vec
@@ -62,13 +55,13 @@ class Drives:
 
 
 class Links:
-    """Rigid bodies of one arm from its URDF, in the order of the given joints.
+    """Rigid bodies of one arm from its URDF, in joint order.
 
     Attributes:
-        lower: Limits of the joints, shape (n,), [rad].
-        upper: The same.
-        damping: Viscous friction that the URDF states, 0: none, [N·m·s/rad].
-        friction: Coulomb friction that the URDF states, 0: none, [N·m].
+        lower: Joint limits, shape (n,), [rad].
+        upper: Joint limits, shape (n,), [rad].
+        damping: Viscous friction of the URDF, [N·m·s/rad].
+        friction: Coulomb friction of the URDF, [N·m].
     """
 
     def __init__(
@@ -78,11 +71,11 @@ class Links:
 
         Args:
             urdf: The file.
-            joint_names: Joints that move; all others are locked at zero.
+            joint_names: Moving joints; others are locked at zero.
             rpy: Base in upright axes, [rad].
 
         Raises:
-            ValueError: If the URDF lacks one of the joints.
+            ValueError: If the URDF lacks a joint.
         """
         root = read_bounded(urdf)
         whole = pin.buildModelFromXML(ElementTree.tostring(root, encoding="unicode"))
@@ -110,19 +103,14 @@ class Links:
         self.friction = read_dynamics(root, joint_names, "friction")
 
     def measure_reach(self, q: Vec, hand: int) -> Vec:
-        """Return how far each joint is from the one at the hand, shape (n,), [m].
-
-        Args:
-            q: Positions, [rad].
-            hand: Index of the joint next to the hand.
-        """
+        """Return each joint's distance from the hand's joint, shape (n,), [m]."""
         pin.forwardKinematics(self._model, self._data, self._inside(q))
         places = np.array([self._data.oMi[index].translation for index in self._ids])
         reach: Vec = np.linalg.norm(places - places[hand], axis=1)
         return reach
 
     def _inside(self, q: Vec) -> Vec:
-        """Return positions in the order of the model."""
+        """Return positions in model order."""
         if self._order is None:
             return q
         inside = np.empty_like(q)
@@ -130,16 +118,13 @@ class Links:
         return inside
 
     def accelerate(self, q: Vec, dq: Vec, tau: Vec, added: Vec) -> Vec:
-        """Solve (M + diag(added)) a = tau − gravity − Coriolis for the acceleration.
+        """Return a (n,) of (M + diag(added)) a = tau − gravity − Coriolis, [rad/s²].
 
         Args:
             q: Positions, shape (n,), [rad].
             dq: [rad/s].
-            tau: Torques on the links, [N·m].
-            added: Inertia at each joint besides the links', [kg·m²].
-
-        Returns:
-            Accelerations, shape (n,), [rad/s²].
+            tau: [N·m].
+            added: Additional inertia, [kg·m²].
         """
         model, order = self._model, self._order
         if order is None:
@@ -153,7 +138,7 @@ class Links:
         return found
 
     def compute_gravity(self, q: Vec) -> Vec:
-        """Return the torque that holds the arm still, shape (n,), [N·m]."""
+        """Return the gravity torque, shape (n,), [N·m]."""
         inside, order = self._inside(q), self._order
         tau: Vec = pin.computeGeneralizedGravity(self._model, self._data, inside)
         return tau.copy() if order is None else tau[order]
@@ -162,7 +147,7 @@ class Links:
 def read_dynamics(
     root: ElementTree.Element, joint_names: Sequence[str], key: str
 ) -> Vec:
-    """Return one number of the joints' <dynamics>, 0 where there is none."""
+    """Return a number of the joints' <dynamics>, default 0."""
     stated = {}
     for joint in root.iter("joint"):
         dynamics = joint.find("dynamics")
@@ -172,10 +157,9 @@ def read_dynamics(
 
 
 def read_bounded(urdf: Path) -> ElementTree.Element:
-    """Return a URDF with one number a joint and without impossible bodies.
+    """Return a URDF with scalar joints and without impossible bodies.
 
-    Continuous joints become revolute ones. Frames that were given a mark's mass and a
-    unit inertia, as some exporters do, become massless.
+    Continuous joints become revolute; placeholder inertias become massless.
     """
     root = ElementTree.parse(urdf).getroot()
     for link in root.iter("link"):
@@ -194,7 +178,7 @@ def read_bounded(urdf: Path) -> ElementTree.Element:
 
 
 def is_body(inertial: ElementTree.Element) -> bool:
-    """Return whether a body of that mass and inertia could be part of a leader."""
+    """Return whether mass and inertia are plausible for a leader."""
     mass, inertia = inertial.find("mass"), inertial.find("inertia")
     if mass is None or inertia is None:
         return False
@@ -203,26 +187,25 @@ def is_body(inertial: ElementTree.Element) -> bool:
 
 
 class Arm:
-    """One arm in virtual time: give it motor torques, step it, read its joints.
+    """One arm in virtual time.
 
-    The hand is a spring and a damper at each joint, from the link to ``hand_q``; with
-    ``hand_stiffness`` and ``hand_damping`` at zero it has let go.
+    The hand is a spring and damper per joint, from the link to ``hand_q``.
 
     Attributes:
-        q: Joint positions, where the encoders are, shape (n,), [rad].
+        q: Joint positions at the encoders, shape (n,), [rad].
         dq: [rad/s].
-        motor_q: Positions of the motors, behind the play of the gears, [rad].
+        motor_q: Motor positions before the backlash, [rad].
         motor_dq: [rad/s].
-        tau_motor: What the motors made in the last step, [N·m].
-        tau_hand: What the hand did in the last step, [N·m].
-        push: Any other torque on the links, set from outside, [N·m].
-        hand_q: Where the hand wants the joints, [rad].
+        tau_motor: Last motor torque, [N·m].
+        tau_hand: Last torque of the hand, [N·m].
+        push: External torque on the links, [N·m].
+        hand_q: The hand's set-point, [rad].
         hand_dq: [rad/s].
         hand_stiffness: [N·m/rad].
         hand_damping: [N·m·s/rad].
-        hand_lift: What the hand carries besides, [N·m].
-        motor_work: Done by each motor's torque since the start, [J].
-        hand_work: Done by the hand at each joint, [J].
+        hand_lift: Load carried by the hand, [N·m].
+        motor_work: Work of each motor, [J].
+        hand_work: Work of the hand at each joint, [J].
     """
 
     def __init__(self, drives: Drives, links: Links | None, q: Vec) -> None:
@@ -243,10 +226,10 @@ class Arm:
         self._half = drives.play / 2
 
     def step(self, tau_motor: Vec, dt: float) -> None:
-        """Move on by a step.
+        """Advance a step.
 
         Args:
-            tau_motor: Torques of the motors at the joints, shape (n,), [N·m].
+            tau_motor: Motor torques at the joints, shape (n,), [N·m].
             dt: At most a few milliseconds, [s].
         """
         drives, q, dq = self.drives, self.q, self.dq
@@ -289,10 +272,7 @@ class Arm:
 def make_drives(
     servos: Sequence[ServoModel], gears: Sequence[float], links: Links | None
 ) -> Drives:
-    """Return the drives of some servos behind outer gears.
-
-    What the URDF states of a joint's friction holds; else its servo's figures do.
-    """
+    """Return the drives of servos with outer gears; friction of a URDF prevails."""
     g = np.abs(np.array(gears, dtype=float))
     zero = np.zeros(len(g))
     viscous = np.array([model.viscous for model in servos]) * g**2

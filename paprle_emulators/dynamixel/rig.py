@@ -1,8 +1,6 @@
-"""A rig in virtual time: buses, their servos, and the arms that the servos move.
+"""A rig in virtual time: buses, servos and arms.
 
-``step`` moves time on, ``exchange`` is the wire; nothing here waits or has a clock. The
-server puts a rig behind pseudo-terminals in real time; tests of feel and stability step
-it as fast as they like.
+``step`` advances time and ``exchange`` is the wire; nothing waits.
 """
 
 from __future__ import annotations
@@ -33,7 +31,7 @@ HAND_TIME = 0.025  # chosen: damping of the hand by its stiffness, well damped [
 
 
 def make_servo(spec: ServoSpec, baud: int) -> Servo:
-    """Return a servo as a rig in use has it: set up as opening its leader does."""
+    """Return a servo set up as its leader does."""
     servo = Servo(spec.number, find_model(spec.model))
     if servo.model.current_unit:
         servo.table.put("Operating Mode", 0)
@@ -43,7 +41,7 @@ def make_servo(spec: ServoSpec, baud: int) -> Servo:
 
 
 def make_twin(spec: ServoSpec, number: int, baud: int) -> Servo:
-    """Return a second servo at a joint: it obeys the first one's ID, turned round."""
+    """Return a second, mirrored servo that obeys the first one's ID."""
     twin = make_servo(spec, baud)
     twin.table.put("ID", number)
     twin.table.put("Secondary(Shadow) ID", spec.number)
@@ -55,11 +53,8 @@ class Limb:
     """An arm with its servos and the hand that holds it.
 
     Attributes:
-        spec: What it is.
-        servos: In the order of the joints.
-        twins: Second servos at joints, by the joint's place; each faces the first one.
-        arm: What they move.
-        hand: What else moves it.
+        servos: In joint order.
+        twins: Second servos by joint index.
     """
 
     def __init__(self, spec: LimbSpec, baud: int) -> None:
@@ -92,16 +87,16 @@ class Limb:
 
     @property
     def all_servos(self) -> list[Servo]:
-        """Those of the joints, then their twins."""
+        """Servos of the joints, then twins."""
         return [*self.servos, *self.twins.values()]
 
     def set_hand(self, stiffness: Vec, damping: Vec) -> None:
-        """Choose how firmly the hand holds, [N·m/rad] and [N·m·s/rad]."""
+        """Set the hand's stiffness [N·m/rad] and damping [N·m·s/rad]."""
         self._grip = stiffness, damping
         self.hold(self.hand.is_holding)
 
     def hold(self, is_holding: bool) -> None:
-        """Let the hand take the arm, or let it go."""
+        """Let the hand hold or release the arm."""
         self.hand.is_holding = is_holding
         share = 1.0 if is_holding else 0.0
         self.arm.hand_stiffness, self.arm.hand_damping = (
@@ -111,7 +106,7 @@ class Limb:
         self.arm.hand_lift = share * self._weigh()
 
     def step(self, t: float | None, dt: float) -> None:
-        """Move on by a step, the hand being at a time of its program or before, [s]."""
+        """Advance a step, with the hand's program time [s]."""
         tau = np.array([servo.step(dt) for servo in self.servos])
         for place, twin in self.twins.items():
             tau[place] -= twin.step(dt)
@@ -125,7 +120,7 @@ class Limb:
         self._show()
 
     def _lift(self, dt: float) -> None:
-        """Let the hand learn to carry what of the arm's weight the motors do not."""
+        """Adapt the hand's share of the arm's weight."""
         if not self.hand.is_holding:
             return
         arm, weight = self.arm, self._weigh()
@@ -134,22 +129,19 @@ class Limb:
         arm.hand_lift = np.clip(lift, np.minimum(weight, 0.0), np.maximum(weight, 0.0))
 
     def _weigh(self) -> Vec:
-        """Return what the hand may carry where it holds, shape (n,), [N·m]."""
+        """Return the hand's maximum load, shape (n,), [N·m]."""
         links = self.arm.links
         if links is None:
             return np.zeros(len(self.servos))
         return np.where(self._grip[0] > 0.0, links.compute_gravity(self.arm.q), 0.0)
 
     def mount(self, index: int, sign: int, offset: float) -> tuple[int, float]:
-        """Fit a horn otherwise than the YAML has it.
+        """Mount a horn; return the previous sign and offset.
 
         Args:
             index: Of the joint.
             sign: 1 or -1.
-            offset: Angle of the servo at joint position 0, [rad].
-
-        Returns:
-            Sign and offset until now.
+            offset: Servo angle at joint position 0, [rad].
         """
         before = int(np.sign(self._gear[index])), float(self._offset[index])
         self._gear[index] = sign * abs(self._gear[index])
@@ -158,7 +150,6 @@ class Limb:
         return before
 
     def _show(self) -> None:
-        """Turn the servos' horns to where the joints are."""
         angles = (self._gear * self.arm.q + self._offset).tolist()
         speeds = (self._gear * self.arm.dq).tolist()
         for servo, angle, speed in zip(self.servos, angles, speeds, strict=True):
@@ -168,7 +159,7 @@ class Limb:
             twin.angle, twin.velocity = -first.angle, -first.velocity
 
     def describe(self) -> dict[str, object]:
-        """Return the truth about it at the joints of the URDF."""
+        """Return the true state at the joints."""
         arm = self.arm
         return {
             "joints": [servo.joint for servo in self.spec.servos],
@@ -185,10 +176,10 @@ class Limb:
 
 
 def make_body(spec: LimbSpec, links: Links | None) -> Body:
-    """Return what the hand has to know of an arm.
+    """Return an arm's geometry for the hand.
 
     Raises:
-        ValueError: If the reset pose has another number of joints than the arm.
+        ValueError: If the reset pose has a wrong number of joints.
     """
     n_arm = len(spec.servos) - (spec.gripper is not None)
     home = list(spec.reset_q) or [0.0] * n_arm
@@ -208,9 +199,8 @@ class Rig:
     """Arms, servos and buses in virtual time.
 
     Attributes:
-        limbs: By name.
-        buses: By port, as the specification names ports.
-        line_faults: What goes wrong on each bus, by port.
+        buses: By port.
+        line_faults: By port.
         now_ns: Time since the start, [ns].
     """
 
@@ -238,14 +228,14 @@ class Rig:
         self._planned: list[tuple[int, Callable[[], None]]] = []
 
     def play(self, program: str, limb: str | None = None) -> None:
-        """Let the hands play a program, from now or from the first packet of a client.
+        """Play a program, from now or from a client's first packet.
 
         Args:
             program: As :func:`read_program` takes it.
-            limb: Whose hand; None: all.
+            limb: None: all.
 
         Raises:
-            ValueError: If it is no program, or a file has joints of nobody.
+            ValueError: If the program or its joints are unknown.
         """
         parts, t = read_program(program), self._play_time() or 0.0
         hands = [one.hand for n, one in self.limbs.items() if limb in (None, n)]
@@ -256,14 +246,14 @@ class Rig:
             )
 
     def pose(self, joints: Mapping[str, float], limb: str | None = None) -> None:
-        """Let the hands take joints to places, [rad] by the joints' names.
+        """Move joints by hand.
 
         Args:
-            joints: Where to.
-            limb: Whose; None: of every limb that has such joints.
+            joints: Positions by name, [rad].
+            limb: None: every limb with such joints.
 
         Raises:
-            ValueError: If nobody has one of the joints.
+            ValueError: If a joint is unknown.
         """
         left = set(joints)
         for name, one in self.limbs.items():
@@ -276,7 +266,7 @@ class Rig:
             raise ValueError(f"expected joints of the rig, got {', '.join(left)}")
 
     def _play_time(self) -> float | None:
-        """Return the hands' time, [s]; None until there has been a client."""
+        """Return the hands' time, [s]; None before the first client."""
         if self._play_ns is None:
             if not any(bus.n_packets for bus in self.buses.values()):
                 return None
@@ -286,16 +276,13 @@ class Rig:
     def answer(
         self, port: str, data: bytes, baud: int | None = None, ahead: float = 0.0
     ) -> list[Answer]:
-        """Put bytes on a bus and return the answers with their delays.
+        """Return the ordered answers to bytes on a bus.
 
         Args:
-            port: Which bus.
-            data: What a client sends.
-            baud: At which rate; None: at the one the servos understand.
-            ahead: By how much the client is ahead of the arms, [s].
-
-        Returns:
-            The answers in order.
+            port: Of the bus.
+            data: From a client.
+            baud: None: the servos' own.
+            ahead: The client's lead over the arms, [s].
         """
         faults = self.line_faults[port]
         for servo in self.buses[port].servos:
@@ -304,15 +291,12 @@ class Rig:
         return faults.spoil(self.buses[port].receive(heard, self.now_ns, baud))
 
     def exchange(self, port: str, data: bytes, baud: int | None = None) -> bytes:
-        """Put bytes on a bus and take what has come back by now.
+        """Return the bytes due on a bus after a client's bytes.
 
         Args:
-            port: Which bus.
-            data: What a client sends.
-            baud: At which rate; None: at the one the servos understand.
-
-        Returns:
-            Answers without delay, and what of earlier exchanges is due by now.
+            port: Of the bus.
+            data: From a client.
+            baud: None: the servos' own.
         """
         late, due = self._late[port], self.now_ns
         for one in self.answer(port, data, baud):
@@ -323,11 +307,11 @@ class Rig:
         return b"".join(arrived)
 
     def plan(self, delay: float, action: Callable[[], None]) -> None:
-        """Do something later, [s]."""
+        """Schedule an action, [s]."""
         self._planned.append((self.now_ns + round(delay * 1e9), action))
 
     def step(self, dt: float) -> None:
-        """Move time on by a small step, [s]."""
+        """Advance by a small step, [s]."""
         before, self.now_ns = self.now_ns, self.now_ns + round(dt * 1e9)
         t = self._play_time()
         for limb in self.limbs.values():
@@ -340,7 +324,7 @@ class Rig:
             action()
 
     def _look_after(self, before: int) -> None:
-        """Do what servos do now and then."""
+        """Run the servos' periodic checks."""
         is_slow = before // HEALTH_PERIOD_NS != self.now_ns // HEALTH_PERIOD_NS
         for limb in self.limbs.values():
             for servo in limb.all_servos:
@@ -349,7 +333,7 @@ class Rig:
                     servo.check_health(HEALTH_PERIOD_NS * 1e-9)
 
     def describe(self) -> dict[str, object]:
-        """Return the truth about everything."""
+        """Return the true state."""
         counts = {
             port: {
                 "packets": bus.n_packets,

@@ -1,9 +1,7 @@
-"""Puts a rig behind pseudo-terminals, in real time.
+"""Server of a rig on pseudo-terminals, in real time.
 
-The line is served first and the arms are stepped after it, so that no answer waits for
-the physics; servos tell where their horns got to since. Not simulated: the line's own
-time (bytes by baud rate) unless asked for, framing errors, echoes, collisions of two
-servos that answer at once.
+Lines take priority over physics. Not simulated: transmission time unless asked for,
+framing errors, echoes, collisions.
 """
 
 from __future__ import annotations
@@ -33,11 +31,11 @@ SPEEDS = {
 
 
 class Line:
-    """One pseudo-terminal, with a stable name if a folder for links is given.
+    """One pseudo-terminal, optionally with a stable name.
 
     Attributes:
-        name: What a client opens.
-        master: File descriptor of our end, -1 when unplugged.
+        name: Path for a client.
+        master: File descriptor, -1 when unplugged.
     """
 
     def __init__(self, label: str, link_dir: Path | None) -> None:
@@ -47,7 +45,7 @@ class Line:
         self.plug()
 
     def plug(self) -> None:
-        """Make a new terminal; the link points at it."""
+        """Open a new terminal and link to it."""
         self.unplug()
         self.master, self._slave = pty.openpty()
         # Raw before anyone opens it, or the line echoes; our own end of it stays open,
@@ -62,7 +60,7 @@ class Line:
             self.name = str(self._link)
 
     def unplug(self) -> None:
-        """Take the terminal away: the client's end hangs up."""
+        """Close the terminal."""
         for end in (self.master, self._slave):
             if end >= 0:
                 os.close(end)
@@ -72,37 +70,36 @@ class Line:
 
     @property
     def baud(self) -> int | None:
-        """Rate that the client has set; None when it is no usual one."""
+        """Client's baud rate; None when unusual."""
         return SPEEDS.get(termios.tcgetattr(self._slave)[5])
 
     def read(self) -> bytes:
-        """Return what has arrived."""
+        """Return received bytes."""
         with contextlib.suppress(BlockingIOError):
             return os.read(self.master, CHUNK)
         return b""
 
     def write(self, data: bytes) -> None:
-        """Send; what does not fit is lost, as on a line that nobody reads."""
+        """Send; drop the overflow."""
         if self.master >= 0:
             with contextlib.suppress(BlockingIOError):
                 os.write(self.master, data)
 
 
 class Server:
-    """Serves a rig until it is told to stop.
+    """Serves a rig until stopped.
 
     Attributes:
-        rig: What is served.
-        lines: By port of the specification.
+        lines: By port.
     """
 
     def __init__(self, rig: Rig, link_dir: Path | None, orders: Orders) -> None:
-        """Open a terminal for each bus.
+        """Open a terminal per bus.
 
         Args:
-            rig: What is served.
-            link_dir: Where lines get stable names; None: they get none.
-            orders: What is done with the lines of standard input and at every step.
+            rig: The rig.
+            link_dir: Folder of stable names; None: none.
+            orders: Handles standard input and steps.
         """
         self.rig = rig
         labels = label_ports(rig)
@@ -120,7 +117,7 @@ class Server:
         self._wait.register(self.lines[port].master, selectors.EVENT_READ, port)
 
     def describe(self) -> dict[str, object]:
-        """Return the endpoint: ports by limb, and the settings that use them."""
+        """Return the endpoint: ports by limb and settings."""
         return {
             "ready": True,
             "ports": self._list_ports(),
@@ -128,26 +125,25 @@ class Server:
         }
 
     def list_overrides(self) -> list[str]:
-        """Return the settings by which a session reaches the ports."""
+        """Return a session's settings for the ports."""
         ports = self._list_ports().items()
         return [f"leader.limbs.{name}.port={port}" for name, port in ports]
 
     def _list_ports(self) -> dict[str, str]:
-        """Return the port of each limb."""
         limbs = self.rig.limbs.items()
         return {name: self.lines[limb.spec.port].name for name, limb in limbs}
 
     def stop(self) -> None:
-        """End :meth:`run` at its next turn; may be called by a signal's handler."""
+        """End :meth:`run`; safe in a signal handler."""
         self._stopped = True
 
     def listen(self, stream: int) -> None:
-        """Take orders from a file descriptor, one JSON object a line."""
+        """Take orders from a file descriptor."""
         os.set_blocking(stream, False)
         self._wait.register(stream, selectors.EVENT_READ, None)
 
     def unplug(self, port: str) -> None:
-        """Pull the cable of a bus out of the computer; the servos keep their power."""
+        """Unplug a bus; the servos keep power."""
         line = self.lines[port]
         if line.master >= 0:
             self._wait.unregister(line.master)
@@ -155,7 +151,7 @@ class Server:
             self._due = [one for one in self._due if one[2] != port]
 
     def replug(self, port: str) -> None:
-        """Put it in again: a new terminal, under the same link if there are links."""
+        """Open a new terminal under the same link."""
         self.unplug(port)
         self.lines[port].plug()
         self._watch(port)
@@ -174,25 +170,23 @@ class Server:
             self._catch_up()
 
     def close(self) -> None:
-        """Take all terminals away."""
+        """Close all terminals."""
         for line in self.lines.values():
             line.unplug()
         self._wait.close()
 
     def _next(self) -> float:
-        """Return when something has to be done next."""
+        """Return the next due time."""
         step = self._start + self.rig.now_ns * 1e-9 + STEP
         return min(step, self._due[0][0]) if self._due else step
 
     def _obey(self, stream: int) -> None:
-        """Carry out the orders that have come in."""
         data = os.read(stream, CHUNK)
         if not data:
             self._wait.unregister(stream)
         self._orders.feed(data, self)
 
     def _serve(self, port: str) -> None:
-        """Answer what has come in on a port."""
         line = self.lines[port]
         if line.master < 0:
             return
@@ -210,13 +204,12 @@ class Server:
         line.write(b"".join(ready))
 
     def _send_due(self, now: float) -> None:
-        """Send what was delayed."""
         while self._due and self._due[0][0] <= now:
             _, _, port, data = heapq.heappop(self._due)
             self.lines[port].write(data)
 
     def _catch_up(self) -> None:
-        """Step the arms towards the present, once a turn so that lines do not wait."""
+        """Step the arms towards the present, once per turn."""
         late = self._find_late()
         if late > MOST_LATE:
             self._start += late - MOST_LATE
@@ -225,12 +218,12 @@ class Server:
             self._orders.note(self.rig)
 
     def _find_late(self) -> float:
-        """Return how far the arms are behind, [s]."""
+        """Return the delay of the arms, [s]."""
         return time.monotonic() - self._start - self.rig.now_ns * 1e-9
 
 
 def label_ports(rig: Rig) -> dict[str, str]:
-    """Return a name for each port: its limbs'."""
+    """Return the joined limb names of each port."""
     names: dict[str, list[str]] = {}
     for name, limb in rig.limbs.items():
         names.setdefault(limb.spec.port, []).append(name)

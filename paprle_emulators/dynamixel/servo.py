@@ -1,7 +1,7 @@
-"""One servo: its control table, what it measures, and the torque it makes of its goals.
+"""One servo: control table, measurements and torque.
 
-Not simulated: profile acceleration, time-based profiles, feed-forward gains, the filter
-of the velocity estimate, the external ports of the 540 series, Startup Configuration.
+Not simulated: profile acceleration, time-based profiles, feed-forward gains, velocity
+filter, external ports, Startup Configuration.
 """
 
 from __future__ import annotations
@@ -40,22 +40,20 @@ LARGEST = 32767  # spec: two bytes, signed
 
 
 class Servo:
-    """A servo on a bus; angles, speeds and torques are those of its horn.
+    """A servo on a bus; quantities are those of its horn.
 
     Attributes:
-        model: What it is.
-        table: Its registers.
-        angle: Of the horn, 0 at tick 2048, counter-clockwise positive, [rad].
+        angle: 0 at tick 2048, counter-clockwise positive, [rad].
         velocity: [rad/s].
-        ahead: How long ago that was when it is asked, [s].
-        torque: What the motor last made, [N·m].
+        ahead: Age of the angle when read, [s].
+        torque: Last motor torque, [N·m].
         temperature: [°C].
         voltage: Supply, [V].
-        strength: Torque of its motor over that of its model (a fault).
-        heard_ns: When it last heard an instruction, [ns].
-        is_ideal: Its watchdog does what the e-manual says, whatever its firmware.
-        is_silent: Takes packets and answers none (a fault).
-        stuck: Position that is reported whatever the angle, or None (a fault) [ticks].
+        strength: Relative torque (a fault).
+        heard_ns: Time of the last instruction, [ns].
+        is_ideal: The watchdog follows the e-manual.
+        is_silent: Answers no packet (a fault).
+        stuck: Constant reported position, or None (a fault) [ticks].
     """
 
     def __init__(self, servo: int, model: ServoModel) -> None:
@@ -90,7 +88,7 @@ class Servo:
 
     @property
     def second_number(self) -> int:
-        """Another ID that it obeys, and does not answer to; 253 and above: none."""
+        """Second ID that it obeys silently; 253 and above: none."""
         return self.table.memory[12]
 
     @property
@@ -99,12 +97,12 @@ class Servo:
         return ALERT if self.table.memory[70] else 0
 
     def answers(self, code: int) -> bool:
-        """Return whether the Status Return Level lets it answer an instruction."""
+        """Return whether the Status Return Level permits an answer."""
         level = self.table.memory[68]
         return not self.is_silent and (level >= 2 or code in LEVELS[level])
 
     def read(self, address: int, length: int, now_ns: int) -> bytes | None:
-        """Return registers, freshly measured; None beyond the table."""
+        """Return fresh registers; None beyond the table."""
         if address + length > self.table.end or length == 0:
             return None
         if address + length > 120:
@@ -112,7 +110,7 @@ class Servo:
         return self.table.read(address, length)
 
     def write(self, address: int, data: bytes) -> int:
-        """Write registers by the rules; return the error number."""
+        """Write registers; return the error number."""
         error = self.table.check_write(address, data)
         if error or not data:
             return error
@@ -142,7 +140,7 @@ class Servo:
         return error
 
     def act(self) -> None:
-        """Do the write that was kept."""
+        """Execute the kept write."""
         if self._registered is not None:
             address, data = self._registered
             self._registered = None
@@ -150,14 +148,14 @@ class Servo:
             self.write(address, data)
 
     def clear_turns(self) -> bool:
-        """Take whole turns off the position; refused while it moves."""
+        """Clear whole turns; refused in motion."""
         if self._is_on and abs(self.velocity) > VELOCITY_UNIT * 10:
             return False
         self._settle_turns()
         return True
 
     def reboot(self) -> None:
-        """Start again: RAM, turns and errors forgotten, torque off."""
+        """Reset RAM, turns and errors, and switch torque off."""
         self.table.reset_ram()
         self._registered = None
         self._settle_turns()
@@ -165,36 +163,32 @@ class Servo:
 
     @property
     def position(self) -> int:
-        """Present position whatever is reported, [ticks]."""
+        """True position, [ticks]."""
         return round(self._position_now())
 
     # -- errors --------------------------------------------------------------------
 
     @property
     def is_shut(self) -> bool:
-        """Whether an error keeps the torque off until a reboot."""
+        """Whether an error keeps torque off until a reboot."""
         return bool(self.table.memory[70] & self.table.memory[63])
 
     def fail(self, bits: int) -> None:
-        """Raise bits of the Hardware Error Status; torque goes off where it should."""
+        """Raise bits of the Hardware Error Status."""
         self.table.memory[70] |= bits
         if self.is_shut:
             self.table.memory[64] = 0
             self._refresh()
 
     def check_health(self, dt: float) -> None:
-        """Warm up or cool down, and look at temperature and supply.
-
-        Args:
-            dt: Time since the last look, [s].
-        """
+        """Update and check temperature and supply after dt [s]."""
         load = abs(self.torque) / self.model.stall_torque
         rise = AMBIENT + HEATING * load * load - self.temperature
         self.temperature += rise * dt / WARMING
         self.check_limits()
 
     def check_limits(self) -> None:
-        """Raise errors for a temperature or a supply beyond its limits."""
+        """Raise errors of temperature and supply."""
         if self.temperature > self.table.get("Temperature Limit"):
             self.fail(OVERHEATED)
         low, high = self.model.voltage_limits
@@ -203,12 +197,12 @@ class Servo:
 
     @property
     def stops_when_bitten(self) -> bool:
-        """Whether its watchdog stops the motor; it locks the goals in any case."""
+        """Whether its watchdog stops the motor besides locking goals."""
         is_known_bad = self.table.get("Firmware Version") == SMALL_FIRMWARE
         return self.is_ideal or not (self.model.is_small and is_known_bad)
 
     def check_watchdog(self, now_ns: int) -> None:
-        """Let the watchdog bite when the bus has been silent for too long."""
+        """Trigger the watchdog after a silent bus."""
         value = self.table.memory[98]
         if not self._is_on or not 0 < value < OFF_LIMITS:
             return
@@ -222,13 +216,13 @@ class Servo:
             self._refresh()
 
     def restore_supply(self) -> None:
-        """Give it its voltage back."""
+        """Restore the supply."""
         self.voltage = self.model.voltage
 
     # -- motor ---------------------------------------------------------------------
 
     def step(self, dt: float) -> float:
-        """Return the torque that the motor makes for the next dt [s], [N·m]."""
+        """Return the motor torque of the next dt [s], [N·m]."""
         if not self._is_on or self.voltage <= 0:
             self.torque = self._pwm = 0.0
             return 0.0
@@ -251,7 +245,7 @@ class Servo:
         return self.torque
 
     def _control(self, dt: float) -> float:
-        """Return the PWM of the modes that have a controller, -1 … 1."""
+        """Return the controller's PWM, -1 … 1."""
         if self._mode == 16:
             return self._goal_pwm
         if self._is_bitten:
@@ -277,7 +271,7 @@ class Servo:
         return self._direction * min(max(pwm, -limit), limit) / PWM_MAX
 
     def _follow_profile(self, dt: float) -> None:
-        """Move the reference to the goal, within the speed of the profile."""
+        """Move the reference within the profile velocity."""
         way = self._goal_position - self._reference
         if self._profile:
             most = self._profile * VELOCITY_UNIT / RAD_PER_TICK * dt
@@ -287,25 +281,24 @@ class Servo:
     # -- registers -----------------------------------------------------------------
 
     def _switch_on(self) -> None:
-        """Begin where the horn is."""
+        """Begin at the horn's angle."""
         self._integral = 0.0
         position = self.position
         self.table.put("Goal Position", position)
         self._reference = float(position)
 
     def _position_now(self) -> float:
-        """Return the position in the servo's own count, not rounded, [ticks]."""
+        """Return the unrounded position in the servo's count, [ticks]."""
         ticks = self.angle / RAD_PER_TICK + CENTRE
         return self._direction * ticks + self._turns * TICKS + self._homing
 
     def _settle_turns(self) -> None:
-        """Choose turns so that the position is in 0 … 4095 (before the homing)."""
+        """Choose turns for a position in 0 … 4095 before homing."""
         direction = -1 if self.table.memory[10] & 1 else 1
         ticks = round(direction * (self.angle / RAD_PER_TICK + CENTRE))
         self._turns = -(ticks // TICKS)
 
     def _refresh(self) -> None:
-        """Take out of the registers what the motor needs at every step."""
         get = self.table.get
         self._is_on = bool(self.table.memory[64])
         self._mode = self.table.memory[11]
@@ -323,7 +316,6 @@ class Servo:
             self._reference = self._position_now()
 
     def _refresh_goals(self) -> None:
-        """Take the goals out of the registers."""
         get = self.table.get
         self._goal_pwm = self._direction * get("Goal PWM") / PWM_MAX
         if self._mode != 16:
@@ -333,7 +325,6 @@ class Servo:
         self._refresh_torque()
 
     def _refresh_torque(self) -> None:
-        """Take the goal of a servo that controls its current."""
         if self.model.current_unit:
             limit = self.table.get("Current Limit")
             current = min(max(self.table.get("Goal Current"), -limit), limit)
@@ -341,14 +332,14 @@ class Servo:
             self._goal_torque = self._direction * self.strength * goal
 
     def _count_effort(self) -> float:
-        """Return Present Current, or Present Load of a model without, in counts."""
+        """Return Present Current, or Present Load, in counts."""
         model = self.model
         if model.current_unit:
             return model.draw_current(self.torque / self.strength) / model.current_unit
         return 1000 * self.torque / model.stall_torque
 
     def _measure(self, now_ns: int) -> None:
-        """Pack what the servo measures into its table."""
+        """Pack measurements into the table."""
         sign, velocity = self._direction, self.velocity
         since = sign * velocity * self.ahead / RAD_PER_TICK
         position = round(self._position_now() + since)

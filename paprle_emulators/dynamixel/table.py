@@ -1,4 +1,4 @@
-"""A servo's control table: what may be read and written, where, when and how far."""
+"""A servo's control table: access, ranges and addresses."""
 
 from __future__ import annotations
 
@@ -106,13 +106,12 @@ class Register:
 
     Attributes:
         name: As in the vendor's table.
-        address: First byte.
         size: 1, 2 or 4 bytes.
         is_signed: Two's complement.
         is_writable: By a client.
-        low: Least value a client may write.
-        high: Greatest.
-        limit: Register that limits it; empty where none does.
+        low: Least writable value.
+        high: Greatest writable value.
+        limit: Limiting register, or "".
     """
 
     name: str
@@ -126,7 +125,7 @@ class Register:
 
 
 def make_registers(model: ServoModel) -> dict[str, Register]:
-    """Return the registers of a model by name; indirect ones are rolled out."""
+    """Return a model's registers by name, indirect ones expanded."""
     registers = {}
     for item in read_items(model.name):
         if item.name.startswith("Indirect"):
@@ -147,15 +146,14 @@ def make_registers(model: ServoModel) -> dict[str, Register]:
 
 
 def count_indirect(model: ServoModel) -> int:
-    """Return how many indirect addresses the first block of a model has."""
+    """Return the number of indirect addresses in the first block."""
     return 20 if model.is_small else 28  # spec: e-manual
 
 
 class ControlTable:
-    """The memory of one servo, with the rules for what a client may do to it.
+    """The memory of one servo, with its access rules.
 
     Attributes:
-        memory: All bytes; what the servo measures is packed into it directly.
         registers: By name.
         address: First byte by name.
     """
@@ -188,7 +186,7 @@ class ControlTable:
         self.reset()
 
     def reset(self) -> None:
-        """Give every register its first value, as the factory does."""
+        """Restore factory values."""
         self.memory[:] = bytes(SIZE)
         model = self._model
         low, high = model.voltage_limits
@@ -218,7 +216,7 @@ class ControlTable:
         self.reset_ram()
 
     def reset_ram(self) -> None:
-        """Give the RAM area its first values, as after power-up."""
+        """Restore the RAM area, as after power-up."""
         self.memory[EEPROM_END:] = bytes(SIZE - EEPROM_END)
         self.put("Status Return Level", 2)
         for index in range(self._n_indirect):
@@ -227,7 +225,7 @@ class ControlTable:
         self.reset_goals()
 
     def reset_goals(self) -> None:
-        """Give gains and goals the values of the operating mode, moving nothing."""
+        """Set gains and goals to the mode's defaults without motion."""
         for name, value in zip(GAINS, self._model.gains, strict=False):
             self.put(name, value)
         mode = self.get("Operating Mode")
@@ -242,13 +240,13 @@ class ControlTable:
         return int.from_bytes(self.memory[place], "little", signed=is_signed)
 
     def put(self, name: str, value: int) -> None:
-        """Give a register a value, by no rule."""
+        """Set a register without a check."""
         place, is_signed = self._places[name]
         size = place.stop - place.start
         self.memory[place] = value.to_bytes(size, "little", signed=is_signed)
 
     def read(self, address: int, length: int) -> bytes:
-        """Return bytes as a client sees them, indirect ones from where they point."""
+        """Return bytes as a client sees them."""
         first, last = self._data, self._data + self._n_indirect
         if address >= last or address + length <= first:
             return bytes(self.memory[address : address + length])
@@ -257,7 +255,7 @@ class ControlTable:
         )
 
     def _target(self, byte: int) -> int:
-        """Return where a byte of the indirect data really is."""
+        """Return the address of an indirect byte."""
         index = byte - self._data
         if not 0 <= index < self._n_indirect:
             return byte
@@ -265,7 +263,7 @@ class ControlTable:
         return int.from_bytes(self.memory[at : at + 2], "little") % SIZE
 
     def check_write(self, address: int, data: bytes) -> int:
-        """Return the error number of a write by a client, 0 if it may be done."""
+        """Return the error number of a client's write, 0: allowed."""
         done = 0
         while done < len(data):
             error, size = self._check_item(address + done, data[done:])
@@ -275,7 +273,7 @@ class ControlTable:
         return 0
 
     def _check_item(self, byte: int, rest: bytes) -> tuple[int, int]:
-        """Return the error of writing the item that begins at a byte, and its size."""
+        """Return error and size of the item at a byte."""
         if 0 <= byte - self._pointers < 2 * self._n_indirect:
             return self._check_pointer(byte, rest[:2]), 2
         if 0 <= byte - self._data < self._n_indirect:
@@ -289,7 +287,7 @@ class ControlTable:
         return self._check(register, rest[: register.size]), register.size
 
     def write(self, address: int, data: bytes) -> set[str]:
-        """Store bytes that were checked; return the names of what was touched."""
+        """Store checked bytes; return the names of their registers."""
         whole = self._cover.get(address)
         if whole is not None and (whole.address, whole.size) == (address, len(data)):
             self.memory[address : address + len(data)] = data
@@ -303,14 +301,14 @@ class ControlTable:
         return touched
 
     def _check_pointer(self, byte: int, raw: bytes) -> int:
-        """Return the error of writing an indirect address: whole, and into the RAM."""
+        """Check an indirect address: whole and in RAM."""
         if (byte - self._pointers) % 2 or len(raw) < 2:
             return LENGTH_ERROR
         target = int.from_bytes(raw, "little")
         return 0 if EEPROM_END <= target <= self._last_target else RANGE_ERROR
 
     def _check_byte(self, target: int, value: int) -> int:
-        """Check a byte written indirectly: access, and range where it is a register."""
+        """Check access and range of an indirect byte."""
         register = self._cover.get(target)
         if register is None:
             return ACCESS_ERROR
@@ -320,7 +318,6 @@ class ControlTable:
         return ACCESS_ERROR if locked or not register.is_writable else 0
 
     def _check(self, register: Register, raw: bytes) -> int:
-        """Return the error of writing a whole register."""
         is_locked = register.address < EEPROM_END and self.get("Torque Enable")
         if is_locked or not register.is_writable:
             return ACCESS_ERROR
@@ -334,7 +331,7 @@ class ControlTable:
         return 0
 
     def _check_goal(self, register: Register, value: int) -> int:
-        """Return the error of a goal: beyond a limit, or after the watchdog bit."""
+        """Check a goal's limit and the watchdog."""
         if self.memory[self.address["Bus Watchdog"]] == OFF_LIMITS:
             return RANGE_ERROR
         if register.name == "Goal Position":

@@ -1,5 +1,4 @@
-"""Evaluation of recordings: errors, latencies, variability, verdict and the report.
+"""Evaluation of recordings; ``report`` is the entry point.
 
-``report`` is the entry point. Everything is computed from the recording alone, its URDF
-included, and the same numbers stand in the JSON and on the page.
+All figures derive from the recording alone, including its URDF.
 """

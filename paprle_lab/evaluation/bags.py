@@ -1,7 +1,4 @@
-"""A bag of others, measured as an episode: what was asked against what was done.
-
-There is no session and no gate in it, so that only errors and lag can be known.
-"""
+"""Errors and lag of a ROS bag that has neither session nor gate."""
 
 from __future__ import annotations
 
@@ -32,12 +29,12 @@ _MAX_GAP = (
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """The topics to compare in a bag; found by the names of our own topics when empty.
+    """The topics to compare in a bag; by default those of PAPRLE.
 
     Attributes:
-        target: Topic of what was asked.
-        actual: Topic of what the robot did.
-        limb: Whose forward kinematics make joints poses; None where both are poses.
+        target: Commanded topic.
+        actual: Measured topic.
+        limb: The limb whose forward kinematics turn joints into poses.
     """
 
     target: str = ""
@@ -46,7 +43,7 @@ class BagTopics:
 
 
 def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
-    """Measure a bag; one that cannot be measured has the reason in ``error``."""
+    """Measure a bag; ``error`` states why a bag cannot be measured."""
     try:
         with Bag(path) as bag:
             pairs = _find_pairs(bag, topics)
@@ -82,7 +79,6 @@ def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
 
 
 def _find_pairs(bag: Bag, topics: BagTopics) -> dict[str, tuple[str, str]]:
-    """Return target and actual by limb."""
     if topics.target and topics.actual:
         name = topics.limb.name if topics.limb else "hand"
         return {name: (topics.target, topics.actual)}
@@ -106,7 +102,7 @@ def _find_pairs(bag: Bag, topics: BagTopics) -> dict[str, tuple[str, str]]:
 
 
 def _find_frame(bag: Bag, pair: tuple[str, str]) -> SourceFrame | None:
-    """Return the target's frame, to compare poses in; None: joints, or not known."""
+    """Return the target's frame; None: joints or unknown."""
     # None where one of them is of joints, or does not say its frame.
     if any(bag.topics.get(topic) != POSE_STAMPED for topic in pair):
         return None
@@ -117,7 +113,7 @@ def _find_frame(bag: Bag, pair: tuple[str, str]) -> SourceFrame | None:
 def _read(
     bag: Bag, topic: str, limb: Limb | None, frame: SourceFrame | None
 ) -> tuple[Stamps, Vec]:
-    """Return stamps [ns] and pose rows of a topic; joints by forward kinematics."""
+    """Return stamps [ns] and pose rows; joints by forward kinematics."""
     if bag.topics.get(topic) not in JOINT_TYPES:
         stamps, poses = bag.read_poses(topic, frame)
     elif limb is None:
@@ -133,7 +129,6 @@ def _read(
 
 
 def _make_track(name: str, pair: list[tuple[Stamps, Vec]], origin_ns: int) -> LimbTrack:
-    """Make a track of all stretches in which both are known."""
     (target, dropped), (measured, _) = [clean(t, rows, origin_ns) for t, rows in pair]
     spans = _find_spans(target, measured)
     is_known = np.zeros(len(target), dtype=bool)
@@ -149,7 +144,7 @@ def _make_track(name: str, pair: list[tuple[Stamps, Vec]], origin_ns: int) -> Li
 
 
 def _find_spans(target: Trajectory, measured: Trajectory) -> Spans:
-    """Return stretches in which neither has a gap, shape (S, 2), [s]."""
+    """Return stretches without a gap in either, shape (S, 2), [s]."""
     pieces = []
     for trajectory in (target, measured):
         breaks = np.flatnonzero(np.diff(trajectory.t) > _MAX_GAP)

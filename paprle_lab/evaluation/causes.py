@@ -1,4 +1,4 @@
-"""Causes that kept a limb from its targets, summed up over samples in pieces."""
+"""Causes that kept a limb from its targets."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Json = dict[str, Any]
 
 
 class Cause:
-    """One cause that kept a limb from its targets, over samples that come in pieces.
+    """One cause that kept a limb from its targets.
 
     Attributes:
-        seconds: How long it acted.
-        longest: Without a break, [s].
-        farthest: Largest distance that was left to a target then, [m].
+        seconds: Total duration, [s].
+        longest: Longest stretch, [s].
+        farthest: Largest distance left to a target, [m].
     """
 
     def __init__(self) -> None:
@@ -33,11 +33,11 @@ class Cause:
 
     @property
     def t(self) -> Vec:
-        """The times at which it acted, thinned where there are many, [s]."""
+        """Thinned times at which it acted, [s]."""
         return self._times.rows
 
     def add(self, is_on: Bools, samples: Samples) -> None:
-        """Take the next samples."""
+        """Add the next samples."""
         if not is_on.any():
             self._going = 0.0
             return
@@ -54,12 +54,12 @@ class Cause:
 
 
 class Samples(NamedTuple):
-    """Targets that follow each other.
+    """Consecutive targets.
 
     Attributes:
-        t: When they were captured, shape (n,), increasing, [s].
-        lasted: How long each was the newest, shape (n,), [s].
-        left: What was left of the way, shape (n,), [m].
+        t: Capture times, shape (n,), increasing, [s].
+        lasted: Duration as the newest target, shape (n,), [s].
+        left: Distance left, shape (n,), [m].
     """
 
     t: Vec
@@ -69,15 +69,15 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """Whether the targets of a limb were reached, and what kept it from that.
+    """The reached targets of a limb, and the causes of its shortfall.
 
     Attributes:
-        seconds: How long there were targets.
-        short_seconds: How long they were not reached.
-        short: Stretches in which they were not, shape (S, 2), [s].
+        seconds: Duration with targets, [s].
+        short_seconds: Duration with targets not reached, [s].
+        short: Stretches not reached, shape (S, 2), [s].
         causes: By kind.
-        joints: By kind and joint (empty: no joint of its own).
-        counts_rotation: Whether orientation was asked for, too.
+        joints: By kind and joint; an empty joint: none in particular.
+        counts_rotation: Whether orientation counts.
     """
 
     seconds: float
@@ -89,7 +89,7 @@ class Reach:
 
 
 class Tally:
-    """Causes so far."""
+    """The causes so far."""
 
     def __init__(self) -> None:
         self._seconds = self._short_seconds = 0.0
@@ -103,7 +103,7 @@ class Tally:
         is_short: Bools,
         samples: Samples,
     ) -> None:
-        """Take the next samples: by kind and joint, and which were not reached."""
+        """Add samples with their causes by kind and joint."""
         t, lasted, _ = samples
         self._seconds += float(lasted.sum())
         self._short_seconds += float(lasted[is_short].sum())
@@ -116,7 +116,7 @@ class Tally:
             self._kinds.setdefault(kind, Cause()).add(is_on, samples)
 
     def finish(self, *, counts_rotation: bool) -> Reach:
-        """Return what there was of each cause."""
+        """Return the totals of each cause."""
         joints = {key: cause for key, cause in self._joints.items() if len(cause.t)}
         return Reach(
             seconds=self._seconds,
@@ -129,13 +129,9 @@ class Tally:
 
 
 def describe_reach(reach: Reach | None) -> Json | None:
-    """Return the figures of ``reach`` in a limb's entry of a report.
+    """Return ``reach`` of a limb's entry in a report; None where unknown.
 
-    Returns:
-        ``reached_percent`` of the time, ``short_s``, and ``short``: what it was for,
-        the most first, each with ``cause``, ``percent`` of the time, ``seconds``,
-        ``longest_s``, ``farthest_mm`` and ``joints`` with their percentages. Causes
-        may overlap. None where nothing is known.
+    ``short`` lists causes in descending order; causes may overlap.
     """
     if reach is None or not reach.seconds:
         return None

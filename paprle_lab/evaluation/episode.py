@@ -1,4 +1,4 @@
-"""One episode, measured: the entry of its report and the arrays of its plots."""
+"""One measured episode: its report entry and the arrays of its plots."""
 
 from __future__ import annotations
 
@@ -74,15 +74,14 @@ class EpisodeResult:
     Attributes:
         name: Stem of its file.
         entry: Its entry in the report.
-        key: What it has in common with its repetitions; empty when it has none.
-        limbs: Its limbs, with arrays for plots.
+        key: Shared with its repetitions; empty without any.
         engaged: Stretches of ENGAGED, shape (S, 2), [s].
         origin_ns: Stamp of t = 0, [ns].
         ticks: Session ticks.
         gate: Gate ticks.
-        robot: The robot; None when nothing could be read.
-        urdf: Its recorded URDF; None when it cannot be used.
-        h: Period of the gate, [s]; None when it cannot be known.
+        robot: None when nothing could be read.
+        urdf: Recorded URDF; None when unusable.
+        h: Period of the gate, [s]; None when unknown.
     """
 
     name: str
@@ -99,7 +98,7 @@ class EpisodeResult:
 
 
 def measure_episode(path: Path) -> EpisodeResult:
-    """Measure a file's episode; one that cannot be read has the reason in ``error``."""
+    """Measure a file's episode; ``error`` states why it cannot be read."""
     try:
         episode = StoredEpisode(path)
     except PaprleError as err:
@@ -109,7 +108,7 @@ def measure_episode(path: Path) -> EpisodeResult:
 
 
 def measure_source(episode: Recording) -> EpisodeResult:
-    """Measure an episode that was read."""
+    """Measure a loaded episode."""
     robot = episode.robot_info
     origin_ns = find_origin_ns(episode)
     engaged = find_engaged(episode, origin_ns)
@@ -161,14 +160,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
 
 
 def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return notes on postures that missed part of a path, or would have helped.
-
-    Args:
-        events: Of the recording.
-
-    Returns:
-        A line for each, in order.
-    """
+    """Return notes on postures that missed part of a path, or would have helped."""
     notes = dict[str, None]()
     for event in events:
         limb, kind = event.get("limb"), event.get("event")
@@ -187,7 +179,7 @@ def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def make_blank(path: Path) -> Json:
-    """Return an entry in which every key is present and nothing is known."""
+    """Return an entry with every key null."""
     figures = dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
     kinds = ("raw", "lag_compensated", "within_limits", "aligned")
     latencies = ("capture_to_command", "command_age", "command_to_motion")
@@ -217,7 +209,7 @@ def make_blank(path: Path) -> Json:
 
 
 def _find_far(episode: Recording) -> FarErrors:
-    """Return what the host of a leader far away measured."""
+    """Return errors measured by a remote leader's host."""
     if isinstance(episode, StoredEpisode):
         return episode.far
     far = FarErrors()
@@ -248,7 +240,7 @@ def _describe(episode: Recording, engaged: Spans) -> Json:
 
 
 def pick_worst(limbs: Sequence[LimbResult]) -> Json:
-    """Return the figures of the limb with the largest raw RMSE, and its name."""
+    """Return the figures and name of the limb with the largest raw RMSE."""
     if not limbs:
         return {}
 
@@ -264,19 +256,19 @@ def pick_worst(limbs: Sequence[LimbResult]) -> Json:
 
 
 def _make_key(header: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Return what repetitions have in common: the source of a motion, and the robot."""
+    """Return motion source and robot, shared by repetitions."""
     leader = {"leader": header.get("leader"), **(config.get("leader") or {})}
     robot = (header.get("robot") or {}).get("name")
     return json.dumps([header.get("follower"), robot, leader], sort_keys=True)
 
 
 def _find_look_ahead(header: Mapping[str, Any]) -> float:
-    """Return the leader's declared look-ahead, [s]."""
+    """Return the leader's look-ahead, [s]."""
     return float(header.get("leader_info", {}).get("look_ahead", 0.0))
 
 
 def _find_reconstruction(events: Iterable[Mapping[str, Any]]) -> float:
-    """Return the longest delay that reconstruction added to a leader, [s]."""
+    """Return the longest reconstruction delay of a leader, [s]."""
     told = [e.get("delay") for e in events if e.get("event") == "reconstruction"]
     delays = [float(d) for d in told if isinstance(d, int | float)]
     return max((d for d in delays if 0.0 <= d <= _LONGEST_DELAY), default=0.0)
@@ -288,7 +280,7 @@ def _find_tick_period(config: Mapping[str, Any]) -> float | None:
 
 
 def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json:
-    """The three latencies; the first includes what a leader's motion waits for."""
+    """Return the three latencies; the first includes a leader's look-ahead."""
     samples, gate = store_new_samples(episode.ticks), episode.gate
     look_ahead = _find_look_ahead(episode.header)
     reconstruction = _find_reconstruction(episode.events)
@@ -321,7 +313,7 @@ def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json
 
 
 def _find_lags(gate: Table, engaged: Spans, origin_ns: int, n: int) -> list[Vec]:
-    """Return the lags of each joint behind its command, window by window, [s]."""
+    """Return each joint's lags behind its command by window, [s]."""
     found: list[list[Vec]] = [[] for _ in range(n)]
     for begin, end in list_windows(engaged):
         near = _take_between(
@@ -341,7 +333,7 @@ def _find_lags(gate: Table, engaged: Spans, origin_ns: int, n: int) -> list[Vec]
 
 
 def _take_between(gate: Table, begin: float, end: float, origin_ns: int) -> Rows:
-    """Return the gate's rows from one time to another, [s]."""
+    """Return the gate's rows between two times [s]."""
     at = [find_row(gate, "stamp_ns", origin_ns + t * 1e9) for t in (begin, end)]
     return gate[slice(*at)]
 
@@ -353,7 +345,7 @@ def _measure_gate(
     settings: Mapping[str, Any],
     notes: list[str],
 ) -> Json:
-    """Oracle's verdict, interventions, and punctuality of the gate."""
+    """Return the oracle's verdict, interventions and punctuality."""
     reasons = count_interventions(gate)
     figures: Json = {
         "violations": None,
@@ -374,7 +366,7 @@ def _measure_gate(
 
 
 def _add_clearance(figures: Json, episode: Recording, notes: list[str]) -> None:
-    """Add how near bodies came, as C1 of the verdict."""
+    """Add the least clearance, C1 of the verdict."""
     figures |= {"min_clearance_mm": None, "nearest_pair": None, "kept": []}
     try:
         found = judge_clearance(episode)

@@ -1,8 +1,7 @@
-"""Errors between hand, robot and picture of a robot that was led from far away.
+"""Errors between hand, robot and picture for a remote leader.
 
-Only the operator's host can measure them (``paprle.link.remote_leader.discrepancy``);
-it sends them to the robot's, which records them (T1, T2, T18). Nothing is left out for
-being late; rows that never came are counted.
+The operator's host measures them (``paprle.link.remote_leader.discrepancy``) and the
+robot's host records them (T1, T2, T18). Late rows count; missing rows are counted.
 """
 
 from __future__ import annotations
@@ -43,7 +42,7 @@ PICTURES = {
 
 
 class FarErrors:
-    """Takes events one by one; of an episode of any length."""
+    """Errors accumulated from an episode's events."""
 
     def __init__(self) -> None:
         self._columns = {name: Column() for name in _COLUMNS}
@@ -52,7 +51,7 @@ class FarErrors:
         self._last: Mapping[str, Any] | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Take an event; what is no such event is not looked at."""
+        """Add an event; other events are ignored."""
         if event.get("event") != FAR:
             return
         self._first = self._first or event
@@ -68,10 +67,8 @@ class FarErrors:
     def measure(self) -> Json | None:
         """Return errors [mm], motion to motion [ms] and losses of each stream.
 
-        Returns:
-            None where the leader was no other host's. ``n`` is how many instants were
-            measured, ``missing`` how many more were that this host was not told of;
-            counts are of the episode, from its first such event to its last.
+        ``n`` counts measured instants, ``missing`` those not received. None without a
+        remote leader.
         """
         if self._last is None:
             return None
@@ -94,7 +91,7 @@ class FarErrors:
         }
 
     def _compare(self, table: Vec) -> None:
-        """Count at how many instants the predicted picture is nearest to the robot."""
+        """Count by instant the picture nearest to the robot."""
         ours = table[:, _COLUMNS.index("predicted_picture_to_robot")]
         for way, counts in self._nearer.items():
             other = table[:, _COLUMNS.index(PICTURES[way])]
@@ -104,7 +101,7 @@ class FarErrors:
 
 
 def describe_far(far: Json) -> list[str]:
-    """Return lines on the errors, and on the losses of each stream."""
+    """Return lines on the errors and losses of each stream."""
     errors = far["errors_mm"]
     lines = [
         f"{name.replace('_', ' ')} {_say(errors[name], 'p95', 'mm')}"
@@ -131,7 +128,7 @@ def _spread(values: Column, percent: int) -> Json:
 
 
 def _read_row(row: Any) -> list[float] | None:
-    """Return a row's numbers, NaN where nothing is known; None if it is no row."""
+    """Return a row's numbers, NaN: unknown; None if invalid."""
     if not isinstance(row, list) or len(row) not in (_N_OLD, _N_VALUES):
         return None
     if not all(isinstance(value, float | None) or _is_count(value) for value in row):
@@ -141,7 +138,7 @@ def _read_row(row: Any) -> list[float] | None:
 
 
 def _read_streams(last: Any, first: Any) -> dict[str, dict[str, int]]:
-    """Return the counts ``sent`` and ``lost`` by stream, as far as known."""
+    """Return known counts ``sent`` and ``lost`` by stream."""
     if not isinstance(last, dict) or not isinstance(first, dict):
         return {}
     return {
@@ -154,7 +151,7 @@ def _read_streams(last: Any, first: Any) -> dict[str, dict[str, int]]:
 
 
 def _subtract(last: Any, first: Any) -> int:
-    """Return how many came since; all of a host that began to count anew."""
+    """Return the increase; the whole count after a restart."""
     if not _is_count(last):
         return 0
     return int(last - first if _is_count(first) and first <= last else last)

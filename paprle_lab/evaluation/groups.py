@@ -1,4 +1,4 @@
-"""Which episodes are repetitions of one another, and how much those vary."""
+"""Repetitions of an episode, and their variability."""
 
 from __future__ import annotations
 
@@ -17,15 +17,7 @@ CLOSED = 0.05  # chosen: a path whose ends are nearer than this share of it is c
 
 
 def compare(measured: Sequence[EpisodeResult]) -> list[Json | None]:
-    """Compare repetitions with each other.
-
-    Args:
-        measured: All episodes.
-
-    Returns:
-        For each episode the variability of those that it is one of, the same for all
-        of them; None where it has no like, was discarded or could not be measured.
-    """
+    """Return each episode's variability among its repetitions, or None."""
     groups: dict[str, list[int]] = {}
     for row, result in enumerate(measured):
         if result.key and not result.entry["is_discarded"]:
@@ -39,7 +31,7 @@ def compare(measured: Sequence[EpisodeResult]) -> list[Json | None]:
 
 
 def _compare_group(measured: Sequence[EpisodeResult]) -> Json | None:
-    """Return ITV of the limb that varies most; None below two episodes with motion."""
+    """Return ITV of the most variable limb; None below two episodes."""
     trials: dict[str, list[tuple[Vec, Vec]]] = {}
     for result in measured:
         for limb in result.limbs:

@@ -1,10 +1,7 @@
-"""Inter-trial variability: how much repeated motions differ from each other.
+"""Inter-trial variability: the spread of repeated motions.
 
-ARBot defines it as the "mean standard deviation of position at corresponding
-time-aligned waypoints". Its published figures come out only when waypoints correspond
-by *arc length*; both readings are computed here and always labelled. Closed curves may
-begin anywhere, and arc length is sensitive to that: ``is_cyclic`` first turns every
-path to the start that lies best on the first one.
+ARBot: "mean standard deviation of position at corresponding time-aligned waypoints".
+Its published figures match only for correspondence by *arc length*; both are computed.
 """
 
 from __future__ import annotations
@@ -19,21 +16,20 @@ N_WAYPOINTS = 2000  # spec: requirements A28, reproduces the published figures
 
 
 def compute_itv(paths: Sequence[Vec]) -> float:
-    """Compute the mean spread of corresponding waypoints.
+    """Return the mean spread of corresponding waypoints, [m].
+
+    Per-axis sample standard deviation (ddof = 1), Euclidean norm over axes, mean over
+    waypoints.
 
     Args:
-        paths: At least two paths with corresponding rows, shape (n, 3) each, [m].
-
-    Returns:
-        Per-axis sample standard deviation (ddof = 1) across trials, Euclidean norm
-        over axes, mean over waypoints, [m].
+        paths: At least two paths, shape (n, 3) each, [m].
     """
     deviations = np.std(np.stack(paths), axis=0, ddof=1)
     return float(np.linalg.norm(deviations, axis=1).mean())
 
 
 def resample_by_arc_length(p: Vec, n: int = N_WAYPOINTS) -> Vec:
-    """Return n points (n, 3) evenly spaced along a path of positions (N, 3)."""
+    """Return n points (n, 3) evenly spaced in arc length along a path (N, 3)."""
     steps = np.linalg.norm(np.diff(p, axis=0), axis=1)
     return _resample(np.concatenate([[0.0], np.cumsum(steps)]), p, n)
 
@@ -44,22 +40,20 @@ def resample_by_time(t: Vec, p: Vec, n: int = N_WAYPOINTS) -> Vec:
 
 
 def _resample(s: Vec, p: Vec, n: int) -> Vec:
-    """Return n points at even steps of a parameter that never falls."""
+    """Return n points at even steps of a non-decreasing parameter."""
     is_new = np.concatenate([[True], np.diff(s) > 0.0])
     even = np.linspace(0.0, s[-1], n)
     return np.stack([np.interp(even, s[is_new], axis) for axis in p[is_new].T], axis=1)
 
 
 def turn_to(reference: Vec, closed: Vec) -> Vec:
-    """Let a closed path begin where it lies best on another.
+    """Return a closed path rotated to the start that fits a reference best.
+
+    The fit minimises the sum of squared distances.
 
     Args:
         reference: Waypoints, shape (n, 3), [m].
         closed: Waypoints of a closed path, shape (n, 3), [m].
-
-    Returns:
-        The same path, begun at another waypoint so that the sum of squared distances
-        to ``reference`` is smallest, shape (n, 3).
     """
     # Σ‖r_i − c_{i+k}‖² is smallest where the circular correlation is largest.
     spectrum = np.conj(np.fft.rfft(reference, axis=0)) * np.fft.rfft(closed, axis=0)
@@ -73,15 +67,12 @@ def report_itv(
     *,
     is_cyclic: bool = False,
 ) -> dict[str, float | int | bool]:
-    """Report ITV under both correspondences.
+    """Return ITV [mm] by arc length and by normalised time.
 
     Args:
-        trials: For each trial its times (N,), [s], and positions (N, 3), [m].
+        trials: Times (N,), [s], and positions (N, 3), [m], of each trial.
         n: Number of waypoints.
-        is_cyclic: Turn closed paths to a common start first.
-
-    Returns:
-        ``arc_length_mm``, ``normalised_time_mm``, ``n_trials``, ``is_cyclic``.
+        is_cyclic: Rotate closed paths to a common start first.
     """
     by_length = [resample_by_arc_length(p, n) for _, p in trials]
     by_time = [resample_by_time(t, p, n) for t, p in trials]

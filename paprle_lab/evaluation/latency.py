@@ -1,11 +1,9 @@
-"""Three latencies that must not be mixed up, and the lag between two motions.
+"""Three latencies, and the lag between two motions.
 
-* capture to command: from the capture of a leader sample until the gate first writes a
-  command that rests on it. A leader that looks ahead uses data from the future of its
-  stamp, so its look-ahead is added: that time is lost to the operator as well.
-* command age at actuation: how old the set-point is that the gate follows when it
-  writes. Sawtooth-shaped by nature; a published 18 ms at 30 Hz was this one.
-* command to motion: how long the joints take to do what was sent, by correlation.
+* capture to command: from a leader sample's capture to the gate's first command based
+on it, plus the leader's look-ahead.
+* command age at actuation: age of the set-point that the gate follows.
+* command to motion: joint lag by correlation.
 """
 
 from __future__ import annotations
@@ -38,13 +36,11 @@ MOST_WINDOWS = 300  # chosen: all of 10 min; of a longer motion as many, evenly 
 def measure_capture_to_command(
     tick: tuple[Stamps, Stamps], gate: tuple[Stamps, Stamps]
 ) -> Vec:
-    """Measure from the capture of each new sample to the first command on it.
+    """Return the time from each sample's capture to its first command, [s].
 
     Args:
-        tick: For each session tick that saw a new leader sample while engaged: when
-            it began, and the capture stamp of that sample, shape (N,) each, [ns].
-        gate: For each gate tick: when it wrote, and the stamp of the set-point it
-            followed, shape (M,) each, [ns].
+        tick: Start and sample stamp of ENGAGED ticks with a new sample, (N,), [ns].
+        gate: Write and set-point stamps of gate ticks, (M,), [ns].
 
     Returns:
         Latencies of the samples that reached the robot, shape (≤ N,), [s].
@@ -60,10 +56,10 @@ def measure_capture_to_command(
 
 
 def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
-    """Yield the same latencies of recorded rows, block by block, [s].
+    """Yield capture-to-command latencies block by block, [s].
 
     Args:
-        samples: Session ticks that saw a new leader sample while engaged.
+        samples: ENGAGED session ticks with a new leader sample.
         gate: Gate ticks.
     """
     at, newest_ns = 0, np.iinfo(np.int64).min
@@ -82,20 +78,20 @@ def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
 
 
 def measure_command_age(wrote_ns: Stamps, setpoint_ns: Stamps) -> Vec:
-    """Return the ages of the set-points that were followed, [s]; 0 stamps: none."""
+    """Return the ages of the followed set-points, [s]; stamp 0: none."""
     has_setpoint = setpoint_ns > 0
     ages_ns = wrote_ns[has_setpoint] - setpoint_ns[has_setpoint]
     return np.asarray(ages_ns * 1e-9, dtype=np.float64)
 
 
 class Pieces(NamedTuple):
-    """A part of two motions, long enough on both sides to be shifted.
+    """A section of two motions, long enough to be shifted.
 
     Attributes:
-        t: Times of the leading one, shape (n,), [s].
-        x: Its values, shape (n, k).
-        t_y: Times of the following one, shape (m,), [s].
-        y: Its values, shape (m, k).
+        t: Leading times, shape (n,), [s].
+        x: Leading values, shape (n, k).
+        t_y: Following times, shape (m,), [s].
+        y: Following values, shape (m, k).
     """
 
     t: Vec
@@ -107,17 +103,14 @@ class Pieces(NamedTuple):
 def find_lag(
     leading: tuple[Vec, Vec], following: tuple[Vec, Vec], spans: Spans
 ) -> float | None:
-    """Find the lag at which two motions correlate best, finer than a sample.
+    """Return the lag of best correlation, with sub-sample resolution, [s].
+
+    Positive when ``following`` is late; None without a distinctive motion.
 
     Args:
         leading: Times (N,), [s], and values (N, k).
         following: Times (M,), [s], and values (M, k).
-        spans: Stretches to look at, shape (S, 2), [s]. Samples too near to their ends
-            to be shifted are left out for every lag.
-
-    Returns:
-        The lag in [LAG_MIN, LAG_MAX], [s], positive when ``following`` is late; None
-        when nothing moves or the motion has no bend to tell a lag by.
+        spans: Stretches, shape (S, 2), [s]; samples near their ends are left out.
     """
     t, x = leading
     is_fixed = is_inside(t, spans, before=-LAG_MIN, after=LAG_MAX)
@@ -135,7 +128,7 @@ def find_lag(
 def find_path_lag(
     leading: Poses, following: Poses, spans: Spans, without: Spans
 ) -> float | None:
-    """Find the same lag of two paths of any length, without some stretches."""
+    """Return the lag of best correlation of two paths, without some stretches."""
     if len(following) < 3:
         return None
 
@@ -183,15 +176,12 @@ def _correlate(list_pieces: Callable[[], Iterable[Pieces]]) -> float | None:
 def find_joint_lags(
     command: tuple[Vec, Vec], motion: tuple[Vec, Vec], spans: Spans
 ) -> list[Vec]:
-    """Find the lag of each joint in every window in which it moves enough.
+    """Return each joint's lags, one per window with motion, [s].
 
     Args:
-        command: When commands were written (N,), [s], and q_cmd (N, n).
-        motion: When the robot was measured (M,), [s], and q_meas (M, n).
-        spans: Stretches to look at, shape (S, 2), [s].
-
-    Returns:
-        For each joint its lags, one a window, [s].
+        command: Write times (N,), [s], and q_cmd (N, n).
+        motion: Measurement times (M,), [s], and q_meas (M, n).
+        spans: Stretches, shape (S, 2), [s].
     """
     lags: list[Vec] = []
     for joint in range(command[1].shape[1]):
@@ -209,14 +199,13 @@ def find_joint_lags(
 
 
 def list_windows(spans: Spans) -> Vec:
-    """Return overlapping windows of stretches, at most MOST_WINDOWS, shape (W, 2)."""
+    """Return overlapping windows, at most MOST_WINDOWS, shape (W, 2), [s]."""
     windows = [window for begin, end in spans for window in _windows(begin, end)]
     step = -(-len(windows) // MOST_WINDOWS) or 1
     return np.array(windows[::step], dtype=np.float64).reshape(-1, 2)
 
 
 def _windows(begin: float, end: float) -> list[tuple[float, float]]:
-    """Return overlapping windows of a stretch; the whole of it when it is short."""
     if end - begin <= WINDOW:
         return [(begin, end)]
     starts = np.arange(begin, end - WINDOW + 1e-9, HOP)

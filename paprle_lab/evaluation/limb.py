@@ -1,4 +1,4 @@
-"""The figures of one limb: errors, what it was short of, orientation, lag."""
+"""Figures of one limb: errors, shortfall, orientation and lag."""
 
 from __future__ import annotations
 
@@ -45,19 +45,18 @@ BINS = ("blue_percent", "between_percent", "red_percent")
 
 @dataclass(frozen=True, kw_only=True)
 class LimbResult:
-    """Figures of one limb, and the arrays that plots are made of, thinned if long.
+    """Figures of one limb, and thinned arrays for plots.
 
     Attributes:
-        name: Its name.
         target: Raw target while ENGAGED, N poses.
         actual: Measured poses at the target's stamps, N poses.
         errors: Position errors, shape (N,), [m].
         t_shifted: Times of ``errors_shifted``, shape (M,), [s].
         errors_shifted: Position errors after the shift ``tau``, shape (M,), [m].
-        tau: The best shift, [s]; None when it is not known.
+        tau: Best shift, [s]; None when unknown.
         figures: JSON values.
-        reach: Which targets were reached; None where nothing tells.
-        notes: What a reader should know of them.
+        reach: Reached targets; None when unknown.
+        notes: Remarks for the report.
     """
 
     name: str
@@ -73,7 +72,7 @@ class LimbResult:
 
 
 def measure_limb(track: LimbTrack) -> LimbResult:
-    """Compute everything about one limb; what cannot be computed is None and noted."""
+    """Compute the figures of a limb; those that fail are None and noted."""
     notes = _note_track(track)
     if not len(track.target):
         notes.append(f"limb '{track.limb}': no target pose while ENGAGED and measured")
@@ -135,14 +134,13 @@ def measure_limb(track: LimbTrack) -> LimbResult:
 
 
 class _Raw:
-    """The errors between targets and the robot at the same instants.
+    """Errors between targets and robot at equal times.
 
     Attributes:
         errors: Position errors, [m].
         angles: Orientation errors, [rad].
         rpe: Errors of motions over one second, [m] and [rad].
-        colours: How many errors have each colour, shape (3,).
-        alignment: The best rotation and translation.
+        colours: Counts by colour, shape (3,).
         path: Both paths and errors, thinned.
     """
 
@@ -181,15 +179,15 @@ class _Raw:
 
 
 class _Shifted:
-    """The errors once delay and alignment are known.
+    """Errors after delay and alignment.
 
     Attributes:
         errors: Position errors without lag, [m].
-        reached: Those of targets that were reached until the robot's motion.
+        reached: Those of reached targets.
         angles: Orientation errors without lag, [rad].
         aligned: Position errors after the alignment, [m].
-        share_percent: Of targets that were reached; None where it is not known.
-        path: Errors without lag and their times, thinned.
+        share_percent: Share of reached targets, [%]; None when unknown.
+        path: Thinned errors without lag, and times.
     """
 
     def __init__(
@@ -227,7 +225,7 @@ class _Shifted:
 
 
 def _note_worse(track: LimbTrack, ate: Json) -> list[str]:
-    """Return a note where errors without lag are larger than raw ones."""
+    """Return a note if errors without lag exceed raw ones."""
     raw, shifted = ate["raw"]["median"], ate["lag_compensated"]["median"]
     if shifted is None or shifted <= raw:
         return []
@@ -257,7 +255,7 @@ def _note_track(track: LimbTrack) -> list[str]:
 
 
 def _describe_colours(counts: npt.NDArray[np.int64]) -> Json:
-    """Share of samples in each of ARBot's error colours, [%]."""
+    """Return the share of each ARBot error colour, [%]."""
     total = max(int(counts.sum()), 1)
     return {
         name: float(100.0 * n / total) for name, n in zip(BINS, counts, strict=True)

@@ -1,8 +1,7 @@
-"""Errors of the robot against its target: ATE, RPE and the figures made of them.
+"""Errors of the robot against its target: ATE, RPE and their summaries.
 
-Pure functions of arrays. Errors are taken at the target's stamps, against the measured
-pose interpolated to them. The target is the retargeted one, before IK, filters and the
-gate, so that nothing the system does by itself can improve the figure.
+Errors are taken at the stamps of the retargeted target, before IK, filters and gate,
+against the interpolated measured pose.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ GOLDEN = (5**0.5 - 1) / 2  # golden-section ratio
 
 
 def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
-    """Return mean, median, p95, max and rmse times ``scale``; None when empty."""
+    """Return scaled mean, median, p95, max and rmse; None when empty."""
     if not len(errors):
         return dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
     column = _as_column(errors)
@@ -53,7 +52,7 @@ def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
 
 
 def spread(values: Vec | Column, scale: float = 1.0) -> Figures:
-    """Return p50 and p99 of values, times ``scale``; None when empty."""
+    """Return scaled p50 and p99; None when empty."""
     if not len(values):
         return dict.fromkeys(("p50", "p99"))
     column = _as_column(values)
@@ -72,14 +71,11 @@ def _as_column(values: Vec | Column) -> Column:
 
 
 def find_spans(t: Vec, is_on: npt.NDArray[np.bool_]) -> Spans:
-    """Return the stretches in which a flag was on.
+    """Return stretches in which a flag was on, shape (S, 2), [s].
 
     Args:
-        t: Times of the flags, shape (N,), [s].
-        is_on: The flags, shape (N,).
-
-    Returns:
-        First and last time of each stretch, shape (S, 2), [s].
+        t: Times, shape (N,), [s].
+        is_on: Flags, shape (N,).
     """
     finder = SpanFinder()
     finder.add(t, is_on)
@@ -87,7 +83,7 @@ def find_spans(t: Vec, is_on: npt.NDArray[np.bool_]) -> Spans:
 
 
 class SpanFinder:
-    """The same for flags that come in pieces."""
+    """``find_spans`` for flags in pieces."""
 
     def __init__(self) -> None:
         self._begins: list[Vec] = []
@@ -97,12 +93,12 @@ class SpanFinder:
     def add(
         self, t: Vec, is_on: npt.NDArray[np.bool_], until: Vec | None = None
     ) -> None:
-        """Take the next flags.
+        """Add flags.
 
         Args:
-            t: Their times, shape (n,), [s].
-            is_on: The flags, shape (n,).
-            until: Where a stretch ends whose last flag each is; at its time if absent.
+            t: Times, shape (n,), [s].
+            is_on: Flags, shape (n,).
+            until: End of a stretch whose last flag each is, [s]; default: its time.
         """
         if not len(t):
             return
@@ -124,16 +120,13 @@ class SpanFinder:
 def is_inside(
     t: Vec, spans: Spans, before: float = 0.0, after: float = 0.0
 ) -> npt.NDArray[np.bool_]:
-    """Return which times lie in a stretch, with some of it to spare on both sides.
+    """Return flags (N,) of times in a stretch, with margins on both sides.
 
     Args:
         t: Times, shape (N,), [s].
-        spans: Stretches, shape (S, 2), [s], in order.
-        before: How much of the stretch must lie before the time, [s].
-        after: How much must lie after it, [s].
-
-    Returns:
-        Flags, shape (N,).
+        spans: Ordered stretches, shape (S, 2), [s].
+        before: Margin before the time, [s].
+        after: Margin after it, [s].
     """
     if not len(spans):
         return np.zeros(len(t), dtype=bool)
@@ -144,16 +137,12 @@ def is_inside(
 
 
 def is_outside(t: Vec, spans: Spans, after: float | Vec) -> npt.NDArray[np.bool_]:
-    """Return which times, and the stretch after each, touch none of some stretches.
+    """Return flags (N,) of times outside all stretches.
 
     Args:
         t: Times, shape (N,), [s].
-        spans: Stretches, shape (S, 2), [s], in order.
-        after: How long a stretch after the time counts as well, [s]; one for all, or
-            one each.
-
-    Returns:
-        Flags, shape (N,).
+        spans: Ordered stretches, shape (S, 2), [s].
+        after: Margin after each time, scalar or (N,), [s].
     """
     if not len(spans):
         return np.ones(len(t), dtype=bool)
@@ -163,15 +152,7 @@ def is_outside(t: Vec, spans: Spans, after: float | Vec) -> npt.NDArray[np.bool_
 
 
 def subtract_spans(spans: Spans, others: Spans) -> Spans:
-    """Return what of some stretches lies in none of others.
-
-    Args:
-        spans: Stretches, shape (S, 2), [s], in order.
-        others: Stretches, shape (L, 2), [s], in order.
-
-    Returns:
-        The rest, shape (R, 2), [s], in order.
-    """
+    """Return stretches (S, 2) without others (L, 2), both ordered, [s]."""
     rest = []
     for begin, end in spans:
         at = begin
@@ -196,25 +177,24 @@ def find_best_shift(
     spans: Spans,
     without: Spans = np.zeros((0, 2)),  # noqa: B008 - nobody writes it
 ) -> float | None:
-    """Find the one time shift after which the robot follows its target best.
+    """Return the time shift that minimises the robot's distance to its target.
 
-    The set of target samples is the same for every shift: those with TAU_MAX of their
-    stretch still ahead of them, so that a shift cannot win by choosing its samples. Far
-    ones count little, so that a robot held off its target for a while does not decide.
+    The sample set is the same for every shift: those with TAU_MAX of their stretch
+    ahead.
 
     Args:
         target: Raw target.
-        measured: What the robot did.
+        measured: Measured poses.
         spans: Stretches that both cover, shape (S, 2), [s].
-        without: Stretches whose targets do not count, shape (L, 2), [s].
+        without: Stretches left out, shape (L, 2), [s].
 
     Returns:
         The shift τ in [0, TAU_MAX] that minimises the mean of log(1 + d²/c²), with d
-        the distances of ``target(t)`` and ``measured(t + τ)`` and c their median where
-        their mean is least, [s]; None when no sample has enough of its stretch ahead.
+        the distances of ``target(t)`` and ``measured(t + τ)`` and c their median at the
+        least mean, [s]; None without samples.
 
     References:
-        The cost is Cauchy's: Huber, "Robust Statistics", 1981.
+        Cauchy's cost: Huber, "Robust Statistics", 1981.
     """
 
     def list_pieces() -> Iterator[tuple[Trajectory, Trajectory]]:
@@ -253,13 +233,7 @@ def _find_distances(fixed: Trajectory, near: Trajectory, tau: float) -> Vec:
 
 
 def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
-    """Return where a smooth function of one shift is smallest, to a microsecond.
-
-    Args:
-        costs: Returns the function at some shifts.
-        low: The least shift.
-        high: The largest.
-    """
+    """Return the minimiser of a smooth function, to a microsecond, [s]."""
     grid = np.linspace(low, high, round((high - low) / GRID) + 1)
     best = int(np.argmin(costs(grid)))
     a, b = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -275,14 +249,9 @@ def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
 
 
 def align(target_p: Vec, measured_p: Vec) -> Vec:
-    """Lay the measured points over the target by one rotation and translation.
+    """Return measured points (N, 3), [m], rigidly aligned to the target.
 
-    Args:
-        target_p: Points, shape (N, 3), [m].
-        measured_p: The corresponding points, shape (N, 3), [m].
-
-    Returns:
-        The moved measured points, shape (N, 3): least squares, without scale.
+    Least squares over rotation and translation, without scale.
     """
     alignment = Alignment()
     alignment.add(target_p, measured_p)
@@ -290,7 +259,7 @@ def align(target_p: Vec, measured_p: Vec) -> Vec:
 
 
 class Alignment:
-    """The best rotation and translation, of points that come in pieces.
+    """The best rigid transform of points in pieces.
 
     References:
         Umeyama, "Least-squares estimation of transformation parameters between two
@@ -304,7 +273,7 @@ class Alignment:
         self._products = np.zeros((3, 3))
 
     def add(self, target_p: Vec, measured_p: Vec) -> None:
-        """Take the next points and the corresponding measured ones, shape (n, 3)."""
+        """Add target and measured points, shape (n, 3), [m]."""
         if not self._n and len(target_p):
             self._origin = target_p[0].copy()
         target, measured = target_p - self._origin, measured_p - self._origin
@@ -314,7 +283,7 @@ class Alignment:
         self._products += target.T @ measured
 
     def move(self, measured_p: Vec) -> Vec:
-        """Return measured points as laid over the target, shape (n, 3)."""
+        """Return aligned measured points, shape (n, 3), [m]."""
         mean_target, mean_measured = self._target / self._n, self._measured / self._n
         shared = np.outer(mean_target, mean_measured)
         U, _, Vt = np.linalg.svd(self._products - self._n * shared)
@@ -339,16 +308,14 @@ def pair_by_time(t: Vec, spans: Spans, delta: float = DELTA) -> npt.NDArray[np.i
 def measure_relative_errors(
     target: Trajectory, actual: Trajectory, pairs: npt.NDArray[np.intp]
 ) -> tuple[Vec, Vec]:
-    """Compare motions between pairs of instants, free of any constant offset.
+    """Return relative errors (P,) of motions: translation [m] and rotation [rad].
+
+    They are those of (T_i⁻¹ T_j)⁻¹ (A_i⁻¹ A_j).
 
     Args:
-        target: Target, N poses.
+        target: N poses.
         actual: Poses of the robot at the same times.
         pairs: Index pairs (i, j), shape (P, 2).
-
-    Returns:
-        Translation errors [m] and rotation errors [rad] of
-        (T_i⁻¹ T_j)⁻¹ (A_i⁻¹ A_j), shape (P,) each.
 
     References:
         Sturm et al., "A benchmark for the evaluation of RGB-D SLAM systems", 2012.
@@ -371,14 +338,12 @@ def _relative(
 
 
 def colour_errors(errors: Vec) -> tuple[Vec, npt.NDArray[np.int8]]:
-    """Place errors on ARBot's scale of colours.
-
-    Args:
-        errors: Position errors, shape (N,), [m].
+    """Return position errors (N,), [m], on ARBot's colour scale.
 
     Returns:
-        Shares of the way from blue to red, 0 … 1, and bins: 0 blue (below 7.5 mm),
-        1 between, 2 red (20 mm and above), shape (N,) each.
+        Shares from blue to red, 0 … 1, and bins: 0 blue (below 7.5 mm), 1 between, 2
+            red
+        (20 mm and above), shape (N,) each.
     """
     millimetres = np.asarray(errors) * 1e3
     shares = np.clip((millimetres - BLUE_MM) / (RED_MM - BLUE_MM), 0.0, 1.0)

@@ -1,10 +1,7 @@
-"""Photon to photon: how late one part of a film follows another.
+"""Photon to photon: the delay between two regions of a film.
 
-A camera sees two places at once: the operator's hand, or a screen, and the robot. In
-each, what changes most from image to image is one number (the first principal component
-of the small grey picture), whether a thing moves there or a light changes. The delay is
-the lag at which the two numbers correlate best, window by window, by the film's own
-stamps. It says nothing below a fraction of the camera's period; its shutter is in it.
+Each region's signal is the first principal component of its small grey picture. The
+delay is the windowed lag of best correlation, by the film's stamps.
 """
 
 from __future__ import annotations
@@ -29,7 +26,7 @@ _AGREE = 0.8  # chosen: correlation below which two places do not move alike
 
 
 class Region(NamedTuple):
-    """A part of an image, [px]: left, top, width, height."""
+    """A region of an image, [px]: left, top, width, height."""
 
     left: int
     top: int
@@ -41,9 +38,9 @@ class Photons(NamedTuple):
     """The delay of the second region behind the first.
 
     Attributes:
-        delay: Median of the windows, [s].
-        spread: Half of the windows are within this of it, [s].
-        n_windows: Number of windows that gave one.
+        delay: Median over windows, [s].
+        spread: Median absolute deviation, [s].
+        n_windows: Number of windows with a lag.
         rate: Of the film, [Hz].
     """
 
@@ -54,16 +51,10 @@ class Photons(NamedTuple):
 
 
 def parse_region(text: str) -> Region:
-    """Return a region from ``x,y,width,height``.
-
-    Args:
-        text: Four whole numbers, [px].
-
-    Returns:
-        The region.
+    """Return a region from ``x,y,width,height``, [px].
 
     Raises:
-        ConfigError: If it is none.
+        ConfigError: If the text is no region.
     """
     try:
         region = Region(*map(int, text.split(",")))
@@ -75,21 +66,12 @@ def parse_region(text: str) -> Region:
 
 
 def measure_film(path: Path, first: Region, second: Region) -> Photons:
-    """Measure how late one region of a film follows another.
-
-    Args:
-        path: A video file.
-        first: Where it is seen first: the hand, or the robot before a screen.
-        second: Where it is seen later.
-
-    Returns:
-        The delay.
+    """Return the delay of the second region of a film behind the first.
 
     Raises:
-        RecordingError: If it is no film, nothing moves in a region, or the two do not
-            move alike.
-        ConfigError: If a region is not within the images.
-        MissingDependency: If PyAV is not there.
+        RecordingError: If the file is no film, or the regions do not move alike.
+        ConfigError: If a region exceeds the images.
+        MissingDependency: If PyAV is not installed.
     """
     t, small = _read(path, (first, second))
     if len(t) < _FEWEST:
@@ -122,7 +104,7 @@ def measure_film(path: Path, first: Region, second: Region) -> Photons:
 
 
 def _summarise(lags: Vec) -> tuple[float, float]:
-    """Return the median of lags, and within which half of them are of it, [s]."""
+    """Return median and median absolute deviation, [s]."""
     if not len(lags):
         return np.nan, np.inf
     delay = float(np.median(lags))
@@ -130,7 +112,7 @@ def _summarise(lags: Vec) -> tuple[float, float]:
 
 
 def _read(path: Path, regions: tuple[Region, Region]) -> tuple[Vec, list[Vec]]:
-    """Return stamps (N,), [s], and the small pictures of each region, (N, pixels)."""
+    """Return stamps (N,), [s], and each region's small pictures (N, pixels)."""
     av = load_av()
     stamps: list[float] = []
     pictures: list[list[Vec]] = [[], []]
@@ -151,7 +133,7 @@ def _read(path: Path, regions: tuple[Region, Region]) -> tuple[Vec, list[Vec]]:
 
 
 def _shrink(grey: Vec, region: Region, path: Path) -> Vec:
-    """Return means of blocks of a region, at most ``_ACROSS`` a side, as a row."""
+    """Return block means of a region, at most ``_ACROSS`` a side."""
     height, width = grey.shape
     if region.left + region.width > width or region.top + region.height > height:
         raise ConfigError(
@@ -169,14 +151,12 @@ def _shrink(grey: Vec, region: Region, path: Path) -> Vec:
 
 
 def find_motion(pictures: Vec) -> Vec | None:
-    """Return what changes most in a row of pictures, (N, pixels), as a number each.
+    """Return the first principal component of grey pictures, shape (N,).
+
+    The sign is arbitrary; None within the noise.
 
     Args:
-        pictures: Small grey pictures, shape (N, pixels), [of 255].
-
-    Returns:
-        The first principal component, shape (N,), of no certain sign; None where it
-        is not clear of the noise.
+        pictures: Shape (N, pixels), 0 … 255.
     """
     changes = pictures - pictures.mean(axis=0)
     powers, components = np.linalg.eigh(changes.T @ changes / len(changes))
@@ -189,15 +169,14 @@ def find_motion(pictures: Vec) -> Vec | None:
 
 
 def list_lags(t: Vec, first: Vec, second: Vec) -> Vec:
-    """Return the lag of one number behind another, in each window that has one, [s].
+    """Return the lag of the second signal in each window that has one, [s].
+
+    The result is empty if fewer than half of the windows correlate.
 
     Args:
-        t: Times of both, shape (N,), [s].
-        first: The leading one, shape (N,).
-        second: The following one, shape (N,), of either sign.
-
-    Returns:
-        The lags; empty where the two do not move alike in half of the windows.
+        t: Times, shape (N,), [s].
+        first: Leading signal, shape (N,).
+        second: Following signal, shape (N,), of either sign.
     """
     scale = (
         1e-3 / max(float(first.std()), 1e-12),

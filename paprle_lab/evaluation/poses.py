@@ -1,8 +1,6 @@
-"""Timed poses as arrays: cleaning, interpolation, angles; nothing that knows a file.
+"""Timed poses as arrays: cleaning, interpolation and angles.
 
-Rotations are ``quat_xyzw`` rows, the order of the recording. Positions are lerped and
-rotations slerped, so that two streams with stamps of their own can be compared at the
-same instants.
+Rotations are ``quat_xyzw`` rows. Positions are lerped and rotations slerped.
 """
 
 from __future__ import annotations
@@ -45,12 +43,12 @@ class Trajectory:
         return Trajectory(self.t[index], self.p[index], self.quat_xyzw[index])
 
     def count(self, t: float) -> int:
-        """Return how many poses are at a time or before it."""
+        """Return the number of poses up to a time [s]."""
         return int(np.searchsorted(self.t, t, side="right"))
 
 
 class Poses(Protocol):
-    """A trajectory, in memory or in a store."""
+    """A trajectory in memory or in a store."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: slice, /) -> Trajectory: ...
@@ -74,13 +72,13 @@ class StoredPoses:
         return Trajectory(rows["t"].copy(), rows["p"], rows["quat_xyzw"])
 
     def append(self, path: Trajectory) -> None:
-        """Add poses later than those before."""
+        """Append later poses."""
         rows = np.zeros(len(path), POSE)
         rows["t"], rows["p"], rows["quat_xyzw"] = path.t, path.p, path.quat_xyzw
         self._store.append(rows)
 
     def count(self, t: float) -> int:
-        """Return how many poses are at a time or before it."""
+        """Return the number of poses up to a time [s]."""
         rows = self._store
         return bisect_right(range(len(rows)), t, key=lambda k: rows[k : k + 1]["t"][0])
 
@@ -92,7 +90,7 @@ def list_blocks(path: Poses) -> Iterator[Trajectory]:
 
 
 def take_around(path: Poses, begin: float, end: float) -> Trajectory:
-    """Return what is needed to interpolate a trajectory from one time to another."""
+    """Return the poses needed to interpolate between two times [s]."""
     high = min(path.count(end) + 1, len(path))
     low = max(min(path.count(begin) - 1, high - 2), 0)
     return path[low:high]
@@ -100,7 +98,7 @@ def take_around(path: Poses, begin: float, end: float) -> Trajectory:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The number of rows that a cleaning left out, by reason."""
+    """The number of rows dropped, by reason."""
 
     nan: int = 0
     quaternion: int = 0
@@ -109,14 +107,14 @@ class Dropped:
 
     @property
     def total(self) -> int:
-        """All rows left out."""
+        """All dropped rows."""
         return self.nan + self.quaternion + self.duplicate + self.disorder
 
 
 def clean(
     t_ns: npt.ArrayLike, rows: npt.ArrayLike, origin_ns: int = 0
 ) -> tuple[Trajectory, Dropped]:
-    """Keep rows that are poses at increasing times; count the others.
+    """Keep poses at increasing times; count the others.
 
     Args:
         t_ns: Stamps, shape (N,), [ns].
@@ -124,18 +122,14 @@ def clean(
         origin_ns: Stamp of t = 0, [ns].
 
     Returns:
-        The trajectory, and what was left out of it.
+        The trajectory and the dropped rows.
     """
     cleaner = Cleaner(origin_ns)
     return cleaner.clean(t_ns, rows), cleaner.dropped
 
 
 class Cleaner:
-    """The same for rows that come in pieces.
-
-    Attributes:
-        dropped: What was left out so far.
-    """
+    """``clean`` for rows in pieces."""
 
     def __init__(self, origin_ns: int) -> None:
         self.dropped = Dropped()
@@ -143,7 +137,7 @@ class Cleaner:
         self._newest_ns = np.iinfo(np.int64).min
 
     def clean(self, t_ns: npt.ArrayLike, rows: npt.ArrayLike) -> Trajectory:
-        """Return those of the next rows that are poses at increasing times."""
+        """Return the poses at increasing times among the next rows."""
         stamps = np.asarray(t_ns, dtype=np.int64).reshape(-1)
         poses = np.asarray(rows, dtype=np.float64).reshape(-1, 7)
         is_finite: Mask = np.asarray(np.isfinite(poses).all(axis=1))
@@ -170,14 +164,9 @@ class Cleaner:
 
 
 def interpolate(path: Trajectory, t: Vec) -> Trajectory:
-    """Return the poses of a path at given times.
+    """Return a path's poses at given times (M,), [s].
 
-    Args:
-        path: At least one pose.
-        t: Times within the path, shape (M,), [s]; its end poses hold outside.
-
-    Returns:
-        Poses at ``t``: positions lerped, rotations slerped the short way.
+    Positions are lerped, rotations slerped; end poses hold outside.
     """
     if len(path) == 1:
         ones = np.ones((len(t), 1))
@@ -197,15 +186,12 @@ def interpolate_columns(t: Vec, t_known: Vec, values: Vec) -> Vec:
 
 
 def slerp(quat_xyzw_a: Vec, quat_xyzw_b: Vec, share: Vec) -> Vec:
-    """Interpolate rotations along the shorter arc.
+    """Return rotations (N, 4) interpolated along the shorter arc.
 
     Args:
         quat_xyzw_a: Rotations at share 0, shape (N, 4).
         quat_xyzw_b: Rotations at share 1, shape (N, 4).
         share: Between 0 and 1, shape (N,).
-
-    Returns:
-        Unit quaternions, shape (N, 4).
     """
     cosine = np.einsum("ij,ij->i", quat_xyzw_a, quat_xyzw_b)
     nearest = quat_xyzw_b * np.where(cosine < 0.0, -1.0, 1.0)[:, None]
@@ -235,7 +221,7 @@ def invert(quat_xyzw: Vec) -> Vec:
 
 
 def rotate(quat_xyzw: Vec, p: Vec) -> Vec:
-    """Return the vectors p, shape (N, 3), rotated."""
+    """Return vectors p, shape (N, 3), rotated."""
     u, w = quat_xyzw[:, :3], quat_xyzw[:, 3:]
     twice = 2.0 * np.cross(u, p)
     rotated: Vec = p + w * twice + np.cross(u, twice)

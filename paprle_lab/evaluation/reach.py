@@ -1,15 +1,10 @@
-"""The shortfall of a limb, per sample, and its duration.
+"""The shortfall of a limb per sample, by cause.
 
-The IK solves inside the gate's limits, so that a gate which never acted does not mean
-that the robot was where it was asked to be. What the IK left of the way is recorded;
-why it was left follows from the joints that it asked for:
-
-* out of reach: no way from there leads the hand to it. Joints that their limits keep
-  from helping are named.
-* late: the joints could bring it nearer and were at V or at A, or were catching up.
-* held back by the gate: it sent less than it was asked for, for a reason of its own, or
-  because the mean that keeps J (decision 0006) cuts corners.
-* not followed: the robot stayed off its command for longer than any delay explains.
+* out of reach: no motion leads to the target; joints at their limits are named.
+* late: the joints were at V or A, or were catching up.
+* held back by the gate: it sent less than requested, or its mean that keeps J
+(decision 0006) cut corners.
+* not followed: the robot stayed off its command longer than any delay.
 """
 
 from __future__ import annotations
@@ -85,13 +80,13 @@ class Recorded(NamedTuple):
     """The recorded data of one limb.
 
     Attributes:
-        ticks: Session ticks that used a new sample.
+        ticks: Session ticks with a new sample.
         gate: Gate ticks.
-        stamps: Returns when the samples of ticks were captured, [ns].
+        stamps: Returns capture stamps of ticks, [ns].
         origin_ns: Stamp of t = 0, [ns].
-        commanded: The hand's poses at q_cmd.
-        measured: Its poses at q_meas.
-        delay: How late a command is where nothing holds it back, [s].
+        commanded: End-effector poses at q_cmd.
+        measured: End-effector poses at q_meas.
+        delay: Usual delay of a command, [s].
     """
 
     ticks: Table
@@ -110,17 +105,14 @@ def find_reach(
     robot: RobotInfo,
     config: Mapping[str, Any],
 ) -> Reach:
-    """Find which targets of a limb were reached, and why others were not.
+    """Return the targets that a limb reached, and the causes of its shortfall.
 
     Args:
         limb: The limb.
-        recorded: What was recorded of it.
+        recorded: Its recorded data.
         spans: Stretches of ENGAGED, shape (S, 2), [s].
-        robot: The robot as recorded.
+        robot: The recorded robot.
         config: The recorded config.
-
-    Returns:
-        What was found.
     """
     column = [info.name for info in robot.limbs].index(limb.name)
     asked = find_asked(limb, config)
@@ -164,7 +156,7 @@ def find_reach(
 
 
 def _store_targets(limb: Limb, recorded: Recorded, spans: Spans, column: int) -> Store:
-    """Keep the targets later than all before them, and what the IK made of each."""
+    """Keep targets in order of time, with their IK results."""
     n = len(limb.joint_names)
     names = ["t", "dt", "left_pos", "left_rot", "q", "target"]
     dtype = np.dtype(
@@ -207,7 +199,7 @@ def _is_known(rows: Rows) -> Bools:
 
 
 def _measure_lasted(t: Vec, spans: Spans) -> Vec:
-    """Return how long each sample was the newest within its stretch, [s]."""
+    """Return each sample's duration within its stretch, [s]."""
     if not len(t):
         return np.zeros(0)
     end = spans[np.searchsorted(spans[:, 0], t, side="right") - 1, 1]
@@ -222,12 +214,12 @@ def _find_bounds(robot: RobotInfo, config: Mapping[str, Any]) -> tuple[Vec, Vec]
 
 
 class _Looks(NamedTuple):
-    """The findings at some of the targets that were not reached.
+    """Findings at some of the targets not reached.
 
     Attributes:
-        step: Every ``step``-th of them was looked at.
-        is_stuck: No motion from there leads to the target, shape (L,).
-        in_way: Joints that would help on but for their limits, shape (L, n).
+        step: Every ``step``-th target was examined.
+        is_stuck: No motion leads to the target, shape (L,).
+        in_way: Joints at limits that would help, shape (L, n).
     """
 
     step: int
@@ -238,7 +230,7 @@ class _Looks(NamedTuple):
 def _look(
     limb: Limb, asked: Asked, targets: Table, bounds: Sequence[Vec]
 ) -> _Looks | None:
-    """Look at some of the targets that were not reached; None when all were."""
+    """Examine some targets not reached; None if all were."""
     steps, n = Column(), 0
     for where in cut(len(targets)):
         rows = targets[max(where.start - 1, 0) : where.stop]
@@ -266,7 +258,7 @@ def _look(
 def _find_stuck(
     limb: Limb, rows: Rows, is_left: Bools, looks: _Looks | None, n_before: int
 ) -> dict[tuple[str, str], Bools]:
-    """Find targets that no motion from there leads to, and joints in the way."""
+    """Find targets without a way to them, and joints at limits."""
     own = np.flatnonzero(is_left & _is_known(rows))
     stuck = np.zeros(len(rows), dtype=bool)
     in_way = np.zeros(rows["q"].shape, dtype=bool)
@@ -288,7 +280,7 @@ def _add_beyond(
     bounds: Sequence[Vec],
     causes: dict[tuple[str, str], Bools],
 ) -> Bools:
-    """Add joints that were asked to go beyond their bounds; return which samples."""
+    """Add joints commanded beyond their bounds; return their samples."""
     beyond = (q < bounds[0] - AT_BOUND) | (q > bounds[1] + AT_BOUND)
     for j, name in enumerate(limb.joint_names):
         causes["bound", name] = causes["bound", name] | beyond[:, j]
@@ -298,7 +290,7 @@ def _add_beyond(
 def _find_held(
     limb: Limb, asked: Asked, recorded: Recorded
 ) -> dict[str, tuple[Spans, Spans]]:
-    """Find stretches where the gate gave less, by kind: of joints, and of the hand."""
+    """Find stretches in which the gate sent less, of joints and end-effector."""
     bits = np.uint64(sum(1 << reason for reason in KINDS))
     finders = {kind: (SpanFinder(), SpanFinder()) for kind in [*KINDS.values(), JERK]}
     last_limited = -np.inf
@@ -331,7 +323,7 @@ def _find_held(
 
 
 def _take_later(limb: Limb, recorded: Recorded, where: slice) -> Vec:
-    """Return a limb's commands a delay later than these, shape (N, n); NaN: no more."""
+    """Return a limb's commands a delay later, shape (N, n); NaN: none."""
     stamps = recorded.gate[where]["stamp_ns"]
     period_ns = max(int(stamps[-1] - stamps[0]) / max(len(stamps) - 1, 1), 1.0)
     n_ahead = int(np.ceil(recorded.delay * 1e9 / period_ns)) + 1
@@ -343,7 +335,7 @@ def _take_later(limb: Limb, recorded: Recorded, where: slice) -> Vec:
 
 
 def _find_off(commanded: Poses, measured: Poses) -> Spans:
-    """Find stretches in which a robot was at no time soon where its command was."""
+    """Find stretches in which a robot stayed off its command."""
     finder = SpanFinder()
     if not len(measured):
         return finder.finish()
@@ -360,7 +352,7 @@ def _find_off(commanded: Poses, measured: Poses) -> Spans:
 
 
 def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
-    """Return whether the hand at two postures differs beyond the target tolerance."""
+    """Return whether two end-effector poses differ beyond the tolerance."""
     T = limb.fk(q).actInv(limb.fk(q_other))
     is_turned = asked.counts_rotation and (
         float(np.linalg.norm(pin.log3(T.rotation))) > REACHED_ROT
@@ -369,7 +361,7 @@ def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
 
 
 def _find_own_stamps(ticks: Rows, column: int) -> Stamps:
-    """Return when the sample of a limb's driver was captured, shape (N,), [ns]."""
+    """Return capture stamps of a limb's samples, shape (N,), [ns]."""
     driver = ticks["driver"][:, column]
     own = ticks["sample"]["limb_ns"][np.arange(len(ticks)), np.maximum(driver, 0)]
     return np.where(driver >= 0, own, ticks["sample"]["stamp_ns"])
@@ -378,7 +370,7 @@ def _find_own_stamps(ticks: Rows, column: int) -> Stamps:
 def _find_late(
     limb: Limb, rows: Rows, robot: RobotInfo
 ) -> dict[tuple[str, str], Bools]:
-    """Find the joints at V and at A."""
+    """Find joints at V and A."""
     causes: dict[tuple[str, str], Bools] = {}
     derivatives = list(_differentiate(rows["q"], rows["dt"], len(_RATES)))
     for kind, order, name in _RATES:
@@ -390,7 +382,7 @@ def _find_late(
 
 
 def _differentiate(q: Vec, dt: Vec, n: int) -> Iterator[Vec]:
-    """Yield the first n differences of q over its steps; 0 where there was no step."""
+    """Yield the first n derivatives of q; 0 at steps of no duration."""
     is_step = (dt > 0.0) & (dt < LONGEST)
     steps: Vec = np.where(is_step, dt, np.inf)[:, None]
     values: Any = q

@@ -1,8 +1,7 @@
-"""Delay of the robot behind its target, where two ways of measuring it agree.
+"""Delay of the robot behind its target, where two estimates agree.
 
-One way is the shift that makes the distances small, the other the lag at which the two
-motions correlate best, whatever their offset. Both look at targets that were reached: a
-robot held off its target does not show its delay. Where they disagree, none is given.
+One is the shift of least distance, the other the lag of best correlation; both use
+reached targets only.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ class Shift(NamedTuple):
     """The delay of a robot.
 
     Attributes:
-        tau: The best shift, [s]; None where it is not known.
-        lag: The lag of best correlation, [s]; None where it is not known.
-        note: Why it is not known; empty when it is.
+        tau: Best shift, [s]; None when unknown.
+        lag: Lag of best correlation, [s]; None when unknown.
+        note: Reason for an unknown delay.
     """
 
     tau: float | None
@@ -39,7 +38,7 @@ class Shift(NamedTuple):
 
 
 def find_shift(track: LimbTrack) -> Shift:
-    """Find the delay of a limb behind its target."""
+    """Return the delay of a limb behind its target."""
     if not len(track.target) or len(track.measured) < 2:
         return Shift(None, None)
     why = (
@@ -59,14 +58,14 @@ def find_shift(track: LimbTrack) -> Shift:
 
 
 def _list_choices(track: LimbTrack) -> Iterator[tuple[Spans, Spans]]:
-    """Yield stretches to look at and to leave out: long reached, or all reached."""
+    """Yield stretches to use and to leave out."""
     yield subtract_spans(track.spans, track.short), track.short[:0]
     if len(track.short):
         yield track.spans, track.short
 
 
 def _compare(tau: float, lag: float | None) -> str:
-    """Return why a delay is not to be believed; empty when it is."""
+    """Return the reason to reject a delay, or ""."""
     if lag is None:
         return (
             "the two motions do not correlate clearly (standstill, a straight line, or "

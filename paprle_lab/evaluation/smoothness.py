@@ -1,9 +1,7 @@
-"""Smoothness of commands, by joint: ripple, changes of sign, share at V, A, J.
+"""Smoothness of commands by joint: ripple, sign changes and share at V, A, J.
 
-From differences of q_cmd while the gate was ENGAGED, in stretches of consecutive
-periods. What a hand does is below 10 Hz; acceleration above that is what a gearbox is
-shaken by. The first and the last second of a stretch are left out of the ripple: there
-a robot meets its leader, or brakes.
+Differences of q_cmd in consecutive ENGAGED periods. Hand motion is below 10 Hz; the
+first and last second of a stretch do not count for the ripple.
 """
 
 from __future__ import annotations
@@ -30,17 +28,14 @@ LONGEST = (
 
 
 def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
-    """Measure each joint's commands.
+    """Return the smoothness of each joint's commands; None where unknown.
+
+    ``ripple`` is the rms of the acceleration over that below 10 Hz.
 
     Args:
         gate: Gate ticks.
-        robot: The robot, with its limits.
-        h: Period of the gate, [s]; None: not known, and nothing is measured.
-
-    Returns:
-        By joint: ``ripple``, the rms of the acceleration over that below 10 Hz;
-        ``sign_changes_per_s`` of the acceleration; ``at_v_percent``,
-        ``at_a_percent`` and ``at_j_percent`` of the time. None: not known.
+        robot: The robot with its limits.
+        h: Period of the gate, [s].
     """
     if h is None:
         return {}
@@ -68,14 +63,14 @@ def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
 
 
 def _list_limits(robot: RobotInfo) -> list[tuple[int, Vec]]:
-    """Return the limits of the derivatives of q with their order; NaN where none is."""
+    """Return limits of q's derivatives by order; NaN: none."""
     none = np.full(len(robot.joint_names), np.nan)
     dddq_max = none if robot.dddq_max is None else robot.dddq_max
     return [(1, robot.dq_max), (2, robot.ddq_max), (3, dddq_max)]
 
 
 def find_worst(joints: Json, key: str) -> tuple[str, float] | None:
-    """Return the joint with the largest value of a key, and that; None: not known."""
+    """Return the joint with the largest value of a key, and the value."""
     known = {n: row[key] for n, row in joints.items() if row[key] is not None}
     if not known:
         return None
@@ -84,7 +79,7 @@ def find_worst(joints: Json, key: str) -> tuple[str, float] | None:
 
 
 def _find_runs(gate: Table) -> Iterator[Vec]:
-    """Yield q_cmd of ENGAGED runs, cut after ``LONGEST`` periods, (k, n), [rad]."""
+    """Yield q_cmd of ENGAGED runs of at most ``LONGEST`` periods, (k, n), [rad]."""
     # A stretch longer than ``LONGEST`` comes in several.
     run: list[Vec] = []
     n_rows, next_k = 0, -1
@@ -107,7 +102,7 @@ def _find_runs(gate: Table) -> Iterator[Vec]:
 
 
 class _Share:
-    """For which share each joint was at a limit of a derivative."""
+    """Each joint's share at the limit of a derivative."""
 
     def __init__(self, order: int, limit: Vec, h: float) -> None:
         self._order, self._limit, self._h = order, limit, h
@@ -119,12 +114,12 @@ class _Share:
         self._n += len(found)
 
     def find(self) -> Vec:
-        """Return the share, shape (n,); NaN where there is no limit."""
+        """Return shares, shape (n,); NaN without a limit."""
         return np.where(np.isnan(self._limit), np.nan, self._at / max(self._n, 1))
 
 
 class _Ripple:
-    """Measures by joint the ratio (RMS) of acceleration to its part below ``SLOW``."""
+    """Each joint's RMS acceleration over its part below ``SLOW``."""
 
     def __init__(self, n: int, h: float) -> None:
         self._h, self._seconds = h, 0.0
@@ -146,13 +141,13 @@ class _Ripple:
         self._seconds += len(a) * h
 
     def find(self) -> Vec:
-        """Return the ripple, shape (n,); NaN where it is not known."""
+        """Return the ripple, shape (n,); NaN: unknown."""
         is_known = self._moves & (self._slow > 0.0)
         ratio = self._whole / np.where(is_known, self._slow, np.nan)
         return np.asarray(np.sqrt(ratio), dtype=np.float64)
 
     def find_flips(self) -> Vec:
-        """Return changes of the acceleration's sign, shape (n,), [1/s]."""
+        """Return sign changes of the acceleration, shape (n,), [1/s]."""
         is_known = self._moves & (self._slow > 0.0)
         return np.where(is_known, self._flips / max(self._seconds, self._h), np.nan)
 

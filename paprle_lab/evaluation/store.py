@@ -1,8 +1,6 @@
-"""Rows that may be too many for memory: kept in a file, looked at block by block.
+"""Rows in memory or in a temporary file, read block by block.
 
-Whatever is measured of an episode is a sum over blocks of rows, a rank among values or
-a look at what lies near an instant, so that an episode of hours takes the memory of one
-of minutes. A small store stays in memory.
+An episode of hours takes the memory of one of minutes.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ _FOLDER = Path("/var/tmp")  # spec: FHS 5.15: large, and on a disk
 
 
 class Table(Protocol):
-    """Rows that can be counted and read in pieces: an array is one."""
+    """Rows that can be counted and read in pieces, such as an array."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...  # noqa: D102
@@ -40,18 +38,18 @@ class Table(Protocol):
 
 
 def cut(n: int) -> Iterator[slice]:
-    """Yield slices that cover n rows, a block each."""
+    """Yield block slices over n rows."""
     for begin in range(0, n, BLOCK):
         yield slice(begin, min(begin + BLOCK, n))
 
 
 def find_row(rows: Table, name: str, value: float) -> int:
-    """Return how many rows come before a value in a field that never falls."""
+    """Return the number of rows before a value in a non-decreasing field."""
     return bisect_left(range(len(rows)), value, key=lambda k: rows[k : k + 1][name][0])
 
 
 class Store:
-    """Rows of one dtype, appended and read back; many go to a file without a name."""
+    """Appendable rows of one dtype; many go to an unnamed file."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
@@ -64,7 +62,7 @@ class Store:
         return self._n
 
     def append(self, rows: Rows) -> None:
-        """Add rows of this dtype, or of one that has its fields and more.
+        """Append rows with at least the fields of the dtype.
 
         Raises:
             ConfigError: If the disk is full.
@@ -88,7 +86,6 @@ class Store:
 
 
 def _pack(rows: Rows, dtype: np.dtype[Any]) -> Rows:
-    """Return rows with the fields of a dtype alone."""
     if rows.dtype == dtype or dtype.names is None:
         return rows.astype(dtype, copy=False)
     packed = np.zeros(len(rows), dtype)
@@ -99,10 +96,10 @@ def _pack(rows: Rows, dtype: np.dtype[Any]) -> Rows:
 
 
 class Column:
-    """Numbers of which sums and ranks are asked for, any number of them.
+    """Numbers with sums and ranks.
 
     Attributes:
-        largest: The largest; -inf when there is none.
+        largest: -inf when empty.
     """
 
     def __init__(self) -> None:
@@ -114,7 +111,7 @@ class Column:
         return len(self._store)
 
     def append(self, values: Vec) -> None:
-        """Add numbers, shape (n,)."""
+        """Append numbers, shape (n,)."""
         if not len(values):
             return
         own = np.asarray(values, dtype=np.float64)
@@ -129,16 +126,16 @@ class Column:
 
     @property
     def rms(self) -> float:
-        """The root of their mean square."""
+        """Their root mean square."""
         return float(np.sqrt(self._sums[1] / len(self)))
 
     def blocks(self) -> Iterator[Vec]:
-        """Yield them block by block."""
+        """Yield blocks."""
         for where in cut(len(self)):
             yield self._store[where]
 
     def percentile(self, percent: float) -> float:
-        """Return a percentile, lerped between ranks as ``numpy.percentile`` does."""
+        """Return a percentile, lerped as by ``numpy.percentile``."""
         n = len(self)
         if n <= _SORTED:
             return float(np.percentile(self._store[:], percent))
@@ -148,7 +145,7 @@ class Column:
         return a + (b - a) * (rank - low)
 
     def _find_rank(self, rank: int) -> float:
-        """Return the value of a rank, digit by digit of its bits."""
+        """Return the value of a rank by radix selection."""
         prefix = np.uint64(0)
         for place in range(64 - _DIGIT, -1, -_DIGIT):
             counts = np.zeros(1 << _DIGIT, dtype=np.int64)
@@ -162,7 +159,7 @@ class Column:
         return float(_from_keys(np.array([prefix]))[0])
 
     def _list_keys(self, prefix: np.uint64, place: int) -> Iterator[Rows]:
-        """Yield keys, by blocks, whose bits above a place and its digit are these."""
+        """Yield keys that begin with these bits, by blocks."""
         above = place + _DIGIT
         for values in self.blocks():
             keys = _to_keys(values)
@@ -173,7 +170,7 @@ _SIGN = np.uint64(1 << 63)
 
 
 def _to_keys(values: Vec) -> Rows:
-    """Return whole numbers in the order of the values."""
+    """Return integers in the order of the values."""
     bits = np.ascontiguousarray(values).view(np.uint64)
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 
@@ -183,7 +180,7 @@ def _from_keys(keys: Rows) -> Vec:
 
 
 class Thinned:
-    """Every n-th of the rows that went by, n a power of two: at most KEPT of them."""
+    """Every n-th row, n a power of two: at most KEPT rows."""
 
     def __init__(self, dtype: npt.DTypeLike, most: int | None = None) -> None:
         self._most = most or KEPT
@@ -192,7 +189,7 @@ class Thinned:
         self._step, self._n_seen, self._n_kept = 1, 0, 0
 
     def add(self, rows: Rows) -> None:
-        """Take the next rows."""
+        """Add rows."""
         own = rows[-self._n_seen % self._step :: self._step].copy()
         self._n_seen += len(rows)
         self._n_kept += len(own)
@@ -204,7 +201,7 @@ class Thinned:
 
     @property
     def rows(self) -> Rows:
-        """The rows that were kept."""
+        """The kept rows."""
         self._rows = np.concatenate([self._rows, *self._parts])
         self._parts = []
         return self._rows

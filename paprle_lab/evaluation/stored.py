@@ -1,4 +1,4 @@
-"""An episode of any length: what is measured of it lies in a store, not in memory."""
+"""A recorded episode of any length, kept in a store."""
 
 from __future__ import annotations
 
@@ -39,33 +39,28 @@ _GATE = (*_PUNCTUAL, *_SENT)
 
 
 class StoredEpisode:
-    """One recorded episode, read once; see ``paprle.recording.reader.Episode``.
+    """One recorded episode; see ``paprle.recording.reader.Episode``.
 
     Attributes:
         path: The MCAP file.
-        header: What the recording says of itself.
         config: The resolved config.
         urdf: Text of the robot's URDF.
-        robot_info: The robot.
-        layout: Dtypes of the session, as it was recorded.
-        ticks: Session ticks in order, the fields that are measured.
-        gate: Gate ticks in order, likewise.
-        events: The first of those that a report tells of, in order.
-        far: What the host of a leader far away measured.
-        manifest: The manifest; None when the recording was never finished.
-        is_complete: The file is whole, and is the one of its manifest.
-        note: What is wrong with it; empty when it is complete.
+        layout: Recorded dtypes of the session.
+        ticks: Session ticks in order, measured fields only.
+        gate: Gate ticks in order, measured fields only.
+        events: First events of interest, in order.
+        far: Errors measured by a remote leader's host.
+        manifest: None when the recording was not finished.
+        is_complete: The file is whole and matches its manifest.
+        note: Defect of the file; empty when complete.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read an episode.
-
-        Args:
-            path: The MCAP file, its manifest, or a folder with one episode.
+        """Read an episode: MCAP file, manifest, or folder of one episode.
 
         Raises:
-            RecordingError: If nothing can be read, or it is no recording of ours.
-            ConfigError: If the disk has no room for what is measured.
+            RecordingError: If nothing can be read.
+            ConfigError: If the disk is full.
         """
         reading = Reading(find_episode(path))
         self.path = reading.path
@@ -94,11 +89,11 @@ class StoredEpisode:
 
     @property
     def end_reason(self) -> str:
-        """The reason it ended; ``aborted`` when the recording was never finished."""
+        """Reason of the end; ``aborted`` for an unfinished recording."""
         return "aborted" if self.manifest is None else self.manifest["end_reason"]
 
 
 def _take_fields(dtype: np.dtype[np.void], names: tuple[str, ...]) -> np.dtype[np.void]:
-    """Return a dtype with some of the fields, side by side."""
+    """Return a packed dtype of some fields."""
     fields: Mapping[str, Any] = dtype.fields or {}
     return np.dtype([(name, fields[name][0]) for name in names])

@@ -1,4 +1,4 @@
-"""Punctuality of session and gate, and the gate's changes to its requests."""
+"""Punctuality of session and gate, and the gate's interventions."""
 
 from __future__ import annotations
 
@@ -31,17 +31,15 @@ _SHOWN = 20  # chosen: findings told of an episode
 
 
 def measure_ticks(rows: Table, period: float | None) -> Json:
-    """Measure the punctuality of a loop.
+    """Return the punctuality of a loop.
+
+    ``on_time_percent`` counts ticks finished before the next deadline, ``lost`` those
+    not recorded.
 
     Args:
-        rows: Its ticks, with ``k``, ``stamp_ns``, ``compute_ns``, ``late_ns`` and
-            ``n_overruns``.
-        period: Its nominal period, [s]; on_time is not told without.
-
-    Returns:
-        ``rate_hz``; ``on_time_percent``: ticks finished before the next deadline;
-        ``p50_us`` and ``p99_us`` of the time a tick took; ``late_p99_us`` of its
-        wake-up; ``overruns`` and ``lost``: ticks that were not recorded.
+        rows: Ticks with ``k``, ``stamp_ns``, ``compute_ns``, ``late_ns`` and
+        ``n_overruns``.
+        period: Nominal period, [s].
     """
     names = ("rate_hz", "on_time_percent", "p50_us", "p99_us", "late_p99_us")
     n = len(rows)
@@ -70,7 +68,7 @@ def measure_ticks(rows: Table, period: float | None) -> Json:
 
 
 def count_interventions(gate: Table) -> dict[str, int]:
-    """Count by reason how often it set in; ticks in a row are one intervention."""
+    """Return interventions by reason; consecutive ticks count once."""
     counts = {reason.name: 0 for reason in Reason}
     last = np.zeros(1, dtype=np.uint64)
     for where in cut(len(gate)):
@@ -85,15 +83,12 @@ def count_interventions(gate: Table) -> dict[str, int]:
 def make_limits(
     robot: RobotInfo, h: float, gate: Mapping[str, Any] | None = None
 ) -> Limits:
-    """Return what commands were held to: the robot's limits less the gate's margin.
+    """Return the robot's limits less the gate's margin.
 
     Args:
         robot: The recorded robot.
         h: Period of the gate, [s].
-        gate: The recorded settings of the gate; without them there is no margin.
-
-    Returns:
-        The limits.
+        gate: Recorded gate settings; None: no margin.
     """
     margin = float((gate or {}).get("position_margin", 0.0))
     settings = GateSettings(position_margin=margin)
@@ -105,15 +100,11 @@ def make_limits(
 
 
 def judge(gate: Table, limits: Limits) -> Verdict:
-    """Let the oracle judge q_cmd of a recording.
+    """Return the oracle's verdict on q_cmd; indices are rows of ``gate``.
 
-    It judges each run of consecutive gate ticks by itself. A run that begins when the
-    gate is armed begins at rest; one that begins in mid-recording is given its first
-    two commands as history. Nothing is sent while DISARMED, nor after a stall of the
-    gate until the robot stands; then commands begin anew at rest.
-
-    Returns:
-        One verdict for all runs; indices are rows of ``gate``.
+    Each run of consecutive ticks is judged by itself: from rest when the gate is armed,
+    else with its first two commands as history. Commands begin anew at rest after
+    DISARMED or a stall.
     """
     n, counts = 0, dict.fromkeys(INVARIANTS, 0)
     shown: list[Violation] = []
@@ -145,7 +136,7 @@ def _add_to(judged: CommandJudge, rows: Rows, limits: Limits) -> None:
 
 
 class _Piece(NamedTuple):
-    """Rows of one run within a block, the run's first row, and its history."""
+    """Rows of a run within a block, its first row and history."""
 
     begin: int
     skip: int
@@ -153,12 +144,7 @@ class _Piece(NamedTuple):
 
 
 def list_runs(gate: Table) -> Iterator[tuple[int, int, Iterator[Rows]]]:
-    """Yield the runs of consecutive commands that can be judged.
-
-    Yields:
-        First row, how many commands are history, and the rows in pieces, to be taken
-        before the next run. The first piece has more rows than are history.
-    """
+    """Yield first row, history length and row pieces of each run of commands."""
     pieces = _list_pieces(gate)
     for (begin, skip), group in groupby(
         pieces, lambda piece: (piece.begin, piece.skip)
@@ -179,7 +165,7 @@ def _chain(first: Rows, rest: Iterator[Rows]) -> Iterator[Rows]:
 
 
 def _list_pieces(gate: Table) -> Iterator[_Piece]:
-    """Yield the commands that were sent, cut where a run or a block ends."""
+    """Yield sent commands, cut at ends of runs and blocks."""
     begin, skip = 0, 0
     for where in cut(len(gate)):
         low = max(where.start - 1, 0)  # the row before tells whether a run goes on
@@ -199,13 +185,13 @@ def _list_pieces(gate: Table) -> Iterator[_Piece]:
 
 
 def find_stalled(rows: Rows) -> npt.NDArray[np.bool_]:
-    """Return the periods after which commands begin at rest, shape (N,) (K2)."""
+    """Return periods after which commands begin at rest, shape (N,) (K2)."""
     found: npt.NDArray[np.bool_] = rows["reasons"] >> np.uint64(Reason.STALLED) & 1 > 0
     return found
 
 
 def find_period(gate: Table, recorded: float | None) -> float | None:
-    """Return the gate's period: as recorded, or of the whole rate it kept, [s]."""
+    """Return the gate's period [s], recorded or estimated."""
     if recorded is not None and recorded > 0:
         return float(recorded)
     if len(gate) < 3:

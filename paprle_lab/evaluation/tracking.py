@@ -1,4 +1,4 @@
-"""A session's findings once more, from its recording: the same words and times."""
+"""The session's tracking judgement, repeated from its recording."""
 
 from __future__ import annotations
 
@@ -22,10 +22,7 @@ _KEPT = ("position_margin", "clearance_self", "clearance_scene")
 
 
 def judge_tracking(episode: EpisodeData) -> Tally:
-    """Judge the ticks of an episode that its session looked at.
-
-    Returns:
-        What its session counted.
+    """Return the session's counts for an episode.
 
     Raises:
         ConfigError: If the recorded URDF cannot be used.
@@ -37,7 +34,7 @@ def judge_tracking(episode: EpisodeData) -> Tally:
 
 
 def describe_tracking(tally: Tally) -> Json:
-    """Return what is in an episode's entry of a report."""
+    """Return the tracking figures of a report entry."""
     return {
         "summary": tally.summarise(),
         "did_not_follow": tally.is_most,
@@ -47,7 +44,7 @@ def describe_tracking(tally: Tally) -> Json:
 
 
 def list_looks(episode: EpisodeData) -> Iterator[Look]:
-    """Yield the looks of an episode, each with the status that its tick saw."""
+    """Yield the looks of an episode with their ticks' status."""
     stamps = [episode.gate[where]["stamp_ns"] for where in cut(len(episode.gate))]
     if not stamps:
         return

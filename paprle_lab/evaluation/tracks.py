@@ -1,7 +1,6 @@
-"""From a recorded episode to timed poses: what was asked and what the robot did.
+"""Timed poses of a recorded episode: targets and robot.
 
-The robot's pose comes from forward kinematics of the measured joints with the URDF
-that was recorded, never from what the session believed.
+The robot's poses are forward kinematics of measured joints with the recorded URDF.
 """
 
 from __future__ import annotations
@@ -28,14 +27,12 @@ _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock'
 
 
 class EpisodeData(Protocol):
-    """The data of an episode: ``paprle.recording.reader.Episode``, or a stored one.
+    """The data of an episode, in memory or stored.
 
     Attributes:
         ticks: Session ticks, fields of ``Layout.tick``.
         gate: Gate ticks, fields of ``Layout.gate``.
-        robot_info: The robot as recorded.
-        urdf: Text of its URDF.
-        header: Header of the recording.
+        urdf: Text of the recorded URDF.
         config: The resolved config.
     """
 
@@ -59,13 +56,13 @@ class LimbTrack:
 
     Attributes:
         limb: Its name.
-        target: Raw target: the newest sample retargeted, before any filter,
-            reconstruction, IK and gate, at the time of its capture.
-        measured: The robot's pose, at all times that were measured.
-        spans: Stretches in which it was ENGAGED and measured, shape (S, 2), [s].
-        dropped: Target rows left out.
+        target: Raw target: the newest sample retargeted, before filter, reconstruction,
+        IK and gate, at its capture time.
+        measured: All measured poses.
+        spans: Stretches ENGAGED and measured, shape (S, 2), [s].
+        dropped: Dropped target rows.
         is_from_joints: The leader gave joints; the target is FK of q_des.
-        reach: Which targets were reached; None where nothing tells.
+        reach: Reached targets; None when unknown.
     """
 
     limb: str
@@ -78,12 +75,12 @@ class LimbTrack:
 
     @property
     def short(self) -> Spans:
-        """Stretches in which targets were not reached, shape (L, 2), [s]."""
+        """Stretches of targets not reached, shape (L, 2), [s]."""
         return np.zeros((0, 2)) if self.reach is None else self.reach.short
 
 
 def find_origin_ns(source: EpisodeData) -> int:
-    """Return the stamp of t = 0: the first session tick, or else gate tick, [ns]."""
+    """Return the stamp of t = 0: the first session or gate tick, [ns]."""
     for rows in (source.ticks, source.gate):
         if len(rows):
             return int(rows[:1]["stamp_ns"][0])
@@ -91,10 +88,7 @@ def find_origin_ns(source: EpisodeData) -> int:
 
 
 def find_engaged(source: EpisodeData, origin_ns: int) -> Spans:
-    """Return the stretches in which the session was ENGAGED, shape (S, 2), [s].
-
-    A stretch ends where ticks of session or gate are missing: nothing is known there.
-    """
+    """Return stretches of ENGAGED, shape (S, 2), [s]; missing ticks end one."""
     finder = SpanFinder()
     for where in cut(len(source.ticks)):
         ticks = source.ticks[where]
@@ -107,7 +101,7 @@ def find_engaged(source: EpisodeData, origin_ns: int) -> Spans:
 
 
 def _find_holes(table: Table, origin_ns: int) -> Spans:
-    """Return the stretches between rows of which others are missing, (S, 2), [s]."""
+    """Return stretches with missing rows, (S, 2), [s]."""
     holes = [np.zeros((0, 2))]
     for where in cut(len(table)):
         rows = table[max(where.start - 1, 0) : where.stop]
@@ -119,7 +113,7 @@ def _find_holes(table: Table, origin_ns: int) -> Spans:
 
 
 def store_new_samples(ticks: Table) -> Store:
-    """Keep ENGAGED ticks that used a leader sample which no tick before had used."""
+    """Keep ENGAGED ticks with a new leader sample."""
     samples, last = Store(ticks.dtype), -1
     for where in cut(len(ticks)):
         rows = ticks[where]
@@ -133,16 +127,13 @@ def store_new_samples(ticks: Table) -> Store:
 def make_tracks(
     source: EpisodeData, limbs: Iterable[Limb], origin_ns: int, engaged: Spans
 ) -> list[LimbTrack]:
-    """Make the track of every limb.
+    """Return the tracks of limbs in the robot's order.
 
     Args:
         source: The episode.
         limbs: Its limbs, in order.
         origin_ns: Stamp of t = 0, [ns].
         engaged: From ``find_engaged``.
-
-    Returns:
-        Tracks in the robot's order of limbs.
     """
     h = find_period(source.gate, source.header.get("gate_period"))
     delay = 0.0 if h is None else compute_delay(source.robot_info, h)
@@ -183,7 +174,7 @@ def make_tracks(
 
 
 def _choose_stamps(samples: Table, row: int) -> Callable[[Rows], Stamps]:
-    """Return a function for capture times, [ns]; for arrival times on another clock."""
+    """Return a function for capture stamps [ns], or arrival on another clock."""
     # Ticks have the arrival times instead where the leader has another clock.
 
     def find_captures(rows: Rows) -> Stamps:
@@ -203,7 +194,7 @@ def _choose_stamps(samples: Table, row: int) -> Callable[[Rows], Stamps]:
 def _keep_poses(
     rows: Iterable[tuple[Stamps, Vec]], origin_ns: int, spans: Spans | None = None
 ) -> tuple[StoredPoses, Dropped]:
-    """Keep what is a pose at an increasing time, within stretches where given."""
+    """Keep poses at increasing times, within stretches."""
     cleaner, kept = Cleaner(origin_ns), StoredPoses()
     for stamps, poses in rows:
         path = cleaner.clean(stamps, poses)
@@ -218,7 +209,7 @@ def _list_postures(
     q: str,
     within: tuple[Spans, int] | None = None,
 ) -> Iterator[tuple[Stamps, Vec]]:
-    """Yield stamps and hand poses of the gate's rows; within stretches where given."""
+    """Yield stamps and end-effector poses of the gate's rows."""
     for where in cut(len(gate)):
         rows = gate[where]
         if within is not None:
@@ -243,7 +234,7 @@ def _find_target(limb: Limb, rows: Rows, row: int, *, is_from_joints: bool) -> V
 
 
 def _cover(engaged: Spans, measured: Poses) -> Spans:
-    """Return the stretches cut to what was measured."""
+    """Return the stretches cut to the measured time."""
     if not len(measured):
         return engaged[:0]
     spans: Spans = np.clip(

@@ -1,4 +1,4 @@
-"""Which bodies a gate kept apart while it acted for their sake."""
+"""Pairs of bodies that a gate kept apart."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _MOST = 2  # chosen: more pairs than this say less
 
 
 def find_kept(episode: EpisodeData) -> list[str]:
-    """Return what was kept clear of what, in words, the longest first.
+    """Return the pairs kept apart, as text, the longest intervention first.
 
-    The cause that the gate recorded counts. Where it recorded none, the pair that is
-    tightest between the command and what was asked stands for it.
+    Without a recorded cause, the pair tightest between command and target counts.
 
     Raises:
         ConfigError: If the recorded URDF cannot be read.

@@ -1,8 +1,6 @@
-"""Judge of clearance: how near to each other a recording's commands brought bodies.
+"""Clearance of a recording's commands, by coal on the recorded URDF.
 
-It works with coal on the recorded URDF and shares no kernel with the gate. Commands are
-taken as often as the robot moved noticeably, all of them where bodies are close, and
-between two that are far apart the middle, too.
+It shares no kernel with the gate.
 """
 
 from __future__ import annotations
@@ -28,14 +26,12 @@ CLOSE = 0.05  # [m] chosen: with less to spare every command is looked at
 
 
 class Clearance(NamedTuple):
-    """The findings of the judge of clearances.
+    """The least clearance of a recording.
 
     Attributes:
-        nearest: The least distance of any pair, to a micrometre, [m]; +inf without
-            pairs.
+        nearest: The least distance, to a micrometre, [m]; +inf without pairs.
         pair: The links of that pair.
-        n_violations: Looks at which a pair was nearer than what is kept, and had not
-            begun so near.
+        n_violations: Configurations nearer than required that did not begin so near.
     """
 
     nearest: float
@@ -44,12 +40,9 @@ class Clearance(NamedTuple):
 
 
 def judge_clearance(episode: EpisodeData) -> Clearance | None:
-    """Judge the commands of an episode.
+    """Return the clearance of the commands; None without pairs or commands.
 
-    Recordings from before clearances were kept are measured but not judged.
-
-    Returns:
-        What was found; None when the robot has no pairs or nothing was sent.
+    Recordings without recorded clearances are measured, not judged.
 
     Raises:
         ConfigError: If the recorded URDF cannot be read.
@@ -72,7 +65,6 @@ def judge_clearance(episode: EpisodeData) -> Clearance | None:
 
 
 def _judge_run(model: CollisionModel, keep: Vec, pieces: Iterator[Rows]) -> Clearance:
-    """Judge consecutive commands, in pieces."""
     judge = _Judge(model, keep)
     seen, n_unseen = None, 0
     for q in (q for rows in pieces for q in rows["q_cmd"].copy()):
@@ -89,11 +81,10 @@ def _judge_run(model: CollisionModel, keep: Vec, pieces: Iterator[Rows]) -> Clea
 
 
 class _Judge:
-    """Looks at one configuration after the other.
+    """Clearance of one configuration after another.
 
     Attributes:
-        found: What was found so far.
-        spare: What the pair with the least to spare had at the last look, [m].
+        spare: Least margin at the last configuration, [m].
     """
 
     def __init__(self, model: CollisionModel, keep: Vec) -> None:

@@ -1,15 +1,7 @@
-"""Judge of clearance by meshes: where did a robot's own shapes touch, or come near?
+"""Contacts between a robot's meshes, independent of the gate's bodies and pairs.
 
-Pairs and bodies that the gate keeps apart come from one model, and a pair that is
-wrongly left out of it is nobody's. This judge has neither: it measures what the bodies
-were made from, as ``paprle new-robot`` leaves it in the URDF, and its pairs are all
-links with two joints or more between, whatever ``ignore_collisions`` says. Only what
-touches in nearly all of many postures is left out, since it tells of no collision, and
-is named.
-
-What is nearer than the gate's clearance is told where the bodies of the two links are
-farther apart than their meshes: then they do not hold them. A mesh that sticks out of
-its bodies, since they were made too thin, is found so wherever that mattered.
+Pairs are all links two or more joints apart, whatever ``ignore_collisions`` lists. A
+pair that touches in nearly every posture is left out and named.
 """
 
 from __future__ import annotations
@@ -48,12 +40,12 @@ Pair = tuple[str, str]
 
 
 class Contact(NamedTuple):
-    """Two links that touched, or came nearer than told.
+    """Two links that touched, or came nearer than allowed.
 
     Attributes:
-        n: In how many postures.
-        first: When first, since the gate's first row, [s].
-        last: When last, [s].
+        n: Number of postures.
+        first: First time since the gate's first row, [s].
+        last: Last time, [s].
     """
 
     n: int
@@ -62,14 +54,13 @@ class Contact(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """The contacts that the judge found.
+    """The contacts of a recording.
 
     Attributes:
-        n_looks: Postures that were looked at.
-        touching: How often and when two links touched, by pair; none is right.
-        nearer: Likewise, where two came nearer than the gate's clearance and than
-            their bodies are, and did not touch.
-        left_out: Pairs that touch in nearly every posture, as they are drawn.
+        n_looks: Number of postures examined.
+        touching: Contacts by pair.
+        nearer: Pairs nearer than both the gate's clearance and their bodies.
+        left_out: Pairs that touch in nearly every posture.
     """
 
     n_looks: int
@@ -79,13 +70,10 @@ class Contacts(NamedTuple):
 
 
 def judge_contacts(episode: EpisodeData) -> Contacts | None:
-    """Judge the commands of an episode by the meshes of its URDF.
-
-    Returns:
-        The contacts; None where the URDF names no meshes.
+    """Return the contacts of an episode's commands; None without meshes.
 
     Raises:
-        ConfigError: If the recorded URDF cannot be read, or a mesh is not here.
+        ConfigError: If the recorded URDF or a mesh cannot be read.
     """
     if ET.fromstring(episode.urdf.encode()).find(ELEMENT) is None:
         return None
@@ -108,22 +96,17 @@ def judge_contacts(episode: EpisodeData) -> Contacts | None:
 
 
 class MeshModel:
-    """The shapes of a robot before they were enclosed, and the judge's own pairs.
+    """The meshes of a robot and their pairs.
 
     Attributes:
         left_out: Pairs that touch in nearly every posture.
     """
 
     def __init__(self, urdf: Urdf, info: RobotInfo, text: str) -> None:
-        """Read the shapes.
-
-        Args:
-            urdf: The robot.
-            info: Its joints.
-            text: Its URDF, with the element that ``paprle new-robot`` leaves.
+        """Read the meshes from a URDF text with the element of ``paprle new-robot``.
 
         Raises:
-            ConfigError: If a mesh is not here.
+            ConfigError: If a mesh is missing.
         """
         self._joints = JointTree(urdf, info.joint_names, info.mimics)
         self._data = self._joints.model.createData()
@@ -171,12 +154,7 @@ class MeshModel:
         }
 
     def find_nearer(self, q: Vec, clearance: float) -> set[Pair]:
-        """Return the pairs nearer than both the clearance and their bodies at q.
-
-        Args:
-            q: Joints, shape (n,).
-            clearance: Distance that the gate was asked to keep, [m].
-        """
+        """Return pairs nearer than both clearance [m] and bodies at q, shape (n,)."""
         self._set_margins(clearance)
         near = self.find_touching(q)
         self._set_margins(0.0)
@@ -188,7 +166,6 @@ class MeshModel:
         }
 
     def _is_within(self, pair: tuple[int, int], told: float) -> bool:
-        """Return whether two shapes, as placed last, are nearer than that, [m]."""
         request, result = coal.CollisionRequest(), coal.CollisionResult()
         request.security_margin = told - TOLERANCE
         if request.security_margin <= 0.0:
@@ -199,7 +176,7 @@ class MeshModel:
         return bool(result.isCollision())
 
     def _measure_bodies(self, pair: tuple[int, int]) -> float:
-        """Return how near the bodies of two shapes' links are, likewise, [m]."""
+        """Return the distance of the bodies of two shapes' links, [m]."""
         one, other = (
             [
                 (shape, _convert(self._data.oMi[joint] * T))
@@ -251,7 +228,7 @@ def _convert(T: pin.SE3) -> coal.Transform3s:
 def _list_shapes(
     urdf: Urdf, text: str
 ) -> Iterator[tuple[str, coal.CollisionGeometry, pin.SE3]]:
-    """Yield link, shape and place: of the element where it is there, else bodies."""
+    """Yield link, shape and placement; bodies where the element is missing."""
     kept = ET.fromstring(text.encode()).findall(f"{ELEMENT}/link")
     replaced = {link.get("name", "") for link in kept}
     for body in urdf.primitives:
@@ -298,7 +275,7 @@ def _read_primitive(collision: ET.Element) -> coal.CollisionGeometry:
 
 
 def _list_looks(episode: EpisodeData) -> Iterator[tuple[float, Vec]]:
-    """Yield time, [s], and command after each move of ``STEP``, between, and last."""
+    """Yield time [s] and command after each motion of ``STEP``."""
     # The last command of a run is looked at, however little it moved.
     begin_ns = int(episode.gate[:1]["stamp_ns"][0]) if len(episode.gate) else 0
     for _, _, pieces in list_runs(episode.gate):

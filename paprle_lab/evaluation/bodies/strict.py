@@ -1,4 +1,4 @@
-"""Strict verdict on an episode: no broken clause, no touching of meshes."""
+"""Strict verdict on an episode: every clause kept and no contact of meshes."""
 
 from __future__ import annotations
 
@@ -12,15 +12,7 @@ from paprle_lab.evaluation.stored import StoredEpisode
 
 
 def judge_strictly(path: Path, entry: dict[str, Any]) -> tuple[list[str], bool]:
-    """Judge an episode once more, by its meshes and its measures.
-
-    Args:
-        path: The episode.
-        entry: Its entry in the report of ``evaluate``.
-
-    Returns:
-        What was found, as lines of text, and whether all was right.
-    """
+    """Return findings as text, and whether the episode passes."""
     if entry.get("error") or is_bag(path):
         return [], not entry.get("error")
     n_broken = (entry.get("gate") or {}).get("violations") or 0

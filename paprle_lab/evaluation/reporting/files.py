@@ -1,4 +1,4 @@
-"""Folder and name of a report, and files that are written whole or not at all."""
+"""Folder and name of a report, and atomic writes."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ _MODE = 0o644
 
 
 def choose_folder(paths: Sequence[Path]) -> Path:
-    """Return the default folder of the report on some episodes.
+    """Return the default folder of a report: the first episode's.
 
-    That of the first episode; for a bag the working directory, since nothing is written
-    into somebody's data.
+    For a bag it is the working directory.
     """
     first = paths[0]
     if first.exists() and is_bag(first):
@@ -28,11 +27,7 @@ def choose_folder(paths: Sequence[Path]) -> Path:
 
 
 def name_report(paths: Sequence[Path]) -> str:
-    """Return the name of the report on some episodes, without a suffix.
-
-    It tells the first one and how many others, so that no report on one episode is
-    written over by that on another.
-    """
+    """Return a report's name without suffix: first episode and number of others."""
     first, others = _find_name(paths[0]), len(paths) - 1
     if not others:
         return f"{first}.report"
@@ -40,7 +35,7 @@ def name_report(paths: Sequence[Path]) -> str:
 
 
 def _find_name(path: Path) -> str:
-    """Return the name of an episode, also of the only one in a folder."""
+    """Return the name of an episode or of its folder."""
     if not path.is_dir():
         return path.stem
     try:
@@ -50,10 +45,10 @@ def _find_name(path: Path) -> str:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file whole or not at all; a link in its place is replaced, not followed.
+    """Write a file atomically; replace a symbolic link.
 
     Raises:
-        ConfigError: If it cannot be written.
+        ConfigError: If the file cannot be written.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

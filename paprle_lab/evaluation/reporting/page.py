@@ -1,7 +1,6 @@
-"""The page of a report: one HTML file that needs nothing beside itself.
+"""The page of a report: one self-contained HTML file.
 
-No script, no font and no picture from elsewhere; a policy in the page forbids them.
-Everything that came from a file is escaped.
+A content policy forbids scripts and external resources; recorded text is escaped.
 """
 
 from __future__ import annotations
@@ -72,15 +71,12 @@ FOOTER = (
 def render_page(
     entries: Sequence[Json], pictures: Sequence[Iterable[ReportPicture]], title: str
 ) -> str:
-    """Render a whole report.
+    """Return the HTML of a report.
 
     Args:
         entries: Entries of the JSON.
-        pictures: For each entry its pictures: title, caption, PNG or JPEG.
+        pictures: Title, caption and PNG or JPEG of each entry's pictures.
         title: Title of the page.
-
-    Returns:
-        The HTML text.
     """
     parts = [
         _render_episode(entry, drawn)
@@ -126,7 +122,6 @@ def _render_advice(entry: Json) -> str:
 
 
 def _render_reach(entry: Json) -> str:
-    """For which share of the time each limb reached its targets, and why not."""
     rows = []
     for name, limb in entry["limbs"].items():
         reach = limb["reach"]
@@ -202,7 +197,7 @@ def _render_tile(tile: tuple[str, float | None, str, str]) -> str:
 
 
 def _render_table(entry: Json) -> str:
-    """Errors of all limbs, and the latencies."""
+    """Render errors of all limbs, and latencies."""
     head = "<tr><th>{}</th><th>median</th><th>p95</th><th>max</th><th>RMSE</th></tr>"
     rows = []
     for name, limb in entry["limbs"].items():
@@ -241,7 +236,7 @@ def _render_row(text: str, figures: Json) -> str:
 
 
 def _render_far(entry: Json) -> str:
-    """Return how far hand, robot and picture were apart over a link."""
+    """Render errors between hand, robot and picture over a link."""
     far = entry["far"]
     if far is None:
         return ""
@@ -255,7 +250,7 @@ def _render_far(entry: Json) -> str:
 
 
 def _render_smoothness(entry: Json) -> str:
-    """Ripple, and for which share of the time each joint was at its limits."""
+    """Render ripple, and each joint's share of time at limits."""
     if not entry["smoothness"]:
         return ""
     head = (
@@ -276,7 +271,7 @@ def _render_smoothness(entry: Json) -> str:
 
 
 def render_picture(title: str, caption: str, picture: bytes) -> str:
-    """Render a PNG or JPEG with its title and caption."""
+    """Render a PNG or JPEG with title and caption."""
     data = base64.b64encode(picture).decode("ascii")
     kind = "jpeg" if picture.startswith(_JPEG) else "png"
     return (

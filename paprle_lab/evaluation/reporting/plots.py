@@ -1,7 +1,6 @@
-"""Pictures of an episode, as PNG bytes, in memory and without a display.
+"""Plots of an episode as PNG bytes, without a display.
 
-matplotlib is wanted by this module alone, which is loaded when a page is asked for.
-Figures are made as objects, so that nothing global is touched.
+Only this module imports matplotlib.
 """
 
 from __future__ import annotations
@@ -64,14 +63,7 @@ STYLE = {
 
 
 def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
-    """Draw everything that there is to see of an episode.
-
-    Args:
-        result: The measured episode.
-
-    Yields:
-        Title, what it shows, and the picture as PNG.
-    """
+    """Yield title, caption and PNG of each plot of an episode."""
     with mpl.rc_context(STYLE):
         for limb in result.limbs:
             if len(limb.target) > 1:
@@ -112,10 +104,7 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
 
 
 def find_red(errors: Vec) -> float:
-    """Return the error from which on a path is red, [mm]: a round number for a motion.
-
-    At most 1 % of the samples have more.
-    """
+    """Return the rounded 99th percentile, from which a path is red, [mm]."""
     most = max(float(np.percentile(errors, 99)) * 1e3, LEAST_RED_MM)
     power = 10.0 ** np.floor(np.log10(most))
     digit = next(
@@ -127,7 +116,7 @@ def find_red(errors: Vec) -> float:
 
 
 def make_colours(errors: Vec) -> tuple[Any, Any]:
-    """Return the colour map of a motion's errors and its norm, [mm]."""
+    """Return colour map and norm of a motion's errors, [mm]."""
     colours = LinearSegmentedColormap.from_list("error", [BLUE, VIOLET, RED])
     return colours, Normalize(0.0, find_red(errors), clip=True)
 
@@ -135,7 +124,7 @@ def make_colours(errors: Vec) -> tuple[Any, Any]:
 def _draw_robot(
     limb: LimbResult, result: EpisodeResult
 ) -> Iterator[tuple[str, str, bytes]]:
-    """Draw the robot along the path, where it is known."""
+    """Draw the robot along the path."""
     if result.urdf is None or result.gate is None or result.robot is None:
         return
     postures = Thinned([("meas_ns", "i8"), ("q_meas", "f8", len(result.robot.home))])
@@ -197,7 +186,7 @@ def draw_path(limb: LimbResult, spans: Spans) -> bytes:
 
 
 def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
-    """Draw errors over time, with the gate's activity underneath."""
+    """Draw errors over time, with the gate's activity."""
     activity = _find_causes(limb) | _find_activity(result)
     height = 3.2 + 0.22 * len(activity)
     figure = _make_figure(11.0, height)
@@ -258,7 +247,7 @@ def draw_distribution(limb: LimbResult) -> bytes:
 
 
 def draw_joints(result: EpisodeResult) -> bytes:
-    """Draw speeds and accelerations of q_cmd as shares of their limits."""
+    """Draw speeds and accelerations of q_cmd over their limits."""
     t_thin, speed_thin, most = _measure_shares(result)
     names = result.robot.joint_names if result.robot else ()
     figure = _make_figure(11.0, max(3.6, 0.28 * len(names) + 1.2))
@@ -288,7 +277,7 @@ def draw_joints(result: EpisodeResult) -> bytes:
 
 
 def draw_timing(result: EpisodeResult) -> bytes:
-    """Draw histograms of compute time and lateness of session and gate ticks."""
+    """Draw histograms of compute time and lateness of session and gate."""
     figure = _make_figure(11.0, 3.0)
     panels = figure.subplots(1, 2)
     for axes, name, rows in zip(
@@ -318,12 +307,11 @@ def _make_figure(width: float, height: float) -> Any:
 
 
 def _put_legend_above(axes: Any) -> None:
-    """Place the legend where it hides no curve."""
     axes.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=2)
 
 
 def to_png(figure: Any) -> bytes:
-    """Return a figure as PNG, and let go of it."""
+    """Return a figure as PNG, and close it."""
     buffer = io.BytesIO()
     FigureCanvasAgg(figure).print_png(buffer, metadata={"Software": None})
     figure.clear()
@@ -339,7 +327,7 @@ def _cut(points: Vec) -> Vec:
 def _add_coloured(
     axes: Any, pieces: Vec, errors_mm: Vec, scale: tuple[Any, Any]
 ) -> Any:
-    """Add pieces of a line in the colours of their errors; return the collection."""
+    """Add coloured pieces; return the collection."""
     is_flat = pieces.shape[2] == 2
     kind: Any = LineCollection if is_flat else art3d.Line3DCollection
     colours, norm = scale
@@ -350,18 +338,18 @@ def _add_coloured(
 
 
 def _thin(*arrays: Vec) -> tuple[Vec, ...]:
-    """Return every n-th row of arrays of equal length, at most MAX_POINTS of them."""
+    """Return every n-th row, at most MAX_POINTS."""
     step = max(1, -(-len(arrays[0]) // MAX_POINTS))
     return tuple(array[::step] for array in arrays)
 
 
 def _count_stretch(t: Vec, spans: Spans) -> npt.NDArray[np.intp]:
-    """Return for each time how many ENGAGED stretches have begun by then."""
+    """Return the number of ENGAGED stretches begun by each time."""
     return np.asarray(np.searchsorted(spans[:, 0], t, side="right"))
 
 
 def _split(t: Vec, values: Vec, spans: Spans) -> tuple[Vec, Vec]:
-    """Break a line where one ENGAGED stretch ends and the next begins."""
+    """Break a line between ENGAGED stretches."""
     cuts = np.flatnonzero(np.diff(_count_stretch(t, spans))) + 1
     return np.insert(t, cuts, np.nan), np.insert(values, cuts, np.nan, axis=0)
 
@@ -373,7 +361,7 @@ def _shade(axes: Any, spans: Spans) -> None:
 
 
 def _find_causes(limb: LimbResult) -> dict[str, Vec]:
-    """Return by cause the times of targets that were not reached, [s]."""
+    """Return times of targets not reached by cause, [s]."""
     if limb.reach is None:
         return {}
     causes: dict[str, Vec] = {}
@@ -385,7 +373,7 @@ def _find_causes(limb: LimbResult) -> dict[str, Vec]:
 
 
 def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
-    """Return by reason the times at which the gate acted, [s]."""
+    """Return times of the gate's actions by reason, [s]."""
     acted = {reason: Thinned(np.float64) for reason in Reason}
     for where in cut(len(result.gate) if result.gate is not None else 0):
         rows = result.gate[where]  # type: ignore[index]  # there are rows
@@ -401,7 +389,7 @@ def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
 
 
 def _count_times(rows: Table, name: str, edges_ms: Vec) -> npt.NDArray[np.intp]:
-    """Count how often a loop took or was late by so many milliseconds."""
+    """Return a histogram of compute time or lateness, bins in [ms]."""
     counts = [
         np.histogram(rows[where][name] * 1e-6, edges_ms)[0] for where in cut(len(rows))
     ]
@@ -409,7 +397,7 @@ def _count_times(rows: Table, name: str, edges_ms: Vec) -> npt.NDArray[np.intp]:
 
 
 def _measure_shares(result: EpisodeResult) -> tuple[Vec, Vec, tuple[Vec, Vec]]:
-    """Return times, thinned speeds, peak speeds and accelerations, all over limits."""
+    """Return times, and speeds and accelerations over their limits."""
     # Both are speed and acceleration.
     gate, robot, h = result.gate, result.robot, result.h
     if gate is None or robot is None or h is None:

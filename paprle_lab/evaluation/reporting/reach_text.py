@@ -1,4 +1,4 @@
-"""Text on the shortfall of a limb, and advice on what to try next."""
+"""Text on the shortfall of a limb, and advice."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = {
 
 
 def describe_reach(reach: Json | None) -> str:
-    """Return the share of time in which a limb reached its targets, and why not."""
+    """Return a limb's share of reached targets, and the causes, as text."""
     if reach is None:
         return "not known: nothing tells what was asked of the joints"
     parts = [f"reached {_share(reach['reached_percent'])}"]
@@ -43,7 +43,7 @@ def describe_reach(reach: Json | None) -> str:
 
 
 def describe_longest(reach: Json | None) -> str:
-    """Return for how long targets were not reached, at most and altogether."""
+    """Return the longest and total shortfall as text."""
     if reach is None or not reach["short"] or reach["short_s"] < 0.01:
         return ""
     worst = reach["short"][0]
@@ -56,20 +56,19 @@ def describe_longest(reach: Json | None) -> str:
 
 
 def name_cause(entry: Json) -> str:
-    """Return a cause with the joints that it was of."""
+    """Return a cause with its joints."""
     joints = _list_joints(entry)
     words = WORDS[entry["cause"]]
     return f"{words} ({', '.join(joints)})" if joints else words
 
 
 def _list_joints(entry: Json) -> list[str]:
-    """Return the joints that had most of a cause."""
     shares = list(entry["joints"].items())[:N_JOINTS]
     return [name for name, share in shares if share > NOTABLE * entry["percent"]]
 
 
 def list_advice(entry: Json) -> list[str]:
-    """Return advice on what to try next, the most important first."""
+    """Return advice, the most important first."""
     if entry["error"]:
         return ["Run `paprle info` on it: it says what is in the file."]
     advice = [*_advise_on_session(entry), *_advise_on_reach(entry)]
@@ -88,7 +87,7 @@ def list_advice(entry: Json) -> list[str]:
 
 
 def _share(percent: float) -> str:
-    """Return a share, never rounded to all or to nothing."""
+    """Return a share, never rounded to 0 or 100 %."""
     if 99.5 <= percent < 100.0 or 0.0 < percent < 1.0:
         return f"{min(percent, 99.99):.2g} %" if percent < 1 else f"{percent:.2f} %"
     return f"{percent:.0f} %"
@@ -129,7 +128,7 @@ def _advise_on_session(entry: Json) -> Iterator[str]:
 
 
 def _advise_on_reach(entry: Json) -> Iterator[str]:
-    """Yield advice on what the worst limb was short of."""
+    """Yield advice on the worst limb's shortfall."""
     reach = entry.get("reach") or {"short": []}
     causes = {one["cause"]: one for one in reach["short"] if one["percent"] >= MATTERS}
     bound = causes.get("bound")

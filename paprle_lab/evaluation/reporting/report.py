@@ -1,13 +1,7 @@
-"""The report: figures of episodes as JSON, and a page to look at.
+"""The report: figures of episodes as JSON, and an HTML page.
 
-``evaluate`` measures, ``write_report`` writes ``NAME.report.json`` and
-``NAME.report.html``, ``summary_text`` is for the terminal. A key that could not be
-measured is null, and ``notes`` of the entry say why.
-
-The list has one entry an episode. Its top level holds the figures of the worst limb
-(largest raw RMSE, named in ``worst_limb``); all limbs stand under ``limbs``. ``itv``
-compares an episode with the others of the same source and robot, and stands, the same,
-in the entries of all of them. ``far`` is of a leader on another host.
+An entry per episode holds the figures of the worst limb (largest raw RMSE) and all
+``limbs``. A key that could not be measured is null; ``notes`` state why.
 """
 
 from __future__ import annotations
@@ -37,20 +31,15 @@ def evaluate(
     out_dir: Path | None = None,
     topics: BagTopics = BagTopics(),  # noqa: B008 - frozen
 ) -> list[Json]:
-    """Measure recorded episodes.
+    """Return one JSON entry per recorded episode; ``error`` explains a blank one.
 
     Args:
-        episodes: MCAP files, their manifests, or folders with one episode each; or
-            bags of ROS.
-        out_dir: Where to write the report; nothing is written when absent.
-        topics: What to compare in bags.
-
-    Returns:
-        One entry an episode, JSON values only; ``error`` says why one is blank.
+        episodes: MCAP files, manifests, folders of one episode each, or ROS bags.
+        out_dir: Folder of the report; None writes nothing.
+        topics: Topics of bags.
 
     Raises:
-        MissingDependency: If a page is wanted and matplotlib is not installed; the
-            JSON has been written then.
+        MissingDependency: If matplotlib is missing; the JSON is written.
         ConfigError: If the report cannot be written.
     """
     measured = [_measure(Path(path), topics) for path in episodes]
@@ -61,7 +50,7 @@ def evaluate(
 
 
 def find_report(episodes: Sequence[Path], out_dir: Path) -> Path:
-    """Return the path of the page on some episodes; its JSON stands beside it."""
+    """Return the path of the page; its JSON is beside it."""
     return out_dir / f"{name_report([Path(path) for path in episodes])}.html"
 
 
@@ -72,7 +61,7 @@ def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
 
 
 def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
-    """Return the entries of measured episodes, with what compares them."""
+    """Return the entries of episodes, with their comparison."""
     itvs = compare(measured)
     names = _make_names([Path(result.entry["path"]) for result in measured])
     return [
@@ -82,7 +71,7 @@ def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
 
 
 def _make_names(paths: Sequence[Path]) -> list[str]:
-    """Return names that differ by episode: their stems, or with their folders."""
+    """Return distinct names: stems, or with their folders."""
     stems = [path.stem for path in paths]
     if len(set(stems)) == len(stems):
         return stems
@@ -92,19 +81,19 @@ def _make_names(paths: Sequence[Path]) -> list[str]:
 def write_report(
     results: Sequence[Json], episodes: Sequence[Path], out_dir: Path
 ) -> Path:
-    """Write the JSON and the page; a failed report never over a good one.
+    """Write JSON and page.
 
     Args:
         results: From ``evaluate``.
-        episodes: The same episodes; read again, one at a time, for the plots.
-        out_dir: Folder to write into; made if it does not exist.
+        episodes: The same episodes; read again for the plots.
+        out_dir: Folder; made if missing.
 
     Returns:
         Path of the page.
 
     Raises:
-        MissingDependency: If matplotlib is not installed; the JSON has been written.
-        ConfigError: If it cannot be written.
+        MissingDependency: If matplotlib is missing; the JSON is written.
+        ConfigError: If the report cannot be written.
     """
     page = find_report(episodes, out_dir)
     _write(results, (measure_episode(Path(p)) for p in episodes), page)
@@ -112,14 +101,14 @@ def write_report(
 
 
 def summary_text(results: Sequence[Json]) -> str:
-    """Return the figures as a few lines an episode."""
+    """Return the figures as a few lines per episode."""
     parts = [summarise_entry(entry) for entry in results]
     itv = describe_itv(results)
     return "\n\n".join([*parts, itv] if itv else parts)
 
 
 def is_worth_writing(results: Sequence[Json], *, is_there: bool) -> bool:
-    """Return whether a report has results, and does not spoil one that is there."""
+    """Return whether results exist, and replace no better report."""
     n_failed = sum(entry["error"] is not None for entry in results)
     return n_failed == 0 or (n_failed < len(results) and not is_there)
 
@@ -142,7 +131,7 @@ def _write(
 
 
 def _list_strips(result: EpisodeResult) -> Iterator[ReportPicture]:
-    """Yield a strip of pictures of each camera; none where nothing can be decoded."""
+    """Yield a strip of pictures per decodable camera."""
     path = Path(result.entry["path"])
     if result.entry["error"] is not None or not path.is_file():
         return
@@ -158,7 +147,7 @@ def _list_strips(result: EpisodeResult) -> Iterator[ReportPicture]:
 
 
 def _load_plots() -> Any:
-    """Return the module of the plots, which needs matplotlib."""
+    """Import the plots, which need matplotlib."""
     try:
         return importlib.import_module("paprle_lab.evaluation.reporting.plots")
     except ImportError as err:

@@ -1,4 +1,4 @@
-"""Figures of a report in words, for the page and for the terminal."""
+"""Figures of a report as text, for page and terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALLEST = 0.0001
 
 
 def format_number(value: float | None, unit: str = "") -> str:
-    """Return a number with up to three figures and its unit; a dash when unknown."""
+    """Return a number with up to three figures and unit; a dash if unknown."""
     if value is None:
         return UNKNOWN
     if isinstance(value, int):
@@ -34,7 +34,7 @@ def format_number(value: float | None, unit: str = "") -> str:
 
 
 def list_facts(entry: Json) -> list[str]:
-    """Return what was recorded, when it ended and whether all of it is there."""
+    """Return the recorded duration, end and completeness."""
     if entry["error"]:
         return [str(entry["path"])]
     return [
@@ -48,7 +48,7 @@ def list_facts(entry: Json) -> list[str]:
 
 
 def describe_episode(entry: Json) -> str:
-    """Return the meaning of the figures of an episode, in plain words."""
+    """Return an explanation of an episode's figures."""
     if entry["error"]:
         return f"This episode could not be read: {entry['error']}."
     compensated, raw = entry["ate_mm"]["lag_compensated"], entry["ate_mm"]["raw"]
@@ -77,7 +77,7 @@ def describe_episode(entry: Json) -> str:
 
 
 def _describe_delay(raw: float, compensated: Json) -> str:
-    """Return a sentence on the delay, with its share unless the error grows by it."""
+    """Return a sentence on the delay and its share."""
     tau, median = compensated["tau_ms"], compensated["median"]
     if median > raw:
         return (
@@ -107,7 +107,7 @@ def _describe_gate(gate: Json) -> str:
 
 
 def describe_clearance(gate: Json) -> str:
-    """Return the least distance of bodies, and whether it was kept, as text."""
+    """Return the least clearance, and its verdict, as text."""
     if gate.get("min_clearance_mm") is None:
         return "not judged"
     nearest = format_number(gate["min_clearance_mm"], "mm")
@@ -118,7 +118,7 @@ def describe_clearance(gate: Json) -> str:
 
 
 def describe_smoothness(joints: Json) -> str:
-    """Return the smoothness of commands as text: the worst joint of each figure."""
+    """Return the worst joint of each smoothness figure as text."""
     ripple = find_worst(joints, "ripple")
     if ripple is None:
         return "not judged"
@@ -136,7 +136,7 @@ def describe_smoothness(joints: Json) -> str:
 
 
 def describe_itv(entries: Sequence[Json]) -> str:
-    """Return the differences of repeated episodes as text; empty for a single one."""
+    """Return the variability of repeated episodes as text, or ""."""
     found: list[Json] = []
     for entry in entries:
         if entry["itv"] and entry["itv"] not in found:
@@ -203,7 +203,7 @@ def summarise_entry(entry: Json) -> str:
 
 
 def _describe_tracking(tracking: Json | None) -> str:
-    """Return the session's summary of its tracking, with pauses."""
+    """Return the session's tracking summary, with pauses."""
     if tracking is None:
         return "not known"
     said = tracking["summary"] or "always where the hand was"

@@ -1,7 +1,6 @@
-"""The robot at a few instants of its path, drawn without a graphics card.
+"""The robot at a few instants of its path, drawn with matplotlib.
 
-Bodies are those of the recorded URDF that are no meshes: boxes, spheres, cylinders and
-capsules. Links without any are drawn as rods from joint to joint.
+Bodies are the recorded primitives; other links are drawn as rods between joints.
 """
 
 from __future__ import annotations
@@ -37,9 +36,9 @@ class Still(NamedTuple):
     """One instant.
 
     Attributes:
-        t: When, [s].
+        t: Time, [s].
         q: Measured joints, shape (n,), [rad].
-        row: Of the limb's samples.
+        row: Row of the limb's samples.
     """
 
     t: float
@@ -50,13 +49,13 @@ class Still(NamedTuple):
 def choose_stills(
     limb: LimbResult, t_meas: Vec, q_meas: Vec, n: int = N_STILLS
 ) -> list[Still]:
-    """Return instants that stand evenly along a limb's path, its ends among them.
+    """Return instants evenly spaced along a limb's path, with its ends.
 
     Args:
         limb: The measured limb.
-        t_meas: When the robot was measured, shape (M,), [s].
-        q_meas: Its joints then, shape (M, n), [rad].
-        n: How many.
+        t_meas: Times, shape (M,), [s].
+        q_meas: Measured joints, shape (M, n), [rad].
+        n: Number of instants.
     """
     steps = np.linalg.norm(np.diff(limb.actual.p, axis=0), axis=1)
     way = np.concatenate([[0.0], np.cumsum(steps)])
@@ -77,13 +76,13 @@ def draw_stills(
     limb: LimbResult,
     colours: tuple[Any, Any],
 ) -> None:
-    """Draw a robot at some instants, side by side, with the path up to each.
+    """Draw a robot at some instants side by side, with the path to each.
 
     Args:
-        figure: To draw into.
+        figure: Figure to draw into.
         stills: The instants.
-        robot: Its URDF and what was recorded of it.
-        limb: The limb whose path is shown.
+        robot: URDF and recorded robot.
+        limb: The limb of the path.
         colours: Colour map and norm of errors, [mm].
     """
     urdf, info = robot
@@ -113,12 +112,12 @@ def draw_stills(
 
 
 def draws_rods(urdf: Urdf) -> bool:
-    """Return whether some links have no body of their own to be drawn."""
+    """Return whether some links have no drawable body."""
     return bool(urdf.mesh_links) or not urdf.primitives
 
 
 def place_links(urdf: Urdf, info: RobotInfo, q: Vec) -> dict[str, pin.SE3]:
-    """Return the pose of every link in the root, at the robot's joints q."""
+    """Return every link's pose in the root at joints q."""
     positions = info.name_positions(q)
     places = {urdf.root: pin.SE3.Identity()}
     for joint in urdf.joints:
@@ -143,7 +142,7 @@ def make_faces(urdf: Urdf, places: Mapping[str, pin.SE3]) -> Iterator[Face]:
 
 
 def _make_body(body: Primitive) -> Iterator[Face]:
-    """Yield the faces of a body about its centre; a ground has none."""
+    """Yield a body's faces about its centre."""
     if body.shape == "box":
         yield from _make_box(np.array(body.size) / 2.0)
     elif body.shape == "sphere":
@@ -165,14 +164,14 @@ def _make_box(half: Vec) -> Iterator[Face]:
 
 
 def _bow(radius: float, half: float) -> Vec:
-    """Return the outline (k, 2) of a capsule: distance from its axis, and height."""
+    """Return a capsule's outline (k, 2): radius and height."""
     angles = np.linspace(-np.pi / 2, np.pi / 2, N_AROUND // 2 + 1)
     shift = np.where(angles < 0.0, -half, half)
     return np.stack([radius * np.cos(angles), radius * np.sin(angles) + shift], axis=1)
 
 
 def _turn(outline: Vec) -> Iterator[Face]:
-    """Yield the faces of an outline (k, 2) turned about z."""
+    """Yield the faces of an outline (k, 2) revolved about z."""
     around = np.linspace(0.0, 2.0 * np.pi, N_AROUND + 1)
     ring = np.stack([np.cos(around), np.sin(around)], axis=1)
     for (r0, z0), (r1, z1) in zip(outline[:-1], outline[1:], strict=True):
@@ -181,7 +180,7 @@ def _turn(outline: Vec) -> Iterator[Face]:
 
 
 def _make_rod(begin: Vec, end: Vec, radius: float) -> Iterator[Face]:
-    """Yield the faces of a rod between two points, [m]."""
+    """Yield a rod's faces, [m]."""
     way = end - begin
     length = float(np.linalg.norm(way))
     if length < LEAST_ROD:
@@ -192,7 +191,7 @@ def _make_rod(begin: Vec, end: Vec, radius: float) -> Iterator[Face]:
 
 
 def _shade(faces: Sequence[Face]) -> Any:
-    """Return faces in the light, those behind first."""
+    """Return shaded faces, the farthest first."""
     across = np.array([np.cross(f[2] - f[0], f[3] - f[1]) for f in faces])
     normals = across / np.maximum(np.linalg.norm(across, axis=1), 1e-12)[:, None]
     share = (0.5 + 0.5 * normals @ LIGHT)[:, None]
@@ -205,7 +204,7 @@ def _shade(faces: Sequence[Face]) -> Any:
 def _add_path(
     axes: Any, path: Vec, errors_mm: Vec, last: int, colours: tuple[Any, Any]
 ) -> None:
-    """Add the path up to a row, in the colours of its errors."""
+    """Add the path up to a row in error colours."""
     if last < 1:
         return
     step = max(1, last // 400)  # chosen: more pieces are not seen at this size
@@ -219,7 +218,7 @@ def _add_path(
 
 
 def _choose_azimuth(ahead: Vec) -> float:
-    """Return from where to look, [°]: beside the way that the arm points."""
+    """Return the azimuth beside the arm's direction, [°]."""
     return float(np.degrees(np.arctan2(ahead[1], ahead[0]))) - BESIDE
 
 
