@@ -1,4 +1,4 @@
-"""Shows the robot in a browser of this machine."""
+"""Browser page of a session."""
 
 from paprle.contracts.plugins import PluginSpec
 

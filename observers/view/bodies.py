@@ -1,4 +1,4 @@
-"""The shapes of a robot and where they are, from its URDF."""
+"""Shapes of a robot and their poses, from its URDF."""
 
 from __future__ import annotations
 
@@ -25,14 +25,13 @@ _LEVELS = 4  # chosen: folders above a URDF in which packages are looked for
 
 
 class Body(NamedTuple):
-    """A shape that hangs on a joint.
+    """A shape on a joint.
 
     Attributes:
         joint: Index of the joint.
-        link: The link whose shape it is.
         vertices: In the joint's frame, shape (v, 3), [m].
         faces: Shape (f, 3).
-        color: Red, green, blue, 0 … 255.
+        color: RGB, 0 … 255.
     """
 
     joint: int
@@ -46,16 +45,16 @@ class Robot:
     """The shapes and joints of a robot.
 
     Attributes:
-        bodies: Its shapes: visuals, else what stands for contact, else sticks.
-        joint_names: Names of the joints, by index; 0 is the world.
-        note: What it could not show; empty when it shows all.
+        bodies: Visuals, else collision shapes, else sticks.
+        joint_names: By index; 0 is the world.
+        note: Missing shapes, or "".
     """
 
     def __init__(self, info: RobotInfo) -> None:
         """Read the URDF.
 
         Raises:
-            ValueError: If it is none.
+            ValueError: If it is invalid.
         """
         self._info = info
         self._model = make_pin_model(info.urdf_path)
@@ -70,24 +69,25 @@ class Robot:
         return [T.copy() for T in self._data.oMi]
 
     def find(self, link: str) -> pin.SE3:
-        """Return T_world_link where the robot was moved to last."""
+        """Return T_world_link at the last move."""
         return self._data.oMf[self._model.getFrameId(link)].copy()
 
     def has_link(self, link: str) -> bool:
-        """Whether there is a link of this name."""
+        """Return whether a link exists."""
         return bool(self._model.existFrame(link))
 
     def weigh(self, limb: LimbInfo, q: Vec, tau: Vec) -> tuple[Vec, Vec, Vec]:
-        """Return what the joints of a limb bear at q.
+        """Return the load on the joints of a limb at q.
 
         Args:
             limb: The limb.
-            q: Positions of the robot, shape (n,), [rad] or [m].
-            tau: Its efforts, shape (n,), [N·m] or [N].
+            q: Robot positions, shape (n,), [rad] or [m].
+            tau: Efforts, shape (n,), [N·m] or [N].
 
         Returns:
-            The eef's Jacobian in world axes, shape (6, k); the efforts that hold the
-            arm's own weight, shape (k,); those of ``tau``, shape (k,).
+            Eef Jacobian in world axes, shape (6, k); gravity efforts and those of
+                ``tau``,
+            shape (k,).
         """
         full, model, data = self._expand(q), self._model, self._data
         joints = [model.joints[model.getJointId(name)] for name in limb.joint_names]
@@ -101,7 +101,7 @@ class Robot:
         return J[:, columns], weight[columns], borne
 
     def list_hand(self, link: str) -> list[tuple[pin.SE3, Body]]:
-        """Return T_world_joint and shape of what hangs on the joint of a link."""
+        """Return T_world_joint and shape of the bodies on a link's joint."""
         root = self._model.frames[self._model.getFrameId(link)].parentJoint
         joints = set(self._model.subtrees[root])
         return [
@@ -111,7 +111,7 @@ class Robot:
         ]
 
     def measure(self) -> tuple[Vec, Vec]:
-        """Return the lowest and highest corner, shape (3,), [m], of where it is."""
+        """Return the lowest and highest corner, shape (3,), [m]."""
         moved = [
             body.vertices @ self._data.oMi[body.joint].rotation.T
             + self._data.oMi[body.joint].translation
@@ -121,7 +121,6 @@ class Robot:
         return points.min(axis=0), points.max(axis=0)
 
     def _expand(self, q: Vec) -> Vec:
-        """Return the model's own vector of positions."""
         full: Vec = pin.neutral(self._model)
         for name, position in self._info.name_positions(q).items():
             joint = self._model.joints[self._model.getJointId(name)]
@@ -163,7 +162,7 @@ class Robot:
         return Body(geometry.parentJoint, link, vertices, faces, color)
 
     def _make_sticks(self) -> Iterator[Body]:
-        """Yield a stick from each joint to the next ones."""
+        """Yield sticks between joints."""
         for joint in range(1, self._model.njoints):
             end = self._model.jointPlacements[joint].translation
             if np.linalg.norm(end) < _SHORTEST:
@@ -179,7 +178,6 @@ class Robot:
 
 
 def _make_mesh(geometry: Any) -> trimesh.Trimesh:
-    """Return the mesh of a shape in its own frame."""
     shape, create = geometry.geometry, trimesh.creation
     if geometry.meshPath and Path(geometry.meshPath).is_file():
         mesh = trimesh.load(geometry.meshPath, force="mesh")

@@ -1,4 +1,4 @@
-"""Draws where axes lead: ghost, waypoints, straight and curved arrows."""
+"""Motion cues: ghost, waypoints, straight and curved arrows."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ class Cues:
         }
 
     def show(self, view: SessionView) -> None:
-        """Draw the motions of a view, with the robot where it was moved to last."""
+        """Draw a view's cues at the robot's last pose."""
         for name, limb in self._limbs.items():
             T_world_eef = self._robot.find(limb.eef_link)
             cues = self._readers[name].read(view, T_world_eef)
@@ -60,7 +60,7 @@ class Cues:
                 self._drawn[name, role].show(cue)
 
     def _bring_into_view(self, cue: MotionCue, T_world_eef: pin.SE3) -> MotionCue:
-        """Return a cue that stands before the camera, its directions as they are."""
+        """Return a cue moved before the camera."""
         for client in self._server.get_clients().values():
             x, y, z, w = np.roll(client.camera.wxyz, -1)
             R = pin.Quaternion(w, x, y, z).toRotationMatrix()
@@ -113,7 +113,7 @@ class _Drawn:
                 _add_body(server, f"{root}/ghost/{number}", T_eef_world * T, body, role)
 
     def show(self, cue: MotionCue | None) -> None:
-        """Draw it; None: there is none."""
+        """Draw a cue, or none."""
         s = self._settings
         self._ghost.visible = cue is not None and s.ghost
         self._dots.visible = cue is not None and s.waypoints
@@ -144,7 +144,7 @@ class _Drawn:
 def _add_body(
     server: viser.ViserServer, name: str, T: pin.SE3, body: Body, role: CueRole
 ) -> None:
-    """Add a shape of the hand below its ghost."""
+    """Add a shape below its ghost."""
     x, y, z, w = pin.Quaternion(T.rotation).coeffs()
     colour: Sequence[int] = [round(255 * part) for part in COLOURS[role]]
     server.scene.add_mesh_simple(

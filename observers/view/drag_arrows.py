@@ -1,4 +1,4 @@
-"""Handle of an object that was placed by hand: three arrows at its place."""
+"""Drag handles of placed objects."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _STILL = 1e-4  # [m] chosen: no pixel moves by less
 
 
 class Carried:
-    """Arrows at objects, which whoever operates drags at any time: nothing moves."""
+    """Three arrows at each placeable object."""
 
     def __init__(self, server: viser.ViserServer, panel: Panel) -> None:
         self._server, self._panel = server, panel
@@ -27,7 +27,7 @@ class Carried:
         self._dragged: dict[str, float] = {}
 
     def show(self, objects: Mapping[str, Vec]) -> None:
-        """Show arrows at those objects that are somewhere, and may be placed.
+        """Show arrows at objects.
 
         Args:
             objects: T_world_object as xyz + quat_xyzw by name, shape (7,).

@@ -1,8 +1,7 @@
-"""Force on each hand, as an arrow: from the torques that joints measure.
+"""Force on each hand as an arrow, estimated from joint torques.
 
-The URDF's masses tell which torques hold the arm up; what is left is taken for one
-force at the end-effector. It is a figure to look at: friction and acceleration are in
-it.
+Efforts beyond gravity count as one force at the end-effector, with friction and
+acceleration in it.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Forces:
         }
 
     def show(self, q: Vec, tau: Vec) -> None:
-        """Draw what is felt.
+        """Draw the forces.
 
         Args:
             q: Measured positions, shape (n,), [rad] or [m].
@@ -81,18 +80,15 @@ class Forces:
 
 
 def estimate_force(robot: Robot, limb: LimbInfo, q: Vec, tau: Vec) -> Vec | None:
-    """Return the force that presses on a limb's eef, shape (3,), world axes, [N].
+    """Return the force on a limb's eef, shape (3,), world axes, [N].
 
-    Solves Jᵀ F = g(q) − τ for the wrench F, damped.
+    Solves Jᵀ F = g(q) − τ for the wrench F, damped; None without measured efforts.
 
     Args:
         robot: Its model.
-        limb: Of it.
+        limb: The limb.
         q: Measured positions, shape (n,), [rad] or [m].
         tau: Measured efforts, shape (n,), [N·m] or [N].
-
-    Returns:
-        None where the limb's efforts are not measured.
     """
     J, weight, measured = robot.weigh(limb, q, tau)
     missing = weight - measured

@@ -1,4 +1,4 @@
-"""Poses and images of cameras: a pyramid each, with its live picture."""
+"""Camera frusta with live pictures."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ _QUALITY = 70  # chosen: small on the screen
 
 
 class Frusta:
-    """The pyramids of all cameras.
-
-    One appears with its first picture, and is empty while its camera has no image.
-    """
+    """The frusta of all cameras, from their first picture on."""
 
     def __init__(self, server: viser.ViserServer, robot: Robot) -> None:
         self._server, self._robot = server, robot
@@ -35,7 +32,7 @@ class Frusta:
     def show(
         self, shots: Mapping[str, Shot], cameras: Mapping[str, CameraInfo]
     ) -> None:
-        """Draw what is newest, with the robot where it was moved to last."""
+        """Draw the newest pictures at the robot's last pose."""
         for name in self._drawn.keys() - shots.keys():
             del self._drawn[name]
             self._handles[name].image = None

@@ -1,4 +1,4 @@
-"""Handle of a limb in the picture: arrows and rings at its hand."""
+"""Transform handles of limbs in the scene."""
 
 from __future__ import annotations
 
@@ -23,8 +23,7 @@ _GRASP = 0.3  # [s] chosen: what is being dragged is not put elsewhere meanwhile
 class Handles:
     """Arrows and rings of all limbs.
 
-    While the dead-man is held they stand where the limb is wanted, and are dragged;
-    else they follow the hand.
+    With the dead-man held they stand at the wanted pose, else at the hand.
     """
 
     def __init__(
@@ -50,7 +49,7 @@ class Handles:
         panel.find_eef = self._eefs.copy
 
     def offer(self, limbs: Sequence[str]) -> None:
-        """Show those of these limbs where the robot was moved to last."""
+        """Show handles of these limbs at the robot's last pose."""
         for name, limb in self._limbs.items():
             T_world_base = self._robot.find(limb.base_link)
             T_base_eef = T_world_base.inverse() * self._robot.find(limb.eef_link)
@@ -64,7 +63,7 @@ class Handles:
                 self._place(name, T_world_base)
 
     def _place(self, name: str, T_world_base: pin.SE3) -> None:
-        """Put a handle where its limb is wanted, unless it is being dragged there."""
+        """Move a handle to the wanted pose unless dragged."""
         held = self._panel.is_held
         if held and time.monotonic() - self._dragged.get(name, -1.0) < _GRASP:
             return

@@ -1,9 +1,7 @@
-"""Recordings for pages: a strip of pictures of each episode, and its report.
+"""Recordings for pages: strips of pictures, and reports.
 
-Both are made in processes of their own at the lowest priority, one at a time: a strip
-while the robot is not driven, a report when the operator asks for it. A report is
-served at an address that nobody can guess, to whoever was told it over the page's
-socket.
+Both are made by low-priority processes, one at a time. A report has an unguessable
+address, sent over the page's socket.
 """
 
 from __future__ import annotations
@@ -35,11 +33,11 @@ Strips = list[dict[str, Any]]
 
 
 class Library:
-    """Makes strips and reports of the episodes that the session lists.
+    """Makes strips and reports of listed episodes.
 
     Attributes:
-        strips: Of each episode by name, as pages are told them; empty: it has none.
-        reports: Of each episode that was asked for: ``address``, or what became of it.
+        strips: By episode; empty: none.
+        reports: ``address`` or state of each requested report.
     """
 
     def __init__(
@@ -48,8 +46,8 @@ class Library:
         """Make it.
 
         Args:
-            pages: What is served, by path; reports are added to it.
-            is_watched: Tells whether anybody would see a strip.
+            pages: Served pages by path; reports are added.
+            is_watched: Returns whether a page is open.
         """
         self.strips: dict[str, Strips] = {}
         self.reports: dict[str, dict[str, str]] = {}
@@ -63,7 +61,7 @@ class Library:
         self._thread: threading.Thread | None = None
 
     def take(self, episodes: Sequence[Mapping[str, Any]], *, is_calm: bool) -> None:
-        """Take what was recorded so far, and whether the robot is left alone."""
+        """Set the recorded episodes, and whether the robot is idle."""
         self._is_calm = is_calm
         self._paths = {Path(one["path"]).stem: Path(one["path"]) for one in episodes}
         if self._paths and self._thread is None and not self._stop.is_set():
@@ -73,7 +71,7 @@ class Library:
             self._thread.start()
 
     def ask(self, name: str) -> str:
-        """Ask for an episode's report; returns why it is refused."""
+        """Request an episode's report; return the reason of a refusal."""
         if name not in self._paths:
             return "no such episode in this session"
         if name in self._asked:
@@ -83,7 +81,7 @@ class Library:
         return ""
 
     def close(self) -> None:
-        """Make no more of them; may be called twice."""
+        """Stop; may be called twice."""
         self._stop.set()
         child = self._child
         if child is not None:
@@ -131,7 +129,7 @@ class Library:
         return address
 
     def _call(self, *words: str) -> tuple[int, bytes, bytes]:
-        """Run a Python process; return its exit code, stdout and stderr."""
+        """Run a Python process; return exit code, stdout and stderr."""
         try:
             self._child = subprocess.Popen(
                 ["nice", "-n", "19", sys.executable, *words],

@@ -1,4 +1,4 @@
-"""Messages of a page: JSON, checked to the last field, refused whole."""
+"""Messages of a page: strictly validated JSON."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Action = Annotated[str, Predicate(PAGE_ACTIONS.__contains__)]
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Hello:
-    """The first message: which page speaks."""
+    """First message: the page's name."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -44,7 +44,7 @@ class Hello:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Control:
-    """The operator takes control, or gives it back."""
+    """Take or release control."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -54,7 +54,7 @@ class Control:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Press:
-    """An action is asked for."""
+    """Request of an action."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -64,7 +64,7 @@ class Press:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Clutch:
-    """A limb is to follow no leader, or to follow it again."""
+    """Clutch of a limb."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -75,7 +75,7 @@ class Clutch:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LevelMessage:
-    """Chosen level between virtual and real, and whether cues are drawn."""
+    """Level between virtual and real, and whether cues are drawn."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -86,11 +86,10 @@ class LevelMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class PlaceObject:
-    """An object is somewhere.
+    """Placement of an object.
 
     Attributes:
-        name: Which.
-        xyz: Where its frame is, upright, in the world, [m]; None: nowhere.
+        xyz: Upright frame in the world, [m]; None: nowhere.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -112,7 +111,7 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Note:
-    """The operator's note on the open episode, else on the last one."""
+    """Note on the open episode, else on the last one."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -122,7 +121,7 @@ class Note:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Report:
-    """The report of an episode is asked for."""
+    """Request of an episode's report."""
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
 
@@ -132,12 +131,11 @@ class Report:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Play:
-    """A film is to run or to stand still.
+    """Playback of a film.
 
     Attributes:
-        playing: It is to run.
-        speed: How many times as fast as it was.
-        t: From this time on, [s]; None: from where it is.
+        speed: Relative to real time.
+        t: Start, [s]; None: the current position.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -154,7 +152,7 @@ class LimbMessage:
 
     Attributes:
         jog: Deflections of x, y, z, roll, pitch, yaw and gripper.
-        opening: Of the gripper, 0 … 1; None: as it is.
+        opening: Of the gripper, 0 … 1; None: unchanged.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -168,15 +166,15 @@ class LimbMessage:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class HandsMessage:
-    """The operator's input at this moment, sent with every frame.
+    """The operator's current input, sent with every frame.
 
     Attributes:
         seq: Rises with every message of a connection.
-        t: When, on the page's clock, [ms].
+        t: Time on the page's clock, [ms].
         held: The dead-man is held.
-        press: Number of the press that holds it, counted from 1.
-        limbs: Limbs that are to move; the others hold.
-        joints: Positions of the robot's joints, [rad] or [m]; empty if not given.
+        press: Number of the press that holds it, from 1.
+        limbs: Moving limbs; the others hold.
+        joints: Joint positions, [rad] or [m]; may be empty.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
@@ -223,16 +221,10 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
 
 
 def parse(data: str | bytes) -> Message:
-    """Parse a message of a page.
-
-    Args:
-        data: One message of its socket.
-
-    Returns:
-        The message.
+    """Return a message of a page's socket.
 
     Raises:
-        MessageError: If it is none of these.
+        MessageError: If it is invalid.
     """
     message: Message = parse_kind(data, _KINDS)
     return message

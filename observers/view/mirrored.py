@@ -1,4 +1,4 @@
-"""Description of a robot on another host, which is drawn as predicted."""
+"""Description of a remote robot drawn as predicted."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _SLOW = 0.1  # [s] chosen: an age that is worth a word
 
 
 def describe_mirror(one: MirroredRobot) -> str:
-    """Return what to know of a mirror image."""
+    """Return a mirror's description."""
     if one.is_lost:
         return f"Not heard of for {one.age:.1f} s: shown where it was last"
     words = "Green: as predicted" if one.is_predicted else "Green: as confirmed"

@@ -1,9 +1,6 @@
-"""The observer: the newest view in, a page out, and what is asked for at it.
+"""The observer of the session's page.
 
-Everything slow (loading what serves the page, reading meshes, sending to browsers) is
-done by threads of its own, so that a session starts no later and ``observe`` only
-copies numbers. The page itself does not wait for the 3-D scene, which is drawn at a
-lower priority.
+Threads load, mesh and send; ``observe`` only copies numbers.
 """
 
 from __future__ import annotations
@@ -47,7 +44,7 @@ _MISSING = (
 
 
 class View(Observer):
-    """Serves the session's page: shows it, and lets one operator act."""
+    """Serves the session's page to watchers and one operator."""
 
     config: ViewConfig
     has_controls: ClassVar[bool] = True
@@ -78,7 +75,7 @@ class View(Observer):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Address of the page; with the token, so it is a secret."""
+        """Secret address of the page, with the token."""
         return [f"open {self._address}"] if self._port else []
 
     @property
@@ -89,11 +86,11 @@ class View(Observer):
         return wishes
 
     def resume(self, wishes: Wishes) -> None:
-        """Go on with the same token, so that pages that are open find it again."""
+        """Continue with the same token for open pages."""
         self._before, self._key = wishes._replace(hands=None), wishes.key
 
     def open(self) -> None:
-        """Choose a port and begin to load; never fails, as nothing depends on it."""
+        """Choose a port and begin to load; never fails."""
         self._stop.clear()
         self._port = find_port(self.config.port)
         self._key = self._key or secrets.token_urlsafe(16)
@@ -107,18 +104,18 @@ class View(Observer):
             self._playing.start()
 
     def set_proximity_source(self, find_near: FindNear) -> None:
-        """Set the function that finds bodies near each other."""
+        """Set the function that finds near bodies."""
         self._find_near = find_near
 
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
-        """Take what stands and lies around the robot."""
+        """Set the bodies around the robot."""
         self._bodies = tuple(bodies)
 
     def play(self, film: Film) -> None:
         """Show a film in place of a session.
 
         Raises:
-            MissingDependency: If there can be no page.
+            MissingDependency: If the page's packages are missing.
         """
         try:
             from paprle.observers.view.player import Player  # noqa: PLC0415 - of films alone
@@ -138,12 +135,12 @@ class View(Observer):
             self._album.take(frames, cameras)
 
     def lose(self, cameras: Collection[str]) -> None:
-        """Show no picture where there is no image."""
+        """Clear pictures of cameras without an image."""
         if self._album is not None:
             self._album.drop(cameras)
 
     def observe(self, view: SessionView) -> None:
-        """Keep what is newest for the page and the picture."""
+        """Keep the newest view."""
         self._arrays = copy_arrays(view)
         self._targets = {limb: row.copy() for limb, row in view.targets.items()}
         self._objects = {name: row.copy() for name, row in view.objects.items()}
@@ -167,12 +164,12 @@ class View(Observer):
                 self._panel.placeable = tuple(view.news.get("objects", ()))
 
     def take_warnings(self) -> Sequence[str]:
-        """Return why there is no page or no picture, once."""
+        """Return why page or picture is missing, once."""
         told, self._told = self._told, []
         return told
 
     def close(self) -> None:
-        """Serve the page no more; may be called twice."""
+        """Close the page; may be called twice."""
         self._stop.set()
         if self._album is not None:
             self._album.close()
@@ -211,7 +208,7 @@ class View(Observer):
                 self._server.close()
 
     def _serve(self) -> Relay | None:
-        """Serve the page, without a scene yet; return what will carry it."""
+        """Serve the page; return the scene's relay."""
         # loaded here: it takes a while, which no start waits for
         from paprle.observers.view.site import make_site  # noqa: PLC0415
 
@@ -226,7 +223,7 @@ class View(Observer):
         return made.relay
 
     def _play(self, player: Player) -> None:
-        """Show the film as it is played, to whoever watches."""
+        """Show the film as it is played."""
         shown: dict[str, Frame] = {}
         while not self._stop.wait(1.0 / self.config.rate):
             if self._talk is None or not self._talk.is_watched:
@@ -244,7 +241,6 @@ class View(Observer):
             shown = frames
 
     def _show(self, relay: Relay) -> None:
-        """Draw the scene until the session ends."""
         with contextlib.suppress(OSError):  # a machine may forbid it
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
@@ -273,7 +269,6 @@ class View(Observer):
             scene.close()
 
     def _update(self, scene: Any) -> None:
-        """Show what is newest until the session ends."""
         period = 1.0 / self.config.rate
         while not self._stop.wait(period):
             self._fresh.clear()
@@ -298,7 +293,7 @@ class View(Observer):
                     scene.show_cues(cued)
 
     def _look_for_near(self, q: Vec) -> Sequence[Near]:
-        """Return what is near; a robot whose bodies cannot be read is still shown."""
+        """Return near bodies; none if they cannot be read."""
         try:
             return self._find_near(q)
         except Exception as err:  # noqa: BLE001 - likewise
@@ -312,7 +307,7 @@ def _find_nothing(_: Vec) -> Sequence[Near]:
 
 
 def find_port(first: int) -> int:
-    """Return the first free port of this machine's loopback from one on."""
+    """Return the first free loopback port from one on."""
     for port in range(first, first + _N_PORTS):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

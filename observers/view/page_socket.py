@@ -1,4 +1,4 @@
-"""Messages between pages and the session, while a socket is open."""
+"""Messages between pages and session."""
 
 from __future__ import annotations
 
@@ -42,14 +42,14 @@ _MOST = 12  # chosen: a class that watches; each costs a few messages a second
 
 
 class Talk:
-    """Carries messages between all pages and the panel.
+    """Exchanges messages of all pages with the panel.
 
     Attributes:
-        told: What all pages are told, as JSON; another thread may set it.
-        album: Pictures of cameras, which pages are shown; None: there are none.
-        library: What was recorded; None: nothing is told of it.
-        player: What plays a film in place of a session; None: there is a session.
-        refused: Messages that were not used, by reason.
+        told: JSON for all pages; set by any thread.
+        album: Pictures of cameras, if any.
+        library: Recordings, if any.
+        player: Player of a film; None: a session.
+        refused: Refused messages by reason.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Talk:
         }
 
     async def handle(self, client: Client) -> None:
-        """Talk with one page until it is gone."""
+        """Serve one page until it closes."""
         if len(self._clients) >= _MOST:
             await client.close(_FULL, "too many pages watch")
             return
@@ -96,7 +96,7 @@ class Talk:
         return bool(self._clients)
 
     def is_operator(self, page: str) -> bool:
-        """Whether the page of this name operates."""
+        """Return whether a page operates."""
         return bool(page) and self._clients.get(self._panel.operator) == page  # type: ignore[call-overload,no-any-return]
 
     async def _listen(self, client: Client) -> None:
@@ -120,7 +120,7 @@ class Talk:
                 await client.send(json.dumps({"type": "refused", "why": why}))
 
     def _take(self, client: Client, message: Message) -> str:
-        """Execute a message; return why it is refused, empty if it is not."""
+        """Execute a message; return the reason of a refusal, or ""."""
         take = self._takers.get(type(message))
         return "" if take is None else take(client, message)
 
@@ -151,7 +151,7 @@ class Talk:
         )
 
     async def _tell(self, client: Client) -> None:
-        """Send the session's state to a page, and ask the operator's for its time."""
+        """Send the state, and request the operator's time."""
         panel, n = self._panel, 0
         shown: dict[str, int] = {}
         welcome: dict[str, Any] = {
@@ -192,7 +192,7 @@ class Talk:
             await asyncio.sleep(_TELL)
 
     def _list_pictures(self, client: Client, shown: dict[str, int]) -> Iterator[str]:
-        """Yield what is new of pictures, unless its page is behind already."""
+        """Yield new pictures unless the page is behind."""
         strips = {} if self.library is None else dict(self.library.strips)
         for name in strips.keys() - shown.keys():
             if not client.is_behind:
@@ -204,7 +204,7 @@ class Talk:
 
 
 def _list_shots(album: Album, client: Client, shown: dict[str, int]) -> Iterator[str]:
-    """Yield what is new of live pictures, and which cameras have none any more."""
+    """Yield new live pictures and lost cameras."""
     shots = dict(album.shots)
     for name, info in list(album.cameras.items()):
         key, shot = f"camera {name}", shots.get(name)

@@ -1,8 +1,7 @@
-"""The operator, requests, and wanted poses of the limbs.
+"""The operator, requests, and wanted poses of limbs.
 
-Many may watch, one operates, who took control explicitly; a Stop is taken from anybody.
-A dead-man is a press with a number, as a phone's: it is used up when control changes,
-when the page is gone, and by a message that waited on its way.
+One page operates after taking control; Stop is accepted from all. A dead-man press is
+used up by a change of control, a lost page or a late message.
 """
 
 from __future__ import annotations
@@ -34,20 +33,16 @@ _IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 
 
 class Panel:
-    """Requests of all pages together.
+    """Requests of all pages.
 
     Attributes:
-        wishes: So far; another object each time that it changes.
-        operator: The client that operates; None if there is none.
-        may_clear: Whether a stop may be cleared here.
-        chosen: Limbs that are to move, as the operator's page has it.
-        side: Kind of the robot, for levels between real and virtual.
-        level: The chosen level; None if there is none.
-        parts: The parts that are on.
-        placeable: Objects that may be placed; another thread may set it.
+        wishes: Replaced by another object at each change.
+        operator: None: no operator.
+        may_clear: A stop may be cleared here.
+        chosen: Limbs selected at the operator's page.
+        placeable: Placeable objects; set by any thread.
         clock: Clock of the operator's page.
-        find_eef: Returns T_base_eef of each limb as it is, by name, as xyz +
-            quat_xyzw; another thread may set it.
+        find_eef: Returns T_base_eef by limb as xyz + quat_xyzw; set by any thread.
     """
 
     def __init__(
@@ -63,11 +58,10 @@ class Panel:
 
         Args:
             robot: The robot.
-            speeds: At full deflection, [m/s] and [rad/s]; a joint follows its slider
-                as fast as a turn, or as its own V if that is less.
+            speeds: At full deflection, [m/s] and [rad/s]; also of sliders, up to V.
             clock: Monotonic time, [ns].
-            may_clear: Whether a stop may be cleared here.
-            side: What the robot is; off: there are no levels.
+            may_clear: A stop may be cleared here.
+            side: Kind of the robot; off: no levels.
         """
         self.wishes = Wishes()
         self.operator: object | None = None
@@ -90,29 +84,21 @@ class Panel:
 
     @property
     def is_held(self) -> bool:
-        """Whether the dead-man is held by a press that counts."""
+        """Whether a valid press holds the dead-man."""
         return self._is_held
 
     def get_pose(self, limb: str) -> Vec:
-        """Return where a limb is wanted, T_base_hand as xyz + quat_xyzw."""
+        """Return a limb's wanted T_base_hand as xyz + quat_xyzw."""
         return self._poses[limb]
 
     def resume(self, wishes: Wishes) -> None:
-        """Go on counting from there; nothing is held."""
+        """Continue the counts; nothing is held."""
         hands = wishes.hands
         self._n_presses = 0 if hands is None else hands.n_presses
         self.wishes = wishes._replace(hands=None)
 
     def press(self, who: object, action: str) -> str:
-        """Ask for an action.
-
-        Args:
-            who: Who presses.
-            action: Its name.
-
-        Returns:
-            Why it is refused; empty when it is not.
-        """
+        """Request an action; return the reason of a refusal, or ""."""
         if action == "stop":  # from anybody, always
             self._let_go()
         elif who is not self.operator:
@@ -129,11 +115,11 @@ class Panel:
 
     @property
     def held_limbs(self) -> list[str]:
-        """Names of the limbs that follow no leader."""
+        """Names of clutched limbs."""
         return [self._limbs[i] for i in sorted(self.wishes.held)]
 
     def clutch(self, who: object, limb: str, *, is_held: bool) -> str:
-        """Hold a limb, or let it follow its leader again; returns why not."""
+        """Clutch or release a limb; return the reason of a refusal, or ""."""
         if who is not self.operator:
             return "take control first"
         if limb not in self._limbs:
@@ -144,19 +130,7 @@ class Panel:
         return ""
 
     def choose_level(self, who: object, level: Level, *, has_cues: bool) -> str:
-        """Go to a level between real and virtual.
-
-        A real robot that the level does not command is held, as by its limbs' clutches;
-        where it is commanded again each limb meets its leader anew.
-
-        Args:
-            who: Who chooses.
-            level: The level.
-            has_cues: Cues are drawn, where the level leaves that open.
-
-        Returns:
-            Why it is refused; empty when it is not.
-        """
+        """Set the level; return the reason of a refusal, or ""."""
         if who is not self.operator:
             return "take control first"
         if self.side == "off":
@@ -170,15 +144,10 @@ class Panel:
         return ""
 
     def place(self, who: object, name: str, xyz: Sequence[float] | None) -> str:
-        """Place an object upright in the world.
-
-        Args:
-            who: Who places it.
-            name: Its name.
-            xyz: Where its frame is, shape (3,), [m]; None: nowhere.
+        """Place an object upright at xyz (3,), world, [m]; None: nowhere.
 
         Returns:
-            Why it is refused; empty when it is not.
+            The reason of a refusal, or "".
         """
         if who is not self.operator:
             return "take control first"
@@ -192,21 +161,21 @@ class Panel:
         return ""
 
     def carry(self, name: str, xyz: Vec) -> None:
-        """Record the place to which an object was dragged; any thread may call it."""
+        """Record an object's dragged place; thread-safe."""
         self._carried[name] = xyz
 
     def put_down(self) -> None:
-        """Place what was dragged since, where it was dragged to."""
+        """Place the dragged objects."""
         for name, xyz in [*self._carried.items()]:
             self.place(self.operator, name, xyz.tolist())
 
     @property
     def places(self) -> dict[str, list[float]]:
-        """Positions of placed objects, x, y, z by name, [m]."""
+        """Positions of placed objects in the world, [m]."""
         return {name: row[:3].tolist() for name, row in self.wishes.placed.items()}
 
     def give_task(self, who: object, text: str) -> str:
-        """Set the task of the next episode; return why it is refused, or nothing."""
+        """Set the next episode's task; return the reason of a refusal, or ""."""
         if who is not self.operator:
             return "take control first"
         self.wishes = self.wishes._replace(
@@ -215,7 +184,7 @@ class Panel:
         return ""
 
     def give_note(self, who: object, text: str) -> str:
-        """Note something of the open episode, else of the last one; returns why not."""
+        """Add a note to an episode; return the reason of a refusal, or ""."""
         if who is not self.operator:
             return "take control first"
         self.wishes = self.wishes._replace(
@@ -224,33 +193,25 @@ class Panel:
         return ""
 
     def take_control(self, who: object) -> None:
-        """Let somebody operate in place of whoever did."""
+        """Make a client the operator."""
         if who is not self.operator:
             self.leave(self.operator)
             self.operator, self.clock = who, SenderClock()
             self._press = self._seq = self._spent = -1
 
     def leave(self, who: object) -> None:
-        """Let go of all that is held when a client leaves or gives up control."""
+        """Release a client's holds and control."""
         if who is self.operator:
             self._let_go()
             self.operator = None
 
     def drag(self, limb: str, T_base_hand: Vec) -> None:
-        """Record the pose to which a limb was dragged; any thread may call it."""
+        """Record a limb's dragged pose; thread-safe."""
         if limb in self._poses and np.isfinite(T_base_hand).all():
             self._dragged[limb] = T_base_hand
 
     def take_hands(self, who: object, message: HandsMessage) -> str:
-        """Take what the operator does.
-
-        Args:
-            who: Who speaks.
-            message: What is done.
-
-        Returns:
-            Why it is refused; empty when it is not.
-        """
+        """Apply the operator's input; return the reason of a refusal, or ""."""
         if who is not self.operator:
             return ""  # a page that has not heard yet that another one operates
         if message.seq <= self._seq:
@@ -274,7 +235,7 @@ class Panel:
         return ""
 
     def _hold(self, message: HandsMessage, *, is_late: bool) -> None:
-        """Judge the dead-man of a message."""
+        """Judge a message's dead-man."""
         if self._press < 0 or is_late:  # what was held before counts no more
             self._press = self._spent = message.press
             self._is_held = False
@@ -287,7 +248,7 @@ class Panel:
             self._poses.update(self.find_eef())
 
     def _jog(self, limb: str, jog: tuple[float, ...], dt: float) -> None:
-        """Move where a limb is wanted by deflections, in the axes of its base."""
+        """Jog a limb's wanted pose in its base axes."""
         speed, turn = self._speeds
         before = self._poses[limb]
         row = before.copy()
@@ -304,7 +265,7 @@ class Panel:
         self._poses[limb] = row
 
     def _follow_sliders(self, sliders: tuple[float, ...], dt: float) -> None:
-        """Move joints towards their sliders, which leap at a key or a click."""
+        """Move joints towards their sliders."""
         if len(sliders) != len(self._joints):
             self._joints[:] = np.nan
         elif self._is_held:
@@ -331,7 +292,7 @@ class Panel:
         self.wishes = self.wishes._replace(hands=hands)
 
     def _let_go(self) -> None:
-        """Let go of all that is held; another press is needed."""
+        """Release everything until another press."""
         self._is_held, self._spent = False, self._press
         hands = self.wishes.hands
         if hands is not None and hands.is_held:
@@ -344,7 +305,7 @@ def _clean(text: str) -> str:
 
 
 def _stay_near(p: Vec, p_before: Vec, p_eef: Vec) -> Vec:
-    """Return a position no farther from the hand than it was, or than ``_FAR``."""
+    """Return a position no farther than before or ``_FAR``."""
     most = max(_FAR, float(np.linalg.norm(p_before - p_eef)))
     far = float(np.linalg.norm(p - p_eef))
     return p if far <= most else p_eef + (p - p_eef) * (most / far)

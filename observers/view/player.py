@@ -1,4 +1,4 @@
-"""Playback position of a film: the time in it, its speed, and whether it runs."""
+"""Playback of a film: time, speed and pause."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DIGITS = 4  # chosen: a tenth of a milliradian
 
 
 class Player:
-    """Plays one film; pages say how, from another thread."""
+    """Plays one film; thread-safe."""
 
     def __init__(self, film: Film, clock: Callable[[], int]) -> None:
         self.film, self.t = film, 0.0
@@ -22,7 +22,7 @@ class Player:
         self.missing: tuple[str, ...] = ()
 
     def ask(self, *, is_playing: bool, speed: float, t: float | None) -> None:
-        """Play or stand still, so fast, from there; None: from where it is."""
+        """Set playback, speed and time [s]; None: keep the time."""
         if t is not None:
             self.t = min(max(t, 0.0), self.film.length)
         elif is_playing and self.t >= self.film.length:
@@ -30,11 +30,11 @@ class Player:
         self.is_playing, self.speed = is_playing, speed
 
     def wait(self) -> None:
-        """Stand still for as long as nobody watches."""
+        """Pause without watchers."""
         self._last_ns = self._clock()
 
     def advance(self) -> float:
-        """Go on with the clock; return the time in the film, [s]."""
+        """Advance with the clock; return the film's time, [s]."""
         now_ns = self._clock()
         dt, self._last_ns = (now_ns - self._last_ns) * 1e-9, now_ns
         if self.is_playing:
@@ -43,7 +43,7 @@ class Player:
         return self.t
 
     def describe(self) -> dict[str, Any]:
-        """Return what the film is, as JSON has it."""
+        """Return the film as JSON."""
         film = self.film
         return {
             "name": film.name,
@@ -59,7 +59,7 @@ class Player:
         }
 
     def tell(self) -> dict[str, Any]:
-        """Return where it is, as JSON has it."""
+        """Return the playback state as JSON."""
         return {
             "t": round(self.t, 3),
             "playing": self.is_playing,

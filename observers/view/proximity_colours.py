@@ -1,4 +1,4 @@
-"""Display of near bodies: they change colour, and a line shows the distance in mm."""
+"""Near bodies in colour, with lines and distances in mm."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _THICKNESS = 0.004  # [m] chosen: as a trail's
 
 
 class Nearness:
-    """Colours of the shapes of each link, and lines between what is near."""
+    """Colours of near links, and lines between them."""
 
     def __init__(
         self,
         server: viser.ViserServer,
         shapes: Mapping[str, Sequence[tuple[viser.MeshHandle, Color]]],
     ) -> None:
-        """Make room for it.
+        """Prepare the drawing.
 
         Args:
-            server: Where it is drawn.
-            shapes: Shapes of the robot and their own colours, by link.
+            server: The scene.
+            shapes: Shapes and colours by link.
         """
         self._shapes = shapes
         self._colours: dict[str, Color] = {}
@@ -47,7 +47,7 @@ class Nearness:
         ]
 
     def show(self, near: Sequence[Near]) -> None:
-        """Draw what is near, the nearest first."""
+        """Draw near bodies, the nearest first."""
         self._paint(near)
         for k, (line, label) in enumerate(zip(self._lines, self._labels, strict=True)):
             line.visible = label.visible = k < len(near)
@@ -72,7 +72,7 @@ class Nearness:
 
 
 def mix(share: float) -> Color:
-    """Return the colour of a body that is so near, in a few steps."""
+    """Return the colour of a nearness, 0 … 1, in steps."""
     step = round(4.0 * share) / 4.0  # chosen: an eye tells no more, and each is sent
     mixed = (1.0 - step) * np.array(_NEAR) + step * np.array(_KEPT)
     red, green, blue = (round(float(part)) for part in mixed)

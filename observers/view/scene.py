@@ -1,4 +1,4 @@
-"""The 3-D scene of the page: the robot, its ghost, its trail and surroundings."""
+"""The 3-D scene: robot, ghost, trail and surroundings."""
 
 from __future__ import annotations
 
@@ -56,12 +56,12 @@ Quat = tuple[float, float, float, float]
 
 
 class Outlook(NamedTuple):
-    """Initial view of the picture, its up side up.
+    """Initial camera view.
 
     Attributes:
-        look_at: The middle of the picture in the world, shape (3,), [m].
-        position: The camera, likewise.
-        fov: From its lower to its upper edge, [rad].
+        look_at: In the world, shape (3,), [m].
+        position: In the world, shape (3,), [m].
+        fov: Vertical, [rad].
     """
 
     look_at: Vec
@@ -70,7 +70,7 @@ class Outlook(NamedTuple):
 
 
 class Scene:
-    """The page of one robot."""
+    """The scene of one robot."""
 
     def __init__(
         self,
@@ -80,14 +80,14 @@ class Scene:
         max_points: int,
         bodies: Sequence[SceneBody] = (),
     ) -> None:
-        """Draw it, on any free port of 127.0.0.1.
+        """Draw it on a free port of 127.0.0.1.
 
         Args:
             info: The robot.
             robot: Its shapes.
-            panel: Where what is dragged goes; None: nothing can be.
-            max_points: How many points a trail has at most.
-            bodies: What stands and lies around it.
+            panel: Takes drags; None: none.
+            max_points: Maximum length of a trail.
+            bodies: Surroundings.
         """
         self._robot = robot
         self._cues: Cues | None = None
@@ -147,17 +147,16 @@ class Scene:
 
     @property
     def is_watched(self) -> bool:
-        """Whether any browser shows the page."""
+        """Whether a browser shows the scene."""
         return bool(self._server.get_clients())
 
     def show(self, q: Vec, q_asked: Vec, targets: Mapping[str, Vec]) -> None:
-        """Move the robot and its ghost.
+        """Move robot and ghost.
 
         Args:
             q: Measured positions, shape (n,).
-            q_asked: Asked for, shape (n,).
-            targets: T_base_eef asked for by limb as xyz + quat_xyzw, shape (7,); NaN
-                where joints are asked for.
+            q_asked: Requested positions, shape (n,).
+            targets: T_base_eef by limb as xyz + quat_xyzw, shape (7,); NaN: joints.
         """
         with self._server.atomic():
             asked = self._robot.move(np.where(np.isnan(q_asked), q, q_asked))
@@ -177,31 +176,31 @@ class Scene:
                     _place(handle, self._robot.find(limb.base_link) * T_base_asked)
 
     def show_felt(self, q: Vec, tau: Vec, near: Sequence[Near]) -> None:
-        """Draw what is near and what presses, where ``show`` has put the robot.
+        """Draw near bodies and forces at the robot's pose.
 
         Args:
             q: Measured positions, shape (n,).
             tau: Measured efforts, shape (n,), [N·m] or [N]; NaN: none.
-            near: Bodies that are near each other, the nearest first.
+            near: Near bodies, the nearest first.
         """
         with self._server.atomic():
             self._nearness.show(near)
             self._forces.show(q, tau)
 
     def show_cameras(self, album: Album) -> None:
-        """Draw what cameras see, where ``show`` has put the robot."""
+        """Draw camera pictures at the robot's pose."""
         with self._server.atomic():
             self._frusta.show(dict(album.shots), album.cameras)
 
     def show_objects(self, objects: Mapping[str, Vec]) -> None:
-        """Draw objects where they are: T_world_object as xyz + quat_xyzw by name."""
+        """Draw objects: T_world_object as xyz + quat_xyzw by name."""
         with self._server.atomic():
             self._around.show(objects)
             if self._carried is not None:
                 self._carried.show(objects)
 
     def show_predicted(self, q: Vec) -> None:
-        """Move the robot as predicted to q, shape (n,); only one far away is."""
+        """Move the predicted robot to q, shape (n,)."""
         if not self._predicted:
             self._predicted = self._add_robot("/predicted", _GHOST_OPACITY, _PREDICTED)
         with self._server.atomic():
@@ -210,23 +209,23 @@ class Scene:
                 _place(handle, poses[joint])
 
     def follow(self, q: Vec) -> None:
-        """Let the trails grow to where the end-effectors are at q, shape (n,)."""
+        """Extend the trails to the end-effectors at q, shape (n,)."""
         self._robot.move(q)
         for name, limb in self._limbs.items():
             self._trails[name].add(self._robot.find(limb.eef_link).translation)
 
     def add_cues(self, settings: CueSettings) -> None:
-        """Make room for cues of where axes lead."""
+        """Enable motion cues."""
         self._cues = Cues(self._server, self._robot, self._limbs.values(), settings)
 
     def show_cues(self, view: SessionView) -> None:
-        """Draw the cues of a view, where ``show`` has put the robot."""
+        """Draw a view's cues at the robot's pose."""
         if self._cues is not None:
             with self._server.atomic():
                 self._cues.show(view)
 
     def show_parts(self, parts: Parts) -> None:
-        """Draw what is on at a level between real and virtual."""
+        """Draw the parts of a level."""
         if parts == self._parts:
             return
         self._parts = parts
@@ -236,12 +235,12 @@ class Scene:
                     handle.visible = bool(getattr(parts, part))
 
     def offer(self, limbs: Sequence[str]) -> None:
-        """Let these limbs be dragged, from where ``show`` has put them."""
+        """Make these limbs draggable at the robot's pose."""
         if self._handles is not None:
             self._handles.offer(limbs)
 
     def close(self) -> None:
-        """Serve it no more."""
+        """Stop the server."""
         self._server.stop()
 
     def _add_floor(self, lowest: float) -> None:
@@ -270,7 +269,7 @@ class Scene:
     def _add_robot(
         self, root: str, opacity: float, color: Color | None
     ) -> dict[int, viser.FrameHandle]:
-        """Add the shapes, each below a frame of its joint; in their own colours."""
+        """Add the shapes below frames of their joints."""
         scene = self._server.scene
         joints = sorted({body.joint for body in self._robot.bodies})
         names = {joint: f"{root}/{joint}" for joint in joints}
@@ -293,11 +292,11 @@ class Scene:
 
 
 def find_outlook(low: Vec, high: Vec) -> Outlook:
-    """Return from where a box is seen whole.
+    """Return a camera view of a whole box.
 
     Args:
-        low: Its lower corner in the world, shape (3,), [m].
-        high: Its upper corner, likewise.
+        low: Lower corner in the world, shape (3,), [m].
+        high: Upper corner in the world, shape (3,), [m].
     """
     away = _DISTANCE * float(np.linalg.norm(high - low))
     centre = (low + high) / 2
@@ -305,7 +304,7 @@ def find_outlook(low: Vec, high: Vec) -> Outlook:
 
 
 def _place(handle: viser.FrameHandle, T: pin.SE3) -> None:
-    """Move a node, if that can be seen."""
+    """Move a node if visibly displaced."""
     x, y, z, w = pin.Quaternion(T.rotation).coeffs()
     wxyz = np.array([w, x, y, z])
     is_turned = 1.0 - abs(float(np.dot(handle.wxyz, wxyz))) > _STILL**2
@@ -314,7 +313,7 @@ def _place(handle: viser.FrameHandle, T: pin.SE3) -> None:
 
 
 def _measure_apart(T_world_a: pin.SE3, T_world_b: pin.SE3) -> float:
-    """Return how far two frames are apart, [m]; a turn counts as that of a hand."""
+    """Return the distance of two frames [m], rotation included."""
     moved = np.linalg.norm(T_world_a.translation - T_world_b.translation)
     turned = np.linalg.norm(T_world_a.rotation - T_world_b.rotation)
     return float(moved + _AXES * turned)
@@ -336,7 +335,7 @@ class _Trail:
         )
 
     def add(self, point: Vec) -> None:
-        """Go on to a point, shape (3,), [m]."""
+        """Extend to a point, shape (3,), [m]."""
         last = self._points[-1] if self._points else None
         step = np.inf if last is None else float(np.linalg.norm(point - last))
         if step > _TRAIL_JUMP:
@@ -346,7 +345,7 @@ class _Trail:
             self._is_new = self._is_shown and len(self._points) > 1
 
     def draw(self) -> None:
-        """Show what is new of it."""
+        """Draw new points."""
         if not self._is_new:
             return
         self._is_new = False

@@ -1,4 +1,4 @@
-"""Running parts of the page: its files, its sockets, its server."""
+"""Running parts of the page: files, sockets and server."""
 
 from __future__ import annotations
 
@@ -25,15 +25,11 @@ _NO_SCENE = "no 3-D picture: expected viser, got none; pip install 'paprle[page]
 
 
 class Opened(NamedTuple):
-    """A page that is served.
+    """A served page.
 
     Attributes:
-        panel: What is asked for at it.
-        talk: What pages are told.
-        server: What serves it.
-        relay: What carries the scene; None: there is none.
-        album: The cameras' pictures.
-        notes: What the operator should know.
+        relay: None: no scene.
+        notes: For the operator.
     """
 
     panel: Panel
@@ -47,17 +43,14 @@ class Opened(NamedTuple):
 def make_site(
     config: ViewConfig, robot: RobotInfo, clock: Clock, before: Wishes, port: int
 ) -> Opened:
-    """Serve the page.
+    """Return the served page.
 
     Args:
         config: Of the observer.
         robot: The robot.
         clock: Monotonic time, [ns].
-        before: What was asked for so far; its key is the token.
+        before: Earlier requests; their key is the token.
         port: First port to try.
-
-    Returns:
-        What is served.
     """
     place = find_place(config.listen)
     speeds = config.speed, config.turn_speed
@@ -109,7 +102,7 @@ def make_site(
 
 
 def make_key_table() -> Page:
-    """Return the keys and buttons of the page, as a script that it imports."""
+    """Return the keys and buttons as a script."""
     # served with the page: its Stop stands there before any socket is open
     rows = [{**row._asdict(), "cap": row.cap} for row in PAGE_KEYS]
     script = f"export const KEYS = {json.dumps(rows)};\n"

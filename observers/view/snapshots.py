@@ -1,4 +1,4 @@
-"""Copies of what a view lends, for a thread that draws it later."""
+"""Copies of a view for another thread."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.contracts.types import Vec
 
 
 def copy_arrays(view: SessionView) -> dict[str, Vec]:
-    """Return copies of what the picture needs: a view's arrays may not be kept."""
+    """Return copies of a view's arrays."""
     q = view.q if np.isfinite(view.q).all() else view.q_cmd
     return {
         "q": np.array(q), "q_asked": np.array(view.q_des), "tau": np.array(view.tau)
@@ -20,13 +20,13 @@ def copy_arrays(view: SessionView) -> dict[str, Vec]:
 
 
 def copy_mirror(view: SessionView) -> MirroredRobot | None:
-    """Return the mirror image of a view, its joints copied; None without one."""
+    """Return a copied mirror image, or None."""
     one = view.mirror
     return None if one is None else one._replace(q=np.array(one.q))
 
 
 def copy_for_cues(view: SessionView) -> SessionView:
-    """Return a view whose mappings and advice are nobody else's."""
+    """Return a view with its own mappings and advice."""
     mappings = {limb: np.array(D) for limb, D in view.mappings.items()}
     advice = {
         name: Advice(said.record.copy(), said.age) for name, said in view.advice.items()

@@ -1,4 +1,4 @@
-"""Surroundings of the robot, by name; objects move as they are set."""
+"""Surroundings of the robot, by name."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ _STILL = 1e-4  # [m] and [1] chosen: no pixel moves by less
 
 
 class Surroundings:
-    """Draws bodies once, and objects where they are.
+    """Draws bodies once, and objects at their poses.
 
     Attributes:
-        shapes: What was drawn and its own colour, by the body's name.
-        lowest: Height of the lowest of what stands, [m]; +inf: there is nothing.
+        shapes: Shape and colour by body.
+        lowest: Lowest height, [m]; +inf: none.
     """
 
     def __init__(
         self, server: viser.ViserServer, bodies: Sequence[SceneBody], base: Vec
     ) -> None:
-        """Draw what stands.
+        """Draw fixed bodies.
 
         Args:
-            server: Where it is drawn.
+            server: The scene.
             bodies: The bodies.
-            base: Where the robot stands, shape (3,), [m]: names are written towards it.
+            base: Robot base, shape (3,), [m]; names face it.
         """
         self._server, self._base = server, base
         self._handles: dict[str, viser.FrameHandle] = {}
@@ -48,7 +48,7 @@ class Surroundings:
             self._add(body)
 
     def show(self, objects: Mapping[str, Vec]) -> None:
-        """Draw objects where they are, and none that are not there.
+        """Draw the present objects.
 
         Args:
             objects: T_world_object as xyz + quat_xyzw by name, shape (7,).
@@ -85,7 +85,7 @@ class Surroundings:
         self._add_name(body.name, T.actInv(place))
 
     def _add_unknown(self, name: str) -> viser.FrameHandle:
-        """Add an object of which only the place is known."""
+        """Add an object without a shape."""
         handle = self._add_frame(name, has_axes=True)
         self._moving.add(name)
         self._add_name(name, np.zeros(3))
@@ -108,7 +108,7 @@ class Surroundings:
 
 
 def make_mesh(body: SceneBody) -> trimesh.Trimesh:
-    """Return the mesh of a body in its own frame."""
+    """Return a body's mesh in its own frame."""
     create, size = trimesh.creation, body.size
     if body.shape == "box":
         return create.box(extents=size)
@@ -126,7 +126,7 @@ def make_mesh(body: SceneBody) -> trimesh.Trimesh:
 
 
 def _place(handle: viser.FrameHandle, row: Vec) -> None:
-    """Move a node to xyz + quat_xyzw, if that can be seen."""
+    """Move a node to xyz + quat_xyzw if visibly displaced."""
     x, y, z, w = row[3:]
     wxyz = np.array([w, x, y, z])
     is_turned = 1.0 - abs(float(np.dot(handle.wxyz, wxyz))) > _STILL**2

@@ -1,4 +1,4 @@
-"""The newest picture of each camera, made small for pages, in a thread beside them."""
+"""Newest camera pictures, reduced in a thread."""
 
 from __future__ import annotations
 
@@ -27,9 +27,8 @@ class Shot(NamedTuple):
     """A picture for pages.
 
     Attributes:
-        number: Rises with each picture.
+        number: Increasing.
         pixels: RGB, shape (h, w, 3).
-        jpeg: The same, coded.
     """
 
     number: int
@@ -41,13 +40,11 @@ class Album:
     """Keeps the newest picture of each camera.
 
     Attributes:
-        shots: By camera; none of a camera that has no image.
-        cameras: What the images are, by camera.
-        n_broken: Images that were none.
+        n_broken: Number of undecodable images.
     """
 
     def __init__(self, is_watched: Callable[[], bool]) -> None:
-        """Make it; pictures are decoded while ``is_watched`` returns True."""
+        """Decode pictures while ``is_watched`` returns True."""
         self.shots: dict[str, Shot] = {}
         self.cameras: dict[str, CameraInfo] = {}
         self.n_broken = 0
@@ -60,7 +57,7 @@ class Album:
     def take(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
     ) -> None:
-        """Take images that are new; costs nothing here."""
+        """Queue new images."""
         self.cameras.update(cameras)
         self._frames.update(frames)
         if self._thread is None and not self._stop.is_set():
@@ -68,17 +65,17 @@ class Album:
             self._thread.start()
 
     def drop(self, cameras: Collection[str]) -> None:
-        """Show nothing of these, until ``take``: they have no image."""
+        """Clear these cameras until ``take``."""
         self._frames.update(dict.fromkeys(cameras))
         for name in cameras:
             self.shots.pop(name, None)
 
     def close(self) -> None:
-        """Make no more of them; may be called twice."""
+        """Stop; may be called twice."""
         self._stop.set()
 
     def develop(self) -> None:
-        """Make pictures of the images that are new."""
+        """Decode new images."""
         for name in list(self._frames):
             frame = self._frames.pop(name)
             pixels = None if frame is None else shrink(frame, self.cameras[name])
@@ -100,7 +97,7 @@ class Album:
 
 
 def shrink(frame: Frame, info: CameraInfo) -> npt.NDArray[np.uint8] | None:
-    """Return an image as small RGB; None where it is no image."""
+    """Return an image as small RGB; None if undecodable."""
     if info.find_fault(frame):
         return None
     step = max(1, -(-info.width // _WIDE))

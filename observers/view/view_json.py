@@ -1,4 +1,4 @@
-"""State of a session for its page, as JSON: numbers and plain words."""
+"""State of a session for its page, as JSON."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _RELEASE = (
 
 
 class Shown:
-    """Makes what pages are told."""
+    """Makes messages for pages."""
 
     def __init__(self, robot: RobotInfo) -> None:
         self._robot = robot
@@ -50,7 +50,7 @@ class Shown:
         self._crossings = CrossingCounter()
 
     def make(self, view: SessionView) -> dict[str, Any]:
-        """Return what is newest."""
+        """Return the newest state."""
         word, does = _describe_state(view)
         self._crossings.take(view.advice)
         is_stopped = view.state is SessionState.STOPPED
@@ -86,7 +86,6 @@ class Shown:
         }
 
     def _list_joints(self, view: SessionView) -> list[dict[str, Any]]:
-        """Return what is known of each joint."""
         robot = self._robot
         values = zip(
             robot.joint_names, robot.q_min, robot.q_max, view.q, view.q_cmd, view.tau,
@@ -105,7 +104,7 @@ class Shown:
         ]
 
     def _list_openings(self, view: SessionView) -> dict[str, float | None]:
-        """Return how far each gripper is open, 0 … 1, by limb; None: not known."""
+        """Return gripper openings by limb, 0 … 1; None: unknown."""
         joints = self._robot.joint_names
         openings = dict[str, float | None]()
         for limb in self._robot.limbs:
@@ -116,7 +115,7 @@ class Shown:
         return openings
 
     def _find_free(self, folder: str | None) -> int | None:
-        """Return the free space for recordings, [bytes]; seldom, as disks may hang."""
+        """Return free space, [bytes], rarely: disks may hang."""
         # Looked up seldom, and not in the session: a disk may not answer.
         if folder is None:
             return None
@@ -134,7 +133,7 @@ class Shown:
 
 
 def _describe_state(view: SessionView) -> tuple[str, str]:
-    """Return what the state is called, and what the robot does in it."""
+    """Return the state's name and explanation."""
     word, does = _WORDS[view.state]
     standing = "; ".join(view.news.get("standing", ()))
     if view.state is not SessionState.ENGAGED or not standing:
@@ -145,7 +144,7 @@ def _describe_state(view: SessionView) -> tuple[str, str]:
 
 
 def _measure(view: SessionView) -> dict[str, float | None]:
-    """Return how long it takes from the hand to the robot, [ms]."""
+    """Return latencies from hand to robot, [ms]."""
     has_sample = view.captured_ns > 0
     return {
         "hand to set-point": (
@@ -157,7 +156,7 @@ def _measure(view: SessionView) -> dict[str, float | None]:
 
 
 def _milliseconds(ns: int) -> float | None:
-    """Return it; None where the two are not of the same moment."""
+    """Return [ms]; None for stamps of different moments."""
     return round(ns * 1e-6, 1) if 0 <= ns < 10**9 else None
 
 

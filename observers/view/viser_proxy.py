@@ -1,9 +1,7 @@
-"""The 3-D scene on the page's own port: viser behind our door.
+"""The 3-D scene on the page's own port: a relay to viser.
 
-viser's server has neither token nor check of Origin, and its page sends what is dragged
-in it. So it listens on loopback for one client alone, this relay, which knows a secret
-that no browser can send (a header of a WebSocket); the page's browser comes through our
-server, which has looked at its token, Origin and Host.
+viser checks neither token nor Origin. It serves on loopback only this relay, which
+sends a secret WebSocket header; pages pass the page server's checks.
 """
 
 from __future__ import annotations
@@ -45,7 +43,7 @@ _REFUSED = 1008  # spec: RFC 6455, policy violation
 
 
 def load_page() -> Page | None:
-    """Return viser's page, without loading viser; None where it is not installed."""
+    """Return viser's page without importing viser; None if missing."""
     spec = importlib.util.find_spec("viser")
     if spec is None or spec.origin is None:
         return None
@@ -56,21 +54,21 @@ def load_page() -> Page | None:
 
 
 def name_protocol() -> str:
-    """Return the subprotocol that viser's page asks for."""
+    """Return the subprotocol of viser's page."""
     return f"viser-v{importlib.metadata.version('viser')}"
 
 
 class Relay:
-    """Carries bytes between pages and viser."""
+    """Relays bytes between pages and viser."""
 
     def __init__(self, may_drag: Callable[[str], bool]) -> None:
-        """Make it; drags at a page count while ``may_drag`` returns True."""
+        """Make it; drags count while ``may_drag`` returns True."""
         self._secret = secrets.token_urlsafe(32)
         self._port = 0
         self._may_drag = may_drag
 
     def guard(self, server: Any) -> None:
-        """Let a server speak to nobody but this relay.
+        """Restrict a server to this relay.
 
         Raises:
             WebError: If this viser cannot be guarded.
@@ -92,7 +90,7 @@ class Relay:
         self._port = int(server.get_port())
 
     async def handle(self, client: Client) -> None:
-        """Carry one page's messages until either is gone."""
+        """Relay one page until either side closes."""
         try:
             async with connect(
                 f"ws://127.0.0.1:{self._port}",

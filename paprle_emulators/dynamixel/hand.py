@@ -271,9 +271,10 @@ class ProgramPlayer:
         self._duration = np.inf
 
     def play(self, program: Sequence[ProgramStep], t: float) -> bool:
-        """Play a program from a time [s]; return whether every file has joints.
+        """Play a program from a time [s]; without joints, stay at home.
 
-        Without any of the joints the arm stays at home.
+        Returns:
+            Whether every file has some of the joints.
         """
         files = {
             part.name: read_motion(Path(part.name), self._names, self._body)

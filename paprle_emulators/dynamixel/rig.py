@@ -136,12 +136,15 @@ class Limb:
         return np.where(self._grip[0] > 0.0, links.compute_gravity(self.arm.q), 0.0)
 
     def mount(self, index: int, sign: int, offset: float) -> tuple[int, float]:
-        """Mount a horn; return the previous sign and offset.
+        """Mount a horn.
 
         Args:
             index: Of the joint.
             sign: 1 or -1.
             offset: Servo angle at joint position 0, [rad].
+
+        Returns:
+            Previous sign and offset.
         """
         before = int(np.sign(self._gear[index])), float(self._offset[index])
         self._gear[index] = sign * abs(self._gear[index])

@@ -43,7 +43,7 @@ _CREDENTIALS = struct.Struct("3i")  # spec: struct ucred of unix(7)
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Options of the command line."""
+    """Command-line options."""
 
     socket: str = ""
     log: str = ""
@@ -54,16 +54,10 @@ class Options:
 
     @classmethod
     def parse(cls, args: list[str]) -> Options:
-        """Read ``key=value`` words.
-
-        Args:
-            args: The words.
-
-        Returns:
-            The options.
+        """Return the options of ``key=value`` words.
 
         Raises:
-            ValueError: If a word is no such thing, or no such key exists.
+            ValueError: If a word or key is invalid.
         """
         known = [field.name for field in fields(cls)]
         words = [arg.partition("=") for arg in args]
@@ -75,10 +69,9 @@ class Options:
 
 
 class Server:
-    """The bus: every node's frames reach the arm, and the nodes of other processes.
+    """The bus: frames reach the arm and the nodes of other processes.
 
-    The SDK opens two nodes in one process and reads from one only; neither hears the
-    other, as on a real adapter, and what nobody reads is dropped.
+    Nodes of one process do not receive each other's frames, as on a real adapter.
     """
 
     def __init__(self, path: str) -> None:
@@ -94,7 +87,7 @@ class Server:
         self.selector.register(self._listener, selectors.EVENT_READ, self.accept)
 
     def accept(self) -> list[Frame]:
-        """Let a node onto the bus."""
+        """Accept a node."""
         node, _ = self._listener.accept()
         node.setblocking(False)
         size = _CREDENTIALS.size
@@ -104,7 +97,7 @@ class Server:
         return []
 
     def send(self, frames: list[Frame], but: int = -1) -> None:
-        """Send to every node, but to none of one process."""
+        """Send to every node outside one process."""
         packets = [pack_frame(frame) for frame in frames]
         for node in [node for node, pid in self._nodes.items() if pid != but]:
             try:
@@ -116,7 +109,7 @@ class Server:
                 self._drop(node)
 
     def close(self) -> None:
-        """Take everybody off the bus."""
+        """Disconnect all nodes."""
         for node in list(self._nodes):
             self._drop(node)
         self._listener.close()
@@ -148,7 +141,7 @@ def _is_served(path: str) -> bool:
 
 
 class Emulator:
-    """The arm, its bus, its faults and its journal, in one loop."""
+    """The arm, its bus, faults and journal in one loop."""
 
     def __init__(self, arm: EmulatedArm, server: Server, journal: Journal) -> None:
         self._arm, self._server, self._journal = arm, server, journal
@@ -163,7 +156,7 @@ class Emulator:
             signal.signal(number, self._end)
 
     def run(self) -> None:
-        """Run until asked to end."""
+        """Run until stopped."""
         selector = self._server.selector
         # a file, or /dev/null, cannot be waited for, and has nothing to say
         with contextlib.suppress(PermissionError, ValueError):
@@ -177,7 +170,7 @@ class Emulator:
                 due = max(due + PERIOD_NS, now - _MOST_LATE * PERIOD_NS)
 
     def _listen(self, due: int) -> None:
-        """Take what comes until a period is due."""
+        """Receive until a period is due."""
         timeout = max(0.0, (due - time.monotonic_ns()) * 1e-9)
         for key, _ in self._server.selector.select(timeout):
             stamp = time.monotonic_ns()

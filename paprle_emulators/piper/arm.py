@@ -1,9 +1,7 @@
-"""The emulated arm itself: servos, gravity, modes, limits; no socket and no clock.
+"""The emulated arm: servos, gravity, modes and limits.
 
-Enabled joints follow their target as critically damped servos that carry the arm's
-weight; what that takes shows as current. Without power, or in the damped descent of an
-emergency stop, the arm sinks under its own weight until a joint meets its limit. When
-nobody speaks it holds its last target, for ever: the real arm has no deadline either.
+Enabled joints are critically damped servos; without power the arm sinks. It holds its
+last target without a deadline.
 """
 
 from __future__ import annotations
@@ -68,7 +66,7 @@ _PRESS_STOP, _RESET = 1, 2  # spec: protocol V2, byte 0 of 0x150
 
 
 def compute_gravity(q: Vec) -> Vec:
-    """Return the torques that carry the arm, shape (6,), [N·m], at q, shape (6,)."""
+    """Return gravity torques (6,), [N·m], at q (6,), [rad]."""
     upper = q[1] + _ELBOW2
     fore = upper + q[2] + _ELBOW3
     reach = (_FORE_MASS * _FORE_COM + _HAND_MASS * _HAND_COM) * math.sin(fore)
@@ -84,16 +82,12 @@ class EmulatedArm:
 
     Attributes:
         q: Joints, shape (6,), [rad].
-        dq: Their speeds, shape (6,), [rad/s].
-        tau: What the motors give, shape (6,), [N·m].
+        dq: Shape (6,), [rad/s].
+        tau: Motor torques, shape (6,), [N·m].
         opening: Of the gripper, [m].
-        is_enabled: Which of the seven motors have power, the gripper's last.
-        mode: Who the arm obeys.
-        status: What it says of itself.
+        is_enabled: Powered motors; the gripper's is the last.
         error: Bits of 0x2A1: joints over their limit in the high byte.
-        move_mode: The move type it was told last.
-        is_moving: Some joint is away from its target.
-        stroke: Of the gripper as it was set, [mm]; 0: not, and it does nothing.
+        stroke: Configured gripper stroke, [mm]; 0: disabled.
     """
 
     def __init__(
@@ -103,7 +97,7 @@ class EmulatedArm:
 
         Args:
             q: Shape (6,), [rad].
-            firmware: As it tells it, ``S-V1.5-2``.
+            firmware: Such as ``S-V1.5-2``.
             stroke: Of the gripper, [mm].
             lag: Behind a ramp, [s].
         """
@@ -137,17 +131,17 @@ class EmulatedArm:
 
     @property
     def is_moving(self) -> bool:
-        """Whether some joint is away from its target."""
+        """Whether a joint is away from its target."""
         return bool(np.abs(self._target - self.q).max() > 1e-3)
 
     @property
     def finger_torque(self) -> float:
-        """Torque of the gripper's motor, [N·m]."""
+        """Gripper motor torque, [N·m]."""
         away = self._gripper_target - self.opening
         return math.copysign(self._effort, away) if abs(away) > 1e-4 else 0.0
 
     def take(self, frame: Frame) -> list[Frame]:
-        """Execute a frame's command; return the answers, if it asks for any."""
+        """Execute a frame's command; return the answers."""
         if frame.is_error or len(frame.data) != 8:
             return []
         if frame.can_id in JOINTS:
@@ -157,18 +151,18 @@ class EmulatedArm:
         return []
 
     def press_stop(self) -> None:
-        """Stop as the button does: a damped descent until it is reset."""
+        """Stop as by the button: a damped descent until reset."""
         self.status = ArmStatus.EMERGENCY_STOP
 
     def reset(self) -> None:
-        """Clear all errors; all motors lose their power at once."""
+        """Clear all errors; motors lose power at once."""
         self.status, self.error = ArmStatus.NORMAL, 0
         self.mode = ControlMode.STANDBY
         self.move_mode = 0
         self.is_enabled[:] = False
 
     def step(self, dt: float) -> None:
-        """Let time pass, [s]."""
+        """Advance by dt [s]."""
         is_falling = self.status is ArmStatus.EMERGENCY_STOP
         gravity = compute_gravity(self.q)
         if self.status is ArmStatus.NORMAL and self.mode is ControlMode.CAN:
@@ -191,7 +185,7 @@ class EmulatedArm:
         self._step_gripper(dt)
 
     def push(self, joint: int, by: float) -> None:
-        """Move a joint, from 0, by hand, [rad]; the servo lets it."""
+        """Move a joint (from 0) by hand, [rad]."""
         self.q[joint] = np.clip(self.q[joint] + by, _LOW[joint], _HIGH[joint])
         self._target, self._reference = self.q.copy(), self.q.copy()
         self.dq[:] = 0.0
@@ -203,7 +197,7 @@ class EmulatedArm:
             self.opening += max(-step, min(step, away))
 
     def _take_joints(self, frame: Frame) -> None:
-        """Adopt a target when its three frames are there."""
+        """Adopt a target after its three frames."""
         self._parts[frame.can_id] = unpack_pair(frame.data)
         if frame.can_id != JOINTS[-1] or len(self._parts) < len(JOINTS):
             return

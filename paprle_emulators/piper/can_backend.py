@@ -1,8 +1,7 @@
 """A python-can back-end to the emulated arm: ``interface="emucan"``.
 
-One unix SOCK_SEQPACKET socket carries ``struct can_frame``, one frame a packet. Own
-frames never come back, as on socketcan without loopback. It is registered by the entry
-point ``can.interface``; python-can takes no back-end at run time.
+A unix SOCK_SEQPACKET socket carries one ``struct can_frame`` per packet, without
+loopback. It is registered by the entry point ``can.interface``.
 """
 
 from __future__ import annotations
@@ -23,10 +22,10 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
     Args:
         channel: Path of the emulator's socket.
         can_filters: As for any python-can bus.
-        kwargs: What other back-ends take, such as a bit rate; there is none here.
+        kwargs: Ignored.
 
     Raises:
-        can.CanInitializationError: If nobody listens there.
+        can.CanInitializationError: If the socket has no listener.
     """
 
     def __init__(
@@ -46,10 +45,10 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
         super().__init__(channel=channel, can_filters=can_filters, **kwargs)
 
     def send(self, msg: can.Message, timeout: float | None = None) -> None:  # noqa: ARG002 - never waits
-        """Send a frame; never waits.
+        """Send a frame without waiting.
 
         Raises:
-            can.CanOperationError: If the bus is full, or the emulator has gone.
+            can.CanOperationError: If the bus is full or closed.
         """
         frame = Frame(msg.arbitration_id, bytes(msg.data), msg.is_error_frame)
         try:
@@ -63,7 +62,7 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
         self._socket.close()
 
     def fileno(self) -> int:
-        """Return the socket's descriptor, for python-can's notifier."""
+        """Return the socket's descriptor."""
         return self._socket.fileno()
 
     def _recv_internal(self, timeout: float | None) -> tuple[can.Message | None, bool]:
@@ -87,7 +86,7 @@ class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-c
         return message, False
 
     def _receive(self) -> bytes | None:
-        """Return the next packet, nothing when none waits, b"" when all is over."""
+        """Return the next packet; None: none waits; b"": closed."""
         try:
             return self._socket.recv(FRAME_SIZE)
         except BlockingIOError:

@@ -1,4 +1,4 @@
-"""Faults of the emulated arm: its bus, its motors, its operators."""
+"""Faults of the emulated arm: bus, motors and operators."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ _LOW_VOLTAGE = 17.0  # [V] chosen: of 24 V
 
 
 class ArmFaults:
-    """Faults of one arm. Bus faults last for ``time`` seconds, or until ``none``.
+    """Faults of one arm; bus faults last ``time`` seconds or until ``none``.
 
     Attributes:
-        motor_bits: Status bits that a motor shows, by joint from 0; 6: the gripper.
-        temperature: Of a motor that is too hot, [°C].
-        warm: Temperatures of motors that are not, by joint from 0, [°C].
-        voltage: Of the supply, [V].
+        motor_bits: Status bits by joint from 0; 6: the gripper.
+        temperature: Of an overheated motor, [°C].
+        warm: Normal temperatures by joint from 0, [°C].
+        voltage: Supply, [V].
     """
 
     def __init__(self, arm: EmulatedArm, seed: int = 0) -> None:
@@ -82,14 +82,14 @@ class ArmFaults:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Which faults there are."""
+        """Available faults."""
         return tuple(self._commands)
 
     def apply(self, now_ns: int, command: Mapping[str, Any]) -> None:
-        """Apply a command: ``{"fault": NAME, …}``.
+        """Apply a command ``{"fault": NAME, …}``.
 
         Raises:
-            ValueError: If there is no such fault, or it takes no such argument.
+            ValueError: If fault or argument is unknown.
         """
         arguments = dict(command)
         name = str(arguments.pop("fault", ""))
@@ -105,7 +105,7 @@ class ArmFaults:
             raise ValueError(f"fault '{name}': {err}") from err
 
     def change(self, frames: list[Frame], now_ns: int) -> list[Frame]:
-        """Return what reaches the bus in place of what the arm sends now."""
+        """Return the frames that reach the bus."""
         if now_ns >= self._end_ns:
             self._end_bus_faults()
         if self._is_stuck:
@@ -155,7 +155,7 @@ class ArmFaults:
         self._n_errors, self._error_class = 0, _NOISE
 
     def _clear(self) -> None:
-        """Clear all faults but an emergency stop (``resume``); motors keep power."""
+        """Clear all faults but an emergency stop."""
         # Motors keep the power that they have. An emergency stop needs ``resume``.
         self._forget()
         if self._arm.status is not ArmStatus.EMERGENCY_STOP:
@@ -195,7 +195,7 @@ class ArmFaults:
         self._garbled = given or frozenset(_IN_MOTION)
 
     def _let_in(self) -> None:
-        """Let another master hold two joints where they are."""
+        """Let another master hold two joints."""
         q = self._arm.q
         held = pack_pair(to_millideg(float(q[0])), to_millideg(float(q[1])))
         self._foreign = [Frame(JOINTS[0], held)]
@@ -220,7 +220,7 @@ class ArmFaults:
         self._arm.mode = ControlMode.TEACHING
 
     def _leave_in_mit(self) -> None:
-        """As another program leaves it that used MIT or JS."""
+        """Leave the arm in MIT or JS mode."""
         self._arm.mode, self._arm.move_mode = ControlMode.CAN, MOVE_M
 
     def _disable(self, joint: int = 1) -> None:

@@ -1,10 +1,8 @@
-"""Journal of the emulated arm: the commands it received, and its states.
+"""Journal of the emulated arm: received commands and states.
 
-Text, a line an entry, flushed every period, so that a killed emulator leaves all but
-its last lines. Stamps are the emulator's own monotonic clock, [ns]; it is the same
-clock for every process of a host.
+Stamps are monotonic, [ns], shared by all processes of a host.
 
-    rx,STAMP,ID,HEX              a frame that somebody sent
+    rx,STAMP,ID,HEX              a received frame
     arm,STAMP,q1,…,q6,opening,dq1,…,dq6,mode,status,enabled   [rad], [m], [rad/s]
     fault,STAMP,JSON             a command from standard input
 """
@@ -34,17 +32,17 @@ Stamps = npt.NDArray[np.int64]
 
 
 class Journal:
-    """Writes to an open file; to none, nothing."""
+    """Writes to an open file, if any."""
 
     def __init__(self, file: TextIOBase | None) -> None:
         self._file = file
 
     def write_command(self, stamp_ns: int, frame: Frame) -> None:
-        """Note a frame that came."""
+        """Write a received frame."""
         self._write(f"rx,{stamp_ns},{frame.can_id:#x},{frame.data.hex()}")
 
     def write_arm(self, stamp_ns: int, arm: EmulatedArm) -> None:
-        """Note how the arm stands, and let all of it reach the file."""
+        """Write the arm's state, and flush."""
         numbers = ",".join(f"{x:.7f}" for x in (*arm.q, arm.opening, *arm.dq))
         flags = "".join("1" if is_on else "0" for is_on in arm.is_enabled)
         self._write(f"arm,{stamp_ns},{numbers},{arm.mode:d},{arm.status:d},{flags}")
@@ -52,7 +50,7 @@ class Journal:
             self._file.flush()
 
     def write_fault(self, stamp_ns: int, command: str) -> None:
-        """Note a command from standard input."""
+        """Write a command from standard input."""
         self._write(f"fault,{stamp_ns},{command}")
 
     def _write(self, line: str) -> None:
@@ -62,19 +60,18 @@ class Journal:
 
 @dataclass(frozen=True)
 class Record:
-    """A journal, read back; N commands and M states.
+    """A journal read back; N commands and M states.
 
     Attributes:
-        ids: Every frame that came: its id, shape (K,).
-        id_stamps: When it came, [ns], shape (K,).
-        stamps: When each complete joint command came, [ns], shape (N,).
-        commands: Six joints and the gripper's opening, shape (N, 7), [rad], [m]; NaN
-            for the opening before the first.
-        state_stamps: When each state was noted, [ns], shape (M,).
-        q: Six joints and the opening, shape (M, 7), [rad], [m].
+        ids: Received frame IDs, shape (K,).
+        id_stamps: Their times, [ns], shape (K,).
+        stamps: Times of complete joint commands, [ns], shape (N,).
+        commands: Six joints and opening, shape (N, 7), [rad], [m]; NaN: no opening yet.
+        state_stamps: Times of states, [ns], shape (M,).
+        q: Six joints and opening, shape (M, 7), [rad], [m].
         dq: Six joints, shape (M, 6), [rad/s].
-        modes: Control mode, arm status, shape (M, 2).
-        is_enabled: Whether all six motors had power, shape (M,).
+        modes: Control mode and arm status, shape (M, 2).
+        is_enabled: All six motors have power, shape (M,).
     """
 
     ids: Stamps
@@ -89,7 +86,7 @@ class Record:
 
 
 def read_journal(path: Path) -> Record:
-    """Read a journal; a last line that was cut off is left out."""
+    """Return a journal without a partial last line."""
     text = path.read_text(encoding="ascii")
     lines = [line.split(",") for line in text.split("\n")[:-1]]
     frames = [(int(w[1]), int(w[2], 16), w[3]) for w in lines if w[0] == "rx"]
@@ -112,7 +109,7 @@ def read_journal(path: Path) -> Record:
 def _join_commands(
     frames: list[tuple[int, int, str]],
 ) -> tuple[list[int], list[list[float]]]:
-    """Put the three frames of each joint command together."""
+    """Join the three frames of each joint command."""
     stamps: list[int] = []
     commands: list[list[float]] = []
     parts: dict[int, tuple[int, int]] = {}

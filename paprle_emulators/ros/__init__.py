@@ -1,4 +1,4 @@
-"""A robot behind ROS, in a process of its own, that misbehaves on command.
+"""An emulated robot behind ROS: ros2_control semantics, simple drives.
 
-Controllers as ros2_control has them, drives without dynamics. See ``README.md``.
+See ``README.md``.
 """

@@ -40,21 +40,16 @@ class Options:
     """Options of the command line, as ``key=value``.
 
     Attributes:
-        robot: Name of a robot of ``configs/follower``, or path of such a file.
-        env: Env whose topics it has; ``ros1`` over rospy, else ``ros2``.
+        robot: Name in ``configs/follower``, or path.
+        env: Env of its topics; ``ros1`` over rospy, else ``ros2``.
         transport: ``auto``, ``dds``, ``rclpy`` or ``rospy``.
-        distro: Distribution.
-        domain: Of DDS.
-        interface: Of DDS; empty: loopback, which no robot on the network hears.
+        interface: Of DDS; empty: loopback.
         namespace: Before every topic.
         rate: Of its controllers, [Hz].
         state_rate: Of its joint states, [Hz].
-        physics: ``lag``: drives with a first-order lag; ``mujoco``: the robot of the
-            URDF, with servos, gravity and contact.
+        physics: ``lag``: first-order drives; ``mujoco``: the URDF in MuJoCo.
         time_constant: Of drives with a lag, [s].
-        begins: Where trajectory controllers begin a message: ``measured``, as ROS 2 has
-            it where nobody says otherwise, or ``desired``.
-        log: File of what came and how it moved.
+        begins: Start of a trajectory: ``measured``, as in ROS 2, or ``desired``.
     """
 
     robot: str = "piper"
@@ -73,11 +68,11 @@ class Options:
 
     @property
     def is_ros1(self) -> bool:
-        """Whether it lives in ROS 1."""
+        """Whether it uses ROS 1."""
         return "noetic" in {self.distro} or self.transport == "rospy"
 
     def load(self) -> Description:
-        """Read the robot's files."""
+        """Load the robot's files."""
         env = self.env or ("ros1" if self.is_ros1 else "ros2")
         if self.begins not in BEGINS:
             expected = " or ".join(BEGINS)
@@ -86,7 +81,7 @@ class Options:
         return replace(description, begins=self.begins)
 
     def make_drives(self, description: Description) -> Drives:
-        """Return what moves its joints."""
+        """Return its drives."""
         if self.physics == "mujoco":
             return MujocoDrives(description)
         if self.physics != "lag":
@@ -94,7 +89,7 @@ class Options:
         return LagDrives(description, self.time_constant)
 
     def make_settings(self) -> NodeSettings:
-        """Return how the nodes of this emulator join the graph."""
+        """Return the node settings."""
         settings = NodeSettings(
             distro=self.distro or ("noetic" if self.is_ros1 else "jazzy"),  # type: ignore[arg-type]
             transport=self.transport,  # type: ignore[arg-type]
@@ -107,16 +102,10 @@ class Options:
 
 
 def parse(words: list[str]) -> Options:
-    """Read the command line.
-
-    Args:
-        words: ``key=value`` each.
-
-    Returns:
-        The options.
+    """Return the options of ``key=value`` words.
 
     Raises:
-        ValueError: If a key is unknown or a value no number where one is needed.
+        ValueError: If a key or value is invalid.
     """
     values: dict[str, Any] = {}
     for word in words:
@@ -130,7 +119,7 @@ def parse(words: list[str]) -> Options:
 
 
 class Runner:
-    """Steps the robot in real time and listens to standard input."""
+    """Steps the robot in real time and reads standard input."""
 
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -187,7 +176,7 @@ class Runner:
         }
 
     def _list_overrides(self) -> list[str]:
-        """Return a session's overrides; unattended only out of reach of real robots."""
+        """Return a session's overrides; unattended only on loopback."""
         # They accept a robot that nothing stops only where no real robot can hear the
         # session: on the loopback interface, or under a ROS 1 master of this machine.
         settings = self._options.make_settings()

@@ -37,10 +37,9 @@ STOCK = BEGINS[0]
 
 
 class Controller(ABC):
-    """Turns what arrives on one topic into desired positions of its joints.
+    """Turns messages of one topic into desired joint positions.
 
     Attributes:
-        joints: Their names, in order.
         q: Desired positions, shape (n,).
         dq: Desired velocities, shape (n,).
     """
@@ -50,33 +49,30 @@ class Controller(ABC):
         self.restart(q)
 
     def restart(self, q: Vec) -> None:
-        """Hold at positions and forget what ran."""
+        """Hold positions; drop the trajectory."""
         self.q, self.dq = q.copy(), np.zeros_like(q)
 
     @abstractmethod
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:
-        """Take a command.
+        """Return the next requested position of a command, shape (n,).
 
         Args:
             codec: Messages of the robot's distribution.
             data: The message.
             now_ns: Time, [ns].
 
-        Returns:
-            The position asked for next, shape (n,).
-
         Raises:
-            MessageError: If it is refused; nothing has changed.
+            MessageError: If it is refused; the state is unchanged.
         """
 
     @abstractmethod
     def update(self, now_ns: int, q_meas: Vec, dq_meas: Vec) -> None:
-        """Move the desired state on to a time.
+        """Update the desired state.
 
         Args:
             now_ns: Time, [ns].
-            q_meas: Where the joints are, shape (n,).
-            dq_meas: How fast they move, shape (n,).
+            q_meas: Positions, shape (n,).
+            dq_meas: Velocities, shape (n,).
         """
 
     def _find_order(self, names: tuple[str, ...]) -> list[int]:
@@ -91,19 +87,19 @@ class TrajectoryController(Controller):
     """As joint_trajectory_controller, in position mode."""
 
     def __init__(self, joints: tuple[str, ...], q: Vec, *, begins: str = STOCK) -> None:
-        """Hold at positions.
+        """Hold positions.
 
         Args:
             joints: Names, in order.
             q: Positions, shape (n,).
-            begins: One of ``BEGINS``: where a message begins.
+            begins: Start of a message, one of ``BEGINS``.
         """
         super().__init__(joints, q)
         self._begins = begins
         self._reader = TrajectoryReader()
 
     def restart(self, q: Vec) -> None:
-        """Hold at positions and forget the trajectory."""
+        """Hold positions; drop the trajectory."""
         super().restart(q)
         self._times = np.zeros(0)
         self._qs = self._dqs = np.zeros((0, len(q)))
@@ -129,7 +125,7 @@ class TrajectoryController(Controller):
         return np.array(trajectory.q[ahead, order])
 
     def update(self, now_ns: int, q_meas: Vec, dq_meas: Vec) -> None:
-        """Interpolate; hold the last point after the end."""
+        """Interpolate; hold after the end."""
         if self._is_fresh and self._begins == "measured":
             self._times[0] = now_ns
             self._qs[0], self._dqs[0] = q_meas, dq_meas
@@ -181,7 +177,7 @@ class ForwardController(Controller):
 
 
 class JointStateController(ForwardController):
-    """As AgileX's piper_ros: positions by name, in a JointState."""
+    """As AgileX's piper_ros: JointState positions by name."""
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
         """Jump to the command; see ``Controller``."""
@@ -194,10 +190,7 @@ class JointStateController(ForwardController):
 
 
 class ActionController(ForwardController):
-    """As an action's server of the simple kind: each goal ends the one before.
-
-    It takes goals and answers none of them.
-    """
+    """A simple action server: each goal ends the last, without an answer."""
 
     kind = ""
 

@@ -1,4 +1,4 @@
-"""Description of a robot for the emulator: its YAML, read without the product."""
+"""A robot's description, read from YAML without the product."""
 
 from __future__ import annotations
 
@@ -16,21 +16,15 @@ _WORKSPACE = _PACKED if _PACKED.is_dir() else _PLACE  # installed, or a checkout
 
 @dataclass(frozen=True)
 class Description:
-    """A robot's joints by their ROS names, and its topics.
+    """A robot's joints by ROS name, and its topics.
 
     Attributes:
-        joints: Names, in order.
-        start: Where it stands at first, by joint, in ROS's units.
+        start: Initial positions by joint, in ROS's units.
         commands: Topic → (kind, joints).
-        states: Topics of joint states.
-        running: Topic of Bool; may be empty.
-        urdf_path: Its URDF.
-        urdf_of: What the URDF calls each joint.
+        running: Topic of Bool, or "".
+        urdf_of: URDF names of joints.
         scale: Position in ROS over position in the URDF, by joint.
-        grippers: URDF joints that move fingers.
-        eef_links: Its end-effector links.
-        begins: Where its trajectory controllers begin a message, of
-            ``controllers.BEGINS``: as ROS 2 brings them where nobody says otherwise.
+        begins: Start of a trajectory, one of ``controllers.BEGINS``.
     """
 
     joints: tuple[str, ...]
@@ -50,15 +44,15 @@ def load_description(robot: str, env: str, namespace: str = "") -> Description:
     """Read ``configs/follower/<robot>.yaml`` and ``configs/env/<env>.yaml``.
 
     Args:
-        robot: Name of the robot, or path of such a file.
-        env: The env whose topics it has.
-        namespace: Before every topic; that of the YAML when empty.
+        robot: Name or path.
+        env: Env of its topics.
+        namespace: Before every topic; default: that of the YAML.
 
     Returns:
         The robot.
 
     Raises:
-        ValueError: If there is no such robot, or it does not live in that env.
+        ValueError: If the robot is unknown or not in that env.
     """
     path = Path(robot)
     if path.suffix != ".yaml":
@@ -83,7 +77,7 @@ def load_description(robot: str, env: str, namespace: str = "") -> Description:
 
 
 def _find_urdf(name: str, yaml_path: Path) -> Path:
-    """Return the URDF a YAML names: absolute, or from the workspace or the YAML."""
+    """Return a YAML's URDF, relative to workspace or YAML."""
     places = (_WORKSPACE / name, yaml_path.parent / name)
     return next((place for place in places if place.is_file()), places[0])
 
@@ -142,7 +136,7 @@ def _describe(
 
 
 def _find_homes(tree: dict[str, Any]) -> tuple[dict[str, float], dict[str, list[str]]]:
-    """Return home by URDF joint, and joints by limb and ``LIMB_gripper``."""
+    """Return home by URDF joint, and joints by limb."""
     homes: dict[str, float] = {}
     limbs: dict[str, list[str]] = {}
     for name, limb in (tree.get("limbs") or {}).items():

@@ -1,4 +1,4 @@
-"""Drives of the emulated robot's joints: a first-order lag, or MuJoCo."""
+"""Joint drives: a first-order lag, or MuJoCo."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _STIFFNESS = 100.0  # [N·m/rad] chosen: efforts of a small arm's drive
 
 
 class Drives(ABC):
-    """Joints and what drives them, in the description's order and in ROS's units.
+    """Driven joints in the description's order and ROS's units.
 
     Attributes:
         q: Positions, shape (n,), [rad] or [m].
@@ -32,20 +32,20 @@ class Drives(ABC):
 
     @abstractmethod
     def step(self, desired: Vec, dt: float) -> None:
-        """Move towards desired positions, shape (n,), for a time, [s]."""
+        """Move towards positions (n,) for dt [s]."""
 
 
 class LagDrives(Drives):
-    """A first-order lag a joint: no dynamics, no contact, no limits."""
+    """A first-order lag per joint, without dynamics, contact or limits."""
 
     def __init__(self, description: Description, time_constant: float) -> None:
-        """Stand at the start; the time constant is in [s], 0: none."""
+        """Stand at the start; time constant in [s], 0: none."""
         self.q = np.array([description.start[name] for name in description.joints])
         self.dq, self.tau = np.zeros_like(self.q), np.zeros_like(self.q)
         self._time_constant = time_constant
 
     def step(self, desired: Vec, dt: float) -> None:
-        """Move by the share that the lag lets through."""
+        """Move with the lag."""
         share = 1.0
         if self._time_constant > 0.0:
             share = -math.expm1(-dt / self._time_constant)
@@ -55,16 +55,13 @@ class LagDrives(Drives):
 
 
 class MujocoDrives(Drives):
-    """The robot of the URDF in MuJoCo: servos, gravity, contact, a table."""
+    """The URDF in MuJoCo: servos, gravity, contact and a table."""
 
     def __init__(self, description: Description) -> None:
-        """Build the model and stand at the start.
-
-        Args:
-            description: The robot.
+        """Build the model at the start.
 
         Raises:
-            ValueError: If MuJoCo is not installed or cannot simulate it.
+            ValueError: If MuJoCo is missing or cannot simulate it.
         """
         try:
             import mujoco  # noqa: PLC0415 - only for those who ask for it
@@ -97,10 +94,10 @@ class MujocoDrives(Drives):
         self._look()
 
     def step(self, desired: Vec, dt: float) -> None:
-        """Simulate whole time steps; what is left over is simulated next time.
+        """Simulate whole time steps; carry the rest over.
 
         Raises:
-            ValueError: If the simulation broke down; its state is then worthless.
+            ValueError: If the simulation diverged.
         """
         self._owed += dt
         n = int(self._owed / self._timestep)
@@ -120,7 +117,6 @@ class MujocoDrives(Drives):
 
 
 def _make_mechanism(description: Description) -> tuple[Any, Any]:
-    """Return the mechanism of a description, and how it is simulated."""
     from paprle.hardware.mujoco.mechanism import (  # noqa: PLC0415
         Mechanism,
         MimicJoint,

@@ -1,6 +1,6 @@
-"""Another node that publishes what one alone may, in a process of its own.
+"""Another node that publishes a topic, in its own process.
 
-In ROS 1 a process has one node. It ends with the emulator, however that ends.
+In ROS 1 a process has one node.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ _PATIENCE = 5.0  # [s] chosen: for a node to leave its graph
 
 
 class OtherNode:
-    """A publisher of one topic that is not the emulator's."""
+    """A foreign publisher of one topic."""
 
     def __init__(self, settings: NodeSettings, topic: str, typename: str) -> None:
-        """Start it; it is there when its process has joined the graph."""
+        """Start it, and wait until it has joined."""
         what = json.dumps([asdict(settings), topic, typename])
         command = [sys.executable, "-m", "paprle_emulators.ros.other", what]
         self._process = subprocess.Popen(command, stdin=subprocess.PIPE, bufsize=0)
@@ -36,7 +36,7 @@ class OtherNode:
             os.set_blocking(self._pipe.fileno(), False)
 
     def publish(self, data: bytes) -> None:
-        """Have a message sent, up to 4 KiB; one for which there is no room is lost."""
+        """Send a message of up to 4 KiB; drop it without room."""
         # up to PIPE_BUF a pipe takes the whole or nothing
         with contextlib.suppress(BrokenPipeError):
             if self._pipe is not None:
@@ -54,7 +54,7 @@ class OtherNode:
 
 
 def main(what: str) -> int:
-    """Publish what comes on standard input, until it ends."""
+    """Publish messages of standard input."""
     values, topic, typename = json.loads(what)
     values["peers"] = tuple(values["peers"])
     bus = open_bus(NodeSettings(**values), "another")

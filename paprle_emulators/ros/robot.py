@@ -67,7 +67,7 @@ _KEPT = 0.3  # [1] chosen: states that are not lost; gaps of 20 ms are frequent 
 
 
 class Other(Protocol):
-    """Another node that publishes one topic."""
+    """A node that publishes one topic."""
 
     def publish(self, data: bytes) -> None:
         """Send a message."""
@@ -77,7 +77,7 @@ class Other(Protocol):
 
 
 class Log:
-    """Log of received messages and of the motion, as JSON lines that outlive a kill."""
+    """Received messages and motion as flushed JSON lines."""
 
     def __init__(self, path: Path | None) -> None:
         self._file: TextIO | None = None
@@ -98,7 +98,7 @@ class Log:
 
 
 class EmulatedRobot:
-    """A robot on a bus; time passes in ``step`` alone."""
+    """A robot on a bus; ``step`` advances time."""
 
     def __init__(
         self,
@@ -115,10 +115,10 @@ class EmulatedRobot:
         Args:
             description: The robot.
             bus: Its node.
-            log: Where it is told what came and how it moved.
-            drives: What moves its joints.
-            make_other: Makes another node that publishes a topic of a type.
-            epoch_ns: Its stamps less the time of ``step``, [ns].
+            log: Log of messages and motion.
+            drives: Its drives.
+            make_other: Makes another publisher of a topic and type.
+            epoch_ns: Stamps less the time of ``step``, [ns].
         """
         self._description, self._bus, self._log = description, bus, log
         self._drives = drives
@@ -175,7 +175,7 @@ class EmulatedRobot:
         return self._drives.dq
 
     def step(self, now_ns: int) -> None:
-        """Receive, control and move on to a time, [ns]."""
+        """Receive, control and advance to a time, [ns]."""
         before_ns, self._now_ns = self._now_ns, now_ns
         dt = (now_ns - before_ns) * 1e-9 if before_ns else 0.0
         if "paused" in self._faults:
@@ -191,7 +191,7 @@ class EmulatedRobot:
         self._log.write("motion", now_ns, q=self.q.tolist(), q_des=desired.tolist())
 
     def publish(self) -> None:
-        """Publish the joint states of now."""
+        """Publish joint states."""
         if "paused" in self._faults:
             return
         if "inactive" not in self._faults:
@@ -210,20 +210,15 @@ class EmulatedRobot:
             self._others["twice"].publish(data)
 
     def _tell_controllers(self) -> None:
-        """Publish the states of active trajectory controllers."""
         for publisher, controller in self._told:
             state = ControllerState(controller.joints, controller.q)
             publisher.publish(encode_controller(self._bus.codec, state))
 
     def switch(self, fault: str, *, is_on: bool) -> None:
-        """Begin or end a fault.
-
-        Args:
-            fault: One of ``FAULTS``, or ``killed``.
-            is_on: Begin it.
+        """Begin or end a fault of ``FAULTS``, or ``killed``.
 
         Raises:
-            ValueError: If there is no such fault.
+            ValueError: If the fault is unknown.
         """
         if fault == "killed":
             os._exit(9)
@@ -268,7 +263,7 @@ class EmulatedRobot:
         return take
 
     def _choose_state(self) -> Joints | None:
-        """Return the state to publish now: the newest, an older one, or None."""
+        """Return the state to publish: newest, older or None."""
         names, moved = self._description.joints, self._drives
         stamp_ns = self._now_ns + self._epoch_ns
         if "stuck" in self._faults and self._measured:
@@ -308,7 +303,7 @@ class EmulatedRobot:
         return Joints(names, q, dq, tau, joints.stamp_ns)
 
     def _switch_other(self, fault: str, *, is_on: bool) -> None:
-        """Let another node come or go that publishes what one alone may."""
+        """Start or stop a foreign publisher."""
         if not is_on:
             self._others.pop(fault).close()
         elif fault == "twice":
@@ -320,7 +315,7 @@ class EmulatedRobot:
             self._others[fault] = self._make_other(topic, KINDS[kind])
 
     def _stop_or_restart(self, *, is_on: bool) -> None:
-        """Stand where it is; the controllers begin anew from there."""
+        """Stop the robot, or restart the controllers there."""
         for controller, ids in self._controllers:
             controller.restart(self.q[ids])
         if self._running is not None:
@@ -330,7 +325,7 @@ class EmulatedRobot:
 def _make_garbage(
     names: tuple[str, ...], q: Vec
 ) -> tuple[tuple[tuple[str, ...], Vec], ...]:
-    """Return names and positions that are no state of these joints."""
+    """Return invalid names and positions."""
     return (
         (names, q[:-1]),
         (names, np.zeros(0)),

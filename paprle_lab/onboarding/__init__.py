@@ -1,1 +1,1 @@
-"""Onboarding: from a bare URDF to the settings of a follower."""
+"""Onboarding: from a bare URDF to a follower's settings."""

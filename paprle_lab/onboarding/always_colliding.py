@@ -1,9 +1,7 @@
-"""Find bodies of a URDF that are drawn so thick that no gate can keep them apart.
+"""Pairs of bodies drawn so thick that they always collide.
 
-Simplified bodies overlap their neighbours' neighbours: a Baxter's shoulder and elbow
-touch in 73 % of its postures and are at most 4 mm apart. What is in no posture as far
-apart as the gate is to keep it says nothing of when a robot collides, and holds its
-joints still. Of meshes it is known what touches: pairs with meshes are none of these.
+A pair never as far apart as the gate's clearance carries no information. Pairs with
+meshes are excluded.
 """
 
 from __future__ import annotations
@@ -24,13 +22,13 @@ _SEED = 0  # chosen: the same pairs each time
 def find_overdrawn(
     robot: RobotModel, links: Collection[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return pairs that touch in most postures and are never clear of each other.
+    """Return pairs that touch in most postures and are never clear.
 
-    What touches in all of them leaves no home, and is a person's to decide.
+    Pairs that touch in all postures are left to the user.
 
     Args:
         robot: The robot.
-        links: Those whose bodies its maker drew.
+        links: Links with bodies of the URDF.
     """
     if not links:
         return ()

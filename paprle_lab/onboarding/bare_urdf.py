@@ -1,4 +1,4 @@
-"""A bare URDF as a follower: its YAML is written once, into the user's cache."""
+"""A follower's YAML for a bare URDF, cached."""
 
 from __future__ import annotations
 
@@ -18,18 +18,14 @@ from paprle_lab.onboarding.xacro_files import name_robot, provide_urdf
 
 
 def provide_yaml(urdf: Path, note: Note = be_silent) -> tuple[Path, list[str]]:
-    """Return the YAML of a bare URDF, written as ``paprle new-robot`` would.
+    """Return the cached YAML of a bare URDF and notes for the operator.
 
     Args:
-        urdf: The URDF; nothing is written beside it.
-        note: Takes what is done next: big robots take minutes.
-
-    Returns:
-        The YAML, and what the operator should know of it. A URDF that has not changed
-        is not guessed again.
+        urdf: The URDF.
+        note: Takes progress notes.
 
     Raises:
-        ConfigError: If the URDF is wrong.
+        ConfigError: If the URDF is invalid.
     """
     given = expand_home(str(urdf)).absolute()
     path = provide_urdf(given, _find_cache() / "expanded")
@@ -56,7 +52,7 @@ def _find_cache() -> Path:
 
 
 def _digest(urdf: Path) -> str:
-    """Return another text for another URDF, mesh, place, or way to guess."""
+    """Return a digest of URDF, meshes, place and method."""
     content = urdf.read_bytes()
     digest = hashlib.sha256(str(urdf).encode() + content)
     for mesh in _list_meshes(urdf, content):

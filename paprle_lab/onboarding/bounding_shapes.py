@@ -1,4 +1,4 @@
-"""Enclose points in the smallest capsule, cylinder or box of many directions."""
+"""Smallest capsule, cylinder or box around points."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ _THINNEST = 1e-3  # [m] chosen: no body is thinner
 
 
 class Enclosure(NamedTuple):
-    """A body that holds all points.
+    """A body around points.
 
     Attributes:
         shape: ``capsule``, ``cylinder`` or ``box``.
         size: [radius, length along z] or [x, y, z], [m].
-        T_mesh_body: Its place in the axes of the points.
+        T_mesh_body: Pose in the points' frame.
         volume: [m³].
     """
 
@@ -40,9 +40,9 @@ class Enclosure(NamedTuple):
 
 
 def enclose(points: Vec) -> Enclosure:
-    """Return the body of least volume that holds the points, shape (k, 3), [m].
+    """Return the smallest body around points, shape (k, 3), [m].
 
-    A capsule is preferred to others that are not much smaller.
+    Capsules are preferred at similar volume.
     """
     some = find_extremes(points)
     axes = find_axes(some)
@@ -54,7 +54,7 @@ def enclose(points: Vec) -> Enclosure:
 
 
 def guess_volume(points: Vec) -> float:
-    """Return about the volume of what ``enclose`` would return, [m³]."""
+    """Return the approximate volume of ``enclose``, [m³]."""
     if len(points) == 0:
         return np.inf
     some = find_extremes(points, _N_EXTREMES // 5)
@@ -72,7 +72,7 @@ def guess_volume(points: Vec) -> float:
 
 
 def enclose_as(points: Vec, like: Enclosure) -> Enclosure:
-    """Return the body of another's shape and directions that holds the points."""
+    """Return a body of the same shape and directions around the points."""
     R = like.T_mesh_body.rotation
     if like.shape == "box":
         return _place_box(points, R)
@@ -80,11 +80,11 @@ def enclose_as(points: Vec, like: Enclosure) -> Enclosure:
 
 
 def list_enclosures(points: Vec, normal: Vec) -> list[Enclosure]:
-    """Return bodies of each shape that hold the points; one box is flush with a plane.
+    """Return a body of each shape, with one box flush with a plane.
 
     Args:
         points: Shape (k, 3), [m].
-        normal: The plane's, a unit vector.
+        normal: Unit normal of the plane.
     """
     some = find_extremes(points)
     axes = find_axes(some)
@@ -94,7 +94,7 @@ def list_enclosures(points: Vec, normal: Vec) -> list[Enclosure]:
 
 
 def guess_box(points: Vec, normal: Vec) -> Enclosure:
-    """Return about the smallest box that holds the points and is flush with a plane."""
+    """Return an approximate smallest box flush with a plane."""
     x, y = (v[0] for v in _list_across(normal[None]))
     frame = np.stack([x, y, normal], axis=1)
     turns = [frame @ pin.utils.rotate("z", angle) for angle in _QUARTER]
@@ -102,7 +102,7 @@ def guess_box(points: Vec, normal: Vec) -> Enclosure:
 
 
 def _spread(n: int) -> Vec:
-    """Return n directions spread evenly over a half sphere, shape (n, 3)."""
+    """Return n even directions on a half sphere, shape (n, 3)."""
     k = np.arange(n) + 0.5
     z, turn = k / n, np.pi * (1.0 + 5.0**0.5) * k
     across = np.sqrt(1.0 - z * z)
@@ -110,14 +110,14 @@ def _spread(n: int) -> Vec:
 
 
 def find_axes(points: Vec) -> Vec:
-    """Return the principal axes of points, shape (k, 3), as a rotation."""
+    """Return the principal axes of points (k, 3) as a rotation."""
     away = points - points.mean(axis=0)
     axes: Vec = np.linalg.eigh(away.T @ away).eigenvectors
     return axes if np.linalg.det(axes) > 0.0 else -axes
 
 
 def find_extremes(points: Vec, n_directions: int = _N_EXTREMES) -> Vec:
-    """Return those points, shape (k, 3), that are outermost in many directions."""
+    """Return the points (k, 3) outermost in many directions."""
     ways = _spread(n_directions)
     found = np.zeros((2, n_directions), dtype=int)
     highest = np.full((2, n_directions), -np.inf)
@@ -134,7 +134,7 @@ def find_extremes(points: Vec, n_directions: int = _N_EXTREMES) -> Vec:
 
 
 def _list_across(ways: Vec) -> tuple[Vec, Vec]:
-    """Return two directions across each of k ways, shapes (k, 3)."""
+    """Return two normals of k directions, shapes (k, 3)."""
     other = np.where(np.abs(ways[:, :1]) < 0.7, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
     x = np.cross(other, ways)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -142,7 +142,7 @@ def _list_across(ways: Vec) -> tuple[Vec, Vec]:
 
 
 def _look_along(some: Vec, ways: Vec, n_steps: int) -> tuple[Vec, Vec, Vec]:
-    """Return frames whose z are ways, points in them, and the middles of these."""
+    """Return frames along directions, points in them, and centres."""
     frames = np.stack([*_list_across(ways), ways], axis=2)
     seen = np.einsum("pi,kij->kpj", some, frames)
     return frames, seen, _find_middles(seen[:, :, :2], n_steps)
@@ -151,7 +151,7 @@ def _look_along(some: Vec, ways: Vec, n_steps: int) -> tuple[Vec, Vec, Vec]:
 def _enclose_along(
     points: Vec, some: Vec, ways: Vec, n_steps: int = _FINE
 ) -> tuple[Enclosure, Enclosure]:
-    """Return the smallest capsule and cylinder; their directions come from ``some``."""
+    """Return the smallest capsule and cylinder."""
     # Their directions are chosen by some of the points, then all are fitted.
     frames, seen, middles = _look_along(some, ways, _ROUGH)
     fits = [_fit(q, middle) for q, middle in zip(seen, middles, strict=True)]
@@ -168,7 +168,7 @@ def _enclose_along(
 def _place(
     points: Vec, some: Vec, R: Vec, shape: str, n_steps: int = _FINE
 ) -> Enclosure:
-    """Return a capsule or cylinder along z of R about all points."""
+    """Return a capsule or cylinder along z of R."""
     middle = _find_middles((some @ R)[None, :, :2], n_steps)[0]
     seen = points @ R
     radius, low, high = _fit(seen, middle)
@@ -182,7 +182,7 @@ def _place(
 
 
 def _find_middles(flat: Vec, n_steps: int) -> Vec:
-    """Return the centres of circles about k sets of p points each, (k, p, 2)."""
+    """Return circle centres of k sets of p points, (k, p, 2)."""
     middles: Vec = 0.5 * (flat.min(axis=1) + flat.max(axis=1))
     rows = np.arange(len(flat))
     half_squares = 0.5 * (flat * flat).sum(axis=2)
@@ -195,7 +195,7 @@ def _find_middles(flat: Vec, n_steps: int) -> Vec:
 
 
 def _fit(seen: Vec, middle: Vec) -> tuple[float, float, float]:
-    """Return radius and ends of the line of a capsule along z about a middle."""
+    """Return radius and ends of a capsule along z."""
     across2 = ((seen[:, :2] - middle) ** 2).sum(axis=1)
     radius2 = max(float(across2.max()), (0.5 * _THINNEST) ** 2)
     cap = np.sqrt(radius2 - across2)  # how far the round end reaches over a point
@@ -209,7 +209,7 @@ def _capsule_volume(radius: float, length: float) -> float:
 
 
 def _enclose_in_box(points: Vec, some: Vec, axes: Vec) -> Enclosure:
-    """Return the smallest box of those that lie along or askew to two frames."""
+    """Return the smallest box near two frames."""
     turns = np.array(
         [base @ turn for base in (np.eye(3), axes) for turn in _list_turns()]
     )
@@ -219,7 +219,6 @@ def _enclose_in_box(points: Vec, some: Vec, axes: Vec) -> Enclosure:
 
 
 def _place_box(points: Vec, R: Vec) -> Enclosure:
-    """Return the box along the axes of R about the points."""
     seen = points @ R
     low, high = seen.min(axis=0), seen.max(axis=0)
     size = np.maximum(high - low, _THINNEST)
@@ -228,5 +227,5 @@ def _place_box(points: Vec, R: Vec) -> Enclosure:
 
 
 def _list_turns() -> list[Vec]:
-    """Return turns about each axis, less than a quarter each, and none."""
+    """Return the identity and turns below 90° about each axis."""
     return [np.eye(3)] + [pin.utils.rotate(k, a) for k in "xyz" for a in _QUARTER[1:]]

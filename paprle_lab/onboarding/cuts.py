@@ -1,11 +1,7 @@
-"""Choose the cut of a link that gives its robot the most room.
+"""Choice of the cut of a link that frees the most room.
 
-Room is lost in postures in which the bodies of two links touch and their meshes do not.
-A cut is judged by how deep bodies are in one another there, over postures of all pairs
-that its link is in: one that frees none of them may still be the first of two that do.
-The bodies of both halves are chosen by the same sum, not by their volume: what counts
-is the side on which other links come near. For the same reason a piece that stays whole
-may get another body.
+The cost is the penetration depth of bodies where meshes are apart, summed over postures
+of all pairs of the link.
 """
 
 from __future__ import annotations
@@ -37,11 +33,10 @@ Lost = Mapping[PiecePair, Collection[Posture]]
 
 
 class Cut(NamedTuple):
-    """A cut of one piece, or another body for it.
+    """A cut of one piece, or its new body.
 
     Attributes:
-        piece: What is cut.
-        halves: What takes its place: two, or one in its new body.
+        halves: Two, or one in its new body.
     """
 
     piece: Piece
@@ -51,12 +46,12 @@ class Cut(NamedTuple):
 def find_cut(
     lost: Lost, places: Mapping[Posture, pin.SE3], *, may_grow: bool
 ) -> Cut | None:
-    """Return the cut that gives back the most room; None where none gives much.
+    """Return the cut that frees the most room; None without much gain.
 
     Args:
-        lost: The postures that a link's pieces and those of others take for nothing.
-        places: The other link in the one to cut, by posture.
-        may_grow: A piece may be cut; else it may get another body at most.
+        lost: Postures lost to each pair of pieces.
+        places: The other link in this one, by posture.
+        may_grow: Allows cuts; else only new bodies.
     """
     postures = sorted(set().union(*lost.values()))
     some = np.unique(np.linspace(0, len(postures) - 1, _N_POSTURES).astype(int))
@@ -92,7 +87,7 @@ def find_cut(
 
 
 class _Loss:
-    """The depth lost to one piece, and that lost to its halves after a trial cut."""
+    """Depth lost to a piece, and to its halves after a cut."""
 
     def __init__(
         self,
@@ -111,12 +106,12 @@ class _Loss:
         ]
 
     def guess(self, trial: Trial) -> float:
-        """Return about how much is lost after a cut, [m]: boxes flush with it."""
+        """Return the approximate loss after a cut, [m]."""
         deep = [self._measure(box) for box in trial.boxes]
         return float(np.max([self._rest, *deep], axis=0).sum())
 
     def fit(self, trial: Trial) -> tuple[float, list[Enclosure]]:
-        """Return what is lost after a cut, [m], and the bodies of its halves."""
+        """Return the loss after a cut, [m], and its bodies."""
         bodies, deep = [], self._rest
         for choices in trial.choices:
             most = _BULKY * min(body.volume for body in choices)
@@ -139,7 +134,7 @@ class _Loss:
 
 
 def _list_worst(depths: Mapping[PiecePair, Vec]) -> list[Piece]:
-    """Return the pieces of the link that cost the most."""
+    """Return the most costly pieces."""
     cost: dict[Piece, float] = {}
     for pair, deep in depths.items():
         cost[pair[0]] = cost.get(pair[0], 0.0) + float(deep.sum())
@@ -147,7 +142,7 @@ def _list_worst(depths: Mapping[PiecePair, Vec]) -> list[Piece]:
 
 
 def place_body(body: Enclosure) -> Geometry:
-    """Return a body for coal, and its place in the axes of what it encloses."""
+    """Return a body for coal with its placement."""
     primitive = Primitive(
         link="", T_link_body=body.T_mesh_body, shape=body.shape, size=body.size
     )
@@ -155,7 +150,7 @@ def place_body(body: Enclosure) -> Geometry:
 
 
 def measure_depths(a: Geometry, b: Geometry, at: Sequence[pin.SE3]) -> Vec:
-    """Return what two bodies cost in each posture, [m]; zero where they are apart."""
+    """Return penetration depths by posture, [m]; 0: apart."""
     request = coal.CollisionRequest()
     request.enable_contact = True
     deep = np.zeros(len(at))

@@ -1,4 +1,4 @@
-"""Guessed settings of a robot, and their YAML with the guesses marked."""
+"""Guessed settings of a robot, and their YAML."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True, kw_only=True)
 class Draft:
-    """Settings to be, and the doubts about them."""
+    """Settings with doubts."""
 
     limbs: list[FoundLimb]
     homes: dict[str, Vec]
@@ -38,7 +38,7 @@ class Draft:
 
 
 def list_lines(draft: Draft) -> list[str]:
-    """Return the YAML of a draft, its guesses marked, as lines."""
+    """Return a draft's YAML lines with marked guesses."""
     lines = [
         f"# Written by `paprle new-robot` for {_one_line(draft.source)}.",
         "# Lines with CHECK hold guesses: review them before moving a real robot.",
@@ -128,7 +128,7 @@ def _limb_lines(limb: FoundLimb, home: Vec) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Return text as YAML, quoted where it could be read as something else."""
+    """Return text as YAML, quoted where needed."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
     return json.dumps(text)

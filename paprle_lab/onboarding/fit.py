@@ -1,18 +1,7 @@
-"""Fit bodies to the meshes of a robot: so many pieces that it can still move.
+"""Bodies around a robot's meshes, cut until it can move.
 
-A body around a whole mesh is thicker than its link. Where two links' bodies touch while
-their meshes do not, room is lost to the robot. So the links of such a pair are cut into
-pieces (``paprle_lab.onboarding.pieces``), until next to none is lost. What lies close
-for good, beside a joint, is left out piece by piece: two pieces whose meshes touch in
-no posture, all postures 5° apart having been tried, need not be kept apart. Halves are
-first the smallest ones, which serves all pairs alike; where that does not suffice they
-are those that give back the most, and pieces get the bodies that do
-(``paprle_lab.onboarding.cuts``). Bodies that cost nothing stay whole, since the gate
-measures every pair of them. Pieces are left out with a millimetre to spare; links that
-would lose half of their postures without it.
-
-A pair of links whose meshes touch nearly always, or about one joint never come apart,
-says nothing of when a robot collides, but how it was drawn: it is left out.
+Links are cut into pieces (``pieces``, ``cuts``) until little room is lost. Pieces whose
+meshes touch in no posture 5° apart, and links whose meshes always touch, are exempt.
 """
 
 from __future__ import annotations
@@ -45,13 +34,10 @@ class Fitted(NamedTuple):
     """Bodies around meshes.
 
     Attributes:
-        pieces: The pieces of each link, in its axes.
-        never: Pieces, as link and number, whose meshes touch in no posture although
-            their bodies do.
-        always: Pairs of links whose meshes touch nearly always, or about one joint
-            never come apart.
-        blocked: Pairs of links whose bodies touch while their meshes do not, in which
-            share of their postures, where that is more than next to none.
+        pieces: By link, in its axes.
+        never: Pieces, as link and number, whose meshes never touch.
+        always: Links whose meshes nearly always touch, or share a bearing.
+        blocked: Share of postures lost by pair of links.
     """
 
     pieces: dict[str, list[Piece]]
@@ -61,16 +47,12 @@ class Fitted(NamedTuple):
 
 
 def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], note: Note = be_silent) -> Fitted:
-    """Cut meshes into pieces until the bodies around them leave the robot its room.
+    """Return bodies of meshes, cut until the robot keeps its room.
 
     Args:
         tree: The robot.
-        meshes: The triangles of links that have meshes to collide with, in their axes,
-            shape (k, 3, 3), [m].
-        note: Takes what is done next.
-
-    Returns:
-        The bodies, what is to be left out, and what they still keep apart too far.
+        meshes: Triangles by link, in its axes, shape (k, 3, 3), [m].
+        note: Takes progress notes.
     """
     wholes: dict[str, list[Piece]] = {k: [Piece(v)] for k, v in meshes.items()}
     for body in tree.primitives:
@@ -119,7 +101,7 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], note: Note = be_silent) ->
 
 
 def _separate(pairs: list[LinkPair]) -> None:
-    """Leave out and cut, the worst pair first, until next to nothing is lost."""
+    """Exempt and cut, the worst pair first."""
     lost = {pair: pair.measure_lost() for pair in pairs}
     stuck: set[LinkPair] = set()
     while sum(lost.values()) > _ENOUGH:
@@ -139,7 +121,7 @@ def _separate(pairs: list[LinkPair]) -> None:
 
 
 def _refine(pairs: list[LinkPair]) -> None:
-    """Cut where room is lost still, as long as the robot as a whole gains by it."""
+    """Cut further while the whole robot gains."""
     lost = {pair: pair.measure_lost() for pair in pairs}
     links = {link for pair in pairs for link in pair.links if link.list_cuttable()}
     stuck: set[Link] = set()
@@ -161,7 +143,7 @@ def _refine(pairs: list[LinkPair]) -> None:
 
 
 def _improve(link: Link, pairs: list[LinkPair]) -> bool:
-    """Cut or reshape a piece; keep it, and return True, if its pairs' depths fall."""
+    """Cut or reshape a piece if its pairs' depths fall."""
     # Gains are measured by depth: a cut that frees no posture may lead to one that
     # does.
     before = sum(pair.measure_depth() for pair in pairs)
@@ -179,7 +161,7 @@ def _improve(link: Link, pairs: list[LinkPair]) -> bool:
 def _list_lost(
     link: Link, pairs: list[LinkPair]
 ) -> tuple[dict[PiecePair, set[Posture]], dict[Posture, pin.SE3]]:
-    """Return what others take from a link for nothing, and where they are in it."""
+    """Return a link's lost postures, and the others' poses."""
     lost, places = {}, {}
     for n, pair in enumerate(pairs):
         is_first = pair.links[0] is link

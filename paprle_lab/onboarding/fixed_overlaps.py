@@ -1,9 +1,6 @@
-"""Find parts that no limb moves, whose bodies overlap as they are held.
+"""Overlapping bodies that no limb moves.
 
-The fingers of a hand that nobody drives lie so close that bodies around them overlap in
-most of their postures. Where no joint of a limb is between two links, nothing that a
-session does brings one nearer to the other, so such an overlap is no reason to refuse
-the robot. A contact that other positions of the held joints would mend is one.
+Such links, as of an undriven hand, cannot be brought nearer by a session.
 """
 
 from __future__ import annotations
@@ -25,15 +22,12 @@ _SEED = 0  # chosen: the same pairs each time
 def find_held_overlaps(
     tree: Urdf, robot: RobotModel, held: Collection[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return links that touch at home, and in most postures of the joints between.
+    """Return links that touch at home and in most postures between.
 
     Args:
         tree: The robot's URDF.
-        robot: The robot, at the home that it is to get.
-        held: Its joints that are in no limb.
-
-    Returns:
-        Pairs of links between which all joints are held.
+        robot: The robot at its new home.
+        held: Joints in no limb.
     """
     joints = JointTree(tree, robot.joint_names, robot.mimics)
     is_held = np.array([name in held for name in robot.joint_names])

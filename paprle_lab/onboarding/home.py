@@ -1,4 +1,4 @@
-"""Try what a home posture is worth."""
+"""Trial of a home posture."""
 
 from __future__ import annotations
 
@@ -21,13 +21,12 @@ _ROUNDING = 1e-5  # [m] chosen: what coal rounds to, and more
 
 
 class Reach(NamedTuple):
-    """The targets around home that an end-effector can reach.
+    """Reachable targets around home.
 
     Attributes:
-        n: Number of the six targets that can be reached.
-        step: Distance of the targets from home, [m].
-        in_way: Which bodies the gate would keep apart before others are reached, in
-            words.
+        n: Number of reachable targets of six.
+        step: Distance from home, [m].
+        in_way: Bodies that prevent others, as text.
     """
 
     n: int
@@ -36,7 +35,7 @@ class Reach(NamedTuple):
 
 
 class Room:
-    """Tells what a gate with usual settings would keep a robot from."""
+    """The motions that a gate with usual settings allows."""
 
     def __init__(self, robot: RobotModel) -> None:
         settings = GateSettings()
@@ -64,7 +63,7 @@ class Room:
         return Reach(n_reached, step, tuple(dict.fromkeys(in_way)))
 
     def _find_in_way(self, limb: Limb, q_limb: Vec) -> str:
-        """Return the bodies too near half-way or where a limb goes; empty: none."""
+        """Return bodies too near on a limb's way, or ""."""
         for share in (0.5, 1.0):
             q = np.array(self._robot.home)
             q[limb.indices] += share * (q_limb - q[limb.indices])
@@ -75,7 +74,7 @@ class Room:
 
 
 def jacobian_error(limb: Limb) -> float:
-    """Return the largest difference of the Jacobian from finite differences."""
+    """Return the Jacobian's largest error against finite differences."""
     step = 1e-6  # [rad or m] chosen: the best of central differences in doubles
     q = np.array(limb.home)
     columns = []

@@ -1,8 +1,7 @@
-"""Links in pieces, and the room that two of them take from their robot for nothing.
+"""Links in pieces, and the room lost between two of them.
 
-Random postures of all joints are tried, the same ones for all pairs. Room is lost in
-those in which bodies of two links touch, their meshes do not, and no other links'
-meshes do either: where the robot touches itself anyway nothing is lost.
+Random postures count as lost where bodies of two links touch and no meshes of the robot
+do.
 """
 
 from __future__ import annotations
@@ -30,45 +29,44 @@ _STRIDE = 20  # chosen: of one joint's postures every so many show where it is n
 
 
 class Link:
-    """A link and its pieces: of its meshes, then what the URDF states."""
+    """A link and its pieces: of meshes, then of the URDF."""
 
     def __init__(self, wholes: Sequence[Piece]) -> None:
         self.wholes = wholes
         self.pieces = list(wholes)
 
     def list_cuttable(self) -> list[Piece]:
-        """Return the pieces of its meshes."""
+        """Return pieces of meshes."""
         return [piece for piece in self.pieces if not isinstance(piece, Given)]
 
     def find_ball(self) -> Ball:
-        """Return a ball around all that is of it."""
+        """Return a ball around the link."""
         balls = [_find_ball(piece) for piece in self.wholes]
         centre = np.mean([ball.centre for ball in balls], axis=0)
         reach = [np.linalg.norm(ball.centre - centre) + ball.radius for ball in balls]
         return Ball(centre, float(max(reach)))
 
     def replace(self, old: Sequence[Piece], new: Sequence[Piece]) -> None:
-        """Put halves in the place of what they were cut from, or the other way."""
+        """Replace pieces by their halves, or the reverse."""
         at = next(k for k, piece in enumerate(self.pieces) if piece is old[0])
         self.pieces[at : at + len(old)] = new
 
 
 class LinkPair:
-    """Two links and the postures of the joints between them.
+    """Two links and the postures between them.
 
     Attributes:
-        links: The two.
-        way: Where the second is in the first.
+        way: Poses of the second in the first.
     """
 
     def __init__(self, one: Link, other: Link, way: Way, touching: set[int]) -> None:
-        """Take two links.
+        """Make a pair.
 
         Args:
-            one: A link.
-            other: Another.
-            way: Where the second is in the first.
-            touching: Postures in which some links of the robot touch.
+            one: First link.
+            other: Second link.
+            way: Poses of the second in the first.
+            touching: Postures in which links of the robot touch.
         """
         self.links = (one, other)
         self.way = way
@@ -79,7 +77,7 @@ class LinkPair:
         self._apart: dict[PiecePair, bool] = {}
 
     def touches_always(self) -> bool:
-        """Return whether the meshes touch nearly always."""
+        """Return whether the meshes nearly always touch."""
         middle = self._touch(MIDDLE)
         enough = (MOSTLY if middle else _ALWAYS) * N_POSTURES
         hits = self.find_hits()
@@ -88,10 +86,7 @@ class LinkPair:
         return sum(self._touch(k) for k in hits) >= enough
 
     def is_bearing(self) -> bool:
-        """Return whether one joint alone is between, and the meshes never come apart.
-
-        Such links are built so, and their joint's limits are what keeps them apart.
-        """
+        """Return whether one joint separates meshes that always touch."""
         is_always_near = len(self.way.places.keys() - {MIDDLE}) == N_POSTURES
         return (
             self.way.n_joints == 1
@@ -100,20 +95,20 @@ class LinkPair:
         )
 
     def find_hits(self) -> set[int]:
-        """Return in which postures bodies touch."""
+        """Return postures with touching bodies."""
         return set().union(*self._list_hits().values())
 
     def add_touching(self) -> None:
-        """Add the postures in which the meshes touch to those of the robot."""
+        """Add postures with touching meshes to the robot's."""
         more = {k for k in self.find_hits() - self._touching if self._touch(k)}
         self._touching |= more
 
     def measure_lost(self) -> float:
-        """Return the share of free postures in which bodies touch."""
+        """Return the share of free postures with touching bodies."""
         return len(set().union(*self.find_lost().values())) / self._n_free
 
     def measure_depth(self) -> float:
-        """Return how deep bodies are in one another, a mean of free postures, [m]."""
+        """Return the mean penetration in free postures, [m]."""
         deep: dict[int, float] = {}
         for (one, other), lost in self.find_lost().items():
             known = self._depths.setdefault((one, other), {})
@@ -129,17 +124,13 @@ class LinkPair:
         return sum(deep.values()) / self._n_free
 
     def list_never(self) -> Iterator[PiecePair]:
-        """Yield pieces that need not be kept apart."""
+        """Yield exempt pairs of pieces."""
         for one, other in itertools.product(*(link.pieces for link in self.links)):
             if self._is_apart(one, other):
                 yield one, other
 
     def take_away(self) -> bool:
-        """Leave out the worst pair of pieces, or halve one of them.
-
-        Returns:
-            Whether that was possible.
-        """
+        """Exempt or halve the worst pair of pieces; return whether possible."""
         by_pair = self.find_lost()
         for one, other in sorted(by_pair, key=lambda key: -len(by_pair[key])):
             if self._are_apart(one, other):
@@ -153,10 +144,7 @@ class LinkPair:
         return False
 
     def leave_out_if_apart(self) -> None:
-        """Leave out links whose meshes touch in no posture, however near they come.
-
-        A PR2's palm turns within a millimetre of its forearm: no piece is thin enough.
-        """
+        """Exempt links whose meshes touch in no posture."""
         for one, other in itertools.product(*(link.wholes for link in self.links)):
             a, b = one.surface, other.surface
             if self._can_be_left_out(one, other) and not any(
@@ -165,7 +153,7 @@ class LinkPair:
                 self._apart[one, other] = True
 
     def find_lost(self) -> dict[PiecePair, set[int]]:
-        """Return the free postures in which bodies touch, by pieces."""
+        """Return free postures with touching bodies, by pieces."""
         lost = {
             key: {k for k in hits - self._touching if not self._touch(k)}
             for key, hits in self._list_hits().items()
@@ -177,7 +165,7 @@ class LinkPair:
         return max(1, N_POSTURES - len(self._touching))
 
     def _list_hits(self) -> dict[PiecePair, set[int]]:
-        """Return in which postures bodies touch, by pieces that are kept apart."""
+        """Return postures with touching bodies, by pieces kept apart."""
         found = {}
         for one, other in itertools.product(*(link.pieces for link in self.links)):
             key = one, other
@@ -189,14 +177,14 @@ class LinkPair:
         return found
 
     def _is_apart(self, one: Piece, other: Piece) -> bool:
-        """Return whether pieces, or any that they were cut from, never touch."""
+        """Return whether pieces or their origins never touch."""
         return any(
             self._apart.get(key, False)
             for key in itertools.product(one.list_origins(), other.list_origins())
         )
 
     def _are_apart(self, one: Piece, other: Piece) -> bool:
-        """Find out whether two pieces touch in no posture there is."""
+        """Return whether two pieces touch in no posture."""
         key = one, other
         if key not in self._apart:
             can_be = self._can_be_left_out(one, other)
@@ -204,7 +192,7 @@ class LinkPair:
         return self._apart[key]
 
     def _can_be_left_out(self, one: Piece, other: Piece) -> bool:
-        """Return whether all postures can be tried, and both are named by us."""
+        """Return whether all postures can be tried."""
         is_named = not any(isinstance(piece, Given) for piece in (one, other))
         return self.way.is_whole and is_named
 
@@ -220,7 +208,6 @@ class LinkPair:
         )
 
     def _collide(self, one: Piece, other: Piece) -> set[int]:
-        """Return in which postures bodies touch, of those in which they come near."""
         keys, R, p = self._places
         there = p + R @ other.body.T_mesh_body.translation
         here = (one.body.T_mesh_body.translation - p)[:, None] @ R
@@ -234,20 +221,19 @@ class LinkPair:
 
     @cached_property
     def _places(self) -> tuple[Vec, Vec, Vec]:
-        """Postures, and the second link's rotations and places in the first."""
+        """Postures, with rotations and positions of the second link."""
         keys = np.array(sorted(self.way.places.keys() - {MIDDLE}), dtype=int)
         found = [self.way.places[int(k)] for k in keys]
         R = np.array([T.rotation for T in found]).reshape(-1, 3, 3)
         return keys, R, np.array([T.translation for T in found]).reshape(-1, 3)
 
     def _touch(self, k: int) -> bool:
-        """Return whether the meshes touch in a posture."""
         if k not in self._truth:
             self._truth[k] = self._touch_by(k, 0.0)
         return self._truth[k]
 
     def _touch_by(self, k: int, margin: float) -> bool:
-        """Return whether the meshes come as near as a margin, [m], in a posture."""
+        """Return whether meshes are within a margin, [m]."""
         return any(
             collide(one.surface, other.surface, self.way.places[k], margin)
             for one, other in itertools.product(*(link.wholes for link in self.links))
@@ -255,12 +241,12 @@ class LinkPair:
 
 
 def collide(a: Geometry, b: Geometry, T_a_b: pin.SE3, margin: float = 0.0) -> bool:
-    """Return whether geometries of two links touch, or come as near as a margin.
+    """Return whether two geometries are within a margin.
 
     Args:
-        a: A geometry and its place in its link.
-        b: Another.
-        T_a_b: The link of b in that of a.
+        a: Geometry and placement in its link.
+        b: Geometry and placement in its link.
+        T_a_b: Pose of b's link in a's.
         margin: [m].
     """
     request, result = coal.CollisionRequest(), coal.CollisionResult()
@@ -271,7 +257,7 @@ def collide(a: Geometry, b: Geometry, T_a_b: pin.SE3, margin: float = 0.0) -> bo
 
 
 def make_primitive(link: str, piece: Piece, name: str = "") -> Primitive:
-    """Return the body of a piece as one of a URDF."""
+    """Return a piece's body as a URDF primitive."""
     body = piece.body
     return Primitive(
         link=link,
@@ -283,7 +269,6 @@ def make_primitive(link: str, piece: Piece, name: str = "") -> Primitive:
 
 
 def _find_ball(piece: Piece) -> Ball:
-    """Return the ball around the body of a piece."""
     body = piece.body
     if body.shape == "box":
         radius = 0.5 * float(np.linalg.norm(body.size))
@@ -293,7 +278,7 @@ def _find_ball(piece: Piece) -> Ball:
 
 
 def _find_way(piece: Piece, points: Vec) -> Vec:
-    """Return how far points, shape (n, 3), are from a box about a body, (n,), [m]."""
+    """Return distances of points (n, 3) from a body's box, (n,), [m]."""
     body = piece.body
     if body.shape == "box":
         sides = np.array(body.size)

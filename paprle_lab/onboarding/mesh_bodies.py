@@ -1,8 +1,7 @@
-"""Give links that have only meshes to collide with bodies that the gate can keep apart.
+"""Bodies for links that have only collision meshes.
 
-What is written is a copy of the URDF, in which the meshes to collide with are replaced
-by bodies around their pieces, so the gate and the simulator see the same. What was
-replaced stands in an element of its own, which only the judge of clearance reads.
+A copy of the URDF has bodies in their place, for gate and simulator; the meshes move to
+an element read by the judge of clearance.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ _HEAD = (
 
 
 class ExemptPairs(NamedTuple):
-    """Pairs that are not to be kept apart.
+    """Pairs exempt from clearance.
 
     Attributes:
-        never: Pieces, by the names of their bodies, whose meshes touch in no posture.
-        always: Links whose meshes touch nearly always, or about one joint nearly do.
+        never: Bodies of pieces whose meshes never touch.
+        always: Links whose meshes nearly always touch, or share a bearing.
     """
 
     never: tuple[tuple[str, str], ...] = ()
@@ -47,17 +46,15 @@ class ExemptPairs(NamedTuple):
 
 
 class Covered(NamedTuple):
-    """The bodies that enclose the meshes.
+    """The bodies around meshes.
 
     Attributes:
-        path: The copy; None where no mesh could be read.
-        n_meshes: Number of meshes that were enclosed.
-        n_bodies: Number of bodies that enclose them.
-        doubts: Meshes that could not be, and why.
-        exempt: Pairs that are not to be kept apart.
-        blocked: Pairs of links whose bodies touch while their meshes do not, in which
-            share of their postures, where that is much.
-        links: Those whose meshes were enclosed.
+        path: The copy; None without readable meshes.
+        n_meshes: Number of enclosed meshes.
+        n_bodies: Number of their bodies.
+        doubts: Meshes left out, with reasons.
+        blocked: Share of postures lost by pair of links.
+        links: Links with enclosed meshes.
     """
 
     path: Path | None
@@ -70,15 +67,15 @@ class Covered(NamedTuple):
 
 
 def cover_meshes(tree: Urdf, out: Path, note: Note = be_silent) -> Covered:
-    """Write a copy of a URDF with bodies in place of its collision meshes.
+    """Write a copy of a URDF with bodies in place of collision meshes.
 
     Args:
         tree: The URDF.
-        out: Where the copy goes, if any mesh is found.
-        note: Takes what is done next.
+        out: Path of the copy.
+        note: Takes progress notes.
 
     Returns:
-        What became of the meshes.
+        The enclosed meshes.
 
     Raises:
         ConfigError: If meshes are far larger than the robot.
@@ -138,7 +135,7 @@ def cover_meshes(tree: Urdf, out: Path, note: Note = be_silent) -> Covered:
 
 
 def list_triangles(geometry: coal.BVHModelBase, T: pin.SE3) -> Vec:
-    """Return the corners of a mesh placed in its link, shape (k, 3, 3), [m]."""
+    """Return a mesh's triangles in its link, shape (k, 3, 3), [m]."""
     points = np.asarray(geometry.vertices()) @ T.rotation.T + T.translation
     corners = [geometry.tri_indices(k) for k in range(geometry.num_tris)]
     found: Vec = points[np.array([(c[0], c[1], c[2]) for c in corners], dtype=int)]
@@ -163,13 +160,9 @@ def _load(mesh: ET.Element, urdf: Path) -> coal.BVHModelBase:
 
 
 def find_mesh(name: str, urdf: Path) -> Path | None:
-    """Return the file of a mesh beside its URDF, or in the package that it names.
+    """Return a mesh's file beside its URDF or in its package, or None.
 
-    ROS finds packages by its environment; without it, a folder of the package's name
-    is looked for from the URDF upwards.
-
-    Returns:
-        None where there is no such file.
+    Without ROS, a folder of the package's name is searched upwards.
     """
     if not name.startswith("package://"):
         path = urdf.parent / name.removeprefix("file://")
@@ -193,7 +186,7 @@ def _find_place(collision: ET.Element) -> pin.SE3:
 
 
 def _write_body(body: Primitive) -> Iterator[ET.Element]:
-    """Yield the elements of a body; a capsule is a cylinder and a ball on each end."""
+    """Yield a body's elements; a capsule is a cylinder and two spheres."""
     rpy = pin.rpy.matrixToRpy(body.T_link_body.rotation)
     if body.shape == "box":
         yield _write_shape(
@@ -227,7 +220,7 @@ def _write_shape(
 
 
 def name_meshes(root: ET.Element, urdf: Path) -> None:
-    """Name meshes by their whole path, so that a copy elsewhere finds them."""
+    """Make mesh paths absolute."""
     for mesh in root.iter("mesh"):
         path = find_mesh(mesh.get("filename", ""), urdf)
         if path is not None:

@@ -1,4 +1,4 @@
-"""Tell meshes in other units: one in millimetres is a thousand times its robot."""
+"""Detection of meshes in other units, such as millimetres."""
 
 from __future__ import annotations
 
@@ -15,17 +15,14 @@ _SMALLEST = 2e-3  # chosen: of the reach; twice the whole arm's length, in kilom
 
 
 def check_sizes(tree: Urdf, meshes: Mapping[str, list[Vec]]) -> list[str]:
-    """Refuse meshes that are far larger than their robot.
+    """Return doubts about meshes far smaller than their robot.
 
     Args:
         tree: The robot.
-        meshes: Triangles of each link's meshes, shapes (k, 3, 3), [m].
-
-    Returns:
-        Doubts about meshes that are far smaller.
+        meshes: Triangles by link, shapes (k, 3, 3), [m].
 
     Raises:
-        ConfigError: If some are larger than any link can be.
+        ConfigError: If a mesh is larger than any link can be.
     """
     reach = _find_reach(tree)
     if reach == 0.0:  # nothing tells how large the robot is
@@ -53,7 +50,7 @@ def check_sizes(tree: Urdf, meshes: Mapping[str, list[Vec]]) -> list[str]:
 
 
 def _find_reach(tree: Urdf) -> float:
-    """Return the length of the longest chain of joints, stretched out, [m]."""
+    """Return the stretched length of the longest chain, [m]."""
     lengths = {tree.root: 0.0}
     for joint in tree.joints:
         length = float(np.linalg.norm(joint.T_parent_joint.translation))

@@ -1,4 +1,4 @@
-"""Write the YAML of a robot for a bare URDF, every guess marked, and check it."""
+"""A follower's YAML for a bare URDF, written and checked."""
 
 from __future__ import annotations
 
@@ -35,13 +35,12 @@ _FEW = 4  # chosen: of six targets; below, home deserves a look
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbReport:
-    """The findings of the check on one limb.
+    """The findings on one limb.
 
     Attributes:
-        name: Its name.
-        chain: Where it begins and ends, and its joints, in words.
-        jacobian_error: Largest difference from finite differences.
-        reach: What of six targets around home can be reached, bodies apart.
+        chain: Base, end and joints, as text.
+        jacobian_error: Largest error against finite differences.
+        reach: Reachable targets around home, collisions aside.
     """
 
     name: str
@@ -52,14 +51,12 @@ class LimbReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRobotReport:
-    """The written settings of a robot, and the guesses for a person to review.
+    """The written settings of a robot, and guesses to review.
 
     Attributes:
-        name: The follower's name.
         path: The YAML.
         joint_names: All actuated joints.
-        limbs: Limbs found.
-        collision_pairs: Pairs of bodies that are checked; 0 where only meshes are.
+        collision_pairs: Number of checked pairs; 0: meshes only.
         doubts: Guesses to review, one line each.
     """
 
@@ -71,7 +68,7 @@ class NewRobotReport:
     doubts: tuple[str, ...]
 
     def findings(self) -> list[str]:
-        """Return what was found and guessed, as lines of text."""
+        """Return findings and guesses as lines."""
         found = [f"{len(self.joint_names)} actuated joints"]
         found += [
             f"limb {limb.name}: {limb.chain}; Jacobian within "
@@ -83,7 +80,7 @@ class NewRobotReport:
         return found + [f"CHECK: {doubt}" for doubt in self.doubts]
 
     def lines(self) -> list[str]:
-        """Return the report as lines of text."""
+        """Return the report as lines."""
         follower = _name_follower(self.path)
         return [
             f"wrote {self.path}",
@@ -102,24 +99,23 @@ def write_new_robot(
     *,
     note: Note = be_silent,
 ) -> NewRobotReport:
-    """Write a follower's YAML for a bare URDF and check it by loading it.
+    """Write a follower's YAML for a bare URDF, and check it.
 
     Args:
-        urdf: The URDF; it stays as it is. Where it has meshes to collide with, the
-            YAML names a copy with bodies in their place.
-        out_dir: Folder of the YAML, and of the copy.
-        name: Name of the follower; from the URDF when absent.
-        ignored: Pairs of links that nothing is to keep apart.
-        wanted: Limbs that are to move, by the names that are found; the others hold
-            home. All when empty.
-        note: Takes what is done next: big robots take minutes.
+        urdf: The URDF; with meshes, the YAML names a copy with bodies.
+        out_dir: Folder of YAML and copy.
+        name: Name of the follower; default: the URDF's.
+        ignored: Pairs of links exempt from clearance.
+        wanted: Moving limbs; others hold home. Empty: all.
+        note: Takes progress notes.
 
     Returns:
-        What was written and found.
+        The written settings and findings.
 
     Raises:
-        ConfigError: If the URDF is wrong, the YAML exists already, or no home without
-            a contact is found.
+        ConfigError: If the URDF is invalid, the YAML exists, or no home without a
+            contact
+        is found.
     """
     tree = read_urdf(urdf.resolve())
     slug = make_slug(tree.name if name is None else name)
@@ -147,10 +143,10 @@ def write_new_robot(
 
 
 def make_slug(name: str) -> str:
-    """Return a name that a follower may have.
+    """Return a valid follower name.
 
     Raises:
-        ConfigError: If nothing is left of it.
+        ConfigError: If no character is left.
     """
     slug = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")
     if not slug:
@@ -240,12 +236,11 @@ def _draft(
 
 
 def _list_drawn(tree: Urdf, covered: Covered) -> set[str]:
-    """Return links whose bodies are the URDF's own."""
     return {body.link for body in tree.primitives} - covered.links
 
 
 def _choose_limbs(found: list[FoundLimb], wanted: tuple[str, ...]) -> list[FoundLimb]:
-    """Return the limbs that are to move; refuse names that were not found."""
+    """Return the wanted limbs; refuse unknown names."""
     names = [limb.name for limb in found]
     for name in wanted:
         if name not in names:
@@ -267,7 +262,7 @@ def _with_homes(
 
 
 def _check_home(robot: RobotModel, name: str) -> None:
-    """Refuse a home at which the robot touches itself: a gate would start in there."""
+    """Refuse a home with a self-collision."""
     touching = robot.find_collisions(robot.home)
     if touching:
         pairs = ", ".join(f"{a} and {b}" for a, b in touching)
@@ -280,13 +275,13 @@ def _check_home(robot: RobotModel, name: str) -> None:
 
 
 def _relative(urdf: Path, yaml: Path) -> str:
-    """Return the URDF as the YAML names it: from the workspace if both are in it."""
+    """Return the URDF's path for the YAML."""
     are_inside = all(path.resolve().is_relative_to(DATA) for path in (urdf, yaml))
     return str(urdf.relative_to(DATA) if are_inside else urdf)
 
 
 def _read_ranges(joints: list[UrdfJoint]) -> dict[str, OtherUnit]:
-    """Return limits that are in degrees or millimetres, by joint, in [rad] or [m]."""
+    """Return limits in degrees or millimetres, as [rad] or [m]."""
     ranges = {j.name: r for j in joints if (r := read_in_other_unit(j)) is not None}
     problems = [
         f"joint {joint.name}: {own.reason}, {own.lower:.4g} … {own.upper:.4g} in SI "
@@ -301,7 +296,7 @@ def _read_ranges(joints: list[UrdfJoint]) -> dict[str, OtherUnit]:
 
 
 def _narrow_gripper(limb: FoundLimb, ranges: dict[str, OtherUnit]) -> FoundLimb:
-    """Return a limb whose gripper is in the unit that its joint's limits have."""
+    """Return a limb with its gripper in its limits' unit."""
     g = limb.gripper
     if g is None or g.joint not in ranges:
         return limb
@@ -313,7 +308,7 @@ def _narrow_gripper(limb: FoundLimb, ranges: dict[str, OtherUnit]) -> FoundLimb:
 def _guess_velocities(
     joints: list[UrdfJoint], fingers: set[str], ranges: dict[str, OtherUnit]
 ) -> dict[str, tuple[float, str]]:
-    """Return a limit and its reason for joints whose URDF has none that is usable."""
+    """Return velocity limits and reasons where the URDF has none."""
     share = LimitSettings().velocity_scale
     guesses = {}
     for joint in joints:
@@ -357,7 +352,7 @@ def _list_doubts(
 
 
 def _name_follower(yaml: Path) -> str:
-    """Return what stands for a YAML in ``follower=…``: its name, or its path."""
+    """Return the name or path for ``follower=…``."""
     folders = {folder.path / "follower" for folder in find_folders().folders}
     is_found = yaml.resolve().parent in {folder.resolve() for folder in folders}
     return yaml.stem if is_found else shlex.quote(str(yaml.resolve()))
@@ -384,7 +379,7 @@ def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
 
 
 def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
-    """Load what was written as a session would, and try it."""
+    """Load the YAML as a session would, and try it."""
     robot = RobotModel.from_yaml(path)
     room = Room(robot)
     limbs = tuple(_try_limb(limb, room) for limb in robot.limbs.values())

@@ -1,4 +1,4 @@
-"""Type of the function that reports the progress of long work."""
+"""Type of a function for progress notes."""
 
 from __future__ import annotations
 

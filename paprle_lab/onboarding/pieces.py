@@ -1,9 +1,7 @@
-"""Cut a mesh into pieces whose bodies are thin.
+"""Pieces of a mesh with thin bodies.
 
-A piece is a set of triangles with the body that encloses them. A cut goes along a
-plane, and triangles that cross it are cut in two, so that the bodies of all pieces
-together hold the surface whole, whatever was cut. Each body is convex and holds the
-outline of its cut, so it holds what is inside the surface as well.
+A plane cuts crossing triangles in two. Convex bodies hold the outline of their cut, so
+that together they hold surface and inside.
 """
 
 from __future__ import annotations
@@ -39,8 +37,8 @@ class Plane(NamedTuple):
     """A plane in the axes of a mesh.
 
     Attributes:
-        normal: A unit vector.
-        offset: How far it is along its normal, [m].
+        normal: Unit vector.
+        offset: Along the normal, [m].
     """
 
     normal: Vec
@@ -48,11 +46,7 @@ class Plane(NamedTuple):
 
 
 class Trial:
-    """A cut of a piece that may be made, by a few of its triangles.
-
-    Attributes:
-        plane: Where it goes.
-    """
+    """A possible cut of a piece."""
 
     def __init__(self, triangles: Vec, plane: Plane) -> None:
         self.plane = plane
@@ -61,17 +55,17 @@ class Trial:
 
     @property
     def is_cut(self) -> bool:
-        """Whether something is on both sides; else the piece gets another body."""
+        """Whether both sides have triangles."""
         return len(self._halves) == 2
 
     @cached_property
     def boxes(self) -> list[Enclosure]:
-        """For each half a box that is flush with the plane."""
+        """A box per half, flush with the plane."""
         return [guess_box(half, self.plane.normal) for half in self._halves]
 
     @cached_property
     def choices(self) -> list[list[Enclosure]]:
-        """For each half bodies of each shape."""
+        """Bodies of each shape per half."""
         return [list_enclosures(half, self.plane.normal) for half in self._halves]
 
 
@@ -79,7 +73,7 @@ class Piece:
     """A part of a mesh.
 
     Attributes:
-        triangles: Their corners, shape (k, 3, 3), [m].
+        triangles: Shape (k, 3, 3), [m].
     """
 
     def __init__(
@@ -91,29 +85,29 @@ class Piece:
         """Make a piece.
 
         Args:
-            triangles: Their corners, shape (k, 3, 3), [m].
-            origin: What it was cut from.
-            like: A body of the shape and directions that its own is to have.
+            triangles: Shape (k, 3, 3), [m].
+            origin: Piece that it was cut from.
+            like: Body with its shape and directions.
         """
         self.triangles = triangles
         self._origin = origin
         self._like = like
 
     def list_origins(self) -> Iterator[Piece]:
-        """Yield the piece, and what it was cut from, and so on."""
+        """Yield the piece and its origins."""
         yield self
         if self._origin is not None:
             yield from self._origin.list_origins()
 
     @cached_property
     def body(self) -> Enclosure:
-        """The shape that encloses the triangles, in their axes."""
+        """The enclosing body, in the triangles' axes."""
         points = self.triangles.reshape(-1, 3)
         return enclose(points) if self._like is None else enclose_as(points, self._like)
 
     @cached_property
     def halves(self) -> tuple[Piece, ...]:
-        """The two halves whose bodies are smallest together; none of what is tiny."""
+        """The two halves of least volume; empty if tiny."""
         best, least = None, np.inf
         for plane in self._list_planes():
             halves = split(self._few, *plane)
@@ -126,7 +120,7 @@ class Piece:
 
     @cached_property
     def trials(self) -> list[Trial]:
-        """All cuts of it that may be made, and planes that it is wholly above."""
+        """All possible cuts, and planes below it."""
         few = self._few
         found = [Trial(few, plane) for plane in self._list_planes()]
         found = [trial for trial in found if trial.is_cut]
@@ -135,11 +129,11 @@ class Piece:
 
     @property
     def _few(self) -> Vec:
-        """Some of the triangles, by which a cut is chosen."""
+        """Sample of the triangles for a choice of cuts."""
         return self.triangles[:: 1 + len(self.triangles) // _N_TRIED]
 
     def _list_planes(self) -> Iterator[Plane]:
-        """Yield planes across the piece, along its own axes and those of its mesh."""
+        """Yield planes along the axes of piece and mesh."""
         points = find_extremes(self.triangles.reshape(-1, 3))
         for normal in _list_normals(points):
             along = points @ normal
@@ -149,7 +143,7 @@ class Piece:
                     yield Plane(normal, low + share * (high - low))
 
     def cut(self, plane: Plane, bodies: Sequence[Enclosure]) -> tuple[Piece, ...]:
-        """Return what is on each side of a plane, in bodies like those given."""
+        """Return the sides of a plane, in bodies like those given."""
         halves = [half for half in split(self.triangles, *plane) if len(half)]
         return tuple(
             Piece(half, self, like) for half, like in zip(halves, bodies, strict=True)
@@ -157,7 +151,7 @@ class Piece:
 
     @cached_property
     def surface(self) -> tuple[coal.CollisionGeometry, pin.SE3]:
-        """The triangles, for coal, and where they are in their axes."""
+        """The triangles for coal, with their placement."""
         mesh = coal.BVHModelOBBRSS()
         mesh.beginModel(len(self.triangles), 3 * len(self.triangles))
         for a, b, c in self.triangles:
@@ -167,16 +161,16 @@ class Piece:
 
 
 class Given(Piece):
-    """A body that the URDF states; it is what it is, and not cut."""
+    """A body of the URDF, never cut."""
 
     def __init__(self, body: Primitive) -> None:
-        """Take a body of a URDF."""
+        """Make a piece of a URDF body."""
         super().__init__(np.empty((0, 3, 3)))
         self._given = body
 
     @cached_property
     def body(self) -> Enclosure:
-        """The very body; how large it is, is asked of none that is not cut."""
+        """The body; its volume is unused."""
         body = self._given
         return Enclosure(body.shape, body.size, body.T_link_body, np.inf)
 
@@ -197,21 +191,18 @@ class Given(Piece):
 
 
 def _list_normals(points: Vec) -> Vec:
-    """Return directions along a mesh's axes and the points' own, shape (6, 3)."""
+    """Return axes of mesh and points, shape (6, 3)."""
     normals: Vec = np.vstack([np.eye(3), find_axes(points).T])
     return normals
 
 
 def split(triangles: Vec, normal: Vec, offset: float) -> tuple[Vec, Vec]:
-    """Cut triangles along a plane.
+    """Return triangles before and behind a plane, shapes (·, 3, 3), [m].
 
     Args:
-        triangles: Their corners, shape (k, 3, 3), [m].
-        normal: The plane's, a unit vector.
-        offset: How far it is along its normal, [m].
-
-    Returns:
-        Those before and behind the plane, each of shape (·, 3, 3).
+        triangles: Shape (k, 3, 3), [m].
+        normal: Unit normal.
+        offset: Along the normal, [m].
     """
     height = triangles @ normal - offset
     is_above = height > 0.0

@@ -1,4 +1,4 @@
-"""Places of one link against another, over all postures of the joints between."""
+"""Relative poses of two links, over all postures between."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MIDDLE = -1
 
 
 class Ball(NamedTuple):
-    """A ball around all that is of a link.
+    """A ball around a link.
 
     Attributes:
         centre: In the link, shape (3,), [m].
@@ -36,20 +36,18 @@ class Ball(NamedTuple):
 
 
 class Way:
-    """Two links that move one against the other.
+    """Two links with relative motion.
 
     Attributes:
-        links: Their names.
-        is_whole: All postures of the joints between can be tried.
-        places: The second link in the first, by posture, where their balls meet, and
-            in any case in the middle of all joints' ways, as ``MIDDLE``. The same
-            random postures for all links.
+        is_whole: All postures between can be tried.
+        places: Second link in the first, by posture where their balls meet, and at mid
+        range as ``MIDDLE``; the same random postures for all links.
     """
 
     def __init__(
         self, robot: _Robot, links: tuple[str, str], columns: list[int]
     ) -> None:
-        """Find the postures; ``columns`` are the joints between."""
+        """Find the postures of the joints ``columns``."""
         self.links = links
         self._robot, self._columns = robot, columns
         self.n_joints = len(columns)
@@ -58,7 +56,7 @@ class Way:
         self.places[MIDDLE] = robot.relate_one(links, robot.middle)
 
     def list_fine(self) -> Iterator[pin.SE3]:
-        """Yield the second link in the first in all postures 5° apart."""
+        """Yield relative poses in all postures 5° apart."""
         joints = [self._robot.actuated[column] for column in self._columns]
         for row in itertools.product(*(_list_steps(joint) for joint in joints)):
             q = self._robot.middle.copy()
@@ -70,9 +68,8 @@ class _Robot:
     """All links of a robot in any posture.
 
     Attributes:
-        actuated: The joints of its vector.
-        middle: All of them in the middle of their ways, [rad] or [m].
-        random: All joints' rotations and places in random postures.
+        middle: Mid-range positions, [rad] or [m].
+        random: Rotations and positions in random postures.
     """
 
     def __init__(self, tree: Urdf, balls: Mapping[str, Ball]) -> None:
@@ -88,7 +85,7 @@ class _Robot:
         self.random = self.place_all(rows)
 
     def place_all(self, rows: Iterable[Vec]) -> tuple[Vec, Vec]:
-        """Return all joints, shapes (n, m, 3, 3) and (n, m, 3), [m], in postures."""
+        """Return joint frames, (n, m, 3, 3) and (n, m, 3), [m]."""
         Rs, ps = [], []
         for q in rows:
             model = self.joints.model
@@ -98,7 +95,7 @@ class _Robot:
         return np.array(Rs), np.array(ps)
 
     def relate(self, links: tuple[str, str], Rs: Vec, ps: Vec) -> dict[int, pin.SE3]:
-        """Return the second link in the first, where their balls meet."""
+        """Return relative poses where the balls meet."""
         (R_a, p_a), (R_b, p_b) = (self._place(link, Rs, ps) for link in links)
         a, b = (self._balls[link] for link in links)
         between = p_b + R_b @ b.centre - p_a - R_a @ a.centre
@@ -108,7 +105,7 @@ class _Robot:
         return {int(k): pin.SE3(R[k], p[k]) for k in np.flatnonzero(near)}
 
     def relate_one(self, links: tuple[str, str], q: Vec) -> pin.SE3:
-        """Return the second link in the first in one posture."""
+        """Return the relative pose in one posture."""
         pin.forwardKinematics(self.joints.model, self._data, self.joints.expand(q))
         one, other = (
             self._data.oMi[joint] * T for joint, T in map(self.joints.find_place, links)
@@ -122,11 +119,11 @@ class _Robot:
 
 
 def list_ways(tree: Urdf, balls: Mapping[str, Ball]) -> Iterator[Way]:
-    """Yield all pairs of links that move one against the other, but no neighbours.
+    """Yield all non-adjacent pairs of links with relative motion.
 
     Args:
         tree: The robot.
-        balls: What holds each of the links in question.
+        balls: Ball around each link.
     """
     robot = _Robot(tree, balls)
     joined = {frozenset((joint.parent, joint.child)) for joint in tree.joints}
@@ -137,7 +134,7 @@ def list_ways(tree: Urdf, balls: Mapping[str, Ball]) -> Iterator[Way]:
 
 
 def _find_range(joint: UrdfJoint) -> tuple[float, float]:
-    """Return what a joint goes through; a turn at most, about zero."""
+    """Return a joint's range, at most a turn about zero."""
     low, high = joint.lower, joint.upper
     if joint.kind != "prismatic" and not high - low <= _TURN:
         return -0.5 * _TURN, 0.5 * _TURN

@@ -1,4 +1,4 @@
-"""URDFs that are written as xacro: expanded by the package of that name."""
+"""URDFs written in xacro, expanded by the xacro package."""
 
 from __future__ import annotations
 
@@ -15,18 +15,15 @@ SUFFIX = ".xacro"
 
 
 def provide_urdf(path: Path, folder: Path) -> Path:
-    """Return a robot's URDF: the file itself, or what a xacro file expands to.
+    """Return a robot's URDF, expanded from xacro if needed.
 
     Args:
-        path: A URDF or a xacro file.
-        folder: Where an expanded one is written, as ``NAME_DIGEST.urdf``.
-
-    Returns:
-        The URDF.
+        path: A URDF or xacro file.
+        folder: Folder for ``NAME_DIGEST.urdf``.
 
     Raises:
-        ConfigError: If the file is not there, or does not expand.
-        MissingDependency: If the package is not installed; says what to run.
+        ConfigError: If the file is missing or does not expand.
+        MissingDependency: If the package is not installed.
     """
     if path.suffix != SUFFIX:
         return path
@@ -39,12 +36,12 @@ def provide_urdf(path: Path, folder: Path) -> Path:
 
 
 def name_robot(path: Path) -> str:
-    """Return the name of a file without ``.urdf``, ``.xacro`` or ``.urdf.xacro``."""
+    """Return a file's name without ``.urdf``, ``.xacro`` or ``.urdf.xacro``."""
     return path.name.removesuffix(SUFFIX).removesuffix(".urdf")
 
 
 def _expand(path: Path) -> str:
-    """Return the URDF as text, its meshes named from the root."""
+    """Return URDF text with absolute meshes."""
     if not path.is_file():
         raise ConfigError(f"{path}: expected a xacro file, got nothing there")
     if find_spec("xacro") is None:
