@@ -1,4 +1,4 @@
-"""Progress of a batch, on one line of a terminal, or a line now and then of a log."""
+"""Progress of a batch on a terminal or in a log."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _QUICK, _SLOW = 0.2, 30.0  # [s] chosen: between looks at a terminal, and in a l
 
 
 class Bar:
-    """Writes to the standard error; called as often as one likes."""
+    """Writes progress to stderr at a limited rate."""
 
     def __init__(self) -> None:
         """Begin now."""
@@ -20,7 +20,7 @@ class Bar:
         self._began = self._told = time.monotonic()
 
     def __call__(self, account: Account) -> None:
-        """Show how far it is, if it is time."""
+        """Show the progress if due."""
         now = time.monotonic()
         if now - self._told < (_QUICK if self._is_terminal else _SLOW):
             return
@@ -30,19 +30,14 @@ class Bar:
         sys.stderr.flush()
 
     def close(self) -> None:
-        """Leave an empty line."""
+        """Write an empty line."""
         if self._is_terminal:
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()
 
 
 def describe(account: Account, seconds: float) -> str:
-    """Return the line.
-
-    Args:
-        account: How far it is.
-        seconds: Since this run began, [s].
-    """
+    """Return the progress line after some seconds."""
     n_here = account.n_done + account.n_failed
     n_over = account.n_before + n_here
     full = round(_WIDTH * n_over / account.n)

@@ -1,4 +1,4 @@
-"""The pieces of a plan, one after the other, and what makes two plans the same."""
+"""The cells of a plan, and its digest."""
 
 from __future__ import annotations
 
@@ -27,21 +27,17 @@ _PACKAGES = ("paprle", "numpy", "numba", "pin", "scipy", "daqp", "mujoco")
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One piece of work: a function of what stands here.
+    """One piece of work, defined by its fields.
 
     Attributes:
-        index: Its number, from 0, and its row in the table.
-        work: What is done: see ``BatchPlan.work``.
-        leader: Name of the leader, or path of the recordings.
-        robot: Name of the robot; empty where a recording says it.
-        world: Name of the env; likewise.
-        network: Name of the network.
-        variant: Name of what else differs.
-        seed: Of all that is drawn at random.
+        index: Number from 0, and row in the table.
+        work: See ``BatchPlan.work``.
+        leader: Name of the leader, or path of recordings.
+        robot: Empty where a recording names it.
+        world: Name of the env; empty likewise.
         words: Settings of the session.
         form: Format of the data set.
-        keeps: The recordings are kept.
-        files: Hash of each file that the work reads, by path.
+        files: Hash by path of each file read.
     """
 
     index: int
@@ -58,32 +54,28 @@ class Cell:
     files: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> Json:
-        """Return it as JSON values."""
+        """Return JSON values."""
         return asdict(self)
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Cell:
-        """Make it of what ``to_dict`` gave."""
+        """Return the cell of ``to_dict``."""
         given = {one.name: data[one.name] for one in fields(cls)}
         return cls(**given | {"words": tuple(given["words"])})
 
 
 class Cells:
-    """All cells of a plan; none of them is held.
+    """The cells of a plan, made on iteration.
 
     Attributes:
-        n: How many there are.
+        n: Number of cells.
     """
 
     def __init__(self, plan: BatchPlan) -> None:
-        """Count them.
-
-        Args:
-            plan: The plan.
+        """Count the cells.
 
         Raises:
-            ConfigError: If it names a world that there is not, or has seeds though
-                nothing is drawn.
+            ConfigError: If a world is unknown, or seeds are useless.
         """
         self._plan = plan
         self._sources = _list_sources(plan)
@@ -99,7 +91,7 @@ class Cells:
             )
 
     def __iter__(self) -> Iterator[Cell]:
-        """Yield the cells; the last axis turns quickest."""
+        """Yield the cells; the last axis varies fastest."""
         plan = self._plan
         if plan.work == "session":
             yield from self._list_sessions()
@@ -137,7 +129,7 @@ class Cells:
             )
 
     def compute_digest(self) -> str:
-        """Return what changes where a row of the table could: of cells and versions."""
+        """Return a digest of cells and versions."""
         digest = hashlib.sha256(json.dumps(find_versions()).encode())
         for cell in self:
             digest.update(json.dumps(cell.to_dict(), sort_keys=True).encode())
@@ -145,7 +137,7 @@ class Cells:
 
 
 def _list_sources(plan: BatchPlan) -> list[str]:
-    """Return the recordings to be evaluated, or made into data sets."""
+    """Return the recordings of a plan."""
     found: list[str] = []
     for pattern in plan.episodes:
         look = list_recordings if plan.work == "evaluate" else list_files
@@ -159,7 +151,7 @@ def _list_sources(plan: BatchPlan) -> list[str]:
 
 
 def _find_random(plan: BatchPlan) -> dict[str, bool]:
-    """Return by world whether it draws something at random; refuse useless seeds."""
+    """Return by world whether it is random; refuse useless seeds."""
     first: tuple[Choice, ...] = (plan.leaders[0], plan.robots[0])
     words = [word for one in first for word in one.settings]
     is_random = {
@@ -178,7 +170,6 @@ def _find_random(plan: BatchPlan) -> dict[str, bool]:
 
 
 def _find_files(words: list[str]) -> list[str]:
-    """Return the files that settings name."""
     named = [(key, value) for key, _, value in (word.partition("=") for word in words)]
     return [
         value
@@ -201,7 +192,7 @@ def _shorten(path: str, folder: str) -> str:
 
 @cache
 def find_versions() -> dict[str, str | None]:
-    """Return what was installed of all that may change the last bit of a result."""
+    """Return the installed versions that may change a result."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     found |= {"machine": platform.machine(), "revision": find_git_rev()}
     for package in _PACKAGES:

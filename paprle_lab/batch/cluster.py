@@ -1,7 +1,6 @@
-"""A Ray cluster: the user's, or one on this host where there is none.
+"""A Ray cluster: the user's, or a local one.
 
-A cell is a task of one core. Ray's worker processes live on from task to task; those of
-a node that is gone are told as lost, and their cells go to the others.
+A cell is a task of one core; cells of a lost node are run elsewhere.
 """
 
 from __future__ import annotations
@@ -27,11 +26,11 @@ class Cluster(Engine):
         """Join it.
 
         Args:
-            address: Of the cluster; empty: of ``RAY_ADDRESS``, of the one that runs on
-                this host, or a new one here.
+            address: Of the cluster; empty: ``RAY_ADDRESS``, a running local one, or a
+                new one.
 
         Raises:
-            ConfigError: If there is no cluster at the address.
+            ConfigError: If the address has no cluster.
         """
         try:
             ray.init(
@@ -46,16 +45,16 @@ class Cluster(Engine):
 
     @property
     def n_free(self) -> int:
-        """The number of further jobs that the present cores can take."""
+        """Number of further jobs for the present cores."""
         cores = int(ray.cluster_resources().get("CPU", 0))
         return max(_AHEAD * cores - len(self._jobs), 0)
 
     def submit(self, job: Job) -> None:
-        """Give a job to the cluster."""
+        """Submit a job."""
         self._jobs[self._task.remote(dict(job))] = job
 
     def wait(self) -> list[Ended]:
-        """Return jobs that are over; waits a second for one at most."""
+        """Return finished jobs; wait at most a second for one."""
         waiting = list(self._jobs)
         if not waiting:
             Event().wait(_WAIT)
@@ -66,7 +65,7 @@ class Cluster(Engine):
         return [self._take(one) for one in ready]
 
     def close(self) -> None:
-        """Leave the cluster; what is still in work there ends."""
+        """Leave the cluster; its running jobs end."""
         self._jobs.clear()
         ray.shutdown()
 

@@ -1,7 +1,6 @@
-"""Brings a plan to its table: what is left to do, again and again until it is done.
+"""Driver of a batch: runs the open cells of a plan.
 
-A batch that was killed goes on where it was with the same command. Every cell is in the
-table once: a part is written whole, under its cell's number, by whoever did it.
+A killed batch resumes with the same command; parts are written atomically.
 """
 
 from __future__ import annotations
@@ -39,14 +38,13 @@ class Account:
     """The progress of a batch.
 
     Attributes:
-        n: Cells of the plan.
-        n_before: Those that were done before.
-        n_done: Those that were done by this run.
-        n_failed: Those that were tried, and are not done.
-        n_retries: Tries beside the first.
-        robot_s: Duration of the recordings of this run, [s].
+        n_before: Cells done by earlier runs.
+        n_done: Cells done by this run.
+        n_failed: Cells tried and not done.
+        n_retries: Tries after the first.
+        robot_s: Duration of this run's recordings, [s].
         core_s: Core time of this run, [s].
-        problem: Why the last cell failed that did.
+        problem: Last failure.
     """
 
     n: int
@@ -59,7 +57,7 @@ class Account:
     problem: str = ""
 
     def describe(self) -> str:
-        """Return the outcome of all cells, in a few lines."""
+        """Return a summary of all cells in a few lines."""
         lines = [f"{self.n} cells: {self.n_done} done"]
         lines[0] += f", {self.n_before} were before" if self.n_before else ""
         lines[0] += f", {self.n_failed} failed" if self.n_failed else ""
@@ -76,22 +74,13 @@ class Account:
 
 
 class Batch:
-    """One plan and the place of its results.
-
-    Attributes:
-        account: How far it is.
-    """
+    """One plan and its results."""
 
     def __init__(self, plan: BatchPlan, place: ResultStore) -> None:
-        """Open the place, and see what is done.
-
-        Args:
-            plan: The plan.
-            place: Where the results lie.
+        """Open the results of a plan.
 
         Raises:
-            ConfigError: If the results there are of another plan, of other files or of
-                other versions.
+            ConfigError: If they belong to another plan, other files or versions.
         """
         self._plan, self._place = plan, place
         self._cells = Cells(plan)
@@ -104,11 +93,11 @@ class Batch:
         self.account = Account(self._cells.n, sum(self._is_done))
 
     def run(self, engine: Engine, look: Callable[[Account], None]) -> Account:
-        """Do what is left, and write the table.
+        """Run the open cells, and write the table.
 
         Args:
-            engine: Who does it.
-            look: Is shown the account, each second at least.
+            engine: Runs the cells.
+            look: Takes the account, at least once per second.
 
         Returns:
             The account.
@@ -134,7 +123,7 @@ class Batch:
         return self.account
 
     def _open(self) -> str:
-        """Return the mark of the place; write it, and the plan, where there is none."""
+        """Return the results' mark; write mark and plan if missing."""
         digest, place = self._cells.compute_digest(), self._place
         held = place.read(PLAN)
         if held is None:
@@ -168,7 +157,7 @@ class Batch:
                 yield {"cell": cell.to_dict(), **given}
 
     def _take(self, ended: Ended) -> bool:
-        """Count the outcome of a cell; return whether it is to be tried again."""
+        """Count an outcome; return whether to retry."""
         account = self.account
         outcome = ended.outcome or {"status": LOST, "error": ended.reason}
         account.core_s += outcome.get("core_s", 0.0)

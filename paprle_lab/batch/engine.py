@@ -1,4 +1,4 @@
-"""Interface of the engines that run the cells."""
+"""Interface of engines."""
 
 from __future__ import annotations
 
@@ -12,12 +12,11 @@ Job = Mapping[str, Any]
 
 
 class Ended(NamedTuple):
-    """A job that is over.
+    """A finished job.
 
     Attributes:
-        job: What was given.
-        outcome: What ``do_job`` returned; None: whoever did it died.
-        reason: Why there is no outcome.
+        outcome: Of ``do_job``; None: the worker died.
+        reason: Reason for a missing outcome.
     """
 
     job: Job
@@ -26,12 +25,12 @@ class Ended(NamedTuple):
 
 
 class Engine(ABC):
-    """Workers that live on from cell to cell; used as a context."""
+    """Persistent workers; a context manager."""
 
     @property
     @abstractmethod
     def n_free(self) -> int:
-        """The number of further jobs that it can take."""
+        """Number of further jobs that fit."""
 
     @abstractmethod
     def submit(self, job: Job) -> None:
@@ -39,11 +38,11 @@ class Engine(ABC):
 
     @abstractmethod
     def wait(self) -> list[Ended]:
-        """Return jobs that are over; waits a second for one at most."""
+        """Return finished jobs; wait at most a second for one."""
 
     @abstractmethod
     def close(self) -> None:
-        """Let all workers go."""
+        """Stop all workers."""
 
     def __enter__(self) -> Engine:
         """Return itself."""
@@ -55,5 +54,5 @@ class Engine(ABC):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Let all workers go."""
+        """Stop all workers."""
         self.close()

@@ -1,4 +1,4 @@
-"""Which engines there are; each is loaded where it is asked for."""
+"""Available engines, imported on demand."""
 
 from __future__ import annotations
 
@@ -9,16 +9,10 @@ from paprle_lab.batch.engine import Engine
 
 
 def make_engine(asked: str) -> Engine:
-    """Start an engine.
-
-    Args:
-        asked: ``local``, ``local:N`` of N processes, ``ray``, or ``ray:ADDRESS``.
-
-    Returns:
-        The engine.
+    """Return an engine: ``local``, ``local:N``, ``ray`` or ``ray:ADDRESS``.
 
     Raises:
-        ConfigError: If there is none of that name.
+        ConfigError: If the name is unknown.
         MissingDependency: If Ray is not installed.
     """
     name, _, what = asked.partition(":")

@@ -1,7 +1,4 @@
-"""Row of the table for a recording: the figures of its report.
-
-No column depends on when, where or how quickly a cell was done.
-"""
+"""Row of the table for a recording, independent of time and host."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ _NS = 1e-9  # [s]
 
 
 def _at(*path: str) -> Callable[[Json], Any]:
-    """Return what looks a value up in an entry of a report; None where it is not."""
+    """Return a getter of a report entry's value, default None."""
 
     def look(entry: Json) -> Any:
         found: Any = entry
@@ -79,14 +76,10 @@ HOLDS = ("n_holds", "held_s", "longest_hold_s", "recovery_s")
 
 
 def make_row(measured: EpisodeResult) -> Json:
-    """Return the row of the table for an episode.
+    """Return the table row of an episode.
 
-    Args:
-        measured: The episode, measured.
-
-    Returns:
-        Values of ``NUMBERS``, ``COUNTS``, ``TEXTS``, ``HOLDS``, and ``commands``: a
-        hash of each command and its time.
+    It has ``NUMBERS``, ``COUNTS``, ``TEXTS``, ``HOLDS``, and ``commands``: a hash of
+    all commands and times.
     """
     entry = measured.entry
     looks = {**NUMBERS, **COUNTS, **TEXTS}
@@ -100,20 +93,15 @@ def make_row(measured: EpisodeResult) -> Json:
 
 
 def measure_holds(ticks: Table, origin_ns: int, short: Sequence[Spans]) -> Json:
-    """Measure the time in which a robot was not led, between first and last motion.
+    """Return ``n_holds``, ``held_s``, ``longest_hold_s`` and median ``recovery_s``.
 
-    A *hold* is a stretch in which no leader drove any of the limbs that one drove at
-    all: a network that was silent, a dead-man let go, a gate in HOLD. A *recovery*
-    goes from its begin until the leader drives again and all targets are reached.
+    A *hold* is a stretch without a leader for any limb; a *recovery* lasts from its
+    begin until all targets are reached again. None without holds.
 
     Args:
         ticks: Session ticks.
         origin_ns: Stamp of t = 0, [ns].
-        short: By limb, stretches in which its target was not reached, [s].
-
-    Returns:
-        ``n_holds``; ``held_s``, of all of them; ``longest_hold_s``; ``recovery_s``,
-        the median, None where there were no holds.
+        short: By limb, stretches of targets not reached, [s].
     """
     driven = SpanFinder()
     for where in cut(len(ticks)):
@@ -134,7 +122,7 @@ def measure_holds(ticks: Table, origin_ns: int, short: Sequence[Spans]) -> Json:
 
 
 def _find_recovery(hold: Any, short: Sequence[Spans]) -> float:
-    """Return how long after the begin of a hold all targets were reached again, [s]."""
+    """Return the recovery time of a hold, [s]."""
     end = float(hold[1])
     for spans in short:
         for begin, until in spans:
@@ -144,7 +132,7 @@ def _find_recovery(hold: Any, short: Sequence[Spans]) -> float:
 
 
 def hash_commands(gate: Table) -> str:
-    """Return the SHA-256 of all commands and their times, of all that was written."""
+    """Return the SHA-256 of all written commands and times."""
     digest = hashlib.sha256()
     for where in cut(len(gate)):
         rows = gate[where]
@@ -154,6 +142,6 @@ def hash_commands(gate: Table) -> str:
 
 
 def _find_worst(entry: Json, figure: str) -> float | None:
-    """Return the largest of all joints; None where none was measured."""
+    """Return the largest value of all joints, or None."""
     found = [one[figure] for one in entry["smoothness"].values()]
     return max((one for one in found if one is not None), default=None)

@@ -1,4 +1,4 @@
-"""Plan of a batch: a YAML of axes, whose combinations are its cells."""
+"""Plan of a batch: a YAML whose combined axes are its cells."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ NOBODY = "none"
 
 @settings
 class Choice:
-    """One place on an axis."""
+    """One entry of an axis."""
 
     name: Annotated[str, doc("What the table calls it.")]
     settings: Annotated[tuple[str, ...], doc("key=value, as `paprle run` takes.")]
@@ -35,7 +35,7 @@ class Choice:
 
 @settings
 class BatchPlan:
-    """The plan of a batch; each combination of the axes is a cell."""
+    """The plan of a batch; each combination is a cell."""
 
     work: Annotated[
         Work,
@@ -87,16 +87,10 @@ class BatchPlan:
 
 
 def read_plan(path: Path) -> BatchPlan:
-    """Read a plan.
-
-    Args:
-        path: The YAML; paths in it begin at its folder.
-
-    Returns:
-        The plan; every entry has a name and settings.
+    """Return the plan of a YAML; its paths are relative to its folder.
 
     Raises:
-        ConfigError: With everything that is wrong with it.
+        ConfigError: Listing all mistakes.
     """
     problems: list[str] = []
     data = read_yaml(path, str(path), problems)
@@ -106,18 +100,15 @@ def read_plan(path: Path) -> BatchPlan:
 
 
 def make_plan(data: Mapping[str, Any], folder: Path, label: str) -> BatchPlan:
-    """Make a plan of plain values.
+    """Return a plan of YAML values.
 
     Args:
-        data: As of a YAML.
-        folder: Where paths begin.
-        label: What messages call the plan.
-
-    Returns:
-        The plan.
+        data: YAML values.
+        folder: Base of relative paths.
+        label: Name of the plan in messages.
 
     Raises:
-        ConfigError: With everything that is wrong with it.
+        ConfigError: Listing all mistakes.
     """
     problems: list[str] = []
     given = {**data, "folder": str(folder)}
@@ -139,7 +130,6 @@ def make_plan(data: Mapping[str, Any], folder: Path, label: str) -> BatchPlan:
 
 
 def _name_all(axis: str, entries: Any, folder: Path, problems: list[str]) -> Any:
-    """Return entries of an axis with names and settings."""
     if not isinstance(entries, list):
         return entries
     made: list[Any] = []
@@ -162,7 +152,7 @@ def _name_all(axis: str, entries: Any, folder: Path, problems: list[str]) -> Any
 def _read_entry(
     axis: str, text: str, folder: Path, problems: list[str]
 ) -> list[dict[str, Any]]:
-    """Return what one word of an axis stands for."""
+    """Return the entries of one word."""
     is_file = "/" in text or "*" in text or Path(text).suffix in {*_FILES, ".yaml"}
     if axis == "leaders" and is_file and not text.endswith(".yaml"):
         found = list_files(_place(text, folder))
@@ -186,7 +176,7 @@ def _read_entry(
 
 
 def _find_file(word: str, folder: Path) -> str:
-    """Return a setting; one that names a file beside the plan, with all of its path."""
+    """Return a setting, with an absolute path for a file."""
     key, _, value = word.partition("=")
     if is_address(value):
         return word
@@ -196,20 +186,19 @@ def _find_file(word: str, folder: Path) -> str:
 
 
 def _place(text: str, folder: Path) -> str:
-    """Return an address as it is, and a path resolved from the plan's folder."""
+    """Return an address unchanged, or an absolute path."""
     if is_address(text):
         return text
     return os.path.normpath(folder / Path(text).expanduser())
 
 
 def _name_file(path: str, folder: Path) -> str:
-    """Return a file's name in the table: relative to the plan where that is shorter."""
+    """Return a file's shortest name for the table."""
     is_ours = not is_address(path) and Path(path).is_relative_to(folder)
     return str(Path(path).relative_to(folder)) if is_ours else path
 
 
 def _find_problems(plan: BatchPlan) -> Iterator[str]:
-    """Yield a message for each contradiction in a plan."""
     is_session = plan.work == "session"
     if is_session and not (plan.leaders and plan.robots):
         yield "plan: expected leaders and robots for sessions, got none"

@@ -1,8 +1,7 @@
-"""Processes of this host: started once, each given one cell at a time.
+"""A pool of processes on this host, each running one cell at a time.
 
-A worker reads jobs from its standard input and answers on a pipe of its own, a line
-each. One that dies ends its pipe: its cell is told as lost and another one is started.
-When whoever started them dies, their input ends, and they end after the cell in work.
+Workers read jobs from standard input and answer on a pipe. A dead worker's cell is
+reported lost and the worker replaced; workers end with their parent.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _ONE_THREAD = dict.fromkeys(
 
 
 def count_cores() -> int:
-    """Return how many cores this process may use."""
+    """Return the number of usable cores."""
     return len(os.sched_getaffinity(0))
 
 
@@ -41,13 +40,10 @@ class _Worker:
     """One process.
 
     Attributes:
-        process: The process.
-        jobs: Its standard input.
-        answers: Where its answers are read.
-        folder: Where it keeps what is not done; goes with it, however it ends.
-        text: Of an answer that is not whole yet.
-        job: What it is at; None: it waits.
-        began: When it was given that, monotonic, [s].
+        folder: Its temporary folder.
+        text: Partial answer.
+        job: None: idle.
+        began: Monotonic start of the job, [s].
     """
 
     process: subprocess.Popen[bytes]
@@ -59,7 +55,7 @@ class _Worker:
     began: float = 0.0
 
     def tell(self, job: Job) -> None:
-        """Send it a job; a worker that died is noticed by the end of its answers."""
+        """Send a job; the end of its answers reveals a dead worker."""
         self.job, self.began = job, time.monotonic()
         with contextlib.suppress(OSError):
             self.jobs.write(json.dumps(dict(job)).encode() + b"\n")
@@ -70,11 +66,7 @@ class Pool(Engine):
     """Workers on this host."""
 
     def __init__(self, n: int) -> None:
-        """Start them; what they run is compiled before, once for all.
-
-        Args:
-            n: How many.
-        """
+        """Start n workers; compile their code first."""
         compile_once()
         self._selector = selectors.DefaultSelector()
         self._n_fruitless = 0
@@ -82,15 +74,15 @@ class Pool(Engine):
 
     @property
     def n_free(self) -> int:
-        """The number of workers that wait for a job."""
+        """Number of idle workers."""
         return sum(worker.job is None for worker in self._workers)
 
     def submit(self, job: Job) -> None:
-        """Give a job to a worker that waits."""
+        """Give a job to an idle worker."""
         next(one for one in self._workers if one.job is None).tell(job)
 
     def wait(self) -> list[Ended]:
-        """Return jobs that are over; waits a second for one at most."""
+        """Return finished jobs; wait at most a second for one."""
         ended: list[Ended] = []
         for key, _ in self._selector.select(_WAIT):
             worker: _Worker = key.data
@@ -109,7 +101,7 @@ class Pool(Engine):
         return ended
 
     def close(self) -> None:
-        """End all workers, those that work, too."""
+        """End all workers, busy ones included."""
         for worker in self._workers:
             if worker.job is not None:
                 worker.process.kill()
@@ -137,7 +129,7 @@ class Pool(Engine):
         return worker
 
     def _replace(self, worker: _Worker) -> list[Ended]:
-        """Start a worker in place of one that died; return the job it was at."""
+        """Replace a dead worker; return its lost job."""
         code = self._let_go(worker)
         self._n_fruitless += 1
         if self._n_fruitless > _FRUITLESS:

@@ -1,4 +1,4 @@
-"""Place of results: a folder, or any address that fsspec knows (``s3://…``)."""
+"""Place of results: a folder, or an fsspec address (``s3://…``)."""
 
 from __future__ import annotations
 
@@ -14,22 +14,19 @@ from paprle_lab.batch.sources import find_system, is_address
 
 
 class ResultStore:
-    """A folder of files, here or elsewhere; each is written whole or not at all.
+    """A folder of atomically written files, local or remote.
 
     Attributes:
-        address: As it was given; a folder's is absolute.
-        is_here: It is a folder of this host's file system.
+        address: As given; absolute for a folder.
+        is_here: It is local.
     """
 
     def __init__(self, address: str) -> None:
-        """Find it; nothing is written.
-
-        Args:
-            address: A folder or an address.
+        """Resolve an address without writing.
 
         Raises:
-            ConfigError: If nothing knows such an address.
-            MissingDependency: If what knows it is not installed.
+            ConfigError: If the address is unknown.
+            MissingDependency: If its package is not installed.
         """
         if not is_address(address):
             address = str(Path(address).expanduser().resolve())
@@ -38,7 +35,7 @@ class ResultStore:
         self.is_here = isinstance(self._fs, LocalFileSystem)
 
     def write(self, name: str, data: bytes) -> None:
-        """Write a file in one piece, over one that is there."""
+        """Write or replace a file atomically."""
         path = self._find(name)
         if not self.is_here:  # an object is there once all of it is
             self._fs.pipe_file(path, data)
@@ -52,7 +49,7 @@ class ResultStore:
         beside.replace(path)
 
     def put(self, source: Path, name: str) -> None:
-        """Copy a file or folder of this host here."""
+        """Copy a local file or folder here."""
         path = self._find(name)
         if source.is_dir():
             for one in sorted(source.rglob("*")):
@@ -66,11 +63,11 @@ class ResultStore:
             Path(beside).replace(path)
 
     def read(self, name: str) -> bytes | None:
-        """Return what a file holds; None where there is none."""
+        """Return a file's content, or None."""
         return self.read_all([name]).get(name)
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """Return what files hold, of those that are there; many at once elsewhere."""
+        """Return the content of existing files, in parallel if remote."""
         paths = {self._find(name): name for name in names}
         found: dict[str, Any] = self._fs.cat(list(paths), on_error="return")
         if isinstance(found, bytes):  # of one alone
@@ -84,7 +81,7 @@ class ResultStore:
         return held
 
     def list_names(self, folder: str) -> list[str]:
-        """Return the names of files in a folder; none where there is no folder."""
+        """Return the names of files in a folder, which may be missing."""
         self._fs.invalidate_cache()
         try:
             found = self._fs.ls(self._find(folder), detail=False)

@@ -1,7 +1,6 @@
-"""One cell done: in a process that lives on, with nothing left over from the last one.
+"""One cell, run in a persistent process.
 
-What comes of it is written where the results lie, as one part; who asked is told only
-how it went.
+Its result is written as one part; the caller gets its status.
 """
 
 from __future__ import annotations
@@ -38,16 +37,14 @@ DONE, REFUSED, FAILED, LOST = "done", "refused", "failed", "lost"
 
 
 def do_job(job: Mapping[str, Any]) -> Json:
-    """Do a cell, and write its part if it went well.
+    """Run a cell, and write its part on success.
 
     Args:
-        job: ``cell``, ``address`` of the results, ``mark`` that is there,
-            ``versions`` that the results are made with, and ``time_limit``, [s]; a
-            cell that takes longer ends its process, whatever it hangs in.
+        job: ``cell``, ``address`` of the results, its ``mark``, ``versions``, and
+        ``time_limit``, [s], after which the process ends.
 
     Returns:
-        ``index``, ``status``, ``error``, ``robot_s`` [s] of the robot's time and
-        ``core_s`` [s] that it took.
+        ``index``, ``status``, ``error``, robot time ``robot_s`` [s] and ``core_s`` [s].
     """
     began = time.process_time()
     cell = Cell.from_dict(job["cell"])
@@ -79,19 +76,19 @@ def do_job(job: Mapping[str, Any]) -> Json:
 
 
 def _forget() -> None:
-    """Free what the cell left in circles: they would be 0.2 MB more with each."""
+    """Free the cell's cycles, about 0.2 MB each."""
     gc.collect()
     _spare_the_rest()
 
 
 @cache
 def _spare_the_rest() -> None:
-    """Let collections look at a cell's objects alone, not at all that was loaded."""
+    """Exclude loaded objects from garbage collection."""
     gc.freeze()
 
 
 def _enter(job: Mapping[str, Any]) -> ResultStore:
-    """Return the place of results; refuse a host without it or with other versions."""
+    """Return the results; refuse a host with other versions."""
     place = ResultStore(job["address"])
     mark = place.read(MARK)
     if mark is None or mark.decode() != job["mark"]:
@@ -112,7 +109,7 @@ def _enter(job: Mapping[str, Any]) -> ResultStore:
 
 
 def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
-    """Fetch remote files, refuse those not of the plan; return words of local paths."""
+    """Fetch and verify remote files; return words of local paths."""
     sources = () if cell.work == "session" else cell.words  # the others are settings
     elsewhere = filter(is_address, dict.fromkeys((*cell.files, *sources)))
     copies = {one: fetch(one, folder / str(k)) for k, one in enumerate(elsewhere)}
@@ -133,7 +130,7 @@ def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
 
 
 def _run_session(cell: Cell, place: ResultStore) -> Json:
-    """Run a session on a virtual clock; return its columns of the table."""
+    """Run a session on a virtual clock; return its columns."""
     with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
         words = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
         session = VirtualSession(
@@ -191,14 +188,14 @@ _WORK = {"session": _run_session, "evaluate": _evaluate, "dataset": _create_data
 
 
 def name_part(index: int, status: str) -> str:
-    """Return the file of a cell's part; those that did not go well are tried again."""
+    """Return the file name of a cell's part; failed cells are retried."""
     return f"parts/{index:07d}.{'json' if status == DONE else 'failed.json'}"
 
 
 def encode_part(
     cell: Cell, status: str, error: str | None, row: Mapping[str, Any]
 ) -> bytes:
-    """Return a cell's row; its numbers come back to the last bit."""
+    """Return a cell's row, with numbers exact to the last bit."""
     names = {
         key: value
         for key, value in cell.to_dict().items()

@@ -1,7 +1,6 @@
-"""Files that a plan reads: on every host under the same path, or at an address.
+"""Files that a plan reads: at a common path, or at an fsspec address.
 
-An address is what fsspec knows (``s3://…``). Hosts that share no folder work from one:
-whoever does a cell fetches what it reads, and checks that it is what the plan meant.
+Remote files are fetched and verified by the worker.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from paprle.contracts.errors import ConfigError, MissingDependency
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is an address, not a path of this host."""
+    """Return whether a text is an address, not a path."""
     return "://" in text
 
 
@@ -25,8 +24,8 @@ def find_system(address: str) -> tuple[Any, str]:
     """Return the file system of an address or path, and the path within it.
 
     Raises:
-        ConfigError: If nothing knows such an address.
-        MissingDependency: If what knows it is not installed.
+        ConfigError: If the address is unknown.
+        MissingDependency: If its package is not installed.
     """
     try:
         system, path = fsspec.core.url_to_fs(address)
@@ -40,7 +39,7 @@ def find_system(address: str) -> tuple[Any, str]:
 
 
 def list_files(pattern: str) -> list[str]:
-    """Return what an absolute pattern, or an address with one, stands for, sorted.
+    """Return the sorted matches of an absolute pattern or address.
 
     Raises:
         ConfigError: If the address cannot be read.
@@ -57,7 +56,7 @@ def list_files(pattern: str) -> list[str]:
 
 
 def list_recordings(pattern: str) -> list[str]:
-    """Return the recordings that a pattern, or a folder here or elsewhere, stands for.
+    """Return the recordings of a pattern or folder.
 
     Raises:
         ConfigError: If an address cannot be read.
@@ -75,7 +74,7 @@ def list_recordings(pattern: str) -> list[str]:
 
 
 def hash_anew(path: str) -> str:
-    """Return the SHA-256 of a file of this host, or at an address."""
+    """Return the SHA-256 of a local or remote file."""
     digest = hashlib.sha256()
     system, where = find_system(path)
     with system.open(where, "rb") as stream:
@@ -86,22 +85,19 @@ def hash_anew(path: str) -> str:
 
 @cache
 def hash_file(path: str) -> str:
-    """Return the same of a file that a batch takes as one that does not change."""
+    """Return the cached SHA-256 of an unchanging file."""
     return hash_anew(path)
 
 
 def fetch(address: str, folder: Path) -> Path:
-    """Copy a file or folder that is elsewhere to this host.
+    """Return a local copy of a remote file or folder, under its own name.
 
     Args:
-        address: Of it; a path of this host is returned as it is.
+        address: A local path is returned unchanged.
         folder: A new folder for the copy.
 
-    Returns:
-        The copy, under its own name.
-
     Raises:
-        ConfigError: If there is nothing at the address.
+        ConfigError: If the address is empty.
     """
     if not is_address(address):
         return Path(address)

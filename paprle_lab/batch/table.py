@@ -1,7 +1,4 @@
-"""One Parquet table of all parts, sorted by cell: of the same cells, the same file.
-
-Parts are read some at a time, so that memory does not grow with their number.
-"""
+"""One Parquet table of all parts, sorted by cell and reproducible."""
 
 from __future__ import annotations
 
@@ -48,11 +45,7 @@ SCHEMA = pa.schema(
 
 
 def write_table(place: ResultStore, n: int) -> None:
-    """Make the table of parts.
-
-    Args:
-        place: Where they lie, and where the table is written.
-        n: How many cells there are; each has a part.
+    """Write the table of n cells' parts.
 
     Raises:
         RecordingError: If a part is missing or damaged; no table is written.
@@ -66,7 +59,7 @@ def write_table(place: ResultStore, n: int) -> None:
 
 
 def read_table(place: ResultStore) -> list[dict[str, Any]]:
-    """Return all rows of a table that was written.
+    """Return all rows of a table.
 
     Raises:
         RecordingError: If there is none.
@@ -79,7 +72,7 @@ def read_table(place: ResultStore) -> list[dict[str, Any]]:
 
 
 def _read_groups(place: ResultStore, n: int) -> Iterator[list[dict[str, Any]]]:
-    """Yield rows, in groups, in the order of their cells."""
+    """Yield groups of rows in the order of cells."""
     for first in range(0, n, _GROUP):
         indices = range(first, min(first + _GROUP, n))
         done = place.read_all([name_part(k, DONE) for k in indices])

@@ -1,4 +1,4 @@
-"""``python -m paprle_lab.batch.worker FD``: does what stands on its standard input."""
+"""``python -m paprle_lab.batch.worker FD``: runs the jobs of standard input."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paprle_lab.batch.run_cell import do_job
 
 
 def main() -> None:
-    """Answer each line, a job, by a line of how it went, until there are no more."""
+    """Run each job line and answer with its status."""
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as answers:
         for line in sys.stdin:
             answers.write(json.dumps(do_job(json.loads(line))) + "\n")

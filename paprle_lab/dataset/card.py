@@ -1,4 +1,4 @@
-"""The page of a LeRobot data set: what its columns are, and in which units."""
+"""The README of a LeRobot data set: columns and units."""
 
 from __future__ import annotations
 

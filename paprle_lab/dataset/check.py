@@ -1,7 +1,4 @@
-"""Checks recordings for faults that spoil training, before a data set is made.
-
-Each finding says where, what, and how much; none of them is repaired here.
-"""
+"""Checks of recordings for faults that spoil training."""
 
 from __future__ import annotations
 
@@ -49,10 +46,9 @@ class Finding(NamedTuple):
     """A fault that spoils training.
 
     Attributes:
-        path: The recording.
-        kind: Of these: frozen, gap, drift, jump, copy, unlabelled, short, undriven,
-            left out.
-        text: What, and how much.
+        kind: One of frozen, gap, drift, jump, copy, unlabelled, short, undriven, left
+            out.
+        text: Description and amount.
     """
 
     path: Path
@@ -60,21 +56,21 @@ class Finding(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """Return one line for people."""
+        """Return one line."""
         return f"{self.path.name}: {self.kind}: {self.text}"
 
 
 @dataclass
 class _Look:
-    """The state kept of one camera's images.
+    """The state of one camera's images.
 
     Attributes:
-        before: The image before, small.
-        last: The one that differed from those before it, small.
-        since: Frames since then.
-        q_since: Joints then.
-        longest: How long one image was shown while the robot moved, [s].
-        changes: From each image to the next, [of 255].
+        before: Previous image, reduced.
+        last: Last changed image, reduced.
+        since: Frames since ``last``.
+        q_since: Joints at ``last``.
+        longest: Longest repetition of an image in motion, [s].
+        changes: Differences of consecutive images, 0 … 255.
     """
 
     before: npt.NDArray[np.float32] | None = None
@@ -87,7 +83,7 @@ class _Look:
 
 @dataclass
 class _Motion:
-    """The state kept of an episode: some numbers a frame."""
+    """The motion of an episode in few numbers."""
 
     q: list[Vec] = field(default_factory=list)
     driven: list[bool] = field(default_factory=list)
@@ -97,17 +93,14 @@ class _Motion:
 def check(
     places: Sequence[Path], say: Callable[[str], None] = lambda _: None
 ) -> list[Finding]:
-    """Look for what spoils training with recordings.
+    """Return the faults of recordings, in their order.
 
     Args:
-        places: Folders with recordings, or recordings.
-        say: Told what is being looked at.
-
-    Returns:
-        What was found, recording by recording.
+        places: Recordings, or folders of them.
+        say: Takes progress notes.
 
     Raises:
-        ConfigError: If there are none, or they do not belong together.
+        ConfigError: If there are none, or they do not match.
     """
     choice = choose(find_recordings(places))
     findings = [Finding(path, "left out", why) for path, why, _ in choice.left_out]
@@ -132,7 +125,7 @@ def check(
 def _check_one(
     source: SourceRecording, robot: Robot
 ) -> tuple[list[Finding], Vec, list[bool]]:
-    """Return findings, the motion in a few points, and which frames were driven."""
+    """Return findings, sampled motion, and driven frames."""
     fps = choose_rate(robot)
     info = robot_from_dict(robot.header["robot"])
     frames = Frames(source.path, fps)
@@ -214,7 +207,7 @@ def _find_frozen(looks: dict[str, _Look]) -> Found:
 
 
 def _find_drift(looks: dict[str, _Look], q: Vec, fps: int) -> Found:
-    """Yield cameras whose changes correlate with joint speed only after a shift."""
+    """Yield cameras whose changes lag behind joint speed."""
     # Both are how much changes from frame to frame; where they are alike at all, the
     # shift at which they are most alike is the delay between picture and joints.
     speed = np.abs(np.diff(q, axis=0)).sum(axis=1)
@@ -230,13 +223,7 @@ def _find_drift(looks: dict[str, _Look], q: Vec, fps: int) -> Found:
 
 
 def find_delay(a: Vec, b: Vec, most: int) -> int | None:
-    """Return by how many steps b comes after a; None where they are not alike.
-
-    Args:
-        a: Shape (N,).
-        b: Shape (N,).
-        most: Largest shift that is looked at.
-    """
+    """Return the lag of b (N,) behind a (N,) in steps, at most ``most``, or None."""
     n = min(len(a), len(b))
     if n < 4 * most or not a[:n].any() or not b[:n].any():
         return None
@@ -261,13 +248,13 @@ def _find_copies(path: Path, motion: Vec, others: dict[Path, Vec]) -> list[Findi
 
 
 def _thin(q: Vec) -> Vec:
-    """Return a motion at a few points of its time, shape (``_POINTS``, n)."""
+    """Return a sampled motion, shape (``_POINTS``, n)."""
     rows = np.linspace(0, max(len(q) - 1, 0), _POINTS).round().astype(int)
     return q[rows] if len(q) else np.zeros((_POINTS, q.shape[1]))
 
 
 def _look_at(look: _Look, image: Image, q: Vec, dt: float) -> None:
-    """Compare an image with the one before, and the robot with where it was then."""
+    """Compare an image and the robot with the previous frame."""
     stride = max(1, min(image.shape[:2]) // _ACROSS)
     small = image[::stride, ::stride].astype(np.float32)
     if look.last is None or look.before is None:
@@ -285,7 +272,7 @@ def _look_at(look: _Look, image: Image, q: Vec, dt: float) -> None:
 
 
 class _Jumps:
-    """Steps of joints that the gate would not have sent."""
+    """Steps of joints beyond the gate's limits."""
 
     def __init__(self, robot: RobotInfo, fps: int) -> None:
         self._robot, self._fps = robot, fps
@@ -294,7 +281,7 @@ class _Jumps:
         self._worst = (0.0, "")
 
     def add(self, frame: Frame) -> None:
-        """Compare a frame with the one before."""
+        """Compare a frame with the previous one."""
         if self._last is not None:
             dt = (frame.stamp_ns - self._last.stamp_ns) / NS
             share = np.abs(frame.q - self._last.q) / (self._robot.dq_max * dt)
@@ -305,7 +292,6 @@ class _Jumps:
         self._last = frame
 
     def find(self) -> Found:
-        """Yield what was found."""
         if self._n:
             share, joint = self._worst
             yield (

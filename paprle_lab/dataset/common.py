@@ -1,4 +1,4 @@
-"""Properties that all episodes of a data set share, and the interface of a format."""
+"""Shared properties of a data set's episodes, and the format interface."""
 
 from __future__ import annotations
 
@@ -16,15 +16,14 @@ Format = Literal["lerobot", "hdf5"]
 
 @dataclass(frozen=True)
 class Common:
-    """The properties that all episodes of a data set share.
+    """The shared properties of a data set's episodes.
 
     Attributes:
-        robot: Of all recordings.
-        form: Of the data set.
-        columns: Of numbers.
+        form: Format of the data set.
+        columns: Numeric columns.
         sizes: Height and width of images by camera, [px].
-        fps: Frames a second.
-        keep_undriven: Frames that no leader drove are part of it.
+        fps: Frame rate, [Hz].
+        keep_undriven: Frames without a leader are kept.
     """
 
     robot: Robot
@@ -36,14 +35,14 @@ class Common:
 
 
 class Target(Protocol):
-    """A format: writes one recording on its own, and then all that were written."""
+    """A format: writes recordings, then packs them."""
 
     def write(
         self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
     ) -> int:
-        """Write a recording into an empty folder; return how many frames."""
+        """Write a recording into an empty folder; return its number of frames."""
 
     def pack(
         self, meta: Path, folders: Sequence[Path], own: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Add what was written to the data set; return what to know of it later."""
+        """Add written recordings to the data set; return its state."""

@@ -1,7 +1,6 @@
-"""From recordings to a data set: what is left to do, one after the other.
+"""Creation of a data set from recordings.
 
-A run that was killed goes on where it was, and later recordings are added to what is
-there. One recording is in work at a time, and of it some frames are in memory.
+A killed run resumes, and later recordings are added. Memory holds a few frames.
 """
 
 from __future__ import annotations
@@ -68,22 +67,22 @@ def create(
     keep_undriven: bool = False,
     say: Say = lambda _: None,
 ) -> Report:
-    """Make a data set of recordings, or add to one.
+    """Create or extend a data set of recordings.
 
     Args:
-        places: Folders with recordings, or recordings.
+        places: Recordings, or folders of them.
         out: Folder of the data set.
         form: Its format.
-        fps: Frames a second; that of the slowest camera, or 30, when absent.
-        keep_undriven: Frames in which no leader drove a limb, too: alignment, pauses.
-        say: Told what is being done.
+        fps: Frame rate, [Hz]; default: the slowest camera's, or 30.
+        keep_undriven: Keep frames without a leader.
+        say: Takes progress notes.
 
     Returns:
-        What became of the recordings.
+        The report.
 
     Raises:
-        ConfigError: If there is nothing to make it of, or what is there differs.
-        MissingDependency: If a package is not there.
+        ConfigError: If there are no recordings, or the data set differs.
+        MissingDependency: If a package is not installed.
     """
     load = _load_target(form)
     choice = choose(find_recordings(places))
@@ -124,7 +123,7 @@ def create(
 
 
 def _load_target(form: Format) -> Callable[[Path, Common], Target]:
-    """Return the constructor of a format's writer; raise if a package is missing."""
+    """Return a format's writer; raise if a package is missing."""
     missing = [name for name in _NEEDED[form] if find_spec(name) is None]
     if missing:
         raise MissingDependency(
@@ -156,7 +155,7 @@ def _find_common(
     form: Format,
     fps: int | None,
 ) -> Common:
-    """Return the shared properties; refuse a data set already there with others."""
+    """Return the shared properties; refuse a differing data set."""
     if own:
         if own.get("version") != _VERSION:
             raise ConfigError(
@@ -189,7 +188,7 @@ def _find_common(
 
 
 def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
-    """Refuse to mix episodes with and without undriven frames in a data set."""
+    """Refuse to mix episodes with and without undriven frames."""
     if own and bool(own.get("keep_undriven", True)) != common.keep_undriven:
         has = "without" if common.keep_undriven else "with"
         raise ConfigError(
@@ -200,7 +199,7 @@ def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
 
 
 def _describe(common: Common) -> dict[str, Any]:
-    """Return what has to be equal to add to a data set, as JSON values."""
+    """Return the properties to match, as JSON values."""
     described = {
         "version": _VERSION,
         "format": common.form,
@@ -217,7 +216,7 @@ def _describe(common: Common) -> dict[str, Any]:
 
 
 def _note_discarded(choice: Choice, own: Mapping[str, Any], report: Report) -> None:
-    """Note recordings that were discarded after they became part of the data set."""
+    """Note packed recordings that were later discarded."""
     report.left_out += choice.left_out
     known = own.get("sources", {})
     for path, reason, sha256 in choice.left_out:
@@ -240,7 +239,7 @@ def _write_all(
     report: Report,
     say: Say,
 ) -> dict[str, Path]:
-    """Write each recording that is not there yet; return their folders in order."""
+    """Write new recordings; return their folders in order."""
     folders: dict[str, Path] = {}
     for k, source in enumerate(choice.sources):
         name = _name(source.sha256)
@@ -265,7 +264,7 @@ def _write_all(
 def _write_one(
     source: SourceRecording, stage: StagingFolder, target: Target, common: Common
 ) -> Path:
-    """Write a recording, refused if damaged or too short; return its folder."""
+    """Write a recording; refuse a damaged or short one."""
     part = stage.begin(_name(source.sha256))
     record = Reading(source.path).config.get("record") or {}
     frames = Frames(
@@ -302,10 +301,10 @@ def _write_one(
 
 
 class _Driven:
-    """Frames of an episode in which a leader drove a limb; all of them on request.
+    """Frames of an episode with a leader, or all.
 
     Attributes:
-        n_left_out: Frames that nobody drove.
+        n_left_out: Frames without a leader.
     """
 
     def __init__(self, frames: Frames, *, keep_undriven: bool) -> None:
@@ -320,7 +319,7 @@ class _Driven:
                 self.n_left_out += 1
 
     def describe(self) -> str:
-        """Return a phrase for the frames that are meant."""
+        """Return a phrase for these frames."""
         if not self.n_left_out:
             return "in which all sources tell"
         return f"that a leader drove, beside {self.n_left_out} that nobody drove"

@@ -1,7 +1,6 @@
-"""One episode of a data set on its own, before it is put beside the others.
+"""One episode in its own folder, before it is packed.
 
-A recording is exported into a folder of its own, which gets its name when it is whole:
-so a run that was killed goes on where it was.
+The folder is renamed when complete, so that a killed run resumes.
 """
 
 from __future__ import annotations
@@ -42,14 +41,12 @@ _ENDINGS = (
 
 @dataclass(frozen=True)
 class Piece:
-    """An episode that is whole.
+    """A complete episode.
 
     Attributes:
-        folder: Where its files are.
         length: Frames.
-        task: What the operator was told to do.
         outcome: ``success``, ``failure`` or empty.
-        source: SHA-256 of the recording it is of.
+        source: SHA-256 of its recording.
     """
 
     folder: Path
@@ -60,18 +57,18 @@ class Piece:
 
     @classmethod
     def read(cls, folder: Path) -> Piece:
-        """Read what was written of a piece."""
+        """Load a piece."""
         values = _read_summary(folder)
         del values["stats"]
         return cls(folder=folder, **values)
 
     def read_stats(self) -> dict[str, Stats]:
-        """Return the statistics by column; they are not kept in memory."""
+        """Return the statistics by column."""
         stats: dict[str, Stats] = _read_summary(self.folder)["stats"]
         return stats
 
     def video(self, camera: str) -> Path:
-        """Return where the images of a camera are."""
+        """Return the video of a camera."""
         return self.folder / f"{camera}.mp4"
 
 
@@ -86,7 +83,7 @@ def list_columns(columns: Sequence[Column]) -> tuple[Column, ...]:
 
 
 def make_schema(columns: Sequence[Column]) -> pa.Schema:
-    """Return the columns as Arrow has them: vectors of constant length, or scalars."""
+    """Return the Arrow schema of columns: fixed-size vectors or scalars."""
     return pa.schema([pa.field(one.name, _find_type(one)) for one in columns])
 
 
@@ -97,7 +94,7 @@ def _find_type(column: Column) -> pa.DataType:
 
 
 def _is_vector(column: Column) -> bool:
-    """Whether it is one: what has a single value is a scalar to LeRobot."""
+    """Return whether it is a vector; LeRobot has scalars for size 1."""
     return len(column.names) > 1
 
 
@@ -117,7 +114,7 @@ class PieceWriter:
             folder: A new folder.
             columns: Of the frames.
             sizes: Height and width of images by camera, [px].
-            fps: Frames a second.
+            fps: Frame rate, [Hz].
         """
         folder.mkdir(parents=True)
         self.folder, self._fps = folder, fps
@@ -144,12 +141,12 @@ class PieceWriter:
         self.n += 1
 
     def close(self, task: str, outcome: str, source: str) -> None:
-        """Write what is left, and the summary.
+        """Write the rest and the summary.
 
         Args:
-            task: What the operator was told to do.
-            outcome: What became of it.
-            source: SHA-256 of the recording it is of.
+            task: The operator's task.
+            outcome: ``success``, ``failure`` or empty.
+            source: SHA-256 of the recording.
         """
         self._flush(is_last=True, is_success=outcome == "success")
         self._data.close()
@@ -170,7 +167,7 @@ class PieceWriter:
         (self.folder / SUMMARY).write_text(text, encoding="utf-8")
 
     def abandon(self) -> None:
-        """Let go of the files of a piece that nobody will read."""
+        """Close the files of an unwanted piece."""
         self._data.close()
         for video in self._videos.values():
             video.close()
@@ -200,7 +197,7 @@ class PieceWriter:
 
 
 def read_rows(piece: Piece) -> Iterator[pa.Table]:
-    """Yield the rows of a piece, ``GROUP`` at a time."""
+    """Yield rows of a piece, ``GROUP`` at a time."""
     with pq.ParquetFile(piece.folder / DATA) as file:
         tables: list[pa.Table] = []
         for at in range(file.num_row_groups):
@@ -214,16 +211,13 @@ def read_rows(piece: Piece) -> Iterator[pa.Table]:
 def write_pieces(
     folder: Path, frames: Iterator[tuple[Frame, dict[str, Vec]]], make: Any, fps: int
 ) -> Iterator[PieceWriter]:
-    """Write frames into pieces none of which is longer than LeRobot reads.
+    """Yield full writers, to be closed; each fits LeRobot's maximum length.
 
     Args:
-        folder: Where they go, numbered.
+        folder: Folder of numbered pieces.
         frames: Frames and their values by column.
         make: Makes the writer of a folder.
-        fps: Frames a second.
-
-    Yields:
-        A writer that is full, or the last one; to be closed.
+        fps: Frame rate, [Hz].
     """
     writer: PieceWriter | None = None
     n_parts = 0

@@ -1,4 +1,4 @@
-"""Which recordings a data set is made of, and why others are left out."""
+"""Choice of recordings for a data set."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ _LARGEST_RATE = 1000  # [Hz] chosen: no gate is quicker
 
 @dataclass(frozen=True)
 class SourceRecording:
-    """A recording that becomes an episode of a data set.
+    """A recording of a data set.
 
     Attributes:
-        path: The MCAP file.
-        sha256: Of that file, as its manifest has it.
-        task: What the operator was told to do.
-        outcome: ``success``, ``failure`` or empty: nobody told.
+        sha256: As in its manifest.
+        task: The operator's task.
+        outcome: ``success``, ``failure`` or empty: unknown.
     """
 
     path: Path
@@ -44,9 +43,8 @@ class Robot(NamedTuple):
 
     Attributes:
         header: Header of the first recording.
-        urdf: Text of its robot's URDF.
+        urdf: Text of its URDF.
         path: The first recording.
-        urdf_sha256: Of that text.
     """
 
     header: Mapping[str, Any]
@@ -56,12 +54,10 @@ class Robot(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A recording that is not part of a data set.
+    """A recording left out of a data set.
 
     Attributes:
-        path: The MCAP file.
-        reason: Why.
-        sha256: Of that file; empty: not known.
+        sha256: Empty: unknown.
     """
 
     path: Path
@@ -70,7 +66,7 @@ class LeftOut(NamedTuple):
 
 
 def find_recordings(places: Sequence[Path]) -> list[Path]:
-    """Return the recordings in folders and below, or named themselves, in order.
+    """Return the recordings in places and below, in order.
 
     Raises:
         ConfigError: If a place holds none.
@@ -90,11 +86,10 @@ def find_recordings(places: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Recordings, sorted.
+    """Sorted recordings.
 
     Attributes:
-        sources: Those that ended as they should.
-        left_out: The others.
+        sources: Complete recordings.
         robot: Of all sources; None without any.
     """
 
@@ -104,16 +99,10 @@ class Choice:
 
 
 def choose(paths: Sequence[Path]) -> Choice:
-    """Sort recordings into those that are used and those that are not.
-
-    Args:
-        paths: The recordings.
-
-    Returns:
-        Both.
+    """Return recordings sorted by use.
 
     Raises:
-        ConfigError: If those that are used are of different robots or cameras.
+        ConfigError: If robots or cameras of the used ones differ.
     """
     sources: list[SourceRecording] = []
     left_out: list[LeftOut] = []
@@ -158,14 +147,10 @@ def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
 
 
 def check_same(first: Robot, other: Robot) -> None:
-    """Refuse episodes of two robots, or of other cameras, in one data set.
-
-    Args:
-        first: Of the first episode.
-        other: Of another one.
+    """Refuse different robots or cameras in one data set.
 
     Raises:
-        ConfigError: If they do not belong together.
+        ConfigError: If they differ.
     """
     robots = (first.header["robot"], other.header["robot"])
     keys = ("name", "joint_names", "limbs")
@@ -193,14 +178,14 @@ def _describe_cameras(header: Mapping[str, Any]) -> str:
 
 
 def choose_rate(robot: Robot) -> int:
-    """Return frames a second: the rate of the slowest camera, [Hz]."""
+    """Return the rate of the slowest camera, [Hz]."""
     cameras = robot.header.get("cameras", {})
     rates = [cameras[track.camera]["fps"] for track in list_tracks(cameras)]
     return min(max(1, round(min(rates, default=_RATE))), _LARGEST_RATE)
 
 
 def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
-    """Return height and width of the images by camera, [px]; without depth alone."""
+    """Return height and width of colour images by camera, [px]."""
     cameras = robot.header.get("cameras", {})
     return {
         track.camera: (cameras[track.camera]["height"], cameras[track.camera]["width"])
@@ -210,21 +195,13 @@ def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
 
 
 def list_exact(robot: Robot) -> list[str]:
-    """Return what cameras recorded that is no picture: depth, segmentation."""
+    """Return recorded numeric images: depth, segmentation."""
     tracks = list_tracks(robot.header.get("cameras", {}))
     return sorted({t.topic.rpartition("/")[2] for t in tracks if t.format == "png"})
 
 
 def measures(source: SourceRecording, field: str) -> bool:
-    """Return whether a recording begins with complete measurements of a field.
-
-    Args:
-        source: The recording.
-        field: Of the gate's status: ``tau_meas`` or ``objects``.
-
-    Returns:
-        Whether none of it is missing.
-    """
+    """Return whether a recording measures ``tau_meas`` or ``objects`` completely."""
     for block in _read_gate(source.path):
         taken = block.records[np.isfinite(block.records["q_meas"]).all(axis=1)]
         if len(taken):
@@ -233,7 +210,7 @@ def measures(source: SourceRecording, field: str) -> bool:
 
 
 def find_objects(sources: Sequence[SourceRecording]) -> list[str]:
-    """Return the objects whose poses all recordings have; none where they differ."""
+    """Return the objects common to all recordings."""
     names = [Reading(source.path).header.get("objects", []) for source in sources]
     is_same = all(one == names[0] for one in names)
     tells = is_same and all(measures(source, "objects") for source in sources)

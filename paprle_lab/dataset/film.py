@@ -1,4 +1,4 @@
-"""The pictures of one camera, picked by time; two are in memory at once."""
+"""The pictures of one camera by time, two in memory."""
 
 from __future__ import annotations
 
@@ -14,10 +14,9 @@ class Picked(NamedTuple):
 
     Attributes:
         image: RGB, shape (height, width, 3), or depth, shape (height, width).
-        stamp_ns: When it was exposed, [ns].
-        is_repeated: The frame before shows it, too.
-        n_dropped: Pictures that came since the last one picked and no frame shows, or
-            that are broken.
+        stamp_ns: Exposure, [ns].
+        is_repeated: The previous frame shows it, too.
+        n_dropped: Pictures unused or broken since the previous one.
     """
 
     image: Image
@@ -37,7 +36,7 @@ class Film:
     def __init__(
         self, pictures: Iterator[RecordedPicture], size: tuple[int, int]
     ) -> None:
-        """Prepare.
+        """Make it.
 
         Args:
             pictures: In the order of the file.
@@ -52,32 +51,18 @@ class Film:
 
     @property
     def first_ns(self) -> int | None:
-        """Stamp of the first picture, [ns]; None: there is none."""
+        """Stamp of the first picture, [ns], or None."""
         return None if self._now is None else self._now.stamp_ns
 
     def find_first(self, t_ns: int) -> int:
-        """Return the stamp of the first picture at an instant or later, [ns].
-
-        Args:
-            t_ns: The instant, [ns].
-
-        Returns:
-            The instant itself where there is none.
-        """
+        """Return the first stamp at t_ns or later; default t_ns, [ns]."""
         while self._now is not None and self._now.stamp_ns < t_ns:
             self._now, self._next = self._next, self._read()
             self._n_dropped += 1
         return t_ns if self._now is None else self._now.stamp_ns
 
     def pick(self, t_ns: int) -> Picked | None:
-        """Return the picture nearest to an instant; instants never go back.
-
-        Args:
-            t_ns: The instant, [ns].
-
-        Returns:
-            None where there is no picture at all.
-        """
+        """Return the picture nearest to increasing times [ns], or None."""
         while self._next is not None and self._is_nearer(self._next, t_ns):
             self._n_dropped += not self._is_shown
             self._now, self._next = self._next, self._read()
@@ -89,21 +74,18 @@ class Film:
         return picked
 
     def is_over(self, t_ns: int, period_ns: int) -> bool:
-        """Return whether no picture belongs to an instant or a later one.
+        """Return whether the last picture is over half a period old.
 
         Args:
-            t_ns: The instant, [ns].
+            t_ns: Time, [ns].
             period_ns: Of the frames, [ns].
-
-        Returns:
-            True once the last picture is more than half a period old.
         """
         if self._next is not None or self._now is None:
             return self._now is None
         return t_ns - self._now.stamp_ns > period_ns // 2
 
     def close(self) -> int:
-        """Return how many pictures no frame showed since the last one picked."""
+        """Return the number of unused pictures since the last one."""
         n = self._n_dropped + (self._now is not None and not self._is_shown)
         while self._next is not None:
             n, self._next = n + 1, self._read()
@@ -115,7 +97,7 @@ class Film:
         return abs(shot.stamp_ns - t_ns) < abs(self._now.stamp_ns - t_ns)
 
     def _read(self) -> _Shot | None:
-        """Return the next picture that is whole and later than the one before."""
+        """Return the next complete, later picture."""
         for picture in self._pictures:
             image = picture.image
             is_later = picture.stamp_ns > self._newest_ns

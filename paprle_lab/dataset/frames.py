@@ -1,8 +1,7 @@
-"""An episode as frames at one rate: what was measured, sent and asked for, and images.
+"""An episode as frames at one rate.
 
-What is measured is interpolated between two samples; commands are those in force, which
-the robot held until the next one; images are those exposed nearest to the frame's time.
-Nothing is computed across a gap: the last value is held, and counted.
+Measurements are interpolated; commands are those in force; images are the nearest ones.
+Across a gap the last value is held and counted.
 """
 
 from __future__ import annotations
@@ -41,15 +40,13 @@ _FIELDS = {
 
 
 class Frames:
-    """The frames of one episode, once.
+    """The frames of one episode, iterated once.
 
     Attributes:
-        accounts: What became of each source: ``measured``, ``sent``, ``requested``,
-            and each camera by its name.
-        trimmed: How long the recording goes on before the first frame and after the
-            last one, as far as the gate tells, [s].
-        ended: The source that ended first, and so ended the frames.
-        problem: What is wrong with the file, once all is read; empty: nothing.
+        accounts: By source: ``measured``, ``sent``, ``requested``, and cameras.
+        trimmed: Recorded time before the first and after the last frame, [s].
+        ended: The source that ended first.
+        problem: Defect of the file, known after iteration; or "".
     """
 
     def __init__(
@@ -65,13 +62,13 @@ class Frames:
 
         Args:
             path: Its MCAP file.
-            fps: Frames a second, [Hz].
-            has_effort: Samples without efforts are of no use.
-            has_objects: Nor are those without the poses of all objects.
-            depth: The depth beside images, too.
+            fps: Frame rate, [Hz].
+            has_effort: Require efforts.
+            has_objects: Require poses of all objects.
+            depth: Include depth.
 
         Raises:
-            RecordingError: If it is no recording, or one of its sources is empty.
+            RecordingError: If it is no recording, or a source is empty.
         """
         needed = ("q_meas", "dq_meas", *["tau_meas"] * has_effort)
         reading = Reading(path)
@@ -103,7 +100,7 @@ class Frames:
         self._path = path
 
     def __iter__(self) -> Iterator[Frame]:
-        """Yield the frames in order; then the accounts are whole."""
+        """Yield the frames in order, then complete the accounts."""
         with self._stack:
             begin = self._find_begin()
             k, t_ns = 0, begin
@@ -124,7 +121,7 @@ class Frames:
         self.problem = self._feed.reading.find_problem()
 
     def _find_begin(self) -> int:
-        """Return when all sources have begun, with the slowest camera's image, [ns]."""
+        """Return the first time with all sources, [ns]."""
         firsts = {name: series.first_ns for name, series in self._series.items()}
         firsts |= {_name(*key): film.first_ns for key, film in self._films.items()}
         empty = [name for name, first in firsts.items() if first is None]
@@ -141,7 +138,7 @@ class Frames:
         return max(begin, film.find_first(begin))
 
     def _make(self, t_ns: int) -> Frame | None:
-        """Return the frame of an instant; None where a source has ended."""
+        """Return the frame at a time; None after a source's end."""
         period = NS // self._fps
         around = {name: series.find(t_ns) for name, series in self._series.items()}
         measured, sent, asked = (around[name] for name in _FIELDS)
@@ -179,7 +176,7 @@ class Frames:
         )
 
     def _interpolate(self, around: Around, t_ns: int) -> tuple[Vec, Vec, Vec, Vec]:
-        """Return q, dq, tau and objects of an instant between two samples."""
+        """Return interpolated q, dq, tau and objects."""
         fields = _FIELDS[MEASURED]
         account, before, after = self.accounts[MEASURED], around.before, around.after
         since, gap = t_ns - around.before_ns, around.after_ns - around.before_ns
@@ -204,7 +201,7 @@ class Frames:
         return values[0], values[1], values[2], values[3]
 
     def _count_command(self, name: str, around: Around, t_ns: int) -> None:
-        """Count a command: it is exact while the next one is not overdue."""
+        """Count a command, exact until the next is overdue."""
         since = t_ns - around.before_ns
         how = "exact" if since <= MAX_GAP_NS else "held"
         self.accounts[name].count(how, since, limit_ns=MAX_GAP_NS)
@@ -212,7 +209,7 @@ class Frames:
     def _count_images(
         self, picked: Mapping[tuple[str, bool], Picked | None], t_ns: int
     ) -> dict[bool, dict[str, Image]]:
-        """Return the images by camera, of colours (False) and of depth (True)."""
+        """Return images by camera: colour (False) and depth (True)."""
         images: dict[bool, dict[str, Image]] = {False: {}, True: {}}
         for (camera, is_depth), one in picked.items():
             if one is None:
@@ -227,13 +224,12 @@ class Frames:
 
 
 def _is_over(name: str, around: Around, t_ns: int, period_ns: int) -> bool:
-    """Return whether a source has ended: no more is measured, or commanded."""
     is_late = t_ns - around.before_ns > period_ns
     return around.after is None and (name == MEASURED or is_late)
 
 
 def _turn_alike(rows: Vec, before: Vec, field: str) -> Vec:
-    """Return poses with the signs of quaternions that are nearest to others."""
+    """Return poses with the nearest quaternion signs."""
     if field != "objects":
         return rows
     dots = (rows[:, 3:] * before[:, 3:]).sum(axis=1, keepdims=True)
@@ -243,7 +239,7 @@ def _turn_alike(rows: Vec, before: Vec, field: str) -> Vec:
 
 
 def _list_held(leader: Mapping[str, Any]) -> Bools:
-    """Return which limbs of the leaders a person held, shape (k + 1,); none: not."""
+    """Return limbs held by a person, shape (k + 1,); none: not."""
     limbs = leader["limbs"]
     held = leader.get("held_limbs", limbs if leader["is_human"] else ())
     return np.array([*(limb in held for limb in limbs), False])
@@ -254,7 +250,7 @@ def _name(camera: str, is_depth: bool) -> str:
 
 
 class _Feed:
-    """Samples of joints as they are read, sorted into their series."""
+    """Joint samples sorted into series while reading."""
 
     def __init__(self, reading: Reading, needed: tuple[str, ...]) -> None:
         self.reading = reading
@@ -265,13 +261,13 @@ class _Feed:
         self.span = (0, 0)
 
     def drain(self) -> None:
-        """Read to the end, so that the file is known to be whole."""
+        """Read to the end to verify the file."""
         self._is_wanted = False
         while self._pull():
             pass
 
     def _pull(self) -> bool:
-        """Add the next block; return False at the end of the file."""
+        """Add the next block; return False at the end."""
         for item in self._items:
             if isinstance(item, Mapping):
                 continue

@@ -1,7 +1,7 @@
-"""ALOHA's files: one HDF5 an episode, joints in rad, grippers 0 closed … 1 open.
+"""ALOHA's files: one HDF5 per episode, joints in rad, grippers 0 closed … 1 open.
 
-The layout is that of ``tonyzhaozh/act``, ``record_sim_episodes.py``: images raw, RGB.
-Beside it stand what was asked for, poses, depth, and names and units as attributes.
+The layout is that of ``tonyzhaozh/act``, ``record_sim_episodes.py``, with requests,
+poses and depth added, and names and units as attributes.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ _ROWS = 256  # chosen: rows of numbers that are written at once
 
 
 class AlohaTarget:
-    """Writes one HDF5 an episode."""
+    """Writes one HDF5 per episode."""
 
     def __init__(self, root: Path, common: Common) -> None:
-        """Prepare for a data set's folder and what its episodes share."""
+        """Prepare for a data set's folder."""
         self._root, self._common = root, common
 
     def write(
@@ -73,7 +73,7 @@ class AlohaTarget:
     def pack(
         self, meta: Path, folders: Sequence[Path], own: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Give the files their numbers."""
+        """Number the files."""
         del meta
         totals = {"n_episodes": 0, "n_frames": 0, **own.get("totals", {})}
         for folder in folders:
@@ -88,19 +88,18 @@ class AlohaTarget:
         return totals
 
     def _find_place(self, camera: str) -> str:
-        """Return where a camera's numbers go: distances, or what is seen there."""
         is_ids = self._common.robot.header["cameras"][camera]["encoding"] == "ids16"
         return f"observations/{'segmentation' if is_ids else 'depth'}/{camera}"
 
     def _describe_depth(self, file: Any) -> None:
-        """Write the unit of depth, [m] per count, to the attributes."""
+        """Write the unit of depth, [m] per count."""
         cameras = self._common.robot.header.get("cameras", {})
         for name, depth in file.get("observations/depth", {}).items():
             depth.attrs["unit_m"] = cameras[name]["depth_unit"]
 
 
 class _Table:
-    """A table of numbers that grows."""
+    """A growing table of numbers."""
 
     def __init__(self, file: Any, column: Column) -> None:
         kind = {"float32": np.float32, "bool": np.bool_}[column.kind]
@@ -133,7 +132,7 @@ class _Table:
 def _add_image(
     file: Any, films: dict[str, Any], place: str, image: Any, n: int
 ) -> None:
-    """Add an image to a film, which is made for the first one."""
+    """Add an image to a film, made at the first one."""
     if place not in films:
         films[place] = file.create_dataset(
             place,

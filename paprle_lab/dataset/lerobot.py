@@ -1,8 +1,7 @@
-"""LeRobot's data sets, version 3.0: pieces put beside each other, and what is said.
+"""LeRobot data sets, version 3.0: packing of pieces, and metadata.
 
-The layout is that of ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``:
-rows in Parquet, images in MP4, several episodes a file. Files that are there are never
-written again; later episodes go to further files.
+The layout is that of ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
+Existing files are never rewritten.
 """
 
 from __future__ import annotations
@@ -46,13 +45,11 @@ _MB = 1 << 20
 
 @dataclass
 class Totals:
-    """The totals of a data set so far.
+    """The totals of a data set.
 
     Attributes:
-        n_episodes: Its episodes.
-        n_frames: Their frames.
         tasks: Texts in the order of their numbers.
-        n_files: Files so far by kind: ``data``, ``episodes`` and each video's key.
+        n_files: Files by kind: ``data``, ``episodes`` and each video's key.
         stats: By column.
     """
 
@@ -71,12 +68,12 @@ class Totals:
 
 @dataclass(frozen=True)
 class Shape:
-    """The properties that all episodes of a data set share.
+    """The shared properties of a data set's episodes.
 
     Attributes:
         robot_type: The robot's name.
-        fps: Frames a second.
-        columns: Of numbers.
+        fps: Frame rate, [Hz].
+        columns: Numeric columns.
         sizes: Height and width by camera, [px].
     """
 
@@ -87,11 +84,11 @@ class Shape:
 
     @property
     def all_columns(self) -> tuple[Column, ...]:
-        """Columns of the files of rows."""
+        """Columns of the row files."""
         return (*list_columns(self.columns), *_INDICES)
 
     def list_features(self) -> dict[str, Any]:
-        """Return the entries of columns and cameras in ``info.json``."""
+        """Return the features of ``info.json``."""
         features: dict[str, Any] = {
             one.name: {
                 "dtype": one.kind,
@@ -117,10 +114,10 @@ def pack(
 
     Args:
         root: The data set.
-        meta: The folder of its ``meta`` that is being made.
+        meta: Folder of the new ``meta``.
         pieces: In order.
         shape: Of the data set.
-        totals: What it holds; brought up to date.
+        totals: Updated in place.
     """
     for piece in pieces:
         if piece.task not in totals.tasks:
@@ -138,7 +135,7 @@ def pack(
 
 
 def read_stats(meta: Path) -> dict[str, Stats]:
-    """Return the statistics of a data set; empty where there are none yet."""
+    """Return the statistics of a data set; empty if missing."""
     path = meta / "stats.json"
     if not path.is_file():
         return {}
@@ -152,7 +149,7 @@ def _pack_episodes(
     totals: Totals,
     places: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Write the metadata of each episode, and count it."""
+    """Write and count the metadata of each episode."""
     chunk, number = totals.take_file("episodes")
     path = meta / EPISODES_PATH.format(chunk_index=chunk, file_index=number)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -253,10 +250,10 @@ def _pack_videos(
 
 
 def cut(sizes: Sequence[float], limit: float) -> Iterator[list[int]]:
-    """Yield groups of neighbours whose sizes together stay within a limit.
+    """Yield groups of neighbours within a limit of size.
 
     Args:
-        sizes: Of each; one that is larger alone makes a group.
+        sizes: Of each; a larger one makes its own group.
         limit: Of a group.
     """
     group: list[int] = []
@@ -272,7 +269,7 @@ def cut(sizes: Sequence[float], limit: float) -> Iterator[list[int]]:
 
 
 def _count_indices(n: int, first: tuple[int, int, int]) -> dict[str, Stats]:
-    """Return the statistics of columns that only a data set has."""
+    """Return the statistics of index columns."""
     episode, index, task = first
     stats = {}
     for name, values in (
@@ -287,14 +284,14 @@ def _count_indices(n: int, first: tuple[int, int, int]) -> dict[str, Stats]:
 
 
 def _round_whole(name: str, stats: Stats) -> Stats:
-    """Return the statistics; least and largest of whole numbers are whole."""
+    """Return statistics with integer extremes for integers."""
     if name not in _WHOLE:
         return dict(stats)
     return stats | {key: [int(x) for x in stats[key]] for key in ("min", "max")}
 
 
 def _write_tasks(path: Path, tasks: Sequence[str]) -> None:
-    """Write the numbers of tasks; pandas finds the texts as their index."""
+    """Write task numbers, indexed by text for pandas."""
     index = "__index_level_0__"
     text = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
     whole = {"pandas_type": "int64", "numpy_type": "int64", "metadata": None}

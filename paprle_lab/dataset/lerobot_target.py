@@ -1,4 +1,4 @@
-"""Recordings into LeRobot's format: one by one, then beside each other."""
+"""Conversion of recordings into LeRobot's format."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class LerobotTarget:
     """Writes LeRobot v3.0."""
 
     def __init__(self, root: Path, common: Common) -> None:
-        """Prepare for a data set's folder and what its episodes share."""
+        """Prepare for a data set's folder."""
         self._root = root
         self._shape = Shape(
             robot_type=common.columns.robot.name,
@@ -32,7 +32,7 @@ class LerobotTarget:
     def write(
         self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
     ) -> int:
-        """Write a recording as one piece, or several where it is long."""
+        """Write a recording as one or several pieces."""
         shape, n = self._shape, 0
         make = partial(
             PieceWriter, columns=shape.columns, sizes=shape.sizes, fps=shape.fps
@@ -45,7 +45,7 @@ class LerobotTarget:
     def pack(
         self, meta: Path, folders: Sequence[Path], own: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Put the pieces beside each other."""
+        """Pack the pieces."""
         totals = Totals(**own.get("totals", {}), stats=read_stats(meta))
         parts = [part for folder in folders for part in sorted(folder.glob("part-*"))]
         pieces = [Piece.read(part) for part in parts]

@@ -1,4 +1,4 @@
-"""Report on the recordings of a data set, for people and programs."""
+"""Report on the recordings of a data set."""
 
 from __future__ import annotations
 
@@ -14,17 +14,13 @@ _MUCH = 1.0  # [s] chosen: cameras begin and end some frames apart
 
 @dataclass
 class Report:
-    """The counts, time errors and omissions of the recordings of a data set.
+    """The counts, time errors and omissions of a data set's recordings.
 
     Attributes:
-        fps: Frames a second.
-        n_episodes: Episodes of the data set.
-        n_frames: Their frames.
-        n_before: Recordings that were in it before.
-        columns: Columns by the source whose account covers them.
-        accounts: Of all recordings in it, by source.
-        left_out: Recordings that are not in it.
-        notes: What else should be known.
+        fps: Frame rate, [Hz].
+        n_before: Recordings of earlier runs.
+        columns: By source.
+        accounts: Of all recordings, by source.
     """
 
     fps: int
@@ -37,7 +33,7 @@ class Report:
     notes: list[str] = field(default_factory=list)
 
     def add(self, recording: Mapping[str, Any]) -> None:
-        """Add what became of one recording."""
+        """Add one recording's account."""
         for name, values in recording["accounts"].items():
             self.accounts.setdefault(name, Account()).add(Account(**values))
         told = describe_trimmed(recording["trimmed"], recording["ended"])
@@ -66,14 +62,11 @@ class Report:
 
 
 def describe_trimmed(trimmed: Sequence[float], ended: str) -> list[str]:
-    """Return lines on the ends of a recording that are left out, where long.
+    """Return lines on long omitted ends of a recording.
 
     Args:
-        trimmed: At its begin and its end, [s].
+        trimmed: At begin and end, [s].
         ended: The source that ended first.
-
-    Returns:
-        A line each.
     """
     begin, end = trimmed
     told = []

@@ -1,4 +1,4 @@
-"""An episode as a file of Rerun, with what its viewer shows well: series and video."""
+"""Export of an episode to Rerun: series and video."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def show_in_rerun(path: Path) -> str:
-    """Write an episode for Rerun, and open it where there is a display.
+    """Write an episode for Rerun and open it; return a message.
 
     Args:
-        path: The MCAP file, its manifest, or a folder with one episode.
+        path: MCAP file, manifest, or folder of one episode.
 
     Returns:
-        What to tell the operator.
+        Message for the operator.
 
     Raises:
         RecordingError: If it cannot be read.
@@ -53,18 +53,15 @@ def show_in_rerun(path: Path) -> str:
 
 
 def write_rerun(path: Path) -> Path:
-    """Write an episode beside itself for Rerun.
+    """Return the Rerun file written beside an episode.
 
     Args:
-        path: The MCAP file, its manifest, or a folder with one episode.
-
-    Returns:
-        The file.
+        path: MCAP file, manifest, or folder of one episode.
 
     Raises:
         RecordingError: If it cannot be read.
         MissingDependency: If Rerun is not installed.
-        ConfigError: If it cannot be written.
+        ConfigError: If the file cannot be written.
     """
     episode = Episode.open(path)
     rr = _load()
@@ -130,7 +127,7 @@ class _Writer:
             self._send(entity, stamps_ns[is_there], columns)
 
     def _write_poses(self) -> None:
-        """Write where each eef was asked to be, and was, in its base."""
+        """Write each eef's target and pose in its base."""
         episode = self._episode
         limbs = make_limbs(episode.robot_info, episode.urdf)
         for name, limb in limbs.items():

@@ -1,4 +1,4 @@
-"""Account of the resampling of a column, and of the time errors of its values."""
+"""Time errors from the resampling of a column."""
 
 from __future__ import annotations
 
@@ -8,20 +8,15 @@ from typing import Any
 
 @dataclass
 class Account:
-    """One column of an episode, or of several.
+    """One column of one or several episodes.
 
     Attributes:
-        n_frames: Frames written.
-        n_exact: Frames with a sample of their own, the command in force, or an image
-            that no other frame shows.
-        n_interpolated: Frames between two samples, which were interpolated.
-        n_held: Frames that repeat a value: a sample or command over a gap, an image
-            that the frame before shows.
-        n_dropped: Samples or images that could not be used, and images that no frame
-            shows.
-        n_gaps: Frames whose value is farther off in time than its source allows.
-        worst: Largest time between a frame and the nearest sample that its value is
-            of, [s]; of a command: how long ago it was sent.
+        n_exact: Frames with an own sample or image, or the command in force.
+        n_interpolated: Frames between two samples.
+        n_held: Frames that repeat a value.
+        n_dropped: Unused samples or images.
+        n_gaps: Frames beyond the source's time limit.
+        worst: Largest time to the nearest sample, or age of a command, [s].
     """
 
     n_frames: int = 0
@@ -37,8 +32,8 @@ class Account:
 
         Args:
             how: ``exact``, ``interpolated`` or ``held``.
-            error_ns: How far its value is off in time, [ns].
-            limit_ns: More is a gap, [ns].
+            error_ns: Time error, [ns].
+            limit_ns: Limit of a gap, [ns].
         """
         self.n_frames += 1
         name = f"n_{how}"
@@ -47,7 +42,7 @@ class Account:
         self.worst = max(self.worst, error_ns * 1e-9)
 
     def add(self, other: Account) -> None:
-        """Add what became of the same column in another episode."""
+        """Add another episode's account of the column."""
         for name, value in asdict(other).items():
             mine = getattr(self, name)
             setattr(self, name, max(mine, value) if name == "worst" else mine + value)
@@ -57,7 +52,7 @@ class Account:
         return asdict(self)
 
     def describe(self) -> str:
-        """Return one line for people."""
+        """Return one line."""
         parts = [
             f"{n} {word}"
             for n, word in (

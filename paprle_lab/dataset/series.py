@@ -1,4 +1,4 @@
-"""Samples of one source in order of time, of which few are in memory at once."""
+"""Samples of one source in order of time, with bounded memory."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _BEFORE_ALL = np.iinfo(np.int64).min
 
 
 class Around(NamedTuple):
-    """Samples on both sides of an instant.
+    """Samples around a time.
 
     Attributes:
-        before: The last one that is not later.
+        before: The last one not later.
         before_ns: Its stamp, [ns].
-        after: The one that follows; None at the end.
+        after: The next one; None at the end.
         after_ns: Its stamp, [ns].
     """
 
@@ -36,16 +36,11 @@ class Series:
     """Samples of one source.
 
     Attributes:
-        n_dropped: Samples left out: not finite, or stamped earlier than others before.
-        n_bytes: What is in memory.
+        n_dropped: Samples not finite or out of order.
     """
 
     def __init__(self, pull: Callable[[], bool]) -> None:
-        """Prepare.
-
-        Args:
-            pull: Reads on, and adds to this series or others; False at the end.
-        """
+        """Make it; ``pull`` reads on and returns False at the end."""
         self.n_dropped = 0
         self._pull = pull
         self._stamps: Stamps = np.zeros(0, np.int64)
@@ -54,23 +49,23 @@ class Series:
 
     @property
     def n_bytes(self) -> int:
-        """The size of the rows in memory, [bytes]."""
+        """Size of the rows in memory, [bytes]."""
         return sum(rows.nbytes for rows in self._rows)
 
     @property
     def first_ns(self) -> int | None:
-        """Stamp of the first sample, [ns]; None: there is none."""
+        """Stamp of the first sample, [ns], or None."""
         while not len(self._stamps) and self._pull():
             pass
         return int(self._stamps[0]) if len(self._stamps) else None
 
     def add(self, stamps: Stamps, rows: Rows, is_good: npt.NDArray[np.bool_]) -> None:
-        """Add samples that were read.
+        """Add samples.
 
         Args:
             stamps: Of each, [ns].
             rows: One each.
-            is_good: Which can be used.
+            is_good: Usable samples.
         """
         known = np.where(is_good, stamps, _BEFORE_ALL)
         newest = np.maximum.accumulate(np.append(self._newest, known))
@@ -82,14 +77,7 @@ class Series:
         self._rows.append(rows[keep])
 
     def find(self, t_ns: int) -> Around | None:
-        """Return the samples around an instant; instants never go back.
-
-        Args:
-            t_ns: The instant, [ns].
-
-        Returns:
-            None before the first sample.
-        """
+        """Return samples around increasing times [ns]; None before the first."""
         while not len(self._stamps) or self._stamps[-1] <= t_ns:
             if not self._pull():
                 break

@@ -1,4 +1,4 @@
-"""The folder of a data set: what is in it, what is under way, and who writes it."""
+"""The folder of a data set, locked by its writer."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ _PART = ".part"
 
 
 class StagingFolder:
-    """A data set's folder, held by this process alone.
+    """A data set's folder, held by this process.
 
     Attributes:
-        root: The data set.
-        own: What an earlier run left to know of it; empty: it is new.
+        own: State of an earlier run; empty: new.
     """
 
     def __init__(self, root: Path, meta: str) -> None:
-        """Take hold of it.
+        """Lock it.
 
         Args:
-            root: The data set; made when it is not there.
-            meta: Its folder of what is said of it.
+            root: The data set; made if missing.
+            meta: Its folder of metadata.
 
         Raises:
-            ConfigError: If it is something else, or another process writes it.
+            ConfigError: If it is something else, or locked.
         """
         self.root, self._meta = root, root / meta
         self._stage = root / STAGE
@@ -54,7 +53,7 @@ class StagingFolder:
             raise
 
     def find(self, name: str) -> Path | None:
-        """Return the folder of a piece that is whole; None: there is none."""
+        """Return the folder of a complete piece, or None."""
         path = self._stage / name
         return path if path.is_dir() else None
 
@@ -66,15 +65,15 @@ class StagingFolder:
         return path
 
     def finish(self, part: Path) -> Path:
-        """Give a piece that is whole its name."""
+        """Rename a complete piece."""
         return part.rename(part.with_name(part.name.removesuffix(_PART)))
 
     def abandon(self, part: Path) -> None:
-        """Remove a piece that will not be whole."""
+        """Remove an incomplete piece."""
         self._remove(part)
 
     def begin_meta(self) -> Path:
-        """Return the folder of a copy of the metadata, to be changed."""
+        """Return a copy of the metadata to change."""
         path = self._stage / "meta.new"
         self._remove(path)
         if self._meta.is_dir():
@@ -84,7 +83,7 @@ class StagingFolder:
         return path
 
     def finish_meta(self, changed: Path) -> None:
-        """Let it stand, and remove the pieces that are in the data set."""
+        """Install the metadata, and remove packed pieces."""
         old = self._stage / "meta.old"
         self._remove(old)
         if self._meta.is_dir():
@@ -93,7 +92,7 @@ class StagingFolder:
         shutil.rmtree(self._stage)
 
     def close(self) -> None:
-        """Let go; pieces that are not in the data set yet stay for another run."""
+        """Unlock it; unpacked pieces remain."""
         self._lock.close()
 
     def _take_lock(self) -> IO[str]:
@@ -115,7 +114,7 @@ class StagingFolder:
         return lock
 
     def _recover(self) -> None:
-        """Undo an exchange of ``meta`` in which a run was killed."""
+        """Undo an interrupted exchange of ``meta``."""
         old = self._stage / "meta.old"
         if not self._meta.is_dir() and old.is_dir():
             old.rename(self._meta)

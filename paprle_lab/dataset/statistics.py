@@ -1,4 +1,4 @@
-"""The ten statistics that LeRobot keeps of every column, in little memory."""
+"""The ten statistics of a LeRobot column, in bounded memory."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Stats = dict[str, Any]
 
 
 class NumberStats:
-    """Statistics of a column of numbers."""
+    """Statistics of a numeric column."""
 
     def __init__(self) -> None:
         self._n = 0
@@ -55,7 +55,7 @@ class NumberStats:
         self._thin(values)
 
     def finish(self) -> Stats:
-        """Return the statistics of what was added."""
+        """Return the statistics."""
         levels = list(QUANTILES.values())
         found = np.quantile(np.array(self._kept), levels, axis=0)
         std = np.sqrt(self._squares / self._n)
@@ -69,7 +69,7 @@ class NumberStats:
         }
 
     def _thin(self, values: Vec) -> None:
-        """Keep each k-th row; each second of them when they are many."""
+        """Keep each k-th row."""
         first = -self._n_seen % self._step
         self._kept += list(values[first :: self._step])
         self._n_seen += len(values)
@@ -79,7 +79,7 @@ class NumberStats:
 
 
 class ImageStats:
-    """Statistics of a camera's images: of some of them, of some of their pixels."""
+    """Statistics of a sample of images and pixels."""
 
     def __init__(self) -> None:
         self._kept: list[npt.NDArray[np.int64]] = []
@@ -100,7 +100,7 @@ class ImageStats:
             self._step *= 2
 
     def finish(self) -> Stats:
-        """Return the statistics by channel, of values 0 … 1, shape (3, 1, 1)."""
+        """Return statistics by channel, values 0 … 1, shape (3, 1, 1)."""
         counts = np.sum(self._kept, axis=0)
         values = np.arange(_LEVELS) / (_LEVELS - 1)
         n = counts.sum(axis=1, keepdims=True)
@@ -125,13 +125,9 @@ class ImageStats:
 
 
 def merge(parts: Iterable[Mapping[str, Stats]]) -> dict[str, Stats]:
-    """Return the statistics of several episodes together, by column.
+    """Return the merged statistics of episodes, by column.
 
-    Quantiles are means of those of the episodes, weighed by their counts, as LeRobot
-    has them; all others are exact.
-
-    Args:
-        parts: Of each episode, by column.
+    Quantiles are means weighted by counts, as in LeRobot; others are exact.
     """
     sums: dict[str, dict[str, npt.NDArray[Any]]] = {}
     for part in parts:

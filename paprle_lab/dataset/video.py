@@ -1,6 +1,6 @@
-"""Videos as LeRobot reads them: any frame is found at index / fps, without its past.
+"""Videos for LeRobot, with frames at index / fps.
 
-Each second frame is a key picture, and none refers to a later one.
+Every second frame is a key frame.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _OPTIONS = {
 
 
 class VideoWriter:
-    """Writes the images of a camera, at one rate."""
+    """Writes a camera's images at a constant rate."""
 
     def __init__(self, path: Path, size: tuple[int, int], fps: int) -> None:
         """Open a new file.
@@ -31,7 +31,7 @@ class VideoWriter:
         Args:
             path: An ``.mp4``.
             size: Height and width, [px].
-            fps: Images a second.
+            fps: Frame rate, [Hz].
         """
         av = load_av()
         self._av = av
@@ -54,24 +54,24 @@ class VideoWriter:
         self._file.mux(self._stream.encode(frame))
 
     def close(self) -> None:
-        """Write what is left."""
+        """Flush and close."""
         if self._n:
             self._file.mux(self._stream.encode(None))
         self._file.close()
 
 
 def choose_pixels(size: tuple[int, int]) -> str:
-    """Return how pixels are stored; colours of two share one where they can."""
+    """Return the pixel format; chroma is subsampled for even sizes."""
     return "yuv444p" if size[0] % 2 or size[1] % 2 else "yuv420p"
 
 
 def join_videos(pieces: Sequence[tuple[Path, int]], out: Path, fps: int) -> None:
-    """Write videos one behind the other, without coding them again.
+    """Concatenate videos without recoding.
 
     Args:
-        pieces: Files from ``VideoWriter``, and how many images they have.
+        pieces: Files of ``VideoWriter``, with their numbers of images.
         out: The new file.
-        fps: Images a second, of all of them.
+        fps: Frame rate, [Hz].
     """
     av = load_av()
     with av.open(str(out), "w", format="mp4", options={"movflags": "faststart"}) as to:
@@ -94,7 +94,7 @@ def join_videos(pieces: Sequence[tuple[Path, int]], out: Path, fps: int) -> None
 
 
 def describe_video(size: tuple[int, int], fps: int) -> dict[str, Any]:
-    """Return the entry of a camera's videos in LeRobot's ``info.json``."""
+    """Return a camera's video entry of LeRobot's ``info.json``."""
     return {
         "video.height": size[0],
         "video.width": size[1],
