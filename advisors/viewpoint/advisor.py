@@ -1,4 +1,4 @@
-"""The advisor: where the camera arm should be, for the rule ``look_at``."""
+"""Camera pose advice for the rule ``look_at``."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ camera's own acceleration."""
 
 
 class Viewpoint(Advisor):
-    """Solves for a goal in space, then moves a copy of the arm towards it."""
+    """Solves for a goal, then moves a copy of the arm towards it."""
 
     config: ViewpointConfig
 
@@ -100,10 +100,10 @@ class Viewpoint(Advisor):
         return ADVICE
 
     def open(self) -> None:
-        """Load the robot and compile what is solved.
+        """Load the robot and compile the solvers.
 
         Raises:
-            DeviceError: If the robot has no such limbs, or the camera is not there.
+            DeviceError: If a limb or the camera is missing.
         """
         config = self.config
         limb, of = (
@@ -154,7 +154,7 @@ class Viewpoint(Advisor):
         view: SessionView,
         frames: Mapping[str, Frame],  # noqa: ARG002 - it looks at joints
     ) -> Record | None:
-        """Return where the camera should be by now."""
+        """Return the camera's current goal."""
         q, carrier = np.array(view.q_cmd), self._carrier
         if carrier is None or not np.isfinite(q).all():
             return None
@@ -180,11 +180,11 @@ class Viewpoint(Advisor):
         return Carry(goal, target, self.config.clearance, self.config.floor, dt)
 
     def close(self) -> None:
-        """Forget the robot; may be called twice."""
+        """Release the robot; may be called twice."""
         self._carrier = self._plan = None
 
     def _begin(self, view: SessionView, q: Vec) -> float:
-        """Return the time since the last advice, [s]; without one, begin anew."""
+        """Return the time since the last advice, [s], or restart."""
         dt = (view.written_ns - self._stamp_ns) * 1e-9
         self._stamp_ns = view.written_ns
         own = q[self._places]
@@ -203,7 +203,7 @@ class Viewpoint(Advisor):
         return dt
 
     def _find_hand(self, q: Vec, dq: Vec) -> tuple[Vec, Vec]:
-        """Return where the hand is and how fast, shape (3,), [m] and [m/s]."""
+        """Return position and velocity of the hand, (3,), [m], [m/s]."""
         self._arms.place(q)
         J = pin.getFrameJacobian(
             self._arms.model, self._arms.data, self._hand, pin.LOCAL_WORLD_ALIGNED
@@ -212,7 +212,7 @@ class Viewpoint(Advisor):
         return self._arms.data.oMf[self._hand].translation.copy(), v
 
     def _zoom(self, speed: float, dt: float) -> None:
-        """Let the distance follow the speed of the hand: fast is far."""
+        """Adapt the distance to the hand's speed."""
         config = self.config
         share = min(speed / config.fast, 1.0)
         wanted = config.nearest + share * (config.farthest - config.nearest)
@@ -220,7 +220,7 @@ class Viewpoint(Advisor):
         self._distance += min(max(wanted - self._distance, -most), most)
 
     def _aim(self, target: Vec, view: SessionView) -> None:
-        """Find the goal: near the last one, or elsewhere where that is much better."""
+        """Find the goal near the last one, or a much better one."""
         obstacles = self._find_obstacles(view)
         scene = GoalScene(target, self._distance, obstacles, self._shell, self._lowest)
         self._goal = self._goals.solve(scene, [self._goal.g])
@@ -235,7 +235,7 @@ class Viewpoint(Advisor):
             self._goal = other
 
     def _find_obstacles(self, view: SessionView) -> Vec:
-        """Return what may be in the way: the other arm and named objects."""
+        """Return obstacles: the other arm and named objects."""
         rows = [self._obstacles.find()]
         for name, radius in self.config.occluders.items():
             thing = find_object(view, name)

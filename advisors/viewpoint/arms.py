@@ -1,7 +1,6 @@
-"""The two arms as segments with a radius: what is in the way, and what must not meet.
+"""The two arms as segments with a radius.
 
-They come from the collision bodies of the URDF. Where an arm has meshes alone, or no
-bodies, they are the lines between its joints, as in the paper.
+Without primitive collision bodies they are lines between joints, as in the paper.
 """
 
 from __future__ import annotations
@@ -19,13 +18,11 @@ _SEED = 1
 
 
 class Arms:
-    """A robot with its bodies, placed at once.
+    """A robot with its bodies.
 
     Attributes:
-        model: Pinocchio's model of the whole robot.
-        data: Where it was placed last.
-        bodies: Its collision bodies.
-        placed: Where they were placed last.
+        data: At the last placement.
+        placed: Bodies at the last placement.
     """
 
     def __init__(self, robot: RobotInfo) -> None:
@@ -42,12 +39,12 @@ class Arms:
         }
 
     def list_columns(self, names: tuple[str, ...]) -> list[int]:
-        """Return the columns of joints in Jacobians."""
+        """Return the Jacobian columns of joints."""
         joints = self.model.joints
         return [joints[self.model.getJointId(name)].idx_v for name in names]
 
     def has_link(self, name: str) -> bool:
-        """Return whether there is a link of that name; joints may have it, too."""
+        """Return whether a link exists."""
         return bool(self.model.existFrame(name, pin.FrameType.BODY))
 
     def find_frame(self, name: str) -> int:
@@ -55,7 +52,7 @@ class Arms:
         return int(self.model.getFrameId(name, pin.FrameType.BODY))
 
     def place(self, q: Vec) -> None:
-        """Put the robot at positions of its actuated joints, shape (n,), [rad]."""
+        """Place the robot at actuated joints q, shape (n,), [rad]."""
         full = pin.neutral(self.model)
         for name, value in self._robot.name_positions(q).items():
             full[self._q_index[name]] = value
@@ -64,7 +61,7 @@ class Arms:
         pin.updateGeometryPlacements(self.model, self.data, self.bodies, self.placed)
 
     def find_reach(self, limb: LimbInfo, frame: int) -> tuple[Vec, float]:
-        """Return the first joint's place at home, and how far a frame gets from it."""
+        """Return the first joint's position at home, and a frame's reach from it."""
         rng = np.random.default_rng(_SEED)
         columns = [self._robot.joint_names.index(name) for name in limb.joint_names]
         low = np.maximum(self._robot.q_min[columns], -np.pi)
@@ -92,7 +89,7 @@ class Links:
         Args:
             arms: The robot.
             limb: The limb.
-            has_last: The last link counts; it is beside what is looked at.
+            has_last: Include the last link.
         """
         self._arms = arms
         ids = [arms.model.getJointId(name) for name in limb.joint_names]
@@ -123,7 +120,7 @@ class Links:
 
 
 def _find_line(shape: Any) -> tuple[Vec, float] | None:
-    """Return half the axis of a body, shape (3,), and its radius, [m]; None: a mesh."""
+    """Return a body's half axis (3,) and radius, [m]; None: a mesh."""
     kind = type(shape).__name__
     if kind in {"Cylinder", "Capsule"}:
         return np.array([0.0, 0.0, shape.halfLength]), float(shape.radius)

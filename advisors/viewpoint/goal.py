@@ -1,20 +1,13 @@
-"""Goal of a camera: a point of space, without any robot that carries it.
+"""Goal of a camera: a point of space, independent of its arm.
 
-g* = argmin Σ w_j f_j(g) over g in R³ (Eq. 2, second line), of three wishes: nothing of
-the arm is between g and the target (Eq. 5), g is high (Eq. 6), and g is as far from the
-target as was asked (Eq. 7). The line of sight is the segment from g to the target, so
-that all three depend on g. The loss of each is
+g* = argmin Σ w_j f_j(g) over g in R³ (Eq. 2): line of sight (Eq. 5), height (Eq. 6) and
+distance (Eq. 7), each with the loss
 
     f(χ) = (−1)ⁿ exp(−(χ − s)² / (2c²)) + r (χ − s)^p                          (Eq. 3)
 
-a notch, or for n = 0 a bump, as wide as c around s, and a slope towards it from
-everywhere else. The paper writes p = 4, with which the slope fades where one is nearly
-there; its authors' code has p = 2.
-
-Where the paper is not followed: the bump of an occlusion is 0.12 m wide (with the
-printed 0.04 m it is nothing at 0.1 m already, while the text speaks of 0.3 m; the
-authors' code has 0.12), and distance counts from the target, as in the table of Fig. 2,
-not from the hand.
+Deviations: the bump is 0.12 m wide, as in the authors' code (paper: 0.04 m), and the
+distance counts from the target, as in Fig. 2, not from the hand. p = 4 is the paper's;
+the authors' code has 2.
 
 References:
     Rakita, Mutlu, Gleicher, "An Autonomous Dynamic Camera Method for Effective Remote
@@ -36,15 +29,14 @@ NO_OBSTACLES: Vec = np.empty((0, 7))
 
 
 class Wish(NamedTuple):
-    """One term: how much it counts, and its loss; the defaults are the paper's.
+    """One term of the loss; defaults are the paper's.
 
     Attributes:
-        weight: How much it counts.
-        n: 1: a notch, which draws; 0: a bump, which repels.
-        s: Where it is, in the unit of χ.
-        r: How steep the slope is.
-        c: How wide the notch is.
-        power: Of the slope, p, even.
+        n: 1: a notch, which attracts; 0: a bump, which repels.
+        s: Centre, in the unit of χ.
+        r: Slope.
+        c: Width.
+        power: Exponent p of the slope, even.
     """
 
     weight: float
@@ -56,12 +48,12 @@ class Wish(NamedTuple):
 
 
 class Wishes(NamedTuple):
-    """Losses of the place of a camera.
+    """Losses of the camera's position.
 
     Attributes:
-        occlusion: Of the distance of each obstacle from the line of sight (Eq. 5).
-        height: Of the camera's height (Eq. 6).
-        distance: Of how much farther from the target it is than asked (Eq. 7).
+        occlusion: Distance of each obstacle from the line of sight (Eq. 5).
+        height: Camera height (Eq. 6).
+        distance: Excess distance from the target (Eq. 7).
     """
 
     occlusion: Wish = Wish(3.0, n=0, r=1e-4, c=0.12)
@@ -70,13 +62,13 @@ class Wishes(NamedTuple):
 
 
 class Shell(NamedTuple):
-    """The space that a camera's carrier reaches: between two spheres.
+    """The reachable space, between two spheres.
 
     Attributes:
-        centre: Of both, [m].
+        centre: [m].
         inner: Radius, [m].
         outer: Radius, [m].
-        weight: Of the square of what is beyond, [1/m²].
+        weight: Of the squared excess, [1/m²].
     """
 
     centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
@@ -89,11 +81,10 @@ class GoalScene(NamedTuple):
     """Scene of a camera: its target and obstacles.
 
     Attributes:
-        target: What is to be seen, shape (3,), [m].
-        distance: How far away to be, [m].
-        obstacles: Segments with a radius: begin, end, radius, shape (n, 7), [m].
-        shell: What is in reach.
-        lowest: Height below which the camera is not to be, [m].
+        target: Shape (3,), [m].
+        distance: Requested distance, [m].
+        obstacles: Begin, end and radius, shape (n, 7), [m].
+        lowest: Least camera height, [m].
     """
 
     target: Vec
@@ -108,7 +99,6 @@ class Goal(NamedTuple):
 
     Attributes:
         g: Shape (3,), [m].
-        cost: Of being there.
     """
 
     g: Vec
@@ -116,13 +106,13 @@ class Goal(NamedTuple):
 
 
 class GoalSolver:
-    """Finds the best place of a camera near where it is."""
+    """Local optimiser of the camera's position."""
 
     def __init__(self, wishes: Wishes | None = None) -> None:
         self._wishes = np.array(wishes or Wishes(), dtype=np.float64)
 
     def cost(self, g: Vec, scene: GoalScene) -> tuple[float, Vec]:
-        """Return the cost of a place, shape (3,), and its gradient, shape (3,)."""
+        """Return cost and gradient (3,) at a position (3,), [m]."""
         # kernels, none of which is loaded where plug-ins are only listed
         from paprle.advisors.viewpoint.kernels import cost_place  # noqa: PLC0415
 
@@ -134,14 +124,11 @@ class GoalSolver:
         return float(cost), slope
 
     def solve(self, scene: GoalScene, starts: Sequence[Vec]) -> Goal:
-        """Find the best place downhill of some starts.
+        """Return the best local minimum, no worse than any start.
 
         Args:
-            scene: What there is.
-            starts: Where to begin, shape (3,) each, [m]; one at least.
-
-        Returns:
-            The best of those found; it costs no more than any start.
+            scene: The scene.
+            starts: At least one position, shape (3,), [m].
         """
         bounds = [(None, None), (None, None), (scene.lowest, None)]
         found = [

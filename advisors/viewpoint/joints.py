@@ -1,14 +1,9 @@
-"""Joints of an arm that carries its camera and looks at a target (Eq. 2, line 1).
+"""Joints of an arm that carries a camera and looks at a target (Eq. 2, line 1).
 
-Θ = argmin Σ w_i f_i(Θ) over the joints, of the paper's wishes: the target is on the
-camera's axis (Eq. 4), the camera is at its goal (Eq. 10), it is upright (Eq. 9), joints
-and camera move little (Eq. 8), and links of the two arms keep apart (a hard bound).
-
-Each loss is replaced by the parabola that has its slope where the arm is
-(``compute_curvature``), which makes one step a system of n equations, and the minimum
-the same. Changes count per 1/80 s, the paper's own period, whatever the rate is: a
-difference per solution, as the authors' solver takes it, would make the arm faster
-where it is asked more often.
+Θ = argmin Σ w_i f_i(Θ): target on the axis (Eq. 4), camera at its goal (Eq. 10) and
+upright (Eq. 9), little motion (Eq. 8), and a hard bound on clearance. Each loss is
+replaced by the parabola of the same slope (``compute_curvature``). Changes count per
+1/80 s, the paper's period.
 
 References:
     Rakita, Mutlu, Gleicher, HRI 2018, Eq. 1, 2, 4, 8–10.
@@ -45,11 +40,11 @@ class JointWishes(NamedTuple):
     """Losses of the arm.
 
     Attributes:
-        look: Of the distance of the target from the camera's axis (Eq. 4), [m].
-        goal: Of the camera's distance from its goal (Eq. 10), [m].
-        upright: Of the vertical part of its x axis (Eq. 9).
-        joints: Of the change of the joints in 1/80 s (Eq. 8), [rad].
-        camera: Of that of the camera's place, [m].
+        look: Distance of the target from the camera's axis (Eq. 4), [m].
+        goal: Camera's distance from its goal (Eq. 10), [m].
+        upright: Vertical part of its x axis (Eq. 9).
+        joints: Joint change in 1/80 s (Eq. 8), [rad].
+        camera: Camera displacement in 1/80 s, [m].
     """
 
     look: Wish = Wish(5.0, r=10.0, power=2)
@@ -63,11 +58,11 @@ class Carry(NamedTuple):
     """Request to the arm.
 
     Attributes:
-        goal: Where the camera should be, shape (3,), [m].
-        target: What it should look at, shape (3,), [m].
-        clearance: How far apart links stay, [m].
-        floor: Height of a table that they stay above as far, [m].
-        dt: Since it was asked before, [s].
+        goal: Camera position, shape (3,), [m].
+        target: Target position, shape (3,), [m].
+        clearance: Between links, [m].
+        floor: Height of a table, kept at the clearance, [m].
+        dt: Time step, [s].
     """
 
     goal: Vec
@@ -78,7 +73,7 @@ class Carry(NamedTuple):
 
 
 class JointSolver:
-    """Moves a limb's joints towards what is wished, step by step.
+    """Stepwise solver of a limb's joints.
 
     Attributes:
         clearance: Least distance of the arms after the last step, [m].
@@ -96,10 +91,10 @@ class JointSolver:
 
         Args:
             arms: The robot.
-            robot: What is known of it.
-            limbs: The limb that carries the camera, and the other.
-            camera: Frame of its eef in the model, and the camera on it.
-            wishes: What is wished.
+            robot: Its description.
+            limbs: Camera limb and the other.
+            camera: Frame of its eef, and T_eef_cam.
+            wishes: Losses.
         """
         limb, other = limbs
         self._arms, self._home = arms, robot.home
@@ -116,7 +111,7 @@ class JointSolver:
         self.clearance = np.inf
 
     def _find_what_rises(self, robot: RobotInfo) -> Bools:
-        """Return which of our links change height, shape (k,): others never rise."""
+        """Return links that change height, shape (k,)."""
         # A link that a first joint turns about the vertical stands on the table for
         # ever: it is no reason to move, and must not hide what is.
         rng, heights = np.random.default_rng(_SEED), []
@@ -130,15 +125,15 @@ class JointSolver:
         return rises
 
     def place_camera(self) -> pin.SE3:
-        """Return T_world_cam where the arms were placed last."""
+        """Return T_world_cam at the last placement."""
         return self._arms.data.oMf[self._frame] * self._T_eef_cam
 
     def step(self, q: Vec, asked: Carry) -> Vec:
-        """Return the robot's joints a step later; all but the limb's stay.
+        """Return the robot's joints after a step of the limb.
 
         Args:
-            q: Where they are, shape (n,), [rad].
-            asked: What is wished.
+            q: Joints, shape (n,), [rad].
+            asked: The request.
         """
         self._arms.place(q)
         A, b = self._sum_up(q, asked)
@@ -161,7 +156,7 @@ class JointSolver:
         return q
 
     def _sum_up(self, q: Vec, asked: Carry) -> tuple[Vec, Vec]:
-        """Return A and b of the step A Δq = b that leads down the losses."""
+        """Return A and b of the step A Δq = b down the losses."""
         # kernels, none of which is loaded where plug-ins are only listed
         from paprle.advisors.viewpoint.kernels import compute_curvature  # noqa: PLC0415
 
@@ -211,7 +206,7 @@ class JointSolver:
         b += weight * row * lack
 
     def _find_nearest(self, floor: float) -> tuple[float, int, Vec, Vec]:
-        """Return distance, [m], body, nearest point and way out, of all obstacles."""
+        """Return distance [m], body, nearest point and direction."""
         from paprle.advisors.viewpoint.kernels import find_closest  # noqa: PLC0415 - likewise
 
         ours, others, places = self._links.find(), self._others.find(), np.zeros(4)
@@ -228,7 +223,7 @@ class JointSolver:
         return least, i, p, p - q
 
     def _find_jacobians(self, p: Vec) -> tuple[Vec, Vec]:
-        """Return those of a point of the eef and of its rotation, shape (3, n_l)."""
+        """Return position and rotation Jacobians of a point, (3, n_l)."""
         J = pin.getFrameJacobian(
             self._arms.model, self._arms.data, self._frame, pin.LOCAL_WORLD_ALIGNED
         )[:, self._columns]

@@ -1,9 +1,7 @@
-"""Compiled kernels, called hundreds of times for one piece of advice.
+"""Compiled kernels of the viewpoint.
 
-Two segments are nearest either inside both or at an end of one of them. Clamping the
-two parameters of the lines to the segments, each on its own, is wrong in a third of all
-pairs; here the inner place counts only where it lies inside both, and the four ends are
-always tried.
+Two segments are nearest inside both or at an end; clamping both line parameters
+independently is wrong in a third of all pairs.
 """
 
 from __future__ import annotations
@@ -24,12 +22,11 @@ def find_nearest(a: Vec, b: Vec, c: Vec, d: Vec, places: Vec) -> float:
     """Return the distance of the segments a b and c d, [m].
 
     Args:
-        a: Begin of one, shape (3,), [m].
-        b: Its end; it may be ``a``.
-        c: Begin of the other, shape (3,), [m].
-        d: Its end.
-        places: Takes where they are nearest, 0 at the begin … 1 at the end, of the one
-            and of the other, shape (2,).
+        a: Begin, shape (3,), [m].
+        b: End; may equal ``a``.
+        c: Begin, shape (3,), [m].
+        d: End.
+        places: Output: nearest points, 0 at the begin … 1 at the end, shape (2,).
     """
     x, y, z = b[0] - a[0], b[1] - a[1], b[2] - a[2]
     X, Y, Z = d[0] - c[0], d[1] - c[1], d[2] - c[2]
@@ -69,18 +66,17 @@ def cost_place(  # noqa: PLR0913, PLR0917 - arrays, not a call of ours
     wishes: Vec,
     slope: Vec,
 ) -> float:
-    """Return what it costs a camera to be somewhere.
+    """Return the cost of a camera position.
 
     Args:
-        g: Where, shape (3,), [m].
-        target: What is to be seen, shape (3,), [m].
-        distance: How far away to be, [m].
-        obstacles: Begin, end and radius of each, shape (n, 7), [m].
-        shell: Centre, inner and outer radius of what is in reach, [m], and the weight
-            of the square of what is beyond, [1/m²], shape (6,).
-        wishes: Weight, n, s, r, c and power of occlusion, height and distance, shape
-            (3, 6).
-        slope: Takes the gradient, shape (3,).
+        g: Position, shape (3,), [m].
+        target: Shape (3,), [m].
+        distance: Requested, [m].
+        obstacles: Begin, end and radius, shape (n, 7), [m].
+        shell: Centre, inner and outer radius, [m], and weight, [1/m²], shape (6,).
+        wishes: Weight, n, s, r, c and power of occlusion, height, distance, shape (3,
+            6).
+        slope: Output: gradient, shape (3,).
     """
     slope[:] = 0.0
     value = 0.0
@@ -118,7 +114,7 @@ def cost_place(  # noqa: PLR0913, PLR0917 - arrays, not a call of ours
 
 @compiled
 def compute_loss(wish: Vec, chi: float) -> float:
-    """Return the loss f(χ) of a wish: weight, n, s, r, c and power, shape (6,)."""
+    """Return the loss f(χ) of a wish (weight, n, s, r, c, power), shape (6,)."""
     x = chi - wish[2]
     notch = math.exp(-(x * x) / (2.0 * wish[4] * wish[4]))
     return float((1.0 - 2.0 * wish[1]) * notch + wish[3] * x ** wish[5])
@@ -126,7 +122,7 @@ def compute_loss(wish: Vec, chi: float) -> float:
 
 @compiled
 def compute_curvature(wish: Vec, chi: float) -> float:
-    """Return (df/dχ) / (χ − s): the curvature of the parabola of the same slope."""
+    """Return (df/dχ) / (χ − s), the parabola's curvature."""
     x = chi - wish[2]
     notch = math.exp(-(x * x) / (2.0 * wish[4] * wish[4]))
     bend = (2.0 * wish[1] - 1.0) * notch / (wish[4] * wish[4])
@@ -143,7 +139,7 @@ def compute_loss_slope(wish: Vec, chi: float) -> float:
 def _square(  # noqa: PLR0913, PLR0917 - six products, summed up
     s: float, u: float, dd: float, ee: float, de: float, dw: float, ew: float, ww: float
 ) -> float:
-    """Return the squared distance of two places on two lines, [m²]."""
+    """Return the squared distance of points on two lines, [m²]."""
     return s * s * dd + u * u * ee + ww - 2.0 * (s * u * de + s * dw - u * ew)
 
 
@@ -161,16 +157,15 @@ def _measure(a: Vec, b: Vec) -> float:
 
 @compiled
 def find_closest(ours: Vec, others: Vec, places: Vec) -> float:
-    """Return the least distance of two sets of bodies, segments with a radius, [m].
+    """Return the least distance of two sets of segments with a radius, [m].
+
+    Negative for an overlap; inf without bodies.
 
     Args:
-        ours: Begin, end and radius of each, shape (n, 7), [m].
-        others: Likewise, shape (m, 7).
-        places: Takes which of ours and of the others, and the places on them where they
-            are nearest, 0 at the begin … 1 at the end, shape (4,).
-
-    Returns:
-        Negative where they overlap; inf without bodies.
+        ours: Begin, end and radius, shape (n, 7), [m].
+        others: Shape (m, 7), [m].
+        places: Output: both indices, and positions 0 … 1 along the segments, shape
+            (4,).
     """
     least = math.inf
     at = np.empty(2)

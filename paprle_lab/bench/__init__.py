@@ -1,5 +1,4 @@
-"""The benchmark: fixed motions, the same for everybody, on robots over networks.
+"""The benchmark: fixed motions on robots over networks, run as a batch.
 
-Motions that others own are not here: a manifest tells where they are published and
-what their bytes are. A batch drives them, and what the table says becomes scores.
+A manifest names the sources and hashes of third-party motions.
 """

@@ -1,4 +1,4 @@
-"""Which motions a benchmark plays, and that they are the ones it means."""
+"""Manifest of a benchmark, and verification of its motions."""
 
 from __future__ import annotations
 
@@ -49,11 +49,9 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Bench:
-    """A benchmark that can be run.
+    """A runnable benchmark.
 
     Attributes:
-        manifest: What it is.
-        plan: The batch that runs it.
         digest: SHA-256 of the manifest's text.
     """
 
@@ -63,17 +61,11 @@ class Bench:
 
 
 def read_bench(path: Path) -> Bench:
-    """Read a manifest and find its files.
-
-    Args:
-        path: The YAML.
-
-    Returns:
-        The benchmark.
+    """Return the benchmark of a manifest.
 
     Raises:
-        ConfigError: With all that is wrong with it, and each file that is missing or
-            is another one, with where it is published.
+        ConfigError: Listing all mistakes, and missing or differing files with their
+            sources.
     """
     label = "standard.yaml" if path == STANDARD else str(path)
     problems: list[str] = []
@@ -100,7 +92,7 @@ def _list_words(motion: BenchMotion, folder: Path) -> list[str]:
 
 
 def _find_problems(manifest: Manifest, folder: Path) -> Iterator[str]:
-    """Yield a message for each file that is missing or differs from the manifest."""
+    """Yield messages for missing or differing files."""
     for motion in manifest.motions:
         if motion.path is None:
             continue

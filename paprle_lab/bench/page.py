@@ -1,4 +1,4 @@
-"""The page of a benchmark: one HTML file that needs nothing beside itself."""
+"""The page of a benchmark: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -19,14 +19,11 @@ body { max-width: 1320px; } td, th { padding: 4px 7px; }
 
 
 def render_bench(scores: Json, pictures: Iterable[ReportPicture]) -> str:
-    """Render the scores.
+    """Return the HTML of scores.
 
     Args:
         scores: From ``make_scores``.
         pictures: Title, caption and PNG of each.
-
-    Returns:
-        The HTML text.
     """
     title = f"Benchmark {scores['bench']['name']}"
     versions = ", ".join(f"{k} {v}" for k, v in scores["versions"].items() if v)

@@ -1,4 +1,4 @@
-"""Pictures of scores, as PNG bytes; matplotlib is wanted by this module alone."""
+"""Plots of scores, as PNG bytes; only this module imports matplotlib."""
 
 from __future__ import annotations
 
@@ -40,14 +40,7 @@ _COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#a855f7", "#0891b2")
 
 
 def draw_scores(scores: Json) -> Iterator[tuple[str, str, bytes]]:
-    """Draw the scores of a benchmark.
-
-    Args:
-        scores: From ``make_scores``.
-
-    Yields:
-        Title, what it shows, and the picture as PNG.
-    """
+    """Yield title, caption and PNG of each plot of scores."""
     worlds = dict.fromkeys(entry["world"] for entry in scores["board"])
     networks = list(dict.fromkeys(one["network"] for one in scores["board"]))
     with mpl.rc_context(STYLE):
@@ -84,7 +77,7 @@ def draw_scores(scores: Json) -> Iterator[tuple[str, str, bytes]]:
 def _draw_bars(
     board: Sequence[Json], along: str, beside: str, drawn: Sequence[str]
 ) -> bytes:
-    """Draw six scores as bars: one key along the axis, another one by colour."""
+    """Draw six scores as grouped bars."""
     ticks = list(dict.fromkeys(one[along] for one in board))
     series = list(dict.fromkeys(one[beside] for one in board))
     figure = Figure(figsize=(10.5, 5.2), layout="constrained")

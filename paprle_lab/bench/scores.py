@@ -1,7 +1,4 @@
-"""From the rows of a batch to scores: for each session, and for each robot.
-
-Higher is better for some and lower for others; nothing is summed up into one number.
-"""
+"""Scores of each session and each robot, from the rows of a batch."""
 
 from __future__ import annotations
 
@@ -25,12 +22,11 @@ OURS = "paprle"
 
 
 class Score(NamedTuple):
-    """One figure by which sessions are compared.
+    """One figure for comparison.
 
     Attributes:
-        title: What it is, with its unit.
-        gather: Makes one of those of several sessions.
-        is_low_better: Less is better.
+        title: With its unit.
+        gather: Combines several sessions.
     """
 
     title: str
@@ -64,17 +60,12 @@ def make_scores(
     rows: Sequence[Json],
     others: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Json:
-    """Return what a benchmark came to; the same bench gives the same text.
+    """Return the reproducible scores of a benchmark, as JSON values.
 
     Args:
         bench: The benchmark.
-        rows: Rows of the batch's table, in order; those of another system have its
-            name as ``system``.
-        others: Versions of the packages of each other system, by its name.
-
-    Returns:
-        JSON values: ``bench``, ``versions``, ``systems``, ``machine``, ``seeds``,
-        ``board`` (an entry for each robot, world, network and system), ``sessions``.
+        rows: Rows of the table, in order; other systems have ``system``.
+        others: Package versions of other systems.
     """
     manifest = bench.manifest
     rows = [{"system": OURS, **row} for row in rows]
@@ -110,7 +101,7 @@ def make_scores(
 
 
 def _gather(rows: Sequence[Json]) -> Json:
-    """Return the scores of some sessions as one entry."""
+    """Return the scores of some sessions."""
     entry: Json = {
         "sessions": len(rows),
         "ended_well": sum(row["exit_code"] == 0 for row in rows),
@@ -133,7 +124,7 @@ def _describe(row: Json) -> Json:
 
 
 def find_machine() -> Json:
-    """Return what the machine is that worked the scores out."""
+    """Return a description of this machine."""
     found = None
     info = Path("/proc/cpuinfo")
     if info.is_file():

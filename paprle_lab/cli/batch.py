@@ -18,7 +18,7 @@ _NEEDED = ("pyarrow", "fsspec")
 
 
 def add_place(parser: argparse.ArgumentParser) -> None:
-    """Declare who does the work, and where its results lie."""
+    """Add the options for engine and results."""
     parser.add_argument(
         "--on",
         default="local",
@@ -31,10 +31,10 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 
 def check_packages() -> None:
-    """Refuse to begin without what the table needs.
+    """Check the packages of the table.
 
     Raises:
-        MissingDependency: Says how to install it.
+        MissingDependency: With the command to install them.
     """
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
@@ -50,12 +50,12 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(plan: BatchPlan, place: ResultStore, engine: str) -> int:
-    """Run a plan, with a bar, and print a summary.
+    """Run a plan with a progress bar; return the exit code.
 
     Args:
         plan: The plan.
-        place: The folder of the results.
-        engine: The engine that runs it: ``local``, ``ray``, …
+        place: The results.
+        engine: ``local``, ``ray``, …
 
     Returns:
         The exit code.

@@ -83,7 +83,6 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _list_columns(words: Sequence[str]) -> dict[str, Any]:
-    """Return what a data set of such a session has: names of joints, cameras."""
     resolved = resolve(["leader=autopilot", *words])
     cameras = {k: make_camera(resolved, k).info for k in list_named(resolved.cameras)}
     return {
@@ -93,7 +92,6 @@ def _list_columns(words: Sequence[str]) -> dict[str, Any]:
 
 
 def _index(args: argparse.Namespace) -> int:
-    """Write the index of each folder."""
     if args.layout is None:
         raise ConfigError("dataset index: expected --layout, got none")
     for folder in args.places:

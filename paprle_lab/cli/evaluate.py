@@ -52,7 +52,7 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 
 def _find_bag_topics(args: argparse.Namespace) -> BagTopics:
-    """Return what is compared in bags, with the limb that makes joints poses."""
+    """Return the topics of bags, with the limb of joints."""
     if bool(args.target) != bool(args.actual):
         raise ConfigError("evaluate: expected both --target and --actual, got one")
     limb = None
@@ -104,7 +104,6 @@ def _evaluate(args: argparse.Namespace) -> int:
 
 
 def _judge_strictly(args: argparse.Namespace, results: list[dict[str, Any]]) -> int:
-    """Print what is strictly wrong, on stderr with --json; return the exit code."""
     judged = [
         judge_strictly(path, entry)
         for path, entry in zip(args.episodes, results, strict=True)
@@ -116,7 +115,7 @@ def _judge_strictly(args: argparse.Namespace, results: list[dict[str, Any]]) -> 
 
 
 def _evaluate_set(args: argparse.Namespace, out: Path) -> int:
-    """Judge trials together; with ``--json`` nothing but the JSON is printed."""
+    """Judge trials together; ``--json`` prints only JSON."""
     figures, results = evaluate_set(list_trials(args.episodes))
     names = [p / INDEX if p.is_dir() else p for p in args.episodes]
     page = find_report(names, out)

@@ -82,7 +82,7 @@ def _measure_film(args: argparse.Namespace) -> dict[str, float]:
 def _measure_session(
     settings: list[str], seconds: float
 ) -> tuple[int, dict[str, float]]:
-    """Run and measure a session of one episode; keep it only if record.dir is set."""
+    """Run and measure a session of one episode."""
     say(f"lead the robot to and fro, every joint of it, for {seconds:g} s")
     with tempfile.TemporaryDirectory(prefix="paprle-latency-") as folder:
         words = [f"session.duration={seconds!r}", f"record.dir={folder}", *settings]
@@ -105,7 +105,7 @@ def _measure_session(
 
 
 def summarise_latency(latency_ms: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Print the latencies of an episode, and return the values that are stored.
+    """Print an episode's latencies [ms], and return ``record.latency``, [s].
 
     Args:
         latency_ms: Of the entry of an episode, [ms].
@@ -114,7 +114,7 @@ def summarise_latency(latency_ms: Mapping[str, Mapping[str, Any]]) -> dict[str, 
         Keys of ``record.latency``, [s].
 
     Raises:
-        RecordingError: If the robot did not move enough to tell.
+        RecordingError: If the robot moved too little.
     """
     command, motion = (
         latency_ms[k] for k in ("capture_to_command", "command_to_motion")
@@ -140,7 +140,7 @@ def summarise_latency(latency_ms: Mapping[str, Mapping[str, Any]]) -> dict[str, 
 
 
 def _store(found: Mapping[str, float], names: Mapping[str, str]) -> None:
-    """Put what was found into the site's settings; the rest of them stays."""
+    """Merge latencies into the site's settings."""
     site = find_site()
     path = site.path / SESSION
     tree = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}

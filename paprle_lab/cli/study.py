@@ -59,7 +59,6 @@ def _plan(args: argparse.Namespace) -> int:
 
 
 def _ask(question: str) -> str | None:
-    """Ask whoever sits at the terminal; None at the end of the input."""
     sys.stdout.write(make_printable(question))
     sys.stdout.flush()
     line = sys.stdin.readline()

@@ -1,1 +1,1 @@
-"""Studies with people: who does what in which order, their answers, tables for R."""
+"""User studies: order of conditions, answers, and tables for R."""

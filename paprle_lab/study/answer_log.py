@@ -1,7 +1,6 @@
-"""Results and answers of participants: a file a step, written whole, never twice.
+"""Answers of participants: one file per step, written once.
 
-No name and no address is kept: a participant is a pseudonym, and the list that pairs
-those with people is kept elsewhere. Only recordings state when they were made.
+Participants are pseudonyms.
 """
 
 from __future__ import annotations
@@ -28,21 +27,16 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Book:
-    """The files of one participant.
-
-    Attributes:
-        study: The study.
-        participant: The pseudonym.
-    """
+    """The files of one participant, by pseudonym."""
 
     study: Study
     participant: str
 
     def __post_init__(self) -> None:
-        """Refuse a pseudonym that the study does not have.
+        """Check the pseudonym.
 
         Raises:
-            ConfigError: If there is no such participant.
+            ConfigError: If the participant is unknown.
         """
         if self.participant not in self.study.orders:
             told = suggest(self.participant, self.study.orders, "participants")
@@ -57,13 +51,13 @@ class Book:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Keep the participant from being led twice at once, until this ends.
+        """Lock the participant for the context.
 
         Yields:
-            Once nobody else leads them.
+            While locked.
 
         Raises:
-            SessionError: If somebody does.
+            SessionError: If the participant is locked.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / ".led").open("w") as file:
@@ -77,16 +71,16 @@ class Book:
             yield
 
     def find(self, step: Step) -> Path:
-        """Return the file of a step, which need not be there."""
+        """Return the file of a step, which may be missing."""
         return self.folder / f"{step.name}.json"
 
     def list_open(self) -> list[Step]:
-        """Return the steps that were not done yet, in order."""
+        """Return the open steps in order."""
         steps = self.study.list_steps(self.participant)
         return [step for step in steps if not self.find(step).exists()]
 
     def note(self, step: Step, found: Json) -> None:
-        """Keep what came of a step.
+        """Write a step's result.
 
         Raises:
             ConfigError: If it cannot be written.
@@ -95,10 +89,10 @@ class Book:
         write_text(self.find(step), text + "\n")
 
     def read(self, step: Step) -> Json | None:
-        """Return what came of a step; None where it was not done.
+        """Return a step's result, or None.
 
         Raises:
-            RecordingError: If its file is spoiled.
+            RecordingError: If its file is damaged.
         """
         path = self.find(step)
         try:

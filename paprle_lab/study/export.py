@@ -1,10 +1,8 @@
-"""The tables of a study, for R and others: CSV, and Parquet where pyarrow is there.
+"""The tables of a study: CSV, and Parquet with pyarrow.
 
-* ``answers``: a row an answer; ``counted`` is the answer with reversed items turned.
-* ``scores``: a row a participant, condition and scale.
-* ``sessions``: a row a session, with errors and latencies measured of its recording.
-
-``trials.csv`` is the same sessions as an index for ``paprle evaluate``.
+* ``answers``: a row per answer; ``counted`` reverses reversed items.
+* ``scores``: a row per participant, condition and scale.
+* ``sessions``: a row per session, with errors and latencies; also in ``trials.csv``.
 """
 
 from __future__ import annotations
@@ -38,16 +36,10 @@ _FIGURES = {
 
 
 def make_tables(study: Study) -> Tables:
-    """Collect all that was done and answered so far.
-
-    Args:
-        study: The study.
-
-    Returns:
-        ``answers``, ``scores`` and ``sessions``.
+    """Return ``answers``, ``scores`` and ``sessions`` so far.
 
     Raises:
-        RecordingError: If a file of the study is spoiled.
+        RecordingError: If a file of the study is damaged.
     """
     tables: Tables = {"answers": [], "scores": [], "sessions": []}
     for participant in study.orders:
@@ -139,19 +131,19 @@ def _make_trial(head: Row, step: Step, path: Path) -> Trial:
 
 
 def export(study: Study, out: Path) -> tuple[Tables, list[Path]]:
-    """Write the tables.
+    """Write the tables; return them and their files.
 
     Args:
         study: The study.
-        out: Folder to write into; made if it is not there.
+        out: Folder; made if missing.
 
     Returns:
-        The tables, and what was written.
+        Tables and files.
 
     Raises:
-        RecordingError: If a file of the study is spoiled.
+        RecordingError: If a file of the study is damaged.
         ConfigError: If a table cannot be written.
-        MissingDependency: If pyarrow is not there; the CSV files are written.
+        MissingDependency: If pyarrow is missing; the CSV files are written.
     """
     tables = make_tables(study)
     written = []
@@ -174,7 +166,7 @@ def export(study: Study, out: Path) -> tuple[Tables, list[Path]]:
 
 
 def _make_csv(rows: Sequence[Row]) -> str:
-    """Return rows as CSV; what is not known is ``NA``, as R reads it."""
+    """Return rows as CSV, with ``NA`` for unknown."""
     text = io.StringIO()
     lines = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     lines.writeheader()
@@ -203,7 +195,7 @@ def _write_parquet(tables: Tables, out: Path) -> list[Path]:
 
 
 def describe(study: Study, tables: Tables) -> list[str]:
-    """Return a few lines: mean and deviation of each score by condition, and α."""
+    """Return lines on each score by condition: mean, deviation, α."""
     lines = []
     keys = dict.fromkeys(
         (row["questionnaire"], row["scale"]) for row in tables["scores"]
@@ -234,15 +226,12 @@ def _tell(values: Sequence[float]) -> str:
 def find_alpha(
     answers: Sequence[Row], asked: Questionnaire, items: Sequence[str]
 ) -> float:
-    """Return Cronbach's α of a scale over all who answered each of its items.
+    """Return Cronbach's α of complete answers; NaN if undefined.
 
     Args:
         answers: The table.
         asked: The questionnaire.
         items: Items of the scale.
-
-    Returns:
-        α; NaN where it is not defined, and for fewer than two participants.
     """
     asked_of: dict[tuple[Any, Any], dict[str, float]] = {}
     for row in answers:

@@ -1,4 +1,4 @@
-"""Orders in which each condition comes as often at each place, and after each other.
+"""Orders of conditions balanced for place and carry-over.
 
 References:
     Williams, "Experimental designs balanced for the estimation of residual effects of
@@ -15,35 +15,16 @@ T = TypeVar("T")
 
 
 def make_square(n: int) -> list[list[int]]:
-    """Return Williams's rows of 0 … n − 1: n of an even number, 2n of an odd one.
-
-    In all rows together each number stands equally often at each place, and each pair
-    of different numbers stands equally often next to each other in that order.
-
-    Args:
-        n: How many conditions, 1 or more.
-
-    Returns:
-        The rows.
-    """
+    """Return Williams's rows of 0 … n − 1: n rows for even n, 2n for odd n."""
     first = [(k + 1) // 2 if k % 2 else (n - k // 2) % n for k in range(n)]
     rows = [[(value + shift) % n for value in first] for shift in range(n)]
     return rows if n % 2 == 0 or n == 1 else rows + [row[::-1] for row in rows]
 
 
 def deal(conditions: Sequence[T], n: int, seed: int) -> list[tuple[T, ...]]:
-    """Deal the rows of a square to participants.
+    """Return an order of conditions for each of n participants.
 
-    Names are given to the square's numbers by the seed, and the rows of each round are
-    dealt in an order of it. Where n is no multiple of the rows, the last round is cut.
-
-    Args:
-        conditions: The conditions.
-        n: How many participants.
-        seed: The same seed deals the same.
-
-    Returns:
-        An order for each participant.
+    The seed shuffles names and rows; the last round may be incomplete.
     """
     chance = random.Random(seed)
     named = list(conditions)
@@ -57,5 +38,5 @@ def deal(conditions: Sequence[T], n: int, seed: int) -> list[tuple[T, ...]]:
 
 
 def is_balanced(n_conditions: int, n_participants: int) -> bool:
-    """Return whether all participants together are balanced."""
+    """Return whether the orders are balanced."""
     return n_participants % len(make_square(n_conditions)) == 0

@@ -1,7 +1,6 @@
-"""The plan of a study: its conditions, tasks and questions, and who does what when.
+"""The plan of a study: conditions, tasks and questionnaires.
 
-A plan is a YAML that a person writes. Dealt to participants it becomes the file
-``study.json`` of a folder, which no later change of the YAML touches.
+The YAML is fixed in ``study.json`` when participants are assigned.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ PREFERENCE = "preference"
 
 @settings(slots=False)
 class OwnScale:
-    """Items that a study asks on a scale of points; see ``Questionnaire``."""
+    """A study's own scale; see ``Questionnaire``."""
 
     items: dict[str, str]
     points: Annotated[int, Ge(2), Le(101)] = 7
@@ -45,17 +44,13 @@ class StudyPlan:
     """The plan of a study.
 
     Attributes:
-        name: Its name.
-        participants: How many.
-        seed: Deals orders and pseudonyms.
-        common: Settings of every session: follower, env, and the like.
-        conditions: Settings of each condition, on top of the common ones.
-        tasks: Settings of each task, on top of those.
-        repetitions: How often each task is done in each condition.
-        after_condition: Questionnaires after each condition.
-        before: Questionnaires before the first.
-        after: Questionnaires after the last; ``preference``: which condition was best.
-        questionnaires: Those of the study itself.
+        participants: Number of participants.
+        seed: Of orders and pseudonyms.
+        common: Settings of every session.
+        conditions: Settings by condition, over the common ones.
+        tasks: Settings by task, over those.
+        repetitions: Of each task per condition.
+        after: Questionnaires after the last condition; ``preference``: the best one.
     """
 
     name: str
@@ -73,14 +68,14 @@ class StudyPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One thing that a participant does.
+    """One step of a participant.
 
     Attributes:
-        name: Unique for a participant, and the name of its file.
-        condition: In which condition; empty before and after all of them.
-        task: What is done; empty of a questionnaire.
-        repetition: How often it is done, with this, counted from 1.
-        asks: The questionnaire; empty of a task.
+        name: Unique per participant; stem of its file.
+        condition: Empty before and after all conditions.
+        task: Empty for a questionnaire.
+        repetition: From 1.
+        asks: Questionnaire; empty for a task.
     """
 
     name: str
@@ -91,16 +86,10 @@ class Step:
 
 
 def read_plan(path: Path) -> StudyPlan:
-    """Read a plan.
-
-    Args:
-        path: The YAML.
-
-    Returns:
-        The plan.
+    """Return the plan of a YAML.
 
     Raises:
-        ConfigError: If it cannot be read or is none; says every mistake.
+        ConfigError: Listing all mistakes.
     """
     try:
         tree = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -110,17 +99,10 @@ def read_plan(path: Path) -> StudyPlan:
 
 
 def make_plan(tree: Any, path: Path) -> StudyPlan:
-    """Return a plan from what its file holds.
-
-    Args:
-        tree: What the file holds.
-        path: The file, for messages.
-
-    Returns:
-        The plan.
+    """Return the plan of a YAML's values; the path is for messages.
 
     Raises:
-        ConfigError: If it is none; says every mistake.
+        ConfigError: Listing all mistakes.
     """
     if isinstance(tree, dict):
         tree = {"questionnaires": {}, **tree}
@@ -159,7 +141,7 @@ def _find_mistakes(plan: StudyPlan) -> list[str]:
 
 
 def find_questionnaire(plan: StudyPlan, name: str) -> Questionnaire:
-    """Return a questionnaire of the plan, or one that is known to all."""
+    """Return a questionnaire of the plan, or a standard one."""
     if name in KNOWN:
         return KNOWN[name]
     own = plan.questionnaires[name]
@@ -175,12 +157,10 @@ def find_questionnaire(plan: StudyPlan, name: str) -> Questionnaire:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A plan that was dealt to participants.
+    """A plan with assigned participants.
 
     Attributes:
-        folder: Where it is kept.
-        plan: The plan.
-        orders: Conditions of each participant, in order, by pseudonym.
+        orders: Conditions in order, by pseudonym.
     """
 
     folder: Path
@@ -188,7 +168,7 @@ class Study:
     orders: Mapping[str, tuple[str, ...]]
 
     def list_steps(self, participant: str) -> list[Step]:
-        """Return what a participant does, in order."""
+        """Return the steps of a participant in order."""
         plan, orders = self.plan, list(self.orders)
         tasks = deal(list(plan.tasks), len(orders) * len(plan.conditions), plan.seed)
         at = orders.index(participant) * len(plan.conditions)
@@ -212,11 +192,11 @@ class Study:
 
 
 def deal_study(plan: StudyPlan, folder: Path) -> Study:
-    """Deal a plan to participants, and keep that in a new folder.
+    """Assign participants, and write the study into a new private folder.
 
     Args:
         plan: The plan.
-        folder: A folder without a study; nobody but its owner may look into it.
+        folder: A folder without a study.
 
     Returns:
         The study.
@@ -240,16 +220,10 @@ def deal_study(plan: StudyPlan, folder: Path) -> Study:
 
 
 def open_study(folder: Path) -> Study:
-    """Open the study of a folder.
-
-    Args:
-        folder: The folder.
-
-    Returns:
-        The study.
+    """Return the study of a folder.
 
     Raises:
-        ConfigError: If there is none, or it is spoiled.
+        ConfigError: If it is missing or damaged.
     """
     path = folder / FILE
     try:

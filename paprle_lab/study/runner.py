@@ -1,7 +1,6 @@
-"""Leads one participant through a study: sessions, and questions at the terminal.
+"""Runs one participant's sessions and questionnaires at the terminal.
 
-Every step is kept as soon as it is done, so that a study that was interrupted goes on
-with the next one. An answer may be withheld with ``-``.
+Completed steps are kept. An answer may be withheld with ``-``.
 """
 
 from __future__ import annotations
@@ -22,12 +21,10 @@ WITHHELD = "-"
 
 @dataclass(frozen=True)
 class Dialogue:
-    """The functions that show lines to a person and ask questions.
+    """Functions for output and questions.
 
     Attributes:
-        say: Shows a line.
-        ask: Shows a question, and returns the answer without its line end; None when
-            nobody answers any more.
+        ask: Returns the answer; None at the end of input.
     """
 
     say: Callable[[str], None]
@@ -35,25 +32,20 @@ class Dialogue:
 
 
 def lead(book: Book, dialogue: Dialogue) -> int:
-    """Lead a participant through all that is left to do.
-
-    Args:
-        book: The participant's.
-        dialogue: At the terminal.
+    """Run a participant's open steps.
 
     Returns:
-        0, or the exit code of a session that failed; the step is open then.
+        0, or the exit code of a failed session, whose step stays open.
 
     Raises:
-        SessionError: If nobody answers, and what was answered whole is kept; or if
-            they are led at another terminal.
+        SessionError: If input ends, or the participant is locked.
     """
     with book.hold():
         return _lead(book, dialogue)
 
 
 def _lead(book: Book, dialogue: Dialogue) -> int:
-    """Do the steps that are open, one after the other; return the exit code."""
+    """Run the open steps; return the exit code."""
     steps = book.study.list_steps(book.participant)
     for k, step in enumerate(steps):
         if book.find(step).exists():
@@ -74,7 +66,7 @@ def _lead(book: Book, dialogue: Dialogue) -> int:
 
 
 def list_settings(book: Book, step: Step) -> list[str]:
-    """Return the settings of a session: common, of the condition, of the task."""
+    """Return a session's settings: common, condition, task."""
     plan = book.study.plan
     out = (book.folder / step.name).resolve()
     return [
@@ -87,7 +79,7 @@ def list_settings(book: Book, step: Step) -> list[str]:
 
 
 def _drive(book: Book, step: Step, dialogue: Dialogue) -> int:
-    """Run the session of a step and note its episode; return the exit code."""
+    """Run a step's session; return the exit code."""
     out = book.folder / step.name
     before = set(out.glob("episode_*.mcap"))
     code = run(resolve(list_settings(book, step)))
@@ -104,17 +96,10 @@ def _drive(book: Book, step: Step, dialogue: Dialogue) -> int:
 
 
 def ask_all(asked: Questionnaire, dialogue: Dialogue) -> dict[str, float | None]:
-    """Ask each item until the answer is one of its points, or withheld.
-
-    Args:
-        asked: The questionnaire.
-        dialogue: At the terminal.
-
-    Returns:
-        The answers by item.
+    """Return the answers by item, None where withheld.
 
     Raises:
-        SessionError: If nobody answers any more.
+        SessionError: If input ends.
     """
     low, high = asked.ends
     scale = f"{asked.low:g} {low} … {asked.high:g} {high}"

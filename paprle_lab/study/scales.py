@@ -1,9 +1,8 @@
 """Questionnaires and their scores.
 
-* NASA-TLX, raw: the mean of six ratings of 0 … 100 in steps of 5; performance counts
-  from perfect (0) to failure (100).
+* NASA-TLX, raw: the mean of six ratings of 0 … 100 in steps of 5; performance from
+perfect (0) to failure (100).
 * SUS: ten statements, 1 … 5; 2.5 · (Σ odd − 5 + 25 − Σ even), 0 … 100.
-* Any other: items of the same points, some of them reversed, in scales with a mean.
 
 References:
     Hart, Staveland, "Development of NASA-TLX", 1988; Hart, "NASA-Task Load Index; 20
@@ -26,17 +25,13 @@ Answers = Mapping[str, float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Questionnaire:
-    """Items with the same scale of answers.
+    """Items with a common scale of answers.
 
     Attributes:
-        name: Its name in tables.
-        items: What is asked, by name.
-        low: The least answer.
-        high: The largest.
+        items: Questions by name.
         step: Between two answers.
-        ends: What the least and the largest mean.
-        reversed_items: Items that count from the other end.
-        scales: Items of each score; the score is their mean.
+        ends: Meaning of least and largest answer.
+        scales: Items of each score, their mean.
     """
 
     name: str
@@ -49,18 +44,18 @@ class Questionnaire:
     scales: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def accepts(self, value: float) -> bool:
-        """Return whether a number is one of the answers."""
+        """Return whether a number is a valid answer."""
         if not (math.isfinite(value) and self.low <= value <= self.high):
             return False
         steps = (value - self.low) / self.step
         return abs(steps - round(steps)) < 1e-9
 
     def turn(self, item: str, value: float) -> float:
-        """Return an answer as it counts: reversed items from the other end."""
+        """Return an answer, reversed for reversed items."""
         return self.low + self.high - value if item in self.reversed_items else value
 
     def score(self, answers: Answers) -> dict[str, float | None]:
-        """Return the score of each scale; None where an item of it is missing."""
+        """Return the score of each scale; None if incomplete."""
         return {
             name: _average([self._count(item, answers.get(item)) for item in items])
             for name, items in self.scales.items()
@@ -71,10 +66,10 @@ class Questionnaire:
 
 
 class Sus(Questionnaire):
-    """The System Usability Scale, whose score is no mean of answers."""
+    """The System Usability Scale."""
 
     def score(self, answers: Answers) -> dict[str, float | None]:
-        """Return ``sus``, 0 … 100; None where an answer is missing."""
+        """Return ``sus``, 0 … 100; None if incomplete."""
         counted = [self._count(item, answers.get(item)) for item in self.items]
         # before the mean: 2.5 times a whole number is exact, and stands so in tables
         points = [None if one is None else 25.0 * (one - self.low) for one in counted]
@@ -129,13 +124,10 @@ KNOWN: Mapping[str, Questionnaire] = {"tlx": TLX, "sus": SUS}
 
 
 def compute_alpha(items: npt.ArrayLike) -> float:
-    """Return Cronbach's α, k/(k−1)·(1 − Σσᵢ²/σ²).
+    """Return Cronbach's α, k/(k−1)·(1 − Σσᵢ²/σ²), or NaN.
 
     Args:
-        items: Answers as they count, shape (participants, k items).
-
-    Returns:
-        α, at most 1; NaN below two items or participants, or where sums do not vary.
+        items: Counted answers, shape (participants, k items).
     """
     table = np.asarray(items, dtype=float)
     n, k = table.shape

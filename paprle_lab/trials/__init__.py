@@ -1,4 +1,1 @@
-"""Sets of trials: many motions of several users, tasks and modes, judged together.
-
-A trial is a log of ARBot's evaluator (CSV) or a recording of ours, with labels.
-"""
+"""Sets of trials by user, task and mode, from ARBot logs (CSV) or recordings."""

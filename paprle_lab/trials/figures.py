@@ -1,7 +1,4 @@
-"""Pictures of a set: distributions, errors along paths, repetitions beside replays.
-
-The figures of ARBot's paper (3 to 6), of any set; as PNG bytes, without a display.
-"""
+"""Plots of a set as PNG bytes: figures 3 to 6 of ARBot's paper."""
 
 from __future__ import annotations
 
@@ -39,14 +36,7 @@ MOST_PAIRS = 4  # chosen: of repetitions and replays; the tables have all of the
 
 
 def draw_set(results: Sequence[TrialResult]) -> Iterator[Drawn]:
-    """Draw what there is to see of a set.
-
-    Args:
-        results: Its trials.
-
-    Yields:
-        Title, what it shows, and the picture as PNG.
-    """
+    """Yield title, caption and PNG of each plot of a set."""
     with mpl.rc_context(STYLE):
         human = [one for one in results if one.trial.kind == "human"]
         yield from _draw_distributions(human)
@@ -124,7 +114,7 @@ def _draw_maps(human: Sequence[TrialResult]) -> bytes:
 
 
 def _find_plane(results: Sequence[TrialResult]) -> Vec:
-    """Return the two axes in which paths are widest, shape (2, 3)."""
+    """Return the two widest axes of paths, shape (2, 3)."""
     if not results:
         return np.eye(2, 3)
     p = np.concatenate([one.actual - one.actual.mean(axis=0) for one in results])
@@ -154,7 +144,7 @@ def _add_path(axes: Any, one: TrialResult, plane: Vec) -> Any:
 
 
 def _draw_repetitions(results: Sequence[TrialResult]) -> Iterator[Drawn]:
-    """Draw each human's repetitions beside the robot's replays, as figure 6."""
+    """Draw repetitions beside replays, as figure 6."""
     itvs = {(x["kind"], x["user"], x["task"], x["mode"]): x for x in list_itv(results)}
     groups = {k: v for k, v in group(results, lambda x: x.group).items() if k in itvs}
     humans = [key for key in groups if key[0] == "human"]
@@ -176,7 +166,7 @@ def _draw_repetitions(results: Sequence[TrialResult]) -> Iterator[Drawn]:
 def _find_replays(
     human: tuple[str, str, str, str], robots: Sequence[tuple[str, str, str, str]]
 ) -> tuple[str, str, str, str] | None:
-    """Return the replays of a human's motion: the same labels, or the only ones."""
+    """Return the replays of a human's motion."""
     same = ("robot", *human[1:])
     if same in robots:
         return same

@@ -1,8 +1,7 @@
-"""Labels of a trial, such as user and task, and the index of a set: ``trials.csv``.
+"""Labels of trials, and the index ``trials.csv``.
 
-The index has a row a trial: ``path`` (from the index's own folder), ``kind`` (human or
-robot: a robot's replay of a human motion), ``user``, ``task``, ``mode``, ``trial``.
-More columns, such as those that ``paprle dataset index`` measures, are kept beside.
+A row has ``path`` (relative to the index), ``kind`` (human, or robot for a replay),
+``user``, ``task``, ``mode``, ``trial``; more columns are kept.
 """
 
 from __future__ import annotations
@@ -29,16 +28,15 @@ _WHO = {"robot": "robot", "human": "human", "h": "human"}
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A motion with its labels; those that nobody gave are empty.
+    """A motion with its labels; unknown ones are empty.
 
     Attributes:
-        path: The log or recording.
-        kind: ``human``, or ``robot`` for a robot's replay of a human motion.
-        user: Pseudonym of who did it.
+        kind: ``human``, or ``robot`` for a replay of a human motion.
+        user: Pseudonym.
         task: For example ``square``.
-        mode: How it was captured, for example ``arpose``.
-        trial: Which of several alike.
-        more: Other columns of the index.
+        mode: Capture method, for example ``arpose``.
+        trial: Number of the repetition.
+        more: Other columns.
     """
 
     path: Path
@@ -51,33 +49,27 @@ class Trial:
 
     @property
     def group(self) -> tuple[str, str, str, str]:
-        """The labels that repetitions share: kind, user, task, mode."""
+        """Labels shared by repetitions: kind, user, task, mode."""
         return self.kind, self.user, self.task, self.mode
 
     @property
     def name(self) -> str:
-        """The labels that are there, as words."""
+        """The known labels as words."""
         words = (self.user, self.task, self.mode, self.trial)
         found = " ".join(filter(None, words)) or self.path.stem
         return f"{found} (robot)" if self.kind == "robot" else found
 
 
 def normalise(word: str) -> str:
-    """Return a label in one spelling: ``CV+IMU`` and ``cv_imu`` are the same."""
+    """Return a normalised label: ``CV+IMU`` as ``cv_imu``."""
     return re.sub(r"[^0-9a-z]+", "_", word.strip().lower()).strip("_")
 
 
 def guess_labels(path: Path) -> Trial:
-    """Return a file that stands in no index with labels of its name.
+    """Return a file with labels from its name.
 
-    ``robot_2`` is the second replay by a robot, ``H3`` the third of the task ``h``; of
-    the task before them are ``cup_robot_2`` and ``cup_H3``.
-
-    Args:
-        path: The file.
-
-    Returns:
-        The trial; a robot's need not have a task.
+    ``robot_2`` is a robot's second replay, ``H3`` the third of task ``h``;
+    ``cup_robot_2`` and ``cup_H3`` name the task.
     """
     numbered = _NUMBERED.fullmatch(path.stem)
     task = normalise(numbered["task"] if numbered else path.stem)
@@ -89,21 +81,15 @@ def guess_labels(path: Path) -> Trial:
 
 
 def is_index(path: Path) -> bool:
-    """Return whether a path is an index or a folder with one."""
+    """Return whether a path is an index or its folder."""
     return path.name == INDEX if path.is_file() else (path / INDEX).is_file()
 
 
 def read_index(path: Path) -> list[Trial]:
-    """Read an index.
-
-    Args:
-        path: The file, or its folder.
-
-    Returns:
-        Its trials, in order; their files need not be there.
+    """Return the trials of an index in order; files may be missing.
 
     Raises:
-        RecordingError: If it cannot be read; says every mistake.
+        RecordingError: Listing all mistakes.
     """
     file = path / INDEX if path.is_dir() else path
     try:
@@ -151,10 +137,10 @@ def _parse(
 
 
 def write_index(folder: Path, trials: Sequence[Trial]) -> Path:
-    """Write the index of a folder, whole or not at all.
+    """Write a folder's index atomically, with relative paths; return it.
 
     Args:
-        folder: Where it stands; paths are told from there.
+        folder: The folder.
         trials: The trials.
 
     Returns:
@@ -177,7 +163,6 @@ def write_index(folder: Path, trials: Sequence[Trial]) -> Path:
 
 
 def _tell_from(folder: Path, path: Path) -> str:
-    """Return a path relative to a folder, through its parents where need be."""
     for up, parent in enumerate((folder, *folder.parents)):
         if path.is_relative_to(parent):
             return "/".join([*[".."] * up, *path.relative_to(parent).parts])
@@ -185,18 +170,14 @@ def _tell_from(folder: Path, path: Path) -> str:
 
 
 def find_by_layout(folder: Path, layout: str) -> list[Trial]:
-    """Find the trials of a folder by how their paths are made of labels.
+    """Return the trials of a folder by the labels in their paths.
 
     Args:
-        folder: Where to look, in all of it.
-        layout: A path from there with labels in braces, for example
-            ``{user}/{mode}/{task}_{trial}.csv``.
-
-    Returns:
-        Trials by path; without ``{kind}`` all are human.
+        folder: Searched recursively.
+        layout: Relative path with labels, such as ``{user}/{mode}/{task}_{trial}.csv``.
 
     Raises:
-        ConfigError: If the layout names no label, or an unknown one, or nothing fits.
+        ConfigError: If a label is unknown or missing, or no file matches.
     """
     parts = re.split(r"\{(\w*)\}", layout)
     names = parts[1::2]
@@ -231,21 +212,14 @@ def find_by_layout(folder: Path, layout: str) -> list[Trial]:
 
 
 def find_logs(folder: Path) -> list[Path]:
-    """Return the logs of ARBot in a folder that has no recordings, by name."""
+    """Return ARBot logs of a folder without recordings, by name."""
     if not folder.is_dir() or any(folder.glob("*.mcap")):
         return []
     return [path for path in sorted(folder.glob("*.csv")) if is_arbot_csv(path)]
 
 
 def list_trials(paths: Iterable[Path]) -> list[Trial]:
-    """Return the trials that paths mean.
-
-    Args:
-        paths: An index, or files and folders of files that say by their names what
-            they are.
-
-    Returns:
-        The trials.
+    """Return the trials of an index, or of labelled files and folders.
 
     Raises:
         RecordingError: If an index cannot be read.

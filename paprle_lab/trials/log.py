@@ -1,4 +1,4 @@
-"""Quality of a log: its real rate, repeated stamps, gaps, units."""
+"""Quality of a log: rate, repeated stamps, gaps and units."""
 
 from __future__ import annotations
 
@@ -27,14 +27,13 @@ class Quality:
     """The quality of a log's stamps and units.
 
     Attributes:
-        rows: Rows.
-        seconds: From the first stamp to the last, [s].
-        rate_hz: Rows with a stamp of their own, a second; 0 where time stands still.
-        duplicates: Rows with the stamp of the row before.
-        disorder: Rows whose stamp is before that of the row before.
-        longest_gap_s: Longest time without a row, [s].
-        gaps: How many gaps are longer than ``GAP``.
-        units: What cannot be in the units of the schema.
+        seconds: Duration, [s].
+        rate_hz: Distinct stamps per second; 0 without duration.
+        duplicates: Rows with the previous stamp.
+        disorder: Rows before the previous stamp.
+        longest_gap_s: [s].
+        gaps: Number of gaps above ``GAP``.
+        units: Values in wrong units.
     """
 
     rows: int
@@ -66,7 +65,7 @@ def measure_quality(table: Vec) -> Quality:
 
 
 def _judge_units(table: Vec) -> list[str]:
-    """Return which values are not in s, m, unit quaternions, ms or a common frame."""
+    """Return values not in s, m, unit quaternions, ms or a common frame."""
     if not len(table):
         return []
     if not np.isfinite(table).all():
@@ -98,5 +97,5 @@ def _judge_units(table: Vec) -> list[str]:
 
 
 def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, as hexadecimal text."""
+    """Return the SHA-256 of a file, in hexadecimal."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

@@ -1,8 +1,7 @@
-"""One trial, measured: errors, delay, latencies, and the path for what compares trials.
+"""One measured trial: errors, delay, latencies and path.
 
-Of a log every row counts, target and robot as the logger paired them: so do the figures
-that were published. Delay, RPE and orientation are those of ``paprle_lab.evaluation``,
-which keep one row a stamp.
+Every row of a log counts, as in the published figures; delay, RPE and orientation use
+one row per stamp.
 """
 
 from __future__ import annotations
@@ -35,13 +34,12 @@ class TrialResult:
     """The measurements of one trial.
 
     Attributes:
-        trial: Its labels.
-        t: Times, shape (N,), [s]; the same twice where the log has it so.
+        t: Times, shape (N,), [s]; may repeat.
         target: Target positions, shape (N, 3), [m].
-        actual: The robot's positions, shape (N, 3), [m].
-        errors: Distances of the two, shape (N,), [m].
-        latencies: From capture to command, shape (M,), [s]; empty where not logged.
-        quality: Of a log; None of a recording, which is judged by other verbs.
+        actual: Robot positions, shape (N, 3), [m].
+        errors: Their distances, shape (N,), [m].
+        latencies: From capture to command, shape (M,), [s]; empty if not logged.
+        quality: Of a log; None for a recording.
         figures: JSON values.
     """
 
@@ -56,16 +54,10 @@ class TrialResult:
 
 
 def measure_trial(trial: Trial) -> TrialResult:
-    """Measure a trial.
-
-    Args:
-        trial: A log of ARBot's evaluator, or a recording of ours.
-
-    Returns:
-        What was measured.
+    """Return the measurements of an ARBot log or a recording.
 
     Raises:
-        RecordingError: If it cannot be read, or holds no motion of two poses.
+        RecordingError: If it cannot be read, or has no motion.
     """
     if trial.path.suffix == ".csv":
         return _measure_log(trial)
@@ -157,15 +149,15 @@ def _make(
 
 
 def find_worst_window(t: Vec, errors: Vec, window: float = WINDOW) -> float:
-    """Return the largest rms error of any window that long, [m].
+    """Return the largest rms error of any window, [m].
 
     Args:
-        t: Times that never fall, shape (N,), [s].
+        t: Non-decreasing times, shape (N,), [s].
         errors: Errors, shape (N,), [m].
-        window: How long; of a shorter motion all of it counts, [s].
+        window: Duration, [s].
 
     References:
-        ARBot's PiperRmseMetrics tells that of the last 5 s.
+        ARBot's PiperRmseMetrics reports the last 5 s.
     """
     t = np.maximum.accumulate(t)
     sums = np.concatenate([[0.0], np.cumsum(errors**2)])

@@ -1,7 +1,6 @@
-"""ARBot's replay protocol: one human motion, played by a robot again and again.
+"""ARBot's replay protocol: one human motion repeated by a robot.
 
-The robot is shown the first pose for 5 s, at 30 Hz, so that it stands still where the
-motion begins; then the motion at its own stamps; then it rests for 30 s.
+The first pose is held for 5 s at 30 Hz before the motion, with 30 s of rest after it.
 
 References:
     ARBot, section 4.1.3; cake-lab/AR-PiPER, the replay node of its evaluation.
@@ -38,13 +37,13 @@ _STILL = 1e-3  # [s] chosen: no clock of a session is as far off
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """The motion that is replayed, and the folder of the results.
+    """The replayed motion and its results.
 
     Attributes:
-        motion: The log that is replayed.
-        played: The same with the first pose before it.
-        out: Folder of the recordings, the logs and the index.
-        humans: The human's trials: the motion, and others beside it.
+        motion: The replayed log.
+        played: The log with its first pose held.
+        out: Folder of recordings, logs and index.
+        humans: The human's trials.
     """
 
     motion: Path
@@ -54,10 +53,10 @@ class Protocol:
 
 
 def prepare(motion: Path, beside: Sequence[Path], out: Path) -> Protocol:
-    """Write what the robot is to play.
+    """Write the motion to play.
 
     Args:
-        motion: A log of ARBot's evaluator, or an episode of ours.
+        motion: An ARBot log, or an episode.
         beside: Other trials of the same human and task.
         out: A folder without replays.
 
@@ -93,7 +92,7 @@ def prepare(motion: Path, beside: Sequence[Path], out: Path) -> Protocol:
 
 
 def _provide_log(path: Path, out: Path) -> Path:
-    """Return a log: the file itself, or one written into ``out`` of an episode."""
+    """Return a log, written from an episode if needed."""
     if path.suffix == ".csv":
         return path
     log = out / f"{path.stem}.csv"
@@ -102,16 +101,16 @@ def _provide_log(path: Path, out: Path) -> Path:
 
 
 def _write_log(path: Path, table: Vec) -> None:
-    """Write a log anew; what was prepared for a run that failed is replaced."""
+    """Write a log, replacing an earlier one."""
     lines = [",".join(ARBOT_COLUMNS), *(",".join(map(repr, r)) for r in table.tolist())]
     write_text(path, "\n".join(lines) + "\n")
 
 
 def make_log(episode: Episode) -> Vec:
-    """Return an episode as ARBot would have logged it, of the first limb with targets.
+    """Return an episode as an ARBot log of its first limb with targets.
 
     Raises:
-        RecordingError: If no limb had any.
+        RecordingError: If it has no targets.
     """
     limbs = make_limbs(episode.robot_info, episode.urdf)
     is_on = episode.ticks["state"] == SessionState.ENGAGED
@@ -131,7 +130,7 @@ def add_lead(table: Vec) -> Vec:
         table: Columns as ``ARBOT_COLUMNS``, shape (N, 19).
 
     Returns:
-        Shape (N + LEAD · LEAD_RATE, 19); the rows of the motion are as they were.
+        Shape (N + LEAD · LEAD_RATE, 19).
     """
     n = round(LEAD * LEAD_RATE)
     lead = np.repeat(table[:1], n, axis=0)
@@ -140,13 +139,13 @@ def add_lead(table: Vec) -> Vec:
 
 
 def cut_lead(table: Vec) -> Vec:
-    """Return the rows of a replay after the first pose was held, shape (M, 19)."""
+    """Return a replay's rows after the held pose, shape (M, 19)."""
     kept: Vec = table[table[:, 0] >= table[0, 0] + LEAD - _STILL]
     return kept
 
 
 def list_settings(protocol: Protocol, n: int, pause: float) -> list[str]:
-    """Return the settings of ``run`` that play it n times, ``pause`` apart [s]."""
+    """Return the settings of ``run`` for n replays, ``pause`` apart [s]."""
     return [
         "leader=offline",
         f"leader.path={protocol.played.resolve()}",
@@ -157,10 +156,10 @@ def list_settings(protocol: Protocol, n: int, pause: float) -> list[str]:
 
 
 def collect(protocol: Protocol, episodes: Sequence[Path]) -> Path:
-    """Write each replay as ``robot_N.csv``, and the index of humans and replays.
+    """Write replays as ``robot_N.csv`` with an index; return the index.
 
     Args:
-        protocol: What was played.
+        protocol: The protocol.
         episodes: The recordings, in order.
 
     Returns:

@@ -1,7 +1,4 @@
-"""The report of a set: figures as JSON, a row a trial as TSV, and a page to look at.
-
-The table is no ``.csv``, so that ``H*.csv`` means logs alone, next time, too.
-"""
+"""The report of a set: JSON, TSV (so that ``H*.csv`` matches only logs) and HTML."""
 
 from __future__ import annotations
 
@@ -44,13 +41,7 @@ _FOOTER = (
 
 
 def evaluate_set(trials: Sequence[Trial]) -> tuple[Json, list[TrialResult]]:
-    """Measure a set of trials.
-
-    Args:
-        trials: Labelled logs and recordings.
-
-    Returns:
-        The figures, JSON values only, and the trials with their arrays.
+    """Return a set's figures as JSON values, and the measured trials.
 
     Raises:
         RecordingError: If a trial cannot be read.
@@ -83,10 +74,10 @@ def write_set(figures: Json, results: Sequence[TrialResult], page: Path) -> None
     Args:
         figures: Of ``evaluate_set``.
         results: The trials.
-        page: Path of the page; the others stand beside it.
+        page: Path of the page; the others are beside it.
 
     Raises:
-        MissingDependency: If matplotlib is not installed; JSON and table are written.
+        MissingDependency: If matplotlib is missing; JSON and table are written.
         ConfigError: If one cannot be written.
     """
     text = json.dumps(figures, indent=2, allow_nan=False)
@@ -103,7 +94,7 @@ def write_set(figures: Json, results: Sequence[TrialResult], page: Path) -> None
 
 
 def make_table(trials: Sequence[Json]) -> str:
-    """Return a row a trial, tabs between columns: labels, then every figure."""
+    """Return a TSV row per trial: labels, then figures."""
     flat = [dict(_flatten(one)) for one in trials]
     heads = list(dict.fromkeys(key for row in flat for key in row))
     text = io.StringIO()

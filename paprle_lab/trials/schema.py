@@ -1,8 +1,7 @@
-"""ARBot's data set: which trials there have to be, and what may be wrong with them.
+"""ARBot's data set: its trials, and checks.
 
-132 human trajectories (ARBot, section 4.1.4): subset A, 11 users × 3 shapes × 2 modes;
-subset B, 11 users × 3 trials of a rectangle × 2 modes. The paper says 100 Hz; what was
-released has 30.1 Hz, and 5 to 7 % of its rows repeat a stamp.
+132 human trajectories (section 4.1.4): 11 users × 3 shapes × 2 modes (A), 11 users × 3
+rectangles × 2 modes (B). Released at 30.1 Hz, with 5 to 7 % repeated stamps.
 """
 
 from __future__ import annotations
@@ -35,8 +34,7 @@ class Finding(NamedTuple):
     Attributes:
         where: The file, or the set.
         kind: One word.
-        text: What, and how much.
-        is_fault: It has to be mended; else it is a note.
+        is_fault: A fault, not a note.
     """
 
     where: str
@@ -45,7 +43,7 @@ class Finding(NamedTuple):
     is_fault: bool = True
 
     def __str__(self) -> str:
-        """Return one line for people."""
+        """Return one line."""
         return f"{self.where}: {self.kind}{'' if self.is_fault else ' (note)'}: " + (
             self.text
         )
@@ -58,16 +56,10 @@ def list_cells(users: Sequence[str]) -> set[tuple[str, str, str, str]]:
 
 
 def index_trials(trials: Sequence[Trial]) -> list[Trial]:
-    """Measure the files of an index.
-
-    Args:
-        trials: Labelled files.
-
-    Returns:
-        The same, with the columns ``MEASURED``.
+    """Return labelled files with the columns ``MEASURED``.
 
     Raises:
-        RecordingError: If some cannot be read; lists all of them.
+        RecordingError: Listing unreadable files.
     """
     problems, found = [], []
     for one in trials:
@@ -94,16 +86,10 @@ def _tell_quality(quality: Quality, sha256: str) -> dict[str, str]:
 
 
 def check_set(path: Path) -> tuple[list[Finding], str]:
-    """Check a data set against ARBot's schema.
-
-    Args:
-        path: Its folder, with an index, or the index.
-
-    Returns:
-        What was found, and one line on what was looked at.
+    """Return findings on a set by ARBot's schema, and a summary line.
 
     Raises:
-        RecordingError: If there is no index, or it cannot be read.
+        RecordingError: If its index is missing or unreadable.
     """
     if not is_index(path):
         raise RecordingError(
@@ -128,7 +114,7 @@ def _cell(one: Trial) -> tuple[str, str, str, str]:
 
 
 def _check_cells(where: str, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Yield which trials are missing, too many, or of no cell of the schema."""
+    """Yield missing, repeated and unknown trials."""
     users = sorted({one.user for one in trials})
     if len(users) != N_USERS:
         text = f"expected {N_USERS} users, got {len(users)}: {', '.join(users)}"
@@ -155,7 +141,6 @@ def _check_cells(where: str, trials: Sequence[Trial]) -> Iterator[Finding]:
 def _check_file(
     one: Trial, seen: dict[str, Trial], rates: list[float]
 ) -> Iterator[Finding]:
-    """Yield what is wrong with one file."""
     where = str(one.path)
     try:
         quality = measure_quality(read_arbot_csv(one.path))

@@ -1,7 +1,6 @@
-"""Trials as tables: by user, by task, by mode, and how much repetitions vary.
+"""Tables of trials by user, task and mode, and variability.
 
-Medians and percentiles of a row are over the samples of all its trials; mean and
-deviation of the rms error are over trials, so that a long one counts no more.
+Medians and percentiles are over samples; mean and deviation of rms errors over trials.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ CLOSED = 0.05  # chosen: a path whose ends are nearer than this share of it is c
 def group(
     results: Sequence[TrialResult], key: Callable[[Trial], Any]
 ) -> dict[Any, list[TrialResult]]:
-    """Return trials by what they have in common, in the order of their labels."""
+    """Return trials grouped by a key, in the order of labels."""
     groups: dict[Any, list[TrialResult]] = {}
     for result in results:
         groups.setdefault(key(result.trial), []).append(result)
@@ -40,7 +39,7 @@ def group(
 
 
 def make_tables(results: Sequence[TrialResult]) -> dict[str, list[Json]]:
-    """Return a table for each label that human trials differ in, or have at all."""
+    """Return a table for each label of human trials."""
     human = [one for one in results if one.trial.kind == "human"]
     tables = {}
     for name, key in BY.items():
@@ -73,9 +72,9 @@ def _rank(latencies: Vec, share: float) -> float | None:
 
 
 def list_itv(results: Sequence[TrialResult]) -> list[Json]:
-    """Return how much the repetitions of each group vary, by both correspondences.
+    """Return each group's variability, by both correspondences.
 
-    A group has the same kind, user, task and mode, and at least two trials.
+    A group shares kind, user, task and mode, with two trials or more.
     """
     found = []
     for (kind, user, task, mode), own in group(results, lambda x: x.group).items():
@@ -92,7 +91,7 @@ def list_itv(results: Sequence[TrialResult]) -> list[Json]:
 
 
 def list_gaps(trials: Sequence[Trial]) -> list[str]:
-    """Return why repetitions cannot be compared, and missing published logs."""
+    """Return incomparable repetitions and missing published logs."""
     told = []
     groups: dict[tuple[str, ...], list[Trial]] = {}
     for one in trials:
@@ -117,7 +116,7 @@ def _is_closed(p: Vec) -> bool:
 
 
 def average_itv(itvs: Sequence[Json]) -> list[Json]:
-    """Return means over users, by mode and kind, where there is more than one group."""
+    """Return means over users, by mode and kind."""
     rows = []
     for mode, kind in sorted({(one["mode"], one["kind"]) for one in itvs}):
         own = [one for one in itvs if (one["mode"], one["kind"]) == (mode, kind)]
