@@ -1,1 +1,1 @@
-"""Advisors: one package per source of suggested goals or velocities."""
+"""Advisors: one package per source of suggestions."""

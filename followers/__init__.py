@@ -1,1 +1,1 @@
-"""Followers: one package per environment (kinematic, MuJoCo, ROS 2, CAN)."""
+"""Followers: one package per environment."""

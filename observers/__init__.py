@@ -1,1 +1,1 @@
-"""Observers: one package per way to show or publish what a session does."""
+"""Observers: one package per output of a session."""

@@ -1,4 +1,4 @@
-"""Adaptive mapping of degrees of freedom: what to move next, best first (AdaptiX)."""
+"""Adaptive DoF mapping: suggested motions, best first (AdaptiX)."""
 
 from paprle.contracts.plugins import PluginSpec
 

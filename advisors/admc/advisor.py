@@ -1,4 +1,4 @@
-"""The advisor: from the session's view to the columns of D."""
+"""The advisor: the columns of D for a session's view."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _R_EEF_GRASP = {
 
 
 class Admc(Advisor):
-    """Suggests how to grasp an object and to place it, for devices of few axes."""
+    """Suggests how to grasp and place an object with few axes."""
 
     config: AdmcConfig
 
@@ -58,7 +58,7 @@ class Admc(Advisor):
         """Make it.
 
         Raises:
-            ConfigError: If the robot has no such limb with a gripper.
+            ConfigError: If the limb or its gripper is missing.
         """
         super().__init__(config, robot, cameras, clock)
         self._limb = _find_limb(robot, config.limb)
@@ -71,11 +71,11 @@ class Admc(Advisor):
 
     @property
     def advice(self) -> np.dtype[np.void]:
-        """Five columns, and how far the first is from what is in use."""
+        """Layout: five columns, and the first one's distance from the active one."""
         return ADVICE
 
     def open(self) -> None:
-        """Read the URDF.
+        """Load the URDF.
 
         Raises:
             DeviceError: If it cannot be read.
@@ -91,7 +91,7 @@ class Admc(Advisor):
         view: SessionView,
         frames: Mapping[str, Frame],  # noqa: ARG002 - it is told where objects are
     ) -> Record | None:
-        """Return suggestions; not valid where the object or its target is unknown."""
+        """Return suggestions; invalid without object or target."""
         if self._links is None:
             return None
         record = self.make_advice(view.measured_ns, valid=False)
@@ -122,7 +122,7 @@ class Admc(Advisor):
         return record
 
     def close(self) -> None:
-        """Forget the robot; may be called twice."""
+        """Release the robot; may be called twice."""
         self._links = None
 
     def _start(self) -> None:
@@ -131,7 +131,7 @@ class Admc(Advisor):
         self._crossing = Crossing(c.threshold, c.hysteresis, c.debounce)
 
     def _find_goal(self, view: SessionView, p_grasp: Vec) -> Vec | None:
-        """Return where the hand is to go in the end, in world; None: not known."""
+        """Return the final hand position in the world, or None."""
         c = self.config
         thing, place = find_object(view, c.object), find_object(view, c.target)
         if thing is None:
@@ -150,7 +150,7 @@ class Admc(Advisor):
         return _lift(place.pose, c.place_height)
 
     def _read_openings(self, view: SessionView) -> tuple[float, float]:
-        """Return the commanded and the measured opening of the gripper, 0 … 1."""
+        """Return commanded and measured gripper opening, 0 … 1."""
         gripper = self._limb.gripper
         if gripper is None:
             return 1.0, 1.0
@@ -159,7 +159,7 @@ class Admc(Advisor):
         return gripper.measure(told), gripper.measure(there)
 
     def _compare(self, record: Record, active: Vec | None) -> None:
-        """Write how far the best is from what is in use, and whether to show it."""
+        """Write the best column's distance from the active one."""
         difference = float("nan")
         if active is not None:
             difference = compute_difference(active[:, 0], record["D"][:, 0])
@@ -172,7 +172,7 @@ class Admc(Advisor):
 
 
 def _lift(pose: Vec, height: float) -> Vec:
-    """Return a place above another, shape (3,), [m]."""
+    """Return a position above a pose, shape (3,), [m]."""
     return np.array([pose[0], pose[1], pose[2] + height])
 
 

@@ -1,16 +1,9 @@
 """Suggested motions, best first: the columns of D (AdaptiX 3.1, 4.2; X4 to X9).
 
-All is computed in the frame of the grasp: its origin is the middle between the
-fingertips, x is where they point, y is how they open. ``to_eef`` turns the columns into
-twists of the eef. Rows are shares of each freedom's speed, within [-1, 1]; the
-gripper's row is that of the opening, so that closing is -1 (AdaptiX has +1 there).
-
-The published text has two rules for hovering that exclude each other; far from the goal
-the hand goes above it, near it descends: the other way round it would never arrive. It
-points the hand along its way; that is so where the hand descends. On the way there the
-hand points down already: with something in it, it would lie down flat on the table. The
-adjustment is a turn of the translation about y, of what of it is not along y, so that
-both are orthogonal always.
+In the grasp frame the origin is between the fingertips, x along them, y their opening.
+Rows are shares of each speed in [-1, 1]; closing is -1 (AdaptiX: +1). Far from the goal
+the hand moves above it, near it descends; the published rules exclude each other. It
+points down on the way. The adjustment turns the translation about y, for orthogonality.
 """
 
 from __future__ import annotations
@@ -34,14 +27,13 @@ _SHORTEST = 0.5  # [s] chosen: no turn is meant to be quicker, so that it conver
 
 
 class Goal(NamedTuple):
-    """Goal of the hand.
+    """Goal of the hand, in the grasp frame.
 
     Attributes:
-        goal: Place of the object, or of its release, in the frame of the grasp, shape
-            (3,), [m].
-        via: Where to go: there, or above it.
-        aim: Where the fingers are to point, shape (3,).
-        is_held: The object is in the hand.
+        goal: Object or release position, shape (3,), [m].
+        via: The goal, or a position above it.
+        aim: Direction of the fingers, shape (3,).
+        is_held: The hand holds the object.
     """
 
     goal: Vec
@@ -55,8 +47,8 @@ class HandAbilities(NamedTuple):
 
     Attributes:
         speeds: At full deflection.
-        reach: The fingers reach what is as near as this, [m].
-        approach: So much farther off they close while it nears, [m].
+        reach: Of the fingers, [m].
+        approach: Further distance for closing, [m].
     """
 
     speeds: AxisSpeeds
@@ -65,7 +57,7 @@ class HandAbilities(NamedTuple):
 
 
 def suggest(goal: Goal, hand: HandAbilities) -> Vec:
-    """Return the columns ``NAMES`` in the frame of the grasp, shape (7, 5)."""
+    """Return the columns ``NAMES`` in the grasp frame, shape (7, 5)."""
     v, turn, gripper = _suggest_optimal(goal, hand)
     D = np.zeros((N_FREEDOMS, len(NAMES)))
     D[:3, 0], D[3:6, 0], D[6, 0] = v, turn, gripper
@@ -77,7 +69,7 @@ def suggest(goal: Goal, hand: HandAbilities) -> Vec:
 
 
 def _suggest_optimal(goal: Goal, hand: HandAbilities) -> tuple[Vec, Vec, float]:
-    """Return translation, turn and gripper that bring the hand on best."""
+    """Return the best translation, turn and gripper motion."""
     distance = float(np.linalg.norm(goal.goal))
     v = normalise(goal.via)
     if distance > hand.reach + hand.approach:
@@ -92,21 +84,20 @@ def _suggest_optimal(goal: Goal, hand: HandAbilities) -> tuple[Vec, Vec, float]:
 
 
 def normalise(v: Vec) -> Vec:
-    """Return a vector of length 1; zeros for one of no length."""
+    """Return a unit vector, or zeros."""
     size = float(np.linalg.norm(v))
     return v / size if size > _NOWHERE else np.zeros(3)
 
 
 def limit(v: Vec) -> Vec:
-    """Return a vector that is no longer than 1."""
+    """Return a vector clipped to length 1."""
     return v / max(1.0, float(np.linalg.norm(v)))
 
 
 def find_turn(d: Vec) -> Vec:
-    """Return the smallest turn that points x along d, shape (3,), [rad].
+    """Return the smallest turn of x onto d, shape (3,), [rad].
 
-    It is ``MakeRotFromX`` without its roll: the axis is orthogonal to x, so that the
-    hand does not roll however often it is applied. Straight behind, it turns about z.
+    It is ``MakeRotFromX`` without roll; for -x it turns about z.
     """
     d = normalise(d)
     axis = np.array([0.0, -d[2], d[1]])
@@ -118,7 +109,7 @@ def find_turn(d: Vec) -> Vec:
 
 
 def turn_about_y(d: Vec) -> Vec:
-    """Return the direction 90° from d about y; z for one along y, zeros for none."""
+    """Return the direction 90° from d about y; z along y, zeros for zeros."""
     across = np.array([d[2], 0.0, -d[0]])
     size = float(np.linalg.norm(across))
     if size < _ALONG:
@@ -127,17 +118,15 @@ def turn_about_y(d: Vec) -> Vec:
 
 
 def to_eef(D: Vec, R_eef_grasp: Vec, point: Vec, speeds: AxisSpeeds) -> Vec:
-    """Return columns of the grasp as columns of the eef.
+    """Return grasp-frame columns in the eef frame, shape (7, k), in [-1, 1].
+
+    A column beyond the eef's speed is scaled as a whole.
 
     Args:
-        D: In the frame of the grasp, shape (7, k).
-        R_eef_grasp: Its axes in the eef's, shape (3, 3).
-        point: Its origin in the eef's frame, shape (3,), [m].
+        D: In the grasp frame, shape (7, k).
+        R_eef_grasp: Shape (3, 3).
+        point: Origin of the grasp frame in the eef frame, shape (3,), [m].
         speeds: At full deflection.
-
-    Returns:
-        Shape (7, k), each within [-1, 1]: where a turn about the grasp would need more
-        of the eef, the whole column is slower.
     """
     moved = np.empty_like(D)
     moved[3:6], moved[6] = R_eef_grasp @ D[3:6], D[6]

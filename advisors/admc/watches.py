@@ -1,4 +1,4 @@
-"""State between suggestions, so that none of it flickers."""
+"""State between suggestions, against flicker."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ _HELD_WITHIN, _LOST_BEYOND = 0.03, 0.06  # [m] chosen: a block, and two of them
 
 
 class Hover:
-    """Whether the hand is near enough, seen from above, to descend."""
+    """Hysteresis for the descent."""
 
     def __init__(self, radius: float) -> None:
         self._radius = radius
         self.is_near = False
 
     def step(self, distance: float) -> bool:
-        """Return it for a horizontal distance, [m]."""
+        """Return whether to descend at a horizontal distance [m]."""
         wider = 1.0 + _HOVER_BAND * self.is_near
         self.is_near = distance < self._radius * wider
         return self.is_near
 
 
 class Hold:
-    """Whether an object is in the hand: the fingers are told to close, and cannot."""
+    """Detection of a held object: closing fingers are blocked."""
 
     def __init__(self) -> None:
         self.is_held = False
         self._opening = math.nan
 
     def step(self, asked: float, measured: float, distance: float) -> bool:
-        """Return it.
+        """Return whether the object is held.
 
         Args:
-            asked: Opening that the hand was told, 0 … 1.
-            measured: Opening that it has.
-            distance: From between the fingertips to the object, [m].
+            asked: Commanded opening, 0 … 1.
+            measured: Measured opening, 0 … 1.
+            distance: From fingertips to object, [m].
         """
         if self.is_held:
             is_open = asked > self._opening + _OPENS
@@ -48,11 +48,11 @@ class Hold:
 
 
 class Crossing:
-    """Counts how often a difference goes beyond a threshold: once a time (X12).
+    """Counter of threshold crossings (X12).
 
     Attributes:
-        is_over: It is beyond.
-        n_times: How often it went beyond.
+        is_over: Beyond the threshold.
+        n_times: Number of crossings.
     """
 
     def __init__(self, threshold: float, hysteresis: float, debounce: float) -> None:
@@ -65,7 +65,7 @@ class Crossing:
         self._since = math.nan
 
     def step(self, difference: float, t: float) -> bool:
-        """Take a difference, 0 … 1, at a time, [s]; return whether it is beyond."""
+        """Return whether a difference, 0 … 1, is beyond at a time [s]."""
         is_other = difference < self._off if self.is_over else difference > self._on
         if not is_other:
             self._since = math.nan

@@ -1,4 +1,4 @@
-"""Suggestions that were learned: a network, or a function, says how motions vary."""
+"""Learned suggestions from a network or function."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The advisor: what a provider says of a state becomes the columns of D."""
+"""The advisor: the columns of D from a provider."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _WHERE = "advisors.learned"
 
 
 class Learned(Advisor):
-    """Suggests as motions vary in demonstrations."""
+    """Suggests the variation of motions in demonstrations."""
 
     config: LearnedConfig
     _links: LinkPoses | None
@@ -66,7 +66,7 @@ class Learned(Advisor):
         """Make it.
 
         Raises:
-            ConfigError: If there is no such limb or camera.
+            ConfigError: If the limb or a camera is missing.
         """
         super().__init__(config, robot, cameras, clock)
         self._limb = _find(robot.limbs, config.limb)
@@ -82,14 +82,14 @@ class Learned(Advisor):
 
     @property
     def advice(self) -> np.dtype[np.void]:
-        """Seven columns, their variances, how far the first is from what is in use."""
+        """Layout: seven columns, variances, and distance from the active one."""
         return ADVICE
 
     def open(self) -> None:
-        """Load the provider and read the URDF.
+        """Load the provider and the URDF.
 
         Raises:
-            DeviceError: If one of them cannot be read.
+            DeviceError: If one cannot be read.
         """
         from paprle.observation.live import Images  # noqa: PLC0415 - loads the robot's kernels
 
@@ -111,7 +111,7 @@ class Learned(Advisor):
             raise DeviceError(f"{_WHERE}: {err}") from err
 
     def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
-        """Return suggestions; not valid where the provider's cannot be used."""
+        """Return suggestions; invalid without a usable answer."""
         if self._links is None or self._provider is None:
             return None
         record = self.make_advice(view.measured_ns, valid=False)
@@ -128,12 +128,12 @@ class Learned(Advisor):
         return record
 
     def take_warnings(self) -> Sequence[str]:
-        """Return what was refused, the first time of each row of refusals."""
+        """Return the first refusal of each series."""
         told, self._warnings = self._warnings, []
         return told
 
     def close(self) -> None:
-        """Let the provider go; may be called twice."""
+        """Release the provider; may be called twice."""
         self._links = self._provider = None
 
     def _start(self) -> None:
@@ -143,7 +143,7 @@ class Learned(Advisor):
     def _see(
         self, view: SessionView, frames: Mapping[str, Frame], links: LinkPoses
     ) -> dict[str, Any] | None:
-        """Return what the provider is shown; None where something is not known."""
+        """Return the provider's input; None if incomplete."""
         if not np.isfinite(view.q).all():
             return None
         seen: dict[str, Any] = {"q": view.q.astype(np.float32)}
@@ -173,7 +173,7 @@ class Learned(Advisor):
         return seen
 
     def _read_image(self, name: str, frame: Frame) -> dict[str, Any]:
-        """Return a camera's picture and numbers; raise CommandError if it is broken."""
+        """Return a camera's picture and numbers; raise if broken."""
         info = self.cameras[name]
         if fault := info.find_fault(frame):
             raise CommandError(f"camera '{name}': {fault}")
@@ -182,7 +182,7 @@ class Learned(Advisor):
         return picture | read_numbers(name, frame, info)
 
     def _read_openings(self, view: SessionView) -> Vec:
-        """Return the measured and the commanded opening, 0 … 1; 1 without a gripper."""
+        """Return measured and commanded opening, 0 … 1."""
         gripper = self._limb.gripper
         if gripper is None:
             return np.ones(2)
@@ -195,21 +195,21 @@ class Learned(Advisor):
         record["valid"], self._is_told = True, False
 
     def _refuse(self, why: str) -> None:
-        """Count a refused suggestion, and warn of the first in a row."""
+        """Count a refusal; warn of the first in a row."""
         self._n_refused += 1
         if not self._is_told:
             self._is_told = True
             self._warnings.append(f"{_WHERE}: no suggestion: {why}")
 
     def _compare(self, record: Record, active: Vec | None) -> None:
-        """Write how far the best is from what is in use."""
+        """Write the best column's distance from the active one."""
         record["difference"] = float("nan")
         if active is not None:
             record["difference"] = compute_difference(active[:, 0], record["D"][:, 0])
 
 
 def _unpack(said: Any) -> tuple[Vec, Vec | None]:
-    """Return covariance and mean of a provider's answer; None if it gives no mean."""
+    """Return covariance and optional mean of an answer."""
     if not isinstance(said, tuple):
         return np.asarray(said, dtype=np.float64), None
     covariance, *rest = (np.asarray(one, dtype=np.float64) for one in said)

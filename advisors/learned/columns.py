@@ -1,12 +1,8 @@
-"""From a covariance of motions to the columns of D (AdaptiX 3.2, X13).
+"""Columns of D from a covariance of motions (AdaptiX 3.2, X13).
 
-The columns are the covariance's eigenvectors, those of the largest variance first. An
-eigenvector has no sign, and those of equal variances have no direction: left alone,
-they flicker. Here they go on as they were as far as the covariance allows: variances
-that are alike span a space, in which the columns are those nearest to the last ones
-(orthogonal Procrustes). An order is changed only once variances differ by more than
-the band, so that two that cross change places once. Where the provider says a mean
-motion, a column points along it.
+They are eigenvectors in order of falling variance. Within similar variances they are
+the nearest to the last ones (orthogonal Procrustes); the order has hysteresis. A mean
+motion sets their signs.
 """
 
 from __future__ import annotations
@@ -23,27 +19,19 @@ _SAID = 0.1  # chosen: a column that the mean has less of may point either way
 
 
 class Columns:
-    """Remembers the columns, so that the next ones go on from them."""
+    """Columns continuous over time."""
 
     def __init__(self, alike: float) -> None:
-        """Make it.
-
-        Args:
-            alike: Variances that differ by less than this share are alike.
-        """
+        """Make it; variances within the share ``alike`` are similar."""
         self._alike = alike
         self._last: Vec | None = None
 
     def step(self, covariance: Vec, mean: Vec | None = None) -> tuple[Vec, Vec]:
-        """Return the columns of a covariance, and their variances.
+        """Return orthonormal columns (7, 7) and variances (7,), largest first.
 
         Args:
-            covariance: Of motions in shares of each freedom's speed, shape (7, 7).
-            mean: Of these motions, shape (7,); None: the columns keep their signs.
-
-        Returns:
-            Orthonormal columns, shape (7, 7), and their variances, shape (7,), both
-            in falling order, but for variances that are alike.
+            covariance: Of motions in shares of each speed, shape (7, 7).
+            mean: Shape (7,); None: keep the signs.
 
         Raises:
             ValueError: If it is no covariance.
@@ -58,7 +46,7 @@ class Columns:
         return self._last.copy(), along
 
     def _go_on(self, variances: Vec, vectors: Vec, before: Vec) -> Vec:
-        """Return the columns of each space that are nearest to those before."""
+        """Return each space's columns nearest to the last ones."""
         D, first = np.empty_like(vectors), 0
         band = self._alike * variances + _NOISE * variances[0]
         for k in range(N_FREEDOMS):
@@ -72,7 +60,7 @@ class Columns:
 
 
 def _find_axes(covariance: Vec) -> tuple[Vec, Vec]:
-    """Return variances in falling order, axes as columns; raise if no covariance."""
+    """Return falling variances and axes; raise if invalid."""
     if covariance.shape != (N_FREEDOMS, N_FREEDOMS) or _has_gap(covariance):
         raise ValueError(
             f"expected a covariance of 7 × 7 finite numbers, got shape "
@@ -90,7 +78,7 @@ def _find_axes(covariance: Vec) -> tuple[Vec, Vec]:
 
 
 def _point(D: Vec, mean: Vec | None, *, is_first: bool) -> Vec:
-    """Return columns with signs: along the mean, else as they are."""
+    """Return columns signed along the mean."""
     signs = np.ones(N_FREEDOMS)
     if is_first:
         signs = np.sign(D[np.abs(D).argmax(axis=0), np.arange(N_FREEDOMS)])

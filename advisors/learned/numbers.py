@@ -1,4 +1,4 @@
-"""Numbers from cameras besides colours: each pixel's distance and class."""
+"""Numeric camera images: depth and class of each pixel."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from paprle.contracts.images import EXACT, CameraInfo, Frame
 
 
 def read_numbers(name: str, frame: Frame, info: CameraInfo) -> dict[str, Any]:
-    """Return an image's numbers, shape (1, height, width), by what they are called.
+    """Return an image's numbers by name, shape (1, height, width).
 
-    A camera of numbers alone has its own name; depth beside pictures is ``NAME.depth``.
+    Depth is float32, [m], 0: unknown; IDs are int32, 0: none. Depth beside pictures is
+    ``NAME.depth``.
 
     Args:
         name: Of the camera.
-        frame: What it gave, of which ``CameraInfo.find_fault`` says nothing.
-        info: What its images are.
-
-    Returns:
-        Depth, float32, [m], 0 where none is known; ids, int32, 0: nothing.
+        frame: Image without a ``CameraInfo.find_fault``.
+        info: Its description.
     """
     if info.encoding == "ids16":
         return {name: _read(frame.data, info).astype(np.int32)}

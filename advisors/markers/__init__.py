@@ -1,4 +1,4 @@
-"""Poses of AprilTags and ArUco markers, for rules and observers that want a goal."""
+"""Poses of AprilTags and ArUco markers."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The advisor: markers of a file or a camera, told whenever it is asked."""
+"""The advisor: markers of a file or a camera."""
 
 from __future__ import annotations
 
@@ -44,10 +44,9 @@ ADVICE = make_advice_dtype(
 
 
 class Markers(Advisor):
-    """Tells where markers are in the robot's world.
+    """Poses of markers in the robot's world.
 
-    The axes of a marker, seen from its front: x to the right, y up, z towards whoever
-    looks.
+    Marker axes seen from the front: x right, y up, z towards the viewer.
     """
 
     config: MarkersConfig
@@ -62,7 +61,7 @@ class Markers(Advisor):
         """Make it.
 
         Raises:
-            ConfigError: If there is no such camera, or it was not calibrated.
+            ConfigError: If the camera is missing or uncalibrated.
         """
         super().__init__(config, robot, cameras, clock)
         if config.camera is not None:
@@ -77,18 +76,18 @@ class Markers(Advisor):
         return ADVICE
 
     def open(self) -> None:
-        """Read the file for the first time, or learn where the camera is.
+        """Read the file, or place the camera.
 
         Raises:
-            DeviceError: If there is no file, or it holds no picture or list.
-            MissingDependency: If OpenCV is not there.
+            DeviceError: If the file is missing or invalid.
+            MissingDependency: If OpenCV is not installed.
         """
         self._complaint = ""
         self._warnings.clear()
         self._source = self._make_source()
 
     def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
-        """Return what is known; advice without markers is not valid."""
+        """Return the known markers; invalid without any."""
         if self._source is None:
             return None
         seen = self._source.look(view, frames)
@@ -103,11 +102,11 @@ class Markers(Advisor):
         return self._make(seen)
 
     def close(self) -> None:
-        """Forget what was seen; may be called twice."""
+        """Forget the markers; may be called twice."""
         self._source = None
 
     def take_warnings(self) -> list[str]:
-        """Return what was wrong since the last call."""
+        """Return problems since the last call."""
         taken, self._warnings = self._warnings, []
         return taken
 
@@ -149,14 +148,14 @@ class Markers(Advisor):
         return record
 
     def _complain(self, text: str) -> None:
-        """Warn once, until the problem changes or is gone."""
+        """Warn once per problem."""
         if text and text != self._complaint:
             self._warnings.append(f"advisors.markers: {text}")
         self._complaint = text
 
 
 def _check_camera(name: str, cameras: Mapping[str, CameraInfo]) -> None:
-    """Raise ConfigError if a camera is missing, uncalibrated or gives no pictures."""
+    """Raise ConfigError if a camera is unusable."""
     info = cameras.get(name)
     if info is None:
         known = ", ".join(cameras) or "none"

@@ -1,4 +1,4 @@
-"""Markers of a YAML list: for a cell that was measured once, and for tests."""
+"""Markers of a YAML list, for a measured cell or tests."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def read_poses(path: Path) -> dict[int, pin.SE3]:
 
     Raises:
         OSError: If the file cannot be read.
-        ValueError: If it is no list of markers; says which entry is wrong.
+        ValueError: Naming the invalid entry.
     """
     try:
         listed = yaml.safe_load(path.read_text(encoding="utf-8"))

@@ -26,7 +26,7 @@ _FAMILIES = {
 
 
 class Detector:
-    """Finds the markers of one family and size in pictures of one camera."""
+    """Detector of one family and size for one camera."""
 
     def __init__(self, config: MarkersConfig) -> None:
         self._config = config
@@ -59,12 +59,7 @@ class Detector:
     def find(
         self, data: bytes, info: CameraInfo, T_world_cam: pin.SE3
     ) -> dict[int, pin.SE3]:
-        """Return T_world_marker by id, of an image of a camera.
-
-        Args:
-            data: Its bytes.
-            info: What images of the camera are.
-            T_world_cam: Where the camera was.
+        """Return T_world_marker by id in a camera's encoded image.
 
         Raises:
             ValueError: If it is no image.
@@ -99,7 +94,7 @@ class Detector:
         return np.array([[fx, 0.0, cx], [0.0, fy, cy], [0.0, 0.0, 1.0]])
 
     def _place(self, corners: Vec, K: Vec) -> pin.SE3:
-        """Return T_cam_marker of the marker with these corners, shape (4, 2)."""
+        """Return T_cam_marker from corners, shape (4, 2)."""
         _, turn, shift = cv2.solvePnP(
             self._corners,
             corners.astype(np.float64),

@@ -33,9 +33,9 @@ class KnownMarkers(NamedTuple):
     """Known markers.
 
     Attributes:
-        stamp_ns: Of what it rests on, [ns].
+        stamp_ns: Of the source, [ns].
         markers: By id.
-        fault: The fault; empty if there is none.
+        fault: Empty without a fault.
     """
 
     stamp_ns: int
@@ -44,14 +44,14 @@ class KnownMarkers(NamedTuple):
 
 
 class MarkerSource(Protocol):
-    """Something in which markers are looked for."""
+    """A source of markers."""
 
     def look(self, view: SessionView, frames: Mapping[str, Frame]) -> KnownMarkers:
-        """Return what is known by now."""
+        """Return the known markers."""
 
 
 class FileSource:
-    """A file, which is read again when it changes."""
+    """A file, reloaded on change."""
 
     def __init__(self, path: Path, read: Read, clock: Clock) -> None:
         self._path, self._read, self._clock = path, read, clock
@@ -59,7 +59,7 @@ class FileSource:
         self._seen = KnownMarkers(0, {})
 
     def load(self) -> KnownMarkers:
-        """Return what it holds."""
+        """Return the file's markers."""
         try:
             status = self._path.stat()
             version = (status.st_mtime_ns, status.st_size)
@@ -78,15 +78,14 @@ class FileSource:
         view: SessionView,  # noqa: ARG002 - markers stand where they stand
         frames: Mapping[str, Frame],  # noqa: ARG002 - it has a file
     ) -> KnownMarkers:
-        """Return what it holds."""
+        """Return the file's markers."""
         return self.load()
 
 
 class CameraSource:
-    """A camera of the session; what is hidden counts for a while where it was.
+    """A camera of the session; hidden markers count for a while.
 
-    A camera on the robot is taken to be where its link was measured last: while that
-    moves, markers are as far off as the link goes in the age of an image.
+    A camera on the robot is placed at its link's last measurement.
     """
 
     def __init__(
@@ -96,10 +95,10 @@ class CameraSource:
 
         Args:
             name: The camera's.
-            info: What its images are.
+            info: Its description.
             robot: The robot.
             find: Finds markers.
-            keep: How long a marker counts that is not seen, [s].
+            keep: Validity of hidden markers, [s].
 
         Raises:
             ValueError: If the robot's URDF cannot be read.
@@ -111,7 +110,7 @@ class CameraSource:
         self._markers: dict[int, Sighting] = {}
 
     def look(self, view: SessionView, frames: Mapping[str, Frame]) -> KnownMarkers:
-        """Search the newest image, where it is new; return what was seen of late."""
+        """Search a new image; return recent markers."""
         frame = frames.get(self._name)
         if frame is not None and frame.stamp_ns != self._stamp_ns:
             self._stamp_ns = frame.stamp_ns

@@ -1,4 +1,4 @@
-"""A robot without dynamics: it goes where it is told, at once or with a stated lag."""
+"""A robot without dynamics, with an optional lag."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,8 +1,6 @@
-"""Emulates a bad robot, in the words of PX4's fault injection; for tests.
+"""Emulated faults of a robot, named as in PX4's fault injection.
 
-Never on by default: faults are asked for by name, in the config of the kinematic env or
-by wrapping any follower in ``FaultyFollower``. A kind that does not exist is an error,
-so that no test passes because nothing was broken.
+They are requested in the config or by ``FaultyFollower``; an unknown kind is an error.
 """
 
 from __future__ import annotations
@@ -55,16 +53,10 @@ class Fault:
 
     @classmethod
     def parse(cls, text: str) -> Fault:
-        """Read ``stuck@2.0`` or ``stuck@2.0-2.5``.
-
-        Args:
-            text: The entry.
-
-        Returns:
-            The fault.
+        """Return a fault of ``stuck@2.0`` or ``stuck@2.0-2.5``.
 
         Raises:
-            ValueError: If it is neither, or no such kind exists.
+            ValueError: If the text or kind is invalid.
         """
         match = _ENTRY.fullmatch(text)
         if match is None or match[1] not in KINDS:
@@ -84,14 +76,14 @@ class FollowerFaults:
         self.reset()
 
     def reset(self) -> None:
-        """Begin anew: nothing was written yet."""
+        """Restart before the first write."""
         self._first_write_ns: int | None = None
         self._last: FollowerState | None = None
         self._past: deque[FollowerState] = deque()
         self._q_fault: Vec | None = None
 
     def change_state(self, state: FollowerState, now_ns: int) -> FollowerState:
-        """Return what the bad robot reports in place of ``state``."""
+        """Return the state with active faults."""
         if not self._faults:
             return state
         self._remember(state)
@@ -103,7 +95,7 @@ class FollowerFaults:
         return state
 
     def change_command(self, q_cmd: Vec, q: Vec, now_ns: int) -> Vec:
-        """Return what the bad robot does in place of ``q_cmd``, standing at ``q``."""
+        """Return the command with active faults, at position ``q``."""
         if not self._faults:
             return q_cmd
         if self._first_write_ns is None:
@@ -179,11 +171,11 @@ class FaultyFollower(Follower):
         return self._inner.open()
 
     def read(self) -> FollowerState:
-        """Return the inner state, or what the bad robot makes of it."""
+        """Return the inner state with faults."""
         return self._faults.change_state(self._inner.read(), self.clock())
 
     def write(self, q_cmd: Vec) -> None:
-        """Pass on the command, or what the bad robot makes of it."""
+        """Send the command with faults."""
         q = self._inner.read().q
         self._inner.write(self._faults.change_command(q_cmd, q, self.clock()))
 

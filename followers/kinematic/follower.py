@@ -1,4 +1,4 @@
-"""The follower: a plant, the robot's joint order, and faults for tests."""
+"""The follower: plant, joint order and faults."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ class KinematicFollower(Follower):
         self._n_periods = 0
 
     def open(self) -> FollowerInfo:
-        """Stand at the start position.
+        """Stand at the start position; return the description.
 
         Returns:
-            What it is.
+            The description.
 
         Raises:
-            DeviceError: If ``q_start`` names a joint that the robot does not have.
+            DeviceError: If ``q_start`` names an unknown joint.
         """
         config = self.config
         self._faults.reset()
@@ -62,7 +62,7 @@ class KinematicFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return where the plant stands now; it goes on while nobody writes."""
+        """Return the plant's present state; it advances without writes."""
         plant = self._open_plant()
         stamp_ns = self.clock()  # a stall from here on makes the state an old one
         owed = self._time.take_owed()
@@ -78,13 +78,13 @@ class KinematicFollower(Follower):
         return self._faults.change_state(state, state.stamp_ns)
 
     def write(self, q_cmd: Vec) -> None:
-        """Move on by one period.
+        """Advance one period.
 
         Args:
             q_cmd: Command, shape (n,), [rad] or [m].
 
         Raises:
-            CommandError: If it has the wrong shape or is not finite.
+            CommandError: If its shape is wrong or it is not finite.
         """
         plant = self._open_plant()
         n = len(self.robot.joint_names)
@@ -97,7 +97,7 @@ class KinematicFollower(Follower):
         self._n_periods += 1
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - it stands either way
-        """Let go of the plant."""
+        """Release the plant."""
         self._plant = None
 
     def _open_plant(self) -> Plant:

@@ -1,9 +1,7 @@
-"""Joints that follow their command with a dead time and a first-order lag, exactly.
+"""Joints with a dead time and a first-order lag, solved exactly.
 
-The command is interpolated between writes, as drives in interpolated position mode do:
-during the period after ``step(u_k)`` it runs straight from u_{k-1} to u_k. A plant
-without lag therefore stands at u_k when the period ends, with the slope as its
-velocity, and on a ramp any plant is behind by dead_time + time_constant, no more.
+Commands are interpolated from u_{k-1} to u_k during the period after ``step(u_k)``. On
+a ramp the delay is dead_time + time_constant.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from paprle.contracts.types import Vec, readonly
 
 
 class Plant:
-    """All joints of a robot; time passes in ``step`` and ``hold`` alone.
+    """All joints of a robot, advanced by ``step`` and ``hold``.
 
     Attributes:
         q: Positions, shape (n,), read-only, [rad] or [m].
@@ -39,7 +37,7 @@ class Plant:
         self._commands: deque[Vec] = deque([self.q.copy()] * n_kept, maxlen=n_kept)
 
     def step(self, q_cmd: Vec) -> None:
-        """Advance one period in which the command moves on to ``q_cmd``, shape (n,)."""
+        """Advance one period to command ``q_cmd``, shape (n,)."""
         self._commands.append(np.array(q_cmd, dtype=np.float64))
         if not self._is_bent:
             self._follow(self._commands[0], self._commands[1], self._period)
@@ -52,11 +50,11 @@ class Plant:
         self._follow(middle, end, self._period - self._bend)
 
     def hold(self) -> None:
-        """Advance one period in which the command stays where it is."""
+        """Advance one period at a constant command."""
         self.step(self._commands[-1])
 
     def _follow(self, begin: Vec, end: Vec, dt: float) -> None:
-        """Follow a straight piece of the command: closed form of ẋ = (r − x)/τ."""
+        """Follow a linear command: closed form of ẋ = (r − x)/τ."""
         # ẋ = (r − x)/τ with r = r₀ + a s has x = r₀ + a (s − τ) + (x₀ − r₀ + a τ)
         # e^{−s/τ}.
         slope, tau = (end - begin) / dt, self._time_constant

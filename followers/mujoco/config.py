@@ -18,7 +18,7 @@ _LONGEST_STEP = 0.00125  # chosen: [s] half a period at 400 Hz; contacts stay st
 
 @settings
 class RandomiseConfig:
-    """Variations from run to run, for experiments on repeatability."""
+    """Variations between runs."""
 
     friction: Annotated[
         float,
@@ -46,7 +46,7 @@ class RandomiseConfig:
 
 @settings
 class ScenarioConfig:
-    """A block to put on a target, again and again."""
+    """A block to place on a target repeatedly."""
 
     target: Annotated[
         tuple[float, float], Unit("m"), doc("Where the target lies, x and y in world.")
@@ -68,7 +68,7 @@ class ScenarioConfig:
 
 @settings
 class MujocoConfig(FollowerSettings):
-    """Settings of the simulation and of its world."""
+    """Settings of simulation and world."""
 
     rate: Annotated[
         float, Ge(1), Le(1000), Unit("Hz"), doc("How often it is written to.")
@@ -139,12 +139,12 @@ class MujocoConfig(FollowerSettings):
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """The block, where something carries it, and the target."""
+        """The block, if graspable, and the target."""
         if self.scenario is not None:
             return (BLOCK, TARGET)
         return (BLOCK,) if self.block else ()
 
     @property
     def n_steps(self) -> int:
-        """Simulation steps a period."""
+        """Simulation steps per period."""
         return round(1.0 / (self.rate * self.step))

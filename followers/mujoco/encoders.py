@@ -1,7 +1,6 @@
-"""Measurements of a simulation, in steps as of a robot's encoders.
+"""Quantised measurements of a simulation.
 
-Steps are powers of two, so that a number measured ends in zeros: a recording then holds
-no more digits than a robot would give.
+Steps are powers of two, for short recordings.
 """
 
 from __future__ import annotations
@@ -20,14 +19,10 @@ _PER = np.array([[1.0], [_PER_VELOCITY], [_PER_EFFORT]])  # of q, dq, tau
 
 
 class Encoders:
-    """Reads joints and poses in steps."""
+    """Quantises joints and poses."""
 
     def __init__(self, resolution: float) -> None:
-        """Choose the steps.
-
-        Args:
-            resolution: Largest step of a position, [rad] or [m]; 0: as simulated.
-        """
+        """Choose steps up to a resolution, [rad] or [m]; 0: none."""
         exponent = math.floor(math.log2(resolution)) if resolution else 0
         self._step = 2.0**exponent if resolution else 0.0
         self._steps = self._step * _PER
@@ -36,7 +31,7 @@ class Encoders:
     def read_joints(
         self, data: mujoco.MjData, qpos: Indices, dof: Indices
     ) -> tuple[Vec, Vec, Vec]:
-        """Return q, dq and tau of joints, each of shape (n,)."""
+        """Return q, dq and tau of joints, each (n,)."""
         # one array for all three: they are read in every period of the gate
         told = np.empty((3, len(qpos)))
         told[0] = data.qpos[qpos]
@@ -49,7 +44,7 @@ class Encoders:
         return q, dq, tau
 
     def read_poses(self, poses: Vec) -> Vec:
-        """Return poses in steps, xyz + quat_xyzw, shape (o, 7); same if at rest."""
+        """Return quantised poses, xyz + quat_xyzw, shape (o, 7)."""
         told = poses.copy()
         if self._step:
             _round(told, self._step)
@@ -64,7 +59,6 @@ class Encoders:
 
 
 def _round(values: Vec, step: Vec | float) -> None:
-    """Round values to whole steps, in place."""
     values /= step
     np.rint(values, out=values)
     values *= step

@@ -1,4 +1,4 @@
-"""The follower: a model, its data, and one period of simulation in each write."""
+"""The follower: one simulated period per write."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
 
 
 class MujocoFollower(Follower):
-    """A robot in MuJoCo: a write is a period, and a stall of the gate is several."""
+    """A robot in MuJoCo; a stall of the gate lasts several periods."""
 
     config: MujocoConfig
 
@@ -53,7 +53,7 @@ class MujocoFollower(Follower):
         self._fault = "expected an open follower, got a closed one; call open() first"
 
     def preflight(self) -> tuple[str, ...]:
-        """Report that there is no screen for a view."""
+        """Report a missing display for a view."""
         try:
             if self.config.viewer:
                 check_display()
@@ -62,14 +62,13 @@ class MujocoFollower(Follower):
         return ()
 
     def open(self) -> FollowerInfo:
-        """Build the model and stand at home.
+        """Build the model at home; return the description.
 
         Returns:
-            What it is.
+            The description.
 
         Raises:
-            DeviceError: If MuJoCo cannot simulate this robot, or a view is asked for
-                and there is no display.
+            DeviceError: If MuJoCo cannot simulate the robot, or a view has no display.
         """
         self.close("hold")
         config, mechanism = self.config, make_mechanism(self.robot)
@@ -100,10 +99,10 @@ class MujocoFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return the state at the end of the last period, as it is measured.
+        """Return the measured state after the last period.
 
         Raises:
-            DeviceError: If MuJoCo warned; the state is then worthless.
+            DeviceError: If MuJoCo warned; the state is then invalid.
         """
         sim, data = self._running()
         stamp_ns = self.clock()  # a stall from here on makes the state an old one
@@ -120,15 +119,14 @@ class MujocoFollower(Follower):
         )
 
     def write(self, q_cmd: Vec) -> None:
-        """Simulate one period with this command.
+        """Simulate one period.
 
         Args:
             q_cmd: Command, shape (n,), [rad] or [m].
 
         Raises:
-            CommandError: If it has the wrong shape or is not finite; MuJoCo itself
-                would drive to zero.
-            DeviceError: If MuJoCo warns, now or earlier; the state is then worthless.
+            CommandError: If its shape is wrong or it is not finite.
+            DeviceError: If MuJoCo warned; the state is then invalid.
         """
         sim, data = self._running()
         n = len(self.robot.joint_names)
@@ -144,7 +142,7 @@ class MujocoFollower(Follower):
             self._view.show(data.time, data.qpos)
 
     def _simulate(self, sim: SimModel, data: mujoco.MjData) -> None:
-        """Let a period pass."""
+        """Simulate a period."""
         if self._scenario is not None:
             self._scenario.hold_back()
         mujoco.mj_step(sim.model, data, self._n_steps)
@@ -155,7 +153,7 @@ class MujocoFollower(Follower):
             self._scenario.step()
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - its time ends either way
-        """Drop the simulation and end the view; nothing falls, for no time passes."""
+        """End simulation and view; time stops."""
         if self._view is not None:
             self._view.close()
         if self._scenario is not None:
@@ -165,20 +163,20 @@ class MujocoFollower(Follower):
 
     @property
     def closing_notes(self) -> tuple[str, ...]:
-        """Count of the placed blocks."""
+        """Number of placed blocks."""
         return self._closing_notes
 
     def take_warnings(self) -> list[str]:
-        """Return what became of blocks since the last call."""
+        """Return events of blocks since the last call."""
         return [] if self._scenario is None else self._scenario.take_words()
 
     @property
     def scenario(self) -> Scenario | None:
-        """Task in this world; None if there is none, or the world is closed."""
+        """Task in this world, or None."""
         return self._scenario
 
     def _make_scenario(self, mechanism: Mechanism) -> Scenario | None:
-        """Return the task, if any; raise DeviceError if its world cannot hold it."""
+        """Return the task, if any; raise if it does not fit."""
         if self.config.scenario is None or self._sim is None or self._data is None:
             return None
         try:
@@ -201,14 +199,14 @@ class MujocoFollower(Follower):
 
 
 def _compute_lag(config: MujocoConfig) -> float:
-    """Return the delay of the state after a write behind a ramp of the command, [s]."""
+    """Return the state's delay behind a ramp, [s]."""
     # A command held for a period is half a period ahead of the ramp at its end, and
     # damping taken implicitly half a time step.
     return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.step))
 
 
 def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | None:
-    """Return indices of xyz + quat_xyzw in ``qpos``, (o, 7); None if one is fixed."""
+    """Return pose indices in ``qpos``, (o, 7); None if fixed."""
     # A free joint has quat_wxyz. What carries no object has none: then there are no
     # rows.
     if not names or not set(names) <= set(begins):

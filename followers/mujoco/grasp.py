@@ -1,8 +1,6 @@
-"""Grasping by rule: what both fingers touch while they close is held (AdaptiX 4.1.1).
+"""Grasping by rule: closing fingers hold what both touch (AdaptiX 4.1.1).
 
-Friction of simulated fingers would decide the experiment. A held block keeps its pose
-in the hand to the last bit and touches nothing; the fingers go no further than where
-they met it, until they open.
+A held block keeps its pose in the hand; the fingers stop there until they open.
 """
 
 from __future__ import annotations
@@ -22,11 +20,7 @@ _CLOSES = 0.005  # [opening] chosen: told to be tighter than it is by so much
 
 
 class Grasp:
-    """The hand and the block.
-
-    Attributes:
-        is_held: The hand holds it.
-    """
+    """The hand and the block."""
 
     def __init__(
         self,
@@ -51,7 +45,7 @@ class Grasp:
         self.is_held = False
 
     def hold_back(self) -> None:
-        """Let fingers that hold the block go no further; before the period."""
+        """Limit the fingers to a held block, before the period."""
         asked = self._gripper.measure(float(self._data.ctrl[self._row]))
         if self.is_held and asked > self._opening + _OPENS:
             self._let_go()
@@ -61,14 +55,14 @@ class Grasp:
         self._is_closing = asked < self._measure() - _CLOSES
 
     def step(self, *, is_graspable: bool) -> None:
-        """Take hold of what both fingers touch, or carry what is held; after it."""
+        """Grasp or carry the block, after the period."""
         if not self.is_held and is_graspable and self._is_closing and self._touches():
             self._take_hold()
         if self.is_held:
             self._carry()
 
     def _touches(self) -> bool:
-        """Whether the thumb and a finger opposite touch the block."""
+        """Return whether opposite fingers touch the block."""
         touching = set()
         for contact in self._data.contact:
             geoms = (contact.geom1, contact.geom2)
@@ -88,7 +82,7 @@ class Grasp:
         self._touch_nothing(True)
 
     def _let_go(self) -> None:
-        """Let the block be one again; what was pushed into the table lies on it."""
+        """Release the block, above the table."""
         row = self._data.qpos[self._begin : self._begin + 7]
         R = _make_pose(row[:3], row[3:])[:3, :3]
         low = np.abs(R[2]) @ self._model.geom_size[self._block]
@@ -97,7 +91,7 @@ class Grasp:
         self._touch_nothing(False)
 
     def _carry(self) -> None:
-        """Put the block where the hand is."""
+        """Move the block with the hand."""
         mujoco.mj_kinematics(self._model, self._data)
         T = self._place_eef() @ self._T_eef_block
         row = self._data.qpos[self._begin : self._begin + 7]
@@ -129,7 +123,7 @@ def _make_pose(position: Vec, quat_wxyz: Vec) -> Vec:
 def _find_fingers(
     model: mujoco.MjModel, mechanism: Mechanism, joint: str
 ) -> tuple[set[int], set[int]]:
-    """Return the bodies of the finger that is driven, and of those opposite."""
+    """Return the driven finger's bodies and the opposite ones."""
     mimics = [one.joint for one in mechanism.mimics if one.source == joint]
     thumb = _list_below(model, {int(model.joint(joint).bodyid[0])})
     follow = _list_below(model, {int(model.joint(one).bodyid[0]) for one in mimics})
@@ -137,7 +131,6 @@ def _find_fingers(
 
 
 def _list_below(model: mujoco.MjModel, roots: Collection[int]) -> set[int]:
-    """Return bodies and all that hangs on them."""
     found = set(roots)
     for body in range(1, model.nbody):  # parents come first
         if int(model.body_parentid[body]) in found:

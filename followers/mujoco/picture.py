@@ -1,4 +1,4 @@
-"""A picture of a model without a screen, by EGL or OSMesa."""
+"""Off-screen picture of a model by EGL or OSMesa."""
 
 from __future__ import annotations
 
@@ -21,19 +21,16 @@ _AZIMUTH, _ELEVATION = 140.0, -22.0  # [deg] chosen: from the front left, from a
 def render_png(
     mjcf: str, qpos: Vec | None = None, width: int = 960, height: int = 720
 ) -> bytes:
-    """Render a model.
+    """Return a PNG of a model.
 
     Args:
         mjcf: The model, for example ``FollowerInfo.scene["mjcf"]``.
-        qpos: All its positions, shape (nq,); those of the model when absent.
-        width: Of the picture, in pixels.
-        height: Of the picture, in pixels.
-
-    Returns:
-        The picture as PNG.
+        qpos: Shape (nq,); default: the model's.
+        width: [px].
+        height: [px].
 
     Raises:
-        MissingDependency: If there is neither EGL nor OSMesa.
+        MissingDependency: If neither EGL nor OSMesa is available.
     """
     model = mujoco.MjModel.from_xml_string(mjcf)
     data = mujoco.MjData(model)
@@ -51,7 +48,7 @@ def render_png(
 
 
 def _make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera:
-    """Look at whatever can move."""
+    """Return a camera on the movable bodies."""
     points = data.xpos[model.body_weldid != 0]
     if not len(points):
         points = data.xpos
@@ -64,7 +61,7 @@ def _make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera
 
 
 def _encode_png(image: Image) -> bytes:
-    """Return an RGB image, shape (height, width, 3), as PNG (RFC 2083)."""
+    """Return an RGB image (height, width, 3) as PNG (RFC 2083)."""
     height, width, _ = image.shape
     rows = b"".join(b"\0" + row.tobytes() for row in image)
     chunks = (

@@ -1,4 +1,4 @@
-"""The scenario of AdaptiX: put the block on the target, again and again (X24, X25)."""
+"""AdaptiX scenario: place the block on the target repeatedly (X24, X25)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
 
 
 class Scenario:
-    """A block, a target, and a hand.
+    """A block, a target and a hand.
 
     Attributes:
-        n_placed: How often the block came to lie on the target.
-        n_lost: How often it fell, or went where no hand gets it.
+        n_placed: Blocks placed on the target.
+        n_lost: Blocks fallen or out of reach.
     """
 
     def __init__(
@@ -40,7 +40,7 @@ class Scenario:
         """Lay the first block.
 
         Raises:
-            ValueError: If there is nothing to lie on, no gripper, or no room.
+            ValueError: If table, gripper or room is missing.
         """
         limb = next((one for one in robot.limbs if one.gripper is not None), None)
         if BLOCK not in sim.objects or limb is None or limb.gripper is None:
@@ -66,11 +66,11 @@ class Scenario:
         return self._grasp.is_held
 
     def hold_back(self) -> None:
-        """Correct the command of a hand that holds something; before the period."""
+        """Correct the command of a holding hand, before the period."""
         self._grasp.hold_back()
 
     def step(self) -> None:
-        """Look at what became of the block; after the period."""
+        """Update the block's state, after the period."""
         self._grasp.step(is_graspable=self._config.graspable)
         if self._grasp.is_held:
             self._rested = 0.0
@@ -87,19 +87,19 @@ class Scenario:
             self._lay_block()
 
     def read_objects(self) -> Vec:
-        """Return the poses of block and target, xyz + quat_xyzw, shape (2, 7)."""
+        """Return poses of block and target, xyz + quat_xyzw, shape (2, 7)."""
         block = self._data.qpos[self._begin : self._begin + 7][_POSE_ROW]
         poses: Vec = np.stack([block, self._target])
         poses.setflags(write=False)
         return poses
 
     def take_words(self) -> list[str]:
-        """Return what became of blocks since the last call."""
+        """Return events of blocks since the last call."""
         words, self._words = self._words, []
         return words
 
     def describe(self) -> str:
-        """Return the counts of placed and lost blocks as text."""
+        """Return the counts as text."""
         return f"scenario: {self.n_placed} placed, {self.n_lost} lost"
 
     def _is_placed(self, p: Vec) -> bool:
@@ -116,7 +116,7 @@ class Scenario:
         return bool(is_outside or p[2] < self._height - _FALLEN)
 
     def _lay_block(self) -> None:
-        """Lay the block beside the target at random; raise ValueError without room."""
+        """Lay the block at random; raise ValueError without room."""
         c = self._config
         for _ in range(_TRIES):
             x, y = self._rng.uniform(*c.x), self._rng.uniform(*c.y)

@@ -1,4 +1,4 @@
-"""From the config to how a robot is simulated, and what stands around it."""
+"""Simulation options and surroundings from the config."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from paprle.hardware.mujoco.mechanism import BLOCK, TARGET, ModelOptions
 
 
 def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
-    """Return how to simulate it; the same config is the same to the last bit."""
+    """Return reproducible simulation options."""
     rng = np.random.default_rng(config.randomise.seed)
     spread = config.randomise.friction * rng.uniform(-1, 1, len(robot.joint_names))
     extra = config.randomise.load * rng.uniform(0, 1, len(robot.limbs))
@@ -34,7 +34,7 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
 def list_bodies(
     model: mujoco.MjModel, data: mujoco.MjData, objects: Collection[str]
 ) -> tuple[SceneBody, ...]:
-    """Return table, block and target, those that are there, where they are now."""
+    """Return table, block and target at their present poses."""
     geoms = {model.geom(i).name: i for i in range(model.ngeom)}
     made = []
     for name in ("table", BLOCK, TARGET):

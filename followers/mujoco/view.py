@@ -1,8 +1,6 @@
-"""The gate's side of the live view: a process that it neither waits for nor needs.
+"""The gate's side of the live view, a separate process.
 
-The view gets the model as a file that is already unlinked, the state through a
-mailbox in which the newest wins, and the end through its standard input: when the gate
-is gone, however it went, the pipe closes and the view ends.
+It gets the model as an unlinked file, states by mailbox, and the end by a closed pipe.
 """
 
 from __future__ import annotations
@@ -25,12 +23,12 @@ _WORKSPACE = Path(__file__).absolute().parents[3]
 
 
 def make_layout(nq: int) -> np.dtype[np.void]:
-    """Return the layout of what the view is shown."""
+    """Return the layout of a shown state."""
     return np.dtype([("sim_time", "f8"), ("qpos", "f8", (nq,))])
 
 
 class View:
-    """A live view in a process of its own."""
+    """A live view in its own process."""
 
     def __init__(self, mjcf: str, nq: int, command: tuple[str, ...] = ()) -> None:
         if not command:
@@ -52,7 +50,7 @@ class View:
             )
 
     def show(self, sim_time: float, qpos: Vec) -> None:
-        """Post a state, at most 60 times a simulated second; never waits."""
+        """Post a state at up to 60 Hz of simulated time; never waits."""
         if sim_time < self._next:
             return
         self._next = sim_time + _PERIOD
@@ -71,7 +69,7 @@ class View:
 
 
 def check_display() -> None:
-    """Refuse to open a window where there is no screen.
+    """Check for a display.
 
     Raises:
         DeviceError: If there is no display.

@@ -30,12 +30,12 @@ _PERIOD = 1 / 60  # [s] chosen: the rate of a usual screen
 
 
 def receive_states(nq: int, state_fd: int, alive_fd: int) -> Iterator[Vec | None]:
-    """Yield the newest qpos 60 times a second, until the other side is gone.
+    """Yield the newest qpos at 60 Hz until the sender ends.
 
     Args:
         nq: Length of qpos.
         state_fd: Descriptor of the mailbox.
-        alive_fd: A pipe that the other side holds open while it lives.
+        alive_fd: Pipe held open by the sender.
 
     Yields:
         The newest qpos, shape (nq,); None before the first.
@@ -50,7 +50,7 @@ def receive_states(nq: int, state_fd: int, alive_fd: int) -> Iterator[Vec | None
 
 
 def show(model: mujoco.MjModel, states: Iterator[Vec | None]) -> None:
-    """Show states in a window until they end or the window is closed."""
+    """Show states in a window until either ends."""
     import mujoco.viewer  # noqa: PLC0415 - needs a screen
 
     data = mujoco.MjData(model)
@@ -69,7 +69,7 @@ def show(model: mujoco.MjModel, states: Iterator[Vec | None]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; return the exit code."""
     parser = argparse.ArgumentParser(description="Show a MuJoCo model.")
     parser.add_argument("model", type=Path, help="MJCF file")
     parser.add_argument("--png", type=Path, help="write a picture and end")

@@ -1,4 +1,4 @@
-"""AgileX PiPER arms on their own CAN bus, through the vendor's SDK."""
+"""AgileX PiPER arms on CAN, by the vendor's SDK."""
 
 from paprle.contracts.plugins import PluginSpec
 

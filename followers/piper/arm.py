@@ -1,4 +1,4 @@
-"""One arm of the robot: found, checked, powered, then read and written."""
+"""One arm: connection, checks, reading and writing."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class PiperArm:
 
     Attributes:
         name: Of its limb.
-        stop_reason: Why it may not be moved; empty when it may.
+        stop_reason: Reason not to move it, or "".
     """
 
     def __init__(
@@ -77,15 +77,15 @@ class PiperArm:
         self.stop_reason = ""
 
     def open(self, home: Vec, q_min: Vec, q_max: Vec) -> None:
-        """Find the arm, check that it is one, give it power; move nothing.
+        """Connect, check and power the arm without motion.
 
         Args:
-            home: Where the robot's home is, shape (6,), [rad].
-            q_min: Its lower limits, shape (6,), [rad].
-            q_max: Its upper limits, shape (6,), [rad].
+            home: Shape (6,), [rad].
+            q_min: Lower limits, shape (6,), [rad].
+            q_max: Upper limits, shape (6,), [rad].
 
         Raises:
-            DeviceError: If it is not there, not well, or commanded by another.
+            DeviceError: If it is missing, faulty, or commanded by another.
             MissingDependency: If the SDK is not installed.
         """
         try:
@@ -107,8 +107,7 @@ class PiperArm:
     def read(self) -> tuple[int, Vec, Vec, Vec]:
         """Return the newest stamp [ns], positions, speeds and efforts.
 
-        Each has the arm's six joints and then its gripper, if the limb has one. Sets
-        ``stop_reason``.
+        Six joints, then a gripper; sets ``stop_reason``.
 
         Raises:
             DeviceError: If it is not open.
@@ -131,15 +130,14 @@ class PiperArm:
         return motion.stamp_ns, np.array(q), np.array(dq), np.array(tau)
 
     def take_warnings(self) -> list[str]:
-        """Return what is not yet a reason to stop, once."""
+        """Return new warnings."""
         told, self._news = self._news, []
         return told + self._warmth.update(self._bus.motors)
 
     def write(self, q_cmd: Vec) -> None:
-        """Send a target for six joints and the gripper, if there is one.
+        """Send a target for six joints and any gripper.
 
-        Nothing is sent while the arm has stopped by itself, nor after that until the
-        command is where the arm is: it may have sunk, or been moved by hand.
+        After a stop of the arm nothing is sent until the command matches its position.
         """
         if self._is_muted:
             is_near = np.abs(q_cmd[:N_ARM] - self._q).max() < _SAME_PLACE
@@ -159,11 +157,11 @@ class PiperArm:
 
     @property
     def is_behind(self) -> bool:
-        """Whether the last target was not sent: a stall held it up."""
+        """Whether a stall held up the last target."""
         return self._bus.n_dropped > self._n_dropped
 
     def find_held(self, q: Vec) -> Vec:
-        """Return the last target that was sent, or where the arm stands, shape (n,)."""
+        """Return the last sent target, or the position, shape (n,)."""
         left = self._left if self.is_behind else self._sent
         return q if left is None else left
 
@@ -176,7 +174,7 @@ class PiperArm:
             self._bus.close()
 
     def _compute_finger_speed(self, motion: ArmReading, before: ArmReading) -> float:
-        """Return a finger's speed since the report before this one, [m/s]."""
+        """Return a finger's speed since the last report, [m/s]."""
         dt = 1e-9 * (motion.stamp_ns - before.stamp_ns)
         if dt > 0:
             self._last = motion
@@ -210,7 +208,7 @@ class PiperArm:
         return fault or (idleness and f"{idleness}; start the session again")
 
     def _await_reports(self) -> None:
-        """Wait until every report has come; raise DeviceTimeout naming the others."""
+        """Wait for every report; raise DeviceTimeout naming missing ones."""
         bus = self._bus
         is_complete = bus.wait_for(
             lambda: not bus.name_missing() and bus.motion and bus.motors, _FIRST_TIME
@@ -225,7 +223,7 @@ class PiperArm:
         )
 
     def _check_alone(self) -> None:
-        """Listen for another master; raise DeviceError if there is one."""
+        """Raise DeviceError if there is another master."""
         self._bus.listen(_LISTEN_TIME)
         if self._bus.foreign is not None:
             raise DeviceError(
@@ -234,7 +232,7 @@ class PiperArm:
             )
 
     def _check_kind(self, home: Vec) -> None:
-        """Check firmware and limits; raise DeviceError if too old or too narrow."""
+        """Raise DeviceError for old firmware or narrow limits."""
         bus = self._bus
 
         def has_answered() -> bool:
@@ -262,7 +260,7 @@ class PiperArm:
             )
 
     def _look_at_gripper(self) -> None:
-        """Warn of a gripper without a set stroke; older firmware does not answer."""
+        """Warn of a gripper without a set stroke."""
         # Older firmware does not answer; the gripper then has no such setting.
         if self._limb.gripper is None:
             return
@@ -271,7 +269,7 @@ class PiperArm:
         self._news += [told] if told else []
 
     def _check_limits(self, q_min: Vec, q_max: Vec) -> None:
-        """Raise DeviceError if the arm has tighter limits than the gate assumes."""
+        """Raise DeviceError for limits tighter than the gate's."""
         names = self._limb.joint_names
         words = [
             f"follower.limits.{side}.{names[joint]}={value:.4f}"
@@ -284,7 +282,7 @@ class PiperArm:
             )
 
     def _check_health(self) -> None:
-        """Raise DeviceError if the arm has stopped or is in teach mode."""
+        """Raise DeviceError if stopped or in teach mode."""
         condition, motion = self._bus.condition, self._bus.motion
         bits = motion.gripper_bits if motion and self._limb.gripper else 0
         reason = describe_fault(condition, self._bus.motors, bits) if condition else ""
@@ -297,7 +295,7 @@ class PiperArm:
             )
 
     def _check_move(self) -> None:
-        """Raise DeviceError if another program left the arm in a motion that stays."""
+        """Raise DeviceError for another program's persistent motion."""
         # There it would do at once what it is told, and joints have little force. Older
         # firmware is not even asked: it stays, and a zero was seen to move (piper_sdk's
         # issue 114).
@@ -322,7 +320,7 @@ class PiperArm:
             )
 
     def _enable(self) -> None:
-        """Enable joints and CAN control; raise DeviceTimeout if the arm does not."""
+        """Enable joints and CAN control; raise DeviceTimeout on failure."""
         bus, begin = self._bus, self._clock()
 
         def find_idleness() -> str:

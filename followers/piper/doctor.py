@@ -1,4 +1,4 @@
-"""Examines an arm on its bus for ``paprle doctor``; moves nothing, only asks."""
+"""Examination of an arm for ``paprle doctor``, without motion."""
 
 from __future__ import annotations
 
@@ -28,17 +28,14 @@ _LISTEN_TIME = 0.25  # [s] chosen: another master speaks at 20 Hz or more
 def diagnose(
     config: PiperConfig, name: str, channel: str, clock: Clock, *, has_gripper: bool
 ) -> Iterator[Finding]:
-    """Examine one arm.
+    """Yield findings on one arm.
 
     Args:
         config: Of the follower.
         name: Of its limb.
-        channel: Where it is.
+        channel: CAN channel.
         clock: Monotonic time.
-        has_gripper: Whether the robot has one there.
-
-    Yields:
-        Findings as they are made.
+        has_gripper: The limb has a gripper.
     """
     where = f"{name}, {config.interface} '{channel}'"
     bus = PiperBus(config.interface, channel, clock)

@@ -1,4 +1,4 @@
-"""The follower: one PiPER for each limb of the robot, each on its own channel."""
+"""The follower: one PiPER per limb and channel."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LOG = logging.getLogger(__name__)
 
 
 class PiperFollower(Follower):
-    """Arms on CAN. ``read`` takes what the reader left, ``write`` only sends."""
+    """Arms on CAN; ``read`` and ``write`` never wait."""
 
     config: PiperConfig
 
@@ -38,11 +38,11 @@ class PiperFollower(Follower):
 
     @property
     def goes_on_unattended(self) -> bool:
-        """An arm goes to its last target and stays there, whoever has died."""
+        """An arm completes its last target unattended."""
         return True
 
     def preflight(self) -> tuple[str, ...]:
-        """Report channels that are missing or down."""
+        """Report missing or inactive channels."""
         try:
             channels = self._list_channels()
         except DeviceError as err:
@@ -53,18 +53,17 @@ class PiperFollower(Follower):
 
     @property
     def unchecked(self) -> str:
-        """The checks that need open channels: answers and health of the arms."""
+        """Checks that need open channels: answers and health."""
         return "whether the arms answer and are well"
 
     def open(self) -> FollowerInfo:
-        """Find the arms and give them power; nothing moves.
+        """Connect and power the arms without motion; return the description.
 
         Returns:
-            What they are.
+            The description.
 
         Raises:
-            DeviceError: If an arm cannot be reached, is not well, or is commanded by
-                somebody else.
+            DeviceError: If an arm is unreachable, faulty, or commanded by another.
         """
         self.close("hold")
         try:
@@ -84,7 +83,7 @@ class PiperFollower(Follower):
         )
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Look at the arms without power; asks them, and moves nothing."""
+        """Examine the arms without power or motion."""
         try:
             channels = self._list_channels()
         except DeviceError as err:
@@ -99,7 +98,7 @@ class PiperFollower(Follower):
             yield False, text
 
     def read(self) -> FollowerState:
-        """Return the newest state of all arms; its stamp is that of the oldest."""
+        """Return the newest state of all arms, with the oldest stamp."""
         self._check_open()
         n = len(self.robot.joint_names)
         q, dq, tau = np.zeros((3, n))
@@ -121,17 +120,16 @@ class PiperFollower(Follower):
 
     @property
     def _is_behind(self) -> bool:
-        """Whether an arm was not sent its last target."""
         return any(arm.is_behind for arm, _ in self._arms)
 
     def write(self, q_cmd: Vec) -> None:
-        """Send one target to each arm; never waits.
+        """Send one target to each arm without waiting.
 
         Args:
             q_cmd: Command, shape (n,), [rad] or [m].
 
         Raises:
-            CommandError: If it has the wrong shape or is not finite.
+            CommandError: If its shape is wrong or it is not finite.
         """
         self._check_open()
         n = len(self.robot.joint_names)
@@ -141,11 +139,7 @@ class PiperFollower(Follower):
             arm.write(q_cmd[ids])
 
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Leave the arms holding where they are; ``off`` takes their power: they fall.
-
-        Args:
-            policy: ``hold`` or ``off``.
-        """
+        """Leave the arms holding; ``off`` cuts their power: they fall."""
         if policy == "off" and self._arms:
             _LOG.warning("env 'can': the arms lose their power now, and fall")
         for arm, _ in self._arms:
@@ -156,7 +150,7 @@ class PiperFollower(Follower):
         self._arms = []
 
     def take_warnings(self) -> list[str]:
-        """Return what was noticed since the last call: warm motors, unset grippers."""
+        """Return new warnings: warm motors, unset grippers."""
         is_one = len(self._arms) == 1
         told, self._news = self._news, []
         return told + [
@@ -166,7 +160,7 @@ class PiperFollower(Follower):
         ]
 
     def _list_channels(self) -> list[str]:
-        """Return the channel of each limb; raise DeviceError if they do not match."""
+        """Return each limb's channel; raise DeviceError on a mismatch."""
         config, limbs = self.config, [limb.name for limb in self.robot.limbs]
         if len(limbs) == 1 and not config.channels:
             return [self._find(config.channel)]
@@ -180,14 +174,14 @@ class PiperFollower(Follower):
 
     @staticmethod
     def _find(channel: str) -> str:
-        """Return a channel by its USB port; raise DeviceError if nothing is there."""
+        """Return a channel by USB port; raise DeviceError if missing."""
         try:
             return find_channel(channel)
         except BusError as err:
             raise DeviceError(f"env 'can': {err}") from err
 
     def _warn_of_order(self) -> list[str]:
-        """Return a warning if channel names depend on the order of plugging in."""
+        """Warn if channel names depend on the plugging order."""
         config = self.config
         found = {
             limb: (channel, find_stable_name(config.interface, channel))
@@ -206,7 +200,7 @@ class PiperFollower(Follower):
         ]
 
     def _open_arm(self, number: int, channel: str) -> None:
-        """Open the arm of one limb; raise DeviceError if the limb is no PiPER."""
+        """Open one limb's arm; raise DeviceError if it is no PiPER."""
         robot, limb = self.robot, self.robot.limbs[number]
         names = [*limb.joint_names, *([limb.gripper.joint] if limb.gripper else [])]
         if len(limb.joint_names) != N_ARM or len(robot.joint_names) != sum(
@@ -231,7 +225,7 @@ class PiperFollower(Follower):
 
 
 def _join(reasons: list[tuple[str, str]], *, is_one: bool) -> str:
-    """Return the reasons, with their limbs where there are several."""
+    """Return the reasons, with limbs where there are several."""
     if is_one:
         return "".join(reason for _, reason in reasons)
     return "; ".join(f"{limb}: {reason}" for limb, reason in reasons)

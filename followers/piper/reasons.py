@@ -1,4 +1,4 @@
-"""Reasons against commanding an arm, worded for a state's ``stop_reason``."""
+"""Reasons against commanding an arm, for ``stop_reason``."""
 
 from __future__ import annotations
 
@@ -57,15 +57,12 @@ _GRIPPER_FAULTS = 0b0101111  # spec: protocol V2, 0x2A8: bit 4 the sensor, 7 hom
 def describe_fault(
     condition: Condition, motors: Sequence[Motor], gripper_bits: int
 ) -> str:
-    """Return the arm's fault, whether it is commanded or not; empty if there is none.
+    """Return the arm's fault as text, or "".
 
     Args:
-        condition: The arm's status report.
-        motors: Slow reports of its motors.
-        gripper_bits: Status bits of the gripper's motor; 0 for a robot without one.
-
-    Returns:
-        A few words, joints counted from 1.
+        condition: Status report.
+        motors: Slow motor reports.
+        gripper_bits: Gripper motor status; 0 without one.
     """
     if condition.status:
         text = _STATUSES.get(condition.status, f"status {condition.status:#x}")
@@ -84,7 +81,7 @@ def describe_fault(
 
 
 def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
-    """Return why a healthy arm does not obey; empty if it does."""
+    """Return why a healthy arm does not obey, or ""."""
     if condition.mode != CAN_MODE:
         return f"arm is in {_MODES.get(condition.mode, f'mode {condition.mode}')}"
     if condition.move_mode != MOVE_J:
@@ -96,7 +93,7 @@ def describe_idleness(condition: Condition, motors: Sequence[Motor]) -> str:
 
 
 def describe_stroke(stroke: int | None) -> str:
-    """Return a warning if a gripper reports no stroke: it reads 0 for ever."""
+    """Return a warning if a gripper has no stroke and reads 0."""
     if stroke != 0:
         return ""
     return (

@@ -1,4 +1,4 @@
-"""Motors that get warm, told before they are too hot and the arm stops."""
+"""Warnings of warm motors before the arm stops."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ _STEP = 5  # [°C] chosen: told again when it goes on, and over when that much b
 
 
 class Warmth:
-    """Remembers what was told of which motor, so that nothing is told twice."""
+    """Motors already warned of."""
 
     def __init__(self) -> None:
         self._motors: Sequence[Motor] = ()
         self._next: dict[int, int] = {}
 
     def update(self, motors: Sequence[Motor]) -> list[str]:
-        """Look at the newest reports, joint by joint; return what is new, in words."""
+        """Return new warnings from the motors' reports."""
         if motors is self._motors:
             return []
         self._motors = motors

@@ -1,4 +1,4 @@
-"""Between the robot's joints in SI units and the arm's whole numbers."""
+"""Conversions between SI units and the arm's integers."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _ZERO_SHIFT = np.radians([0.0, 2.0, -2.0, 0.0, 0.0, 0.0])
 
 
 def parse_version(text: str) -> tuple[int, int, int] | None:
-    """Return ``S-V1.6-3`` as (1, 6, 3); None if it is no such text."""
+    """Return ``S-V1.6-3`` as (1, 6, 3), or None."""
     match = _VERSION.match(text)
     return None if match is None else (int(match[1]), int(match[2]), int(match[3]))
 
 
 def is_too_old(version: tuple[int, int, int]) -> bool:
-    """Whether the SDK's protocol is not this firmware's."""
+    """Return whether the SDK does not support this firmware."""
     return version < _OLDEST
 
 
@@ -35,8 +35,7 @@ class Units:
     """The conversions of one arm.
 
     Attributes:
-        limits: The arm's own limits, shape (6, 2), [0.001°]; targets are kept to them,
-            which nobody should notice: see ``find_tighter``.
+        limits: The arm's limits, shape (6, 2), [0.001°], which clip targets.
     """
 
     def __init__(
@@ -49,7 +48,7 @@ class Units:
         self._torque = 1e-3 * np.array(QUARTER if is_quartered else (1.0,) * 6)
 
     def to_angles(self, q: Vec) -> list[int]:
-        """Return six joints [rad] in 0.001°, rounded, within the arm's own limits."""
+        """Return six joints [rad] in 0.001°, clipped to the arm's limits."""
         angles = np.rint(np.degrees(q - self._shift) * 1e3).astype(np.int64)
         return [int(x) for x in np.clip(angles, *self.limits.T)]
 
@@ -59,28 +58,25 @@ class Units:
         return q
 
     def to_torques(self, efforts: Sequence[float]) -> Vec:
-        """Return what the SDK makes of six currents as torques, [N·m]."""
+        """Return six currents of the SDK as torques, [N·m]."""
         tau: Vec = np.array(efforts) * self._torque
         return tau
 
     def allows(self, q: Vec) -> bool:
-        """Whether the arm's own limits let it stand at six joints, [rad]."""
+        """Return whether six joints [rad] are within the arm's limits."""
         angles = np.degrees(q - self._shift) * 1e3
         low, high = self.limits.T
         return bool(((low <= angles) & (angles <= high)).all())
 
     def find_tighter(self, q_min: Vec, q_max: Vec) -> Iterator[tuple[int, str, float]]:
-        """Yield where the arm's own limits are tighter than those of the robot.
-
-        What goes beyond them is cut off without the gate's knowledge: a joint that
-        moves stands at once.
+        """Yield arm limits tighter than the robot's, which clip commands.
 
         Args:
-            q_min: The robot's lower limits, shape (6,), [rad].
-            q_max: Its upper limits, shape (6,), [rad].
+            q_min: Robot's lower limits, shape (6,), [rad].
+            q_max: Robot's upper limits, shape (6,), [rad].
 
         Yields:
-            A joint from 0, ``q_min`` or ``q_max``, and what it should be, [rad].
+            Joint from 0, ``q_min`` or ``q_max``, and the required value, [rad].
         """
         low, high = np.radians(self.limits.T * 1e-3) + self._shift
         for joint in range(len(low)):
@@ -91,10 +87,10 @@ class Units:
 
 
 def to_opening(finger: float) -> int:
-    """Return a finger's travel [m] as the opening of both, [0.001 mm]."""
+    """Return a finger's travel [m] as opening, [0.001 mm]."""
     return round(2e6 * finger)
 
 
 def to_finger(opening: int) -> float:
-    """Return the opening of both fingers [0.001 mm] as one finger's travel, [m]."""
+    """Return an opening [0.001 mm] as one finger's travel, [m]."""
     return 0.5e-6 * opening

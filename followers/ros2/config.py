@@ -62,7 +62,7 @@ class CommandConfig:
 
 @settings
 class RosConfig(NodeSettings, FollowerSettings):
-    """Settings of the node, and of the robot's topics."""
+    """Settings of the node and the robot's topics."""
 
     node: Annotated[str, doc("Name of our node.")] = "paprle_gate"
     rate: Annotated[

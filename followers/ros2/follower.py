@@ -1,4 +1,4 @@
-"""The follower: a robot's description in, a ``RosRobot`` driven."""
+"""The follower: drives a ``RosRobot`` by its description."""
 
 from __future__ import annotations
 
@@ -51,11 +51,11 @@ class RosFollower(Follower):
 
     @property
     def unchecked(self) -> str:
-        """Robots of ROS are seen once its graph is joined."""
+        """Robots are found only after joining the graph."""
         return "whether the robot is in the graph, and nobody else commands it"
 
     def diagnose(self) -> Iterator[tuple[bool, str]]:
-        """Yield the rate and age of its states, publishing nothing."""
+        """Yield rate and age of its states without publishing."""
         spec = self._make_spec()
         try:
             bus = open_bus(self.config, f"{self.config.node}_doctor")
@@ -70,14 +70,13 @@ class RosFollower(Follower):
             bus.close()
 
     def open(self) -> FollowerInfo:
-        """Join the graph, find the robot, and command nothing yet.
+        """Join the graph and find the robot; return the description.
 
         Returns:
-            What it is.
+            The description.
 
         Raises:
-            DeviceError: If the robot is not there, is another one, or is not alone
-                with us.
+            DeviceError: If the robot is missing, different or not alone.
         """
         config, spec = self.config, self._make_spec()
         try:
@@ -99,7 +98,7 @@ class RosFollower(Follower):
         )
 
     def read(self) -> FollowerState:
-        """Return the newest state; its stamp is that of the oldest joint.
+        """Return the newest state, with the oldest joint's stamp.
 
         Raises:
             DeviceError: If the middleware failed, or the follower is closed.
@@ -120,22 +119,22 @@ class RosFollower(Follower):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Behaviour of its controllers on commands."""
+        """Behaviour of its controllers."""
         found = [_SIMULATION] if self.config.simulated else []
         return [*found, *(self._remote.notes if self._remote else ())]
 
     def take_warnings(self) -> Sequence[str]:
-        """Return what was noticed of the robot since the last call."""
+        """Return new warnings."""
         return self._remote.take_warnings() if self._remote else ()
 
     def write(self, q_cmd: Vec) -> None:
-        """Send one command and the brake that follows it.
+        """Send a command and its brake.
 
         Args:
             q_cmd: Command, shape (n,), [rad] or [m].
 
         Raises:
-            CommandError: If it has the wrong shape or is not finite.
+            CommandError: If its shape is wrong or it is not finite.
             DeviceError: If it cannot be sent.
         """
         remote, n = self._opened(), len(self.robot.joint_names)
@@ -147,7 +146,7 @@ class RosFollower(Follower):
             raise DeviceError(f"ros: {err}") from err
 
     def close(self, policy: ClosePolicy = "hold") -> None:  # noqa: ARG002 - power is the robot's to switch
-        """Leave the graph; the robot holds at the end of the last command."""
+        """Leave the graph; the robot holds its last command."""
         self._remote = None
         if self._bus is not None:
             self._bus.close()
@@ -192,7 +191,7 @@ class RosFollower(Follower):
         )
 
     def _is_angle(self, joint: str) -> bool:
-        """Whether ROS has a joint's position in [rad], as the URDF does."""
+        """Return whether ROS has the position in [rad]."""
         scale = abs(self.config.joint_scale.get(joint, 1.0))
         return joint not in self.robot.sliding and scale == 1.0
 
@@ -201,7 +200,7 @@ class RosFollower(Follower):
         return config.joint_names.get(joint, config.joint_prefix + joint)
 
     def _make_topic(self, label: str, command: CommandConfig) -> Topic:
-        """Return a topic; joints that mimic others go with those."""
+        """Return a topic, with mimicking joints."""
         names = self._find_joints(label, command)
         mimics = {mimic.joint: mimic for mimic in self.robot.mimics}
         known, scales = self.robot.joint_names, self.config.joint_scale
@@ -228,7 +227,7 @@ class RosFollower(Follower):
         )
 
     def _find_joints(self, label: str, command: CommandConfig) -> tuple[str, ...]:
-        """Return a command's joints, named or by the limb it is called after."""
+        """Return a command's joints, listed or of its limb."""
         names = command.joints
         if names is None:
             parts = {limb.name: limb.joint_names for limb in self.robot.limbs}
@@ -257,7 +256,7 @@ class RosFollower(Follower):
             )
 
     def _check_complete(self, topics: tuple[Topic, ...]) -> None:
-        """Refuse joints that no topic commands, or more than one does."""
+        """Refuse joints commanded by no topic or several."""
         counts = np.zeros(len(self.robot.joint_names), dtype=int)
         for topic in topics:
             # joints that mimic others stand with them and are no second command

@@ -1,4 +1,4 @@
-"""Tells a ROS graph what a session does."""
+"""Publishes a session in a ROS graph."""
 
 from paprle.contracts.plugins import PluginSpec
 

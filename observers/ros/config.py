@@ -13,7 +13,7 @@ from paprle.hardware.ros.transports.choice import NodeSettings
 
 @settings
 class RosObserverConfig(NodeSettings):
-    """Settings of the node, and the topics that are sent."""
+    """Settings of the node and its topics."""
 
     namespace: Annotated[str, doc("Before the topics that are ours alone.")] = "/paprle"
     evaluator: Annotated[

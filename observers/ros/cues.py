@@ -1,4 +1,4 @@
-"""Tells RViz where axes lead: the cues of an operator's page, as markers."""
+"""Motion cues for RViz, as markers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _NONE = np.zeros((0, 3))
 
 
 class CueSender:
-    """Sends the cues of all limbs as one MarkerArray, in the frame of the world."""
+    """Sends all cues as one MarkerArray in the world frame."""
 
     def __init__(
         self,
@@ -55,12 +55,12 @@ class CueSender:
     def send(
         self, view: SessionView, frame_id: str, date: Callable[[int], int]
     ) -> None:
-        """Send what a view shows.
+        """Send a view's cues.
 
         Args:
             view: The session's view.
-            frame_id: Name of the world's frame.
-            date: Makes a time of day of a stamp of the session's clock, [ns].
+            frame_id: World frame.
+            date: Converts a session stamp into wall time, [ns].
         """
         self._frames.update(view.q)
         markers: list[Marker] = []
@@ -77,7 +77,7 @@ class CueSender:
     def _make_markers(
         self, name: str, role: CueRole, cue: MotionCue | None
     ) -> Iterator[Marker]:
-        """Yield way, turn, waypoints and ghost; those that are not shown are empty."""
+        """Yield way, turn, waypoints and ghost; empty if hidden."""
         s, colour = self._settings, COLOURS[role]
         arrow = cue.arrow if cue is not None and s.arrows else _NONE
         arc = cue.arc if cue is not None and s.arrows else _NONE
@@ -92,7 +92,7 @@ class CueSender:
 
 
 def _make_axes(pose: Vec) -> Vec:
-    """Return the ends of three axes at a pose, two points each, shape (6, 3)."""
+    """Return the lines of three axes at a pose, shape (6, 3)."""
     T = pin.XYZQUATToSE3(pose)
     ends = T.translation + _AXIS * T.rotation.T
     return np.stack([np.tile(T.translation, (3, 1)), ends], axis=1).reshape(6, 3)

@@ -1,4 +1,4 @@
-"""The topics of ARBot's evaluator, a set a limb."""
+"""The topics of ARBot's evaluator, per limb."""
 
 from __future__ import annotations
 
@@ -47,10 +47,7 @@ class _Limb:
 
 
 class Evaluator:
-    """Sends targets, what became of them, and how well, while the leader drives.
-
-    A sample of the leader's is one target, however often it is told of.
-    """
+    """Sends targets, actual poses and errors; each sample counts once."""
 
     def __init__(
         self,
@@ -73,7 +70,7 @@ class Evaluator:
         self._told_ns = self._captured_ns = 0
 
     def send(self, report: SessionView) -> None:
-        """Send the actual poses, and while the leader drives all the rest."""
+        """Send actual poses and, while engaged, the rest."""
         if report.episode != self._episode:
             self._episode = report.episode
             for limb in self._limbs:
@@ -96,7 +93,7 @@ class Evaluator:
             self._told_ns = report.stamp_ns if is_due else self._told_ns
 
     def _find_targets(self, report: SessionView) -> dict[str, Vec]:
-        """Return what was asked for; where that is joints, where they lead."""
+        """Return target poses; joints by forward kinematics."""
         self._frames.update(report.q_des)
         return {
             name: row
@@ -137,7 +134,7 @@ class Evaluator:
 
 
 def _advertise(bus: Bus, where: str) -> dict[str, Publisher]:
-    """Return the topics of a limb; those of our own types only if these are built."""
+    """Return a limb's topics; own types only if built."""
     topics = {}
     for name, kind in _TYPES.items():
         try:

@@ -12,11 +12,11 @@ _WORLD = "universe"
 
 
 class Frames(LinkPoses):
-    """All links, and which of them move.
+    """All links.
 
     Attributes:
-        moving: Parent and child link of each joint that moves.
-        fixed: Parent and child link of each joint that does not.
+        moving: Parent and child link of each moving joint.
+        fixed: Parent and child link of each fixed joint.
     """
 
     def __init__(self, robot: RobotInfo) -> None:
@@ -35,7 +35,7 @@ class Frames(LinkPoses):
 
     @property
     def root(self) -> str:
-        """The link whose frame ``place`` uses: the first of the URDF."""
+        """Root link of the URDF, the frame of ``place``."""
         bodies = (f.name for f in self._model.frames if f.type == pin.FrameType.BODY)
         return str(next(name for name in bodies if name != _WORLD))
 

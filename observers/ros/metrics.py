@@ -1,4 +1,4 @@
-"""Distance of the robot from its target, while it runs: A21 of the evaluator.
+"""Online tracking error: A21 of the evaluator.
 
 References:
     ARBot's evaluator: approximate-time pairs of target and actual pose, slop 0.15 s;
@@ -19,7 +19,7 @@ _FIRST_ROOM = 4096  # chosen: rows; doubled when full
 
 
 class Tracking:
-    """Errors of one limb within one episode."""
+    """Errors of one limb in one episode."""
 
     def __init__(self) -> None:
         # stamp [s], errors along x, y, z [m], angle [rad]
@@ -31,10 +31,10 @@ class Tracking:
         self.n = 0
 
     def add(self, target: tuple[float, Vec], actual: tuple[float, Vec]) -> bool:
-        """Take a pair of stamp [s] and pose, shape (7,).
+        """Add a pair of stamp [s] and pose, shape (7,).
 
         Returns:
-            Whether it is a pair: near in time, and not the one before.
+            Whether the pair is near in time and new.
         """
         (t, asked), (t_actual, done) = target, actual
         is_old = self.n > 0 and t <= self._rows[self.n - 1, 0]
@@ -48,7 +48,7 @@ class Tracking:
         return True
 
     def compute(self) -> Mapping[str, float]:
-        """Return the fields of TrackingMetrics; there has to be a pair."""
+        """Return the fields of TrackingMetrics; needs a pair."""
         rows = self._rows[: self.n]
         newest = rows[rows[:, 0] > rows[-1, 0] - WINDOW]
         distances = 1e3 * np.linalg.norm(rows[:, 1:4], axis=1)

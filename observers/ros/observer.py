@@ -30,7 +30,7 @@ Send = Callable[[SessionView], None]
 
 
 class RosObserver(Observer):
-    """Sends what its config asks for."""
+    """Sends the configured topics."""
 
     config: RosObserverConfig
 
@@ -48,10 +48,10 @@ class RosObserver(Observer):
         self._sends: list[Send] = []
 
     def open(self) -> None:
-        """Join the graph and send what never changes.
+        """Join the graph and send constant topics.
 
         Raises:
-            DeviceError: If the graph cannot be joined, or does not know a type.
+            DeviceError: If the graph or a type is unavailable.
         """
         try:
             self._bus = open_bus(self.config, "paprle_publisher")
@@ -61,7 +61,7 @@ class RosObserver(Observer):
             raise DeviceError(f"observers.ros: {err}") from err
 
     def observe(self, view: SessionView) -> None:
-        """Send what is newest.
+        """Send the newest view.
 
         Raises:
             DeviceError: If the middleware failed.
@@ -83,7 +83,7 @@ class RosObserver(Observer):
             self._bus = None
 
     def _make_sends(self, bus: Bus) -> list[Send]:
-        """Advertise what is asked for; return what sends each of it."""
+        """Advertise the topics; return their senders."""
         config, sends = self.config, list[Send]()
         if config.description:
             text = self.robot.urdf_path.read_text(encoding="utf-8")
@@ -156,5 +156,5 @@ class RosObserver(Observer):
         return send
 
     def _date(self, stamp_ns: int) -> int:
-        """Return a stamp of the session's clock in the time of day, [ns]."""
+        """Return a session stamp as wall time, [ns]."""
         return self._wall() - (self.clock() - stamp_ns)

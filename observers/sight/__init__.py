@@ -1,4 +1,4 @@
-"""Sends what the robot's cameras see to an operator on another machine."""
+"""Sends camera pictures to a remote operator."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -12,7 +12,7 @@ from paprle.hardware.web.settings import WebSettings
 
 @settings
 class SightConfig(WebSettings):
-    """Access to the pictures, and bounds on their rate."""
+    """Access to the pictures, and limits of their rate."""
 
     key: Annotated[str, Unit("path"), doc("The link's secret: the file of link.key.")]
     udp_port: Annotated[

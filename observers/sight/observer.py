@@ -1,7 +1,6 @@
-"""The observer: images in, datagrams and a page out.
+"""The observer: sends images as datagrams and as a page.
 
-One thread of its own thins and sends clouds at a lower priority than anything that
-moves a robot; the page's server has another.
+A low-priority thread thins and sends clouds; the page's server has another.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ _Flow = tuple[str, Literal["clouds", "colour"]]
 
 
 class Sight(Observer):
-    """Sends clouds and colour to who asks, and colour as video to a page."""
+    """Sends clouds and colour to clients, and video to a page."""
 
     config: SightConfig
 
@@ -67,7 +66,7 @@ class Sight(Observer):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Addresses of the video page and of the clouds."""
+        """Addresses of page and clouds."""
         where = f"{self._address}, UDP port {self.config.udp_port}"
         notes = [f"clouds and colour are asked for at {where}"]
         if self.config.listen == "usb":
@@ -88,10 +87,10 @@ class Sight(Observer):
         return [*words, *([f"asks: {told}"] if told else [])]
 
     def open(self) -> None:
-        """Listen for who asks at the address of ``listen``, and serve the page.
+        """Listen for clients, and serve the page.
 
         Raises:
-            DeviceError: If the key, the address or a port is not to be had.
+            DeviceError: If key, address or port is unavailable.
             MissingDependency: If a package is missing.
         """
         self.close()
@@ -126,12 +125,12 @@ class Sight(Observer):
         self._thread.start()
 
     def observe(self, view: SessionView) -> None:
-        """Do nothing: cameras are sent, not the session."""
+        """Do nothing: only cameras are sent."""
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
     ) -> None:
-        """Keep what is newest for those who look."""
+        """Keep the newest images."""
         for name, frame in frames.items():
             if self._video is not None:
                 self._video.show(name, cameras[name], frame)
@@ -147,7 +146,7 @@ class Sight(Observer):
         return told
 
     def close(self) -> None:
-        """Send no more; may be called twice."""
+        """Stop; may be called twice."""
         self._stop.set()
         if self._thread is not None:
             self._thread.join(_CLOSING)
@@ -198,7 +197,7 @@ class Sight(Observer):
             self._send()
 
     def _make_sender(self, flow: _Flow) -> Any:
-        """Return the sender of a camera, once it has given an image."""
+        """Return a camera's sender, after its first image."""
         from paprle.hardware.media.colour import ColourSender  # noqa: PLC0415
         from paprle.hardware.media.rate import RateEstimator  # noqa: PLC0415
         from paprle.hardware.media.sender import ImageSource, Sender  # noqa: PLC0415
@@ -212,7 +211,6 @@ class Sight(Observer):
         return Sender(self._secret, source, rate, poses)
 
     def _offer(self, flow: _Flow) -> None:
-        """Give the newest image to its sender."""
         _, info, frame = self._newest.pop(flow)
         if flow[1] == "colour":
             self._senders[flow].offer(frame.stamp_ns, frame.data)
@@ -222,7 +220,7 @@ class Sight(Observer):
         self._senders[flow].offer(frame.stamp_ns, depth)
 
     def _hear(self) -> None:
-        """Take what was asked for since the last time."""
+        """Take new requests."""
         for _ in range(_MOST):
             if self._socket is None:
                 return
@@ -240,7 +238,7 @@ class Sight(Observer):
             self._asks[ask.camera] = ask, address
 
     def _pass_asks(self) -> None:
-        """Let senders know who asks; asks for a camera without one wait for it."""
+        """Pass requests to senders; keep those without one."""
         for flow, sender in self._senders.items():
             if sender.number in self._asks:
                 ask, self._peers[flow] = self._asks.pop(sender.number)

@@ -1,4 +1,4 @@
-"""Tells another program on this machine where the robot is sent."""
+"""Sends the robot's commands to a local program."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""Lines of JSON with what the gate sends, for a program that drives another robot."""
+"""JSON lines of the gate's commands, for a program that drives another robot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paprle.observers.socket.config import SocketConfig
 
 
 class SocketObserver(Observer):
-    """Says the action of each view; nobody waits for who hears it."""
+    """Sends the action of each view without waiting."""
 
     config: SocketConfig
     _lines: Lines | None = None
@@ -42,7 +42,7 @@ class SocketObserver(Observer):
             self.close()  # nobody listens any more, which is nobody's harm
 
     def close(self) -> None:
-        """Hang up."""
+        """Disconnect."""
         if self._lines is not None:
             self._lines.close()
         self._lines = None
