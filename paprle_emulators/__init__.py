@@ -1,1 +1,1 @@
-"""Emulators of devices: they speak a device's bytes, and misbehave on command."""
+"""Emulators of devices at the byte level, with faults."""

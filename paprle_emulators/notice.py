@@ -1,9 +1,7 @@
-"""Announces a running emulator to the sessions of the same user and machine.
+"""Notices of running emulators for sessions of the same user and machine.
 
-A notice is a JSON file in the user's runtime folder. The emulator holds a lock on it,
-so that a reader can tell a running emulator from one that was killed. The file has the
-keys ``part`` (``leader`` or ``env``), ``name``, ``follower`` (empty: any) and
-``overrides``, the settings by which a session reaches the emulator.
+A notice is a locked JSON file in the runtime folder with ``part`` (``leader`` or
+``env``), ``name``, ``follower`` (empty: any) and ``overrides``, a session's settings.
 """
 
 from __future__ import annotations
@@ -19,7 +17,7 @@ from typing import Literal
 
 
 def find_notice_folder() -> Path:
-    """Return the folder of notices: in ``XDG_RUNTIME_DIR``, or of this user in /tmp."""
+    """Return the folder of notices, in ``XDG_RUNTIME_DIR`` or the user's in /tmp."""
     runtime = os.environ.get("XDG_RUNTIME_DIR")
     base = Path(runtime) if runtime else Path(tempfile.gettempdir())
     return base / f"paprle-emulators-{os.getuid()}"
@@ -32,16 +30,13 @@ def announce(
     overrides: Sequence[str],
     follower: str = "",
 ) -> Iterator[None]:
-    """Publish a notice for the time of the context.
-
-    An emulator that may not write to the runtime folder still runs; its settings are on
-    its standard output.
+    """Publish a notice during the context, if the folder is writable.
 
     Args:
-        part: Part of the triple that this emulator stands for.
-        name: Name of that part's YAML.
+        part: Replaced part of the triple.
+        name: Of that part's YAML.
         overrides: Settings, ``key=value`` each.
-        follower: Name of the robot's YAML; empty: any.
+        follower: Of the robot's YAML; empty: any.
     """
     notice = {"part": part, "name": name, "follower": follower}
     with contextlib.ExitStack() as stack:
@@ -51,7 +46,7 @@ def announce(
 
 
 def _write(notice: Mapping[str, object], stack: contextlib.ExitStack) -> None:
-    """Write a notice and lock it, until the stack is closed."""
+    """Write and lock a notice until the stack is closed."""
     folder = find_notice_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.lstat().st_uid != os.getuid():

@@ -1,4 +1,4 @@
-"""The pictures of a recorded episode, as its camera gave them."""
+"""Pictures of a recorded episode."""
 
 from paprle.contracts.plugins import PluginSpec
 

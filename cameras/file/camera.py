@@ -1,4 +1,4 @@
-"""The camera: recorded pictures, at the pace at which they were taken."""
+"""The camera: recorded pictures at their original rate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LATE_NS = 100_000_000  # [ns] chosen: who is later leaves pictures out
 
 
 class FileCamera(Camera):
-    """Pictures as RGB rows, or depth; the first follows the last."""
+    """Pictures as RGB rows or depth, in a loop."""
 
     config: FileConfig
 
@@ -32,10 +32,10 @@ class FileCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """As it was recorded, decoded.
+        """The recorded description, decoded.
 
         Raises:
-            DeviceError: If there is no such episode, or no such camera in it.
+            DeviceError: If episode or camera is missing.
         """
         footage, name = self._read()
         recorded = footage.cameras[name]
@@ -53,16 +53,10 @@ class FileCamera(Camera):
         self._begin()
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next picture when it is due.
-
-        Args:
-            timeout: How long to wait for it, [s].
-
-        Returns:
-            The picture; None when it is not due in that time.
+        """Return the next picture when due; None after the timeout [s].
 
         Raises:
-            DeviceError: If the camera is not open, or the episode is over.
+            DeviceError: If the camera is closed, or the episode is over.
         """
         if self._pictures is None:
             raise DeviceError("camera 'file': expected an open camera; call open()")
@@ -82,11 +76,11 @@ class FileCamera(Camera):
         return None if image is None else Frame(stamp_ns, image.tobytes())
 
     def close(self) -> None:
-        """Let go of the file; may be called twice."""
+        """Close the file; may be called twice."""
         self._pictures = self._next = None
 
     def _read(self) -> tuple[Footage, str]:
-        """Return the recorded cameras, and which of them is played."""
+        """Return the recorded cameras, and the played one."""
         if self._footage is None:
             try:
                 footage = Footage(Path(self.config.path))

@@ -12,7 +12,7 @@ from paprle.contracts.settings.camera import FilmSettings
 
 @settings(slots=False)
 class FileConfig(FilmSettings):
-    """Which camera of which episode is played; its calibration comes from there."""
+    """Episode and camera to play; the calibration is the recorded one."""
 
     path: Annotated[str, Unit("path"), doc("The episode's MCAP file.")]
     camera: Annotated[str, doc("One of its cameras; the only one when absent.")] = ""

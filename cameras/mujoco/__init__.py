@@ -1,4 +1,4 @@
-"""Draws the robot and its objects as they are, by MuJoCo, in a process of its own."""
+"""Robot and objects rendered by MuJoCo in a separate process."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The camera: a model of its own, put where the gate says that the robot is."""
+"""The camera: a model posed as the gate reports."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _CLOSED = "camera 'mujoco': expected an open camera; call open()"
 
 
 class MujocoCamera(Camera):
-    """Draws when an image is due, and stamps it with when the robot was measured."""
+    """Renders due images, stamped with the robot's measurement."""
 
     config: MujocoCameraConfig
 
@@ -46,7 +46,7 @@ class MujocoCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """Size and calibration, which follow from the angle of view."""
+        """Size and calibration of the angle of view."""
         config = self.config
         unit = _DEPTH_UNIT if config.depth else 0.0
         info = config.make_info(
@@ -59,7 +59,7 @@ class MujocoCamera(Camera):
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """The stamp is that of the measurement that is drawn."""
+        """The stamp of the rendered measurement."""
         return "device"
 
     @property
@@ -73,15 +73,15 @@ class MujocoCamera(Camera):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Take note of the robot and of what stands around it."""
+        """Set the robot and its surroundings."""
         self._robot, self._env, self._look = robot, world, look
 
     def open(self) -> None:
-        """Build the model and the renderer.
+        """Build model and renderer.
 
         Raises:
-            DeviceError: If there is no robot to draw, or it has no such link.
-            MissingDependency: If there is neither EGL nor OSMesa.
+            DeviceError: If robot or link is missing.
+            MissingDependency: If neither EGL nor OSMesa is available.
         """
         self.close()
         if self._robot is None:
@@ -103,16 +103,10 @@ class MujocoCamera(Camera):
         self._due_ns = self.clock()
 
     def grab(self, timeout: float) -> Frame | None:
-        """Draw the robot as it is, once an image is due.
-
-        Args:
-            timeout: How long to wait for that, [s].
-
-        Returns:
-            The image; None while nobody knows where the robot is, or it was drawn.
+        """Return a due image; None after the timeout [s] or without a new pose.
 
         Raises:
-            DeviceError: If the camera is not open.
+            DeviceError: If the camera is closed.
         """
         if self._screen is None or self._world is None:
             raise DeviceError(_CLOSED)
@@ -129,13 +123,13 @@ class MujocoCamera(Camera):
         return self._draw(self._screen, self._world)
 
     def close(self) -> None:
-        """Let go of the renderer; may be called twice."""
+        """Release the renderer; may be called twice."""
         if self._screen is not None:
             self._screen.close()
         self._screen = self._world = None
 
     def _find_new(self) -> RobotPose | None:
-        """Return where the robot is, if that was measured since the last image."""
+        """Return a pose newer than the last image, or None."""
         pose = self._look()
         is_new = pose is not None and pose.stamp_ns > self._stamp_ns
         return (

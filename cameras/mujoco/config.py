@@ -1,4 +1,4 @@
-"""YAML settings of a drawn camera."""
+"""YAML settings of a rendered camera."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.contracts.settings.camera import CameraSettings
 
 @settings(slots=False)
 class MujocoCameraConfig(CameraSettings):
-    """Which part of the world it sees, and how it is drawn."""
+    """View and rendering."""
 
     width: Annotated[int, Ge(16), Le(4096), Unit("px"), doc("Of an image.")] = 640
     height: Annotated[int, Ge(16), Le(4096), Unit("px"), doc("Of an image.")] = 480

@@ -1,4 +1,4 @@
-"""The numbers that tell what a pixel shows, the same in every picture of a robot."""
+"""Segment IDs, the same in every picture of a robot."""
 
 from __future__ import annotations
 
@@ -12,14 +12,7 @@ FIRST_LINK = 16  # chosen: a few more things may come to stand around it
 
 
 def name_segments(urdf: str) -> dict[int, str]:
-    """Return what the numbers of a robot's pictures mean.
-
-    Args:
-        urdf: Its URDF, as a recording has it.
-
-    Returns:
-        Names by number: what stands around, and the links in the order of the URDF.
-    """
+    """Return segment names by ID: surroundings, then links in URDF order."""
     links = (
         link.get("name", "") for link in ElementTree.fromstring(urdf).findall("link")
     )

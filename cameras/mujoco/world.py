@@ -1,4 +1,4 @@
-"""The model that is drawn: the robot, its world, and the camera that looks at it."""
+"""The rendered model: robot, world and camera."""
 
 from __future__ import annotations
 
@@ -34,14 +34,12 @@ _AWAY = (0.0, 0.0, -1000.0)  # [m] chosen: below any floor: an object that is no
 
 @dataclass
 class World:
-    """A model and what is where in it.
+    """A model and its state.
 
     Attributes:
-        model: The model.
-        data: Its state.
-        camera: What looks at it.
+        camera: The rendering camera.
         mechanism: The robot.
-        ids: What each geom belongs to, shape (model.ngeom + 1,); the last is of none.
+        ids: Segment of each geom, shape (model.ngeom + 1,); the last: none.
     """
 
     model: mujoco.MjModel
@@ -51,7 +49,7 @@ class World:
     ids: npt.NDArray[np.uint16]
 
     def put(self, pose: RobotPose) -> None:
-        """Put the robot and the objects where they are."""
+        """Pose the robot and objects."""
         model, data = self.model, self.data
         q = dict(zip(self.mechanism.joint_names, pose.q.tolist(), strict=True))
         for mimic in self.mechanism.mimics:
@@ -73,20 +71,16 @@ def make_world(
     config: MujocoCameraConfig,
     info: CameraInfo,
 ) -> World:
-    """Build what is drawn.
+    """Return the model to render.
 
     Args:
         robot: The robot.
-        env: The env's config: whether it has a table, a block and a target; as a
-            simulated one has them where it does not say.
+        env: The env's config, with defaults of the simulated one.
         config: Of the camera.
-        info: Where the camera is.
-
-    Returns:
-        The world.
+        info: Camera description.
 
     Raises:
-        ValueError: If there is no such link, or MuJoCo cannot draw this robot.
+        ValueError: If a link is missing, or MuJoCo cannot render the robot.
     """
     mechanism = make_mechanism(robot)
     has_table, has_block = bool(env.get("table", True)), bool(env.get(BLOCK, False))
@@ -112,7 +106,7 @@ def make_world(
 def _number_geoms(
     model: mujoco.MjModel, mechanism: Mechanism
 ) -> npt.NDArray[np.uint16]:
-    """Return what each geom belongs to: those of a link are named ``LINK_NUMBER``."""
+    """Return each geom's segment; names are ``LINK_NUMBER``."""
     urdf = mechanism.urdf_path.read_text(encoding="utf-8")
     names = name_segments(urdf).items()
     links = {name: number for number, name in names if number >= FIRST_LINK}
@@ -124,7 +118,7 @@ def _number_geoms(
 
 
 def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:
-    """Return the body of a link; the first link of a URDF is MuJoCo's world."""
+    """Return a link's body; a URDF's root is MuJoCo's world."""
     bodies = {body.name: body for body in spec.bodies}
     if link in bodies:
         return bodies[link]
@@ -139,7 +133,7 @@ def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:
 
 
 def _to_free(row: Vec | None) -> Vec:
-    """Return xyz + quat_xyzw as a free joint has it, xyz + quat_wxyz."""
+    """Return xyz + quat_xyzw as xyz + quat_wxyz."""
     if row is None:
         return np.array([*_AWAY, 1.0, 0.0, 0.0, 0.0])
     return np.array([*row[:3], row[6], *row[3:6]])

@@ -1,4 +1,4 @@
-"""Cameras behind OpenCV: USB cameras, streams of the network, video files."""
+"""OpenCV cameras: USB, network streams and video files."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The camera: a thread reads it, so that nobody waits longer than asked."""
+"""The camera: a thread reads, so that timeouts hold."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SILENCE = 1.0  # [s] chosen: of a stream, until it counts as broken off
 
 
 class _Read(NamedTuple):
-    """One image; when it was taken by our clock, [ns], if the device said so."""
+    """One image; its device time on our clock, [ns], if known."""
 
     image: npt.NDArray[np.uint8]
     taken_ns: int | None
@@ -44,13 +44,13 @@ class OpencvCamera(Camera):
 
     @classmethod
     def find(cls) -> Iterator[FoundCamera]:
-        """Return the V4L2 devices that give images."""
+        """Yield V4L2 devices with images."""
         for device in list_devices():
             yield FoundCamera(device.name, {"device": str(device.path)})
 
     @property
     def info(self) -> CameraInfo:
-        """As the config asks for it."""
+        """The configured description."""
         config = self.config
         return config.make_info(
             config.width, config.height, "rgb8", is_noisy=not self._is_file
@@ -58,12 +58,12 @@ class OpencvCamera(Camera):
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """The kernel stamps what a V4L2 device gives, on our clock; a stream nobody."""
+        """The kernel stamps V4L2 images; streams have no stamp."""
         return "device" if self._is_stamped else "arrival"
 
     @property
     def closing_notes(self) -> tuple[str, ...]:
-        """Count of late images of a stream, left out since their age is unknown."""
+        """Number of late stream images, dropped for their unknown age."""
         n = self._n_old
         return (f"{n} images came late and were left out",) if n else ()
 
@@ -71,8 +71,8 @@ class OpencvCamera(Camera):
         """Connect, and wait for the first image.
 
         Raises:
-            DeviceError: If it does not answer, or gives images of another size.
-            MissingDependency: If OpenCV is not there.
+            DeviceError: If it does not answer, or the image size differs.
+            MissingDependency: If OpenCV is not installed.
         """
         self.close()
         cv2 = _load_cv2()
@@ -89,16 +89,10 @@ class OpencvCamera(Camera):
         self._newest = NewestOf(self._read, f"opencv {self.config.device}")
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the newest image that was not given yet.
-
-        Args:
-            timeout: How long to wait for one, [s].
-
-        Returns:
-            The image; None when there was none in that time.
+        """Return the newest unread image; None after the timeout [s].
 
         Raises:
-            DeviceError: If the device is gone, or not open.
+            DeviceError: If the device is lost or closed.
         """
         if self._newest is None:
             raise DeviceError(self._say("an open camera", "a closed one; call open()"))
@@ -113,7 +107,7 @@ class OpencvCamera(Camera):
         return Frame(taken_ns, read.image[:, :, ::-1].tobytes())
 
     def close(self) -> None:
-        """Let go of the device; may be called twice."""
+        """Release the device; may be called twice."""
         newest, self._newest = self._newest, None
         capture, self._capture = self._capture, None
         has_ended = newest is None or newest.close()
@@ -145,7 +139,7 @@ class OpencvCamera(Camera):
         return capture
 
     def _catch_up(self) -> None:
-        """Drop images that waited during opening; raise DeviceError if none comes."""
+        """Drop old images; raise DeviceError if none comes."""
         end = time.monotonic() + self.config.timeout
         for _ in range(1 if self._is_file else _N_OLD):
             begin = time.monotonic()
@@ -159,11 +153,11 @@ class OpencvCamera(Camera):
                 return
 
     def _was_live(self, begin: float) -> bool:
-        """Whether the image that was asked for at ``begin`` had to be waited for."""
+        """Return whether the image requested at ``begin`` was waited for."""
         return time.monotonic() - begin > _LIVE / self.config.fps
 
     def _read(self) -> _Read | None:
-        """Wait for the next image; of a file, for its time, and begin it again."""
+        """Wait for the next image; loop a file."""
         if self._is_file:
             self._due = max(self._due + 1.0 / self.config.fps, time.monotonic() - 1.0)
             nap = max(0.0, self._due - time.monotonic())
@@ -194,7 +188,7 @@ class OpencvCamera(Camera):
         return _Read(image, self._find_stamp(arrived_ns))
 
     def _find_stamp(self, arrived_ns: int) -> int | None:
-        """Return the kernel's stamp of the image, [ns]; None if it is unknown."""
+        """Return the image's kernel stamp, [ns], or None."""
         if not self._is_device:
             return None
         taken_ns = round(self._capture.get(_load_cv2().CAP_PROP_POS_MSEC) * 1e6)

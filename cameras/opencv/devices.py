@@ -1,4 +1,4 @@
-"""Which V4L2 devices there are, without opening any."""
+"""V4L2 devices, listed without opening them."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class Device:
     """One device.
 
     Attributes:
-        name: What its driver calls it.
-        path: Where it is; one that stays the same, if there is.
+        name: Driver's name.
+        path: Persistent if possible.
     """
 
     name: str
@@ -26,11 +26,11 @@ class Device:
 
 
 def list_devices(system: Path = _SYSTEM, by_id: Path = _BY_ID) -> Iterator[Device]:
-    """Yield the devices that give images, in order of their numbers.
+    """Yield devices with images, in order of their numbers.
 
     Args:
-        system: Where the kernel lists them.
-        by_id: Where udev names them by what they are.
+        system: Kernel's folder of devices.
+        by_id: udev's folder of persistent names.
     """
     nodes = [node for node in system.glob("video*") if _NODE.fullmatch(node.name)]
     for node in sorted(nodes, key=lambda node: int(node.name[len("video") :])):

@@ -1,4 +1,4 @@
-"""Plays the pictures of a folder as a camera would give them."""
+"""Pictures of a folder, played as a camera."""
 
 from paprle.contracts.plugins import PluginSpec
 

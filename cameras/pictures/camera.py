@@ -1,4 +1,4 @@
-"""The camera: one picture of the folder each period."""
+"""The camera: one picture per period."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _NAP = 0.001  # [s] chosen: how often the clock is looked at while waiting
 
 
 class Pictures(Camera):
-    """Pictures as RGB rows, at their rate; the first follows the last."""
+    """Pictures as RGB rows, in a loop."""
 
     config: PicturesConfig
 
@@ -33,7 +33,7 @@ class Pictures(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """Size and calibration; the size is that of the first picture.
+        """Calibration, and size of the first picture.
 
         Raises:
             DeviceError: If there is no picture.
@@ -45,8 +45,8 @@ class Pictures(Camera):
         """Decode all pictures.
 
         Raises:
-            DeviceError: If one cannot be read, or has another size than the first.
-            MissingDependency: If OpenCV is not there.
+            DeviceError: If one cannot be read, or sizes differ.
+            MissingDependency: If OpenCV is not installed.
         """
         decode = _load_decoder()
         info = self.info
@@ -64,16 +64,10 @@ class Pictures(Camera):
         self._next, self._due_ns = 0, self.clock()
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next picture when it is due.
-
-        Args:
-            timeout: How long to wait for it, [s].
-
-        Returns:
-            The picture; None when it is not due in that time.
+        """Return the next picture when due; None after the timeout [s].
 
         Raises:
-            DeviceError: If the camera is not open.
+            DeviceError: If the camera is closed.
         """
         if not self._images:
             raise DeviceError("camera 'pictures': expected an open camera; call open()")
@@ -103,7 +97,7 @@ class Pictures(Camera):
 
 
 def _read_size(path: Path) -> tuple[int, int]:
-    """Return width and height of a PNG file, [px]."""
+    """Return a PNG's width and height, [px]."""
     with path.open("rb") as stream:
         head = stream.read(_SIZE_AT + 8)
     if len(head) < _SIZE_AT + 8 or not head.startswith(_SIGNATURE):
@@ -115,7 +109,7 @@ def _read_size(path: Path) -> tuple[int, int]:
 
 
 def _load_decoder() -> Callable[[Path], npt.NDArray[np.uint8] | None]:
-    """Return a decoder to RGB, (height, width, 3), or None; raise without OpenCV."""
+    """Return a decoder to RGB (height, width, 3), or None."""
     try:
         import cv2  # noqa: PLC0415 - an SDK: whoever asks for ``info`` alone needs none
     except ModuleNotFoundError as err:

@@ -12,6 +12,6 @@ from paprle.contracts.settings.camera import CameraSettings
 
 @settings(slots=False)
 class PicturesConfig(CameraSettings):
-    """Which pictures are played, how fast, and where they were taken."""
+    """Pictures, rate and camera pose."""
 
     folder: Annotated[str, Unit("path"), doc("Its *.png are played, by name.")]

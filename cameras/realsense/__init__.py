@@ -1,4 +1,4 @@
-"""Intel RealSense: colour, and depth of the same pixels."""
+"""Intel RealSense: colour and aligned depth."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The camera: frame sets of librealsense, depth aligned to colour."""
+"""The camera: librealsense frames, depth aligned to colour."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PIXEL = 1.0  # [px] chosen: intrinsics that differ by more are another camera's
 
 
 class RealsenseCamera(Camera):
-    """Stamped by the device, whose clock is mapped to ours."""
+    """Images with device stamps, mapped to our clock."""
 
     config: RealsenseConfig
 
@@ -35,7 +35,7 @@ class RealsenseCamera(Camera):
 
     @classmethod
     def find(cls) -> Iterator[FoundCamera]:
-        """Return those that are connected."""
+        """Yield connected devices."""
         rs = _load_sdk()
         for device in rs.context().query_devices():
             name = device.get_info(rs.camera_info.name)
@@ -44,7 +44,7 @@ class RealsenseCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """As the config asks for it."""
+        """The configured description."""
         config = self.config
         return config.make_info(
             config.width,
@@ -56,20 +56,20 @@ class RealsenseCamera(Camera):
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """Every frame has the device's stamp."""
+        """Device stamps."""
         return "device"
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The calibration that the device itself has, where the config differs."""
+        """The device's calibration, where the config differs."""
         return (self._note,) if self._note else ()
 
     def open(self) -> None:
-        """Start its streams, and wait for the first images.
+        """Start the streams, and wait for the first images.
 
         Raises:
-            DeviceError: If it is not there, or does not give such images.
-            MissingDependency: If librealsense is not there.
+            DeviceError: If it is missing, or lacks such images.
+            MissingDependency: If librealsense is not installed.
         """
         self.close()
         rs, config = _load_sdk(), self.config
@@ -98,16 +98,10 @@ class RealsenseCamera(Camera):
             raise DeviceError(self._say("images", "none; is it on a USB 3 port?"))
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next image and its depth.
-
-        Args:
-            timeout: How long to wait for it, [s].
-
-        Returns:
-            The image; None when there was none in that time.
+        """Return the next image with depth; None after the timeout [s].
 
         Raises:
-            DeviceError: If it is not open, was unplugged, or its file is over.
+            DeviceError: If it is closed, unplugged, or its file is over.
         """
         if self._pipeline is None:
             raise DeviceError(self._say("an open camera", "a closed one; call open()"))
@@ -117,7 +111,7 @@ class RealsenseCamera(Camera):
         return frame
 
     def close(self) -> None:
-        """Stop its streams; may be called twice."""
+        """Stop the streams; may be called twice."""
         pipeline, self._pipeline = self._pipeline, None
         self._device = None
         if pipeline is not None:
@@ -127,7 +121,7 @@ class RealsenseCamera(Camera):
                 return  # it has stopped by itself
 
     def _check_is_there(self) -> None:
-        """Raise DeviceError if a source is missing, for which the SDK waits long."""
+        """Raise DeviceError for a missing source."""
         config = self.config
         if config.recording:
             if not Path(config.recording).is_file():
@@ -139,7 +133,7 @@ class RealsenseCamera(Camera):
             raise DeviceError(self._say("one that is connected", listed))
 
     def _choose(self, rs: Any) -> Any:
-        """Return what the pipeline is asked for."""
+        """Return the pipeline's configuration."""
         asked, config = rs.config(), self.config
         if config.recording:
             asked.enable_device_from_file(config.recording, False)
@@ -153,7 +147,7 @@ class RealsenseCamera(Camera):
         return asked
 
     def _take(self, timeout: float) -> Frame | None:
-        """Return the next image that was not given yet."""
+        """Return the next unread image."""
         end = time.monotonic() + timeout
         while (left := end - time.monotonic()) > 0:
             is_there, frames = self._pipeline.try_wait_for_frames(
@@ -193,7 +187,7 @@ class RealsenseCamera(Camera):
         return not self._device.is_connected()
 
     def _compare(self, profile: Any) -> str:
-        """Return the device's intrinsics if the config has others, else nothing."""
+        """Return the device's intrinsics if they differ, or ""."""
         own = profile.as_video_stream_profile().get_intrinsics()
         K = self.info.K
         found = np.array([own.fx, own.fy, own.ppx, own.ppy])

@@ -12,7 +12,7 @@ from paprle.contracts.settings.camera import CameraSettings
 
 @settings(slots=False)
 class RealsenseConfig(CameraSettings):
-    """Which one, and what it is asked for."""
+    """Device and requested streams."""
 
     serial: Annotated[str, doc("Its serial number; the only one when absent.")] = ""
     recording: Annotated[

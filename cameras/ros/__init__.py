@@ -1,4 +1,4 @@
-"""A camera that other nodes of ROS publish."""
+"""Images of a ROS topic."""
 
 from paprle.contracts.plugins import PluginSpec
 

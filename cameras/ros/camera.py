@@ -1,4 +1,4 @@
-"""The camera: the newest image of a topic."""
+"""The camera: a topic's newest image."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _TOLD = 100  # chosen: of images refused, one in so many is told
 
 
 class RosCamera(Camera):
-    """Stamped by the header, whose clock is mapped to ours; without one, by arrival."""
+    """Images stamped by header on our clock, else by arrival."""
 
     config: RosCameraConfig
 
@@ -41,7 +41,7 @@ class RosCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """Description of the camera, taken from the config."""
+        """The configured description."""
         config = self.config
         unit = _DEPTH_UNIT if config.kind == "depth16" else 0.0
         # JPEGs of a scene at rest may be equal: only raw images always have noise
@@ -52,14 +52,14 @@ class RosCamera(Camera):
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """Whether headers have a stamp."""
+        """``device`` if headers have a stamp."""
         return "device" if self._is_stamped else "arrival"
 
     def open(self) -> None:
         """Join the graph, and wait for the first image.
 
         Raises:
-            DeviceError: If there is no graph, or no image that can be used.
+            DeviceError: If graph or usable image is missing.
         """
         self.close()
         config = self.config
@@ -83,16 +83,10 @@ class RosCamera(Camera):
             )
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the newest image that was not given yet.
-
-        Args:
-            timeout: How long to wait for one, [s].
-
-        Returns:
-            The image; None when there was none in that time.
+        """Return the newest unread image; None after the timeout [s].
 
         Raises:
-            DeviceError: If it is not open, or the middleware fails.
+            DeviceError: If it is closed, or the middleware fails.
         """
         if self._bus is None:
             raise DeviceError(
@@ -106,7 +100,7 @@ class RosCamera(Camera):
         return None if taken is None else Frame(taken[1], taken[0].data)
 
     def take_warnings(self) -> list[str]:
-        """Return why images were refused."""
+        """Return reasons for refused images."""
         taken, self._warnings = self._warnings, []
         return taken
 

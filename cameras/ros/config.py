@@ -13,7 +13,7 @@ from paprle.hardware.ros.transports.choice import NodeSettings
 
 @settings(slots=False)
 class RosCameraConfig(NodeSettings, CameraSettings):
-    """Settings of the node, and of the image topic."""
+    """Settings of node and topic."""
 
     topic: Annotated[str, doc("Of the Image, for example /camera/color/image_raw.")]
     kind: Annotated[

@@ -1,4 +1,4 @@
-"""A depth camera on the robot's host, over a narrow link."""
+"""A remote depth camera over a narrow link."""
 
 from paprle.contracts.plugins import PluginSpec
 

@@ -1,4 +1,4 @@
-"""The camera: asks the robot's host for clouds, and gives them as depth images."""
+"""The camera: requests clouds and returns depth images."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.contracts.plugins import Camera, CameraInfo, Clock, Frame
 
 
 class SightCamera(Camera):
-    """Depth of the points that arrived; the others are not known, 0."""
+    """Depth of received points; 0: unknown."""
 
     config: SightCameraConfig
 
@@ -24,7 +24,7 @@ class SightCamera(Camera):
 
     @property
     def info(self) -> CameraInfo:
-        """Description of the camera, taken from the config; other sizes are refused."""
+        """The configured description; other sizes are refused."""
         c = self.config
         return c.make_info(c.width, c.height, "depth16", depth_unit=c.unit)
 
@@ -36,11 +36,11 @@ class SightCamera(Camera):
         return [f"clouds: {', '.join(told)}"] if told else []
 
     def open(self) -> None:
-        """Find the host, and begin to ask.
+        """Find the host, and start requests.
 
         Raises:
-            DeviceError: If the host has no address, or there is no key.
-            MissingDependency: If OpenCV is not there.
+            DeviceError: If address or key is missing.
+            MissingDependency: If OpenCV is not installed.
         """
         try:
             from paprle.hardware.media.caller import Caller  # noqa: PLC0415
@@ -63,16 +63,10 @@ class SightCamera(Camera):
             ) from err
 
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next picture, or what arrived of it.
-
-        Args:
-            timeout: How long to wait for it, [s].
-
-        Returns:
-            The picture; None when there is none in that time.
+        """Return the next picture, possibly partial; None after the timeout [s].
 
         Raises:
-            DeviceError: If the camera is not open.
+            DeviceError: If the camera is closed.
         """
         if self._caller is None:
             raise DeviceError("camera 'sight': expected an open camera; call open()")
@@ -85,7 +79,7 @@ class SightCamera(Camera):
         return None
 
     def close(self) -> None:
-        """Ask no more; may be called twice."""
+        """Stop requests; may be called twice."""
         if self._caller is not None:
             self._caller.close()
         self._caller = None

@@ -1,4 +1,4 @@
-"""YAML settings of a camera on the robot's host."""
+"""YAML settings of a remote camera."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.contracts.settings.camera import CameraSettings
 
 @settings(slots=False)
 class SightCameraConfig(CameraSettings):
-    """Which camera it is; size, rate and calibration are those of the camera there."""
+    """Remote camera; size, rate and calibration are its own."""
 
     host: Annotated[str, doc("Address of the robot's host.")]
     key: Annotated[str, Unit("path"), doc("The link's secret: the file of link.key.")]

@@ -1,1 +1,1 @@
-"""An emulated network camera, and a recording of a RealSense."""
+"""An emulated network camera, and a RealSense recording."""

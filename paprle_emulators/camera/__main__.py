@@ -10,7 +10,7 @@ from paprle_emulators.camera.http_camera import HttpCamera
 
 
 def main() -> None:
-    """Serve the camera, print its address, and wait."""
+    """Serve the camera and print its address."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--port", type=int, default=8090)
     parser.add_argument("--width", type=int, default=640)

@@ -1,8 +1,4 @@
-"""A picture of a clock that survives any codec: blocks that are black or white.
-
-So it can be read from a recorded picture when that was taken, and compared with what
-its stamp says.
-"""
+"""A picture of a clock in black and white blocks, readable after any codec."""
 
 from __future__ import annotations
 
@@ -19,10 +15,10 @@ _THRESHOLD = 128
 
 
 def draw_clock(image: Image, stamp_ns: int) -> None:
-    """Draw the milliseconds of a time over the top left quarter of an image.
+    """Draw a time's milliseconds over the top left quarter of an image.
 
     Args:
-        image: Shape (height, width, 3), both at least 80 pixels.
+        image: Shape (height, width, 3), at least 80 × 80 px.
         stamp_ns: The time, [ns].
     """
     size = _find_size(image)
@@ -36,7 +32,7 @@ def draw_clock(image: Image, stamp_ns: int) -> None:
 
 
 def read_clock(image: Image) -> int | None:
-    """Return the milliseconds that an image shows; None where it shows no clock."""
+    """Return the milliseconds shown by an image, or None."""
     size, half = _find_size(image), _find_size(image) // 2
     n = _N_BITS + _N_CHECKS
     places = [divmod(at, _COLUMNS) for at in range(n)]
@@ -50,7 +46,7 @@ def read_clock(image: Image) -> int | None:
 
 
 def _find_size(image: Image) -> int:
-    """Return the side of a block, [px]."""
+    """Return a block's side, [px]."""
     height, width = image.shape[:2]
     return int(max(1, min(height // _ROWS, width // _COLUMNS) // 2))
 

@@ -1,8 +1,7 @@
-"""A camera on the network: motion JPEG over HTTP, which misbehaves on command.
+"""A motion JPEG camera over HTTP, with faults.
 
-It serves what the cheap ones serve, ``multipart/x-mixed-replace`` of JPEGs, each with a
-clock of the moment at which it was drawn and noise as of a sensor. What it does not
-simulate: exposure, a rolling shutter, authentication, RTSP.
+It serves ``multipart/x-mixed-replace`` of noisy JPEGs with a clock. Not simulated:
+exposure, rolling shutter, authentication, RTSP.
 """
 
 from __future__ import annotations
@@ -27,15 +26,15 @@ _NOISE = 12  # chosen: grey levels, as in a room
 
 @dataclass
 class CameraFaults:
-    """Faults of the camera; may be changed at any time.
+    """Faults of the camera, changeable at any time.
 
     Attributes:
-        is_frozen: It sends the same picture again and again.
-        is_stalled: It sends nothing, and keeps the line.
-        is_gone: It breaks the line and takes no new one.
-        is_broken: What it sends is no JPEG.
-        period_scale: On the time between two pictures.
-        size: Another size than asked for, (width, height).
+        is_frozen: Repeats a picture.
+        is_stalled: Sends nothing on an open connection.
+        is_gone: Closes and refuses connections.
+        is_broken: Sends no valid JPEG.
+        period_scale: Factor of the period.
+        size: Another size, (width, height).
     """
 
     is_frozen: bool = False
@@ -47,12 +46,7 @@ class CameraFaults:
 
 
 class HttpCamera:
-    """The camera; a context manager.
-
-    Attributes:
-        faults: What it does wrong.
-        n_sent: Pictures sent so far.
-    """
+    """The camera; a context manager."""
 
     def __init__(
         self, width: int = 640, height: int = 480, fps: float = 30.0, port: int = 0
@@ -93,13 +87,13 @@ class HttpCamera:
         return f"http://127.0.0.1:{self._server.server_address[1]}/stream.mjpg"
 
     def close(self) -> None:
-        """Switch it off; may be called twice."""
+        """Stop; may be called twice."""
         self._must_end.set()
         self._server.shutdown()
         self._server.server_close()
 
     def serve(self, request: BaseHTTPRequestHandler) -> None:
-        """Send pictures to one viewer until it leaves, or the line breaks."""
+        """Send pictures to one viewer until it leaves."""
         if self.faults.is_gone:
             request.send_error(503)
             return
@@ -120,7 +114,7 @@ class HttpCamera:
             self._must_end.wait(max(0.0, due - time.monotonic()))
 
     def draw(self) -> bytes:
-        """Return what it sees: a clock before a grey wall, as JPEG."""
+        """Return a JPEG of a clock before a grey wall."""
         if self.faults.is_broken:
             return b"\xff\xd8\xff\xe0 this is no picture \xff\xd9"
         width, height = self.faults.size or self._size

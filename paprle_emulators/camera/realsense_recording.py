@@ -1,8 +1,7 @@
-"""A recording of librealsense, made by its own software device.
+"""A librealsense recording by its software device.
 
-``rs.pipeline``, ``rs.align`` and the file format are the maker's; what is in the images
-is ours: a clock, and depth that rises with each frame. What it does not simulate: USB,
-sensors that see different things from different places, noise.
+Images show a clock, and depth rises with each frame. Not simulated: USB, distinct
+sensor positions, noise.
 """
 
 from __future__ import annotations
@@ -26,14 +25,14 @@ _LEAD = 1.0  # [s] chosen: of a device's clock that began before the first frame
 def write_recording(
     path: Path, n: int, width: int = 160, height: int = 120, fps: int = 30
 ) -> None:
-    """Write a recording; it takes as long as it lasts.
+    """Write a recording, in real time.
 
     Args:
-        path: A file that ends in .db3 and does not exist.
-        n: Number of frames; the clock in each shows its device time.
-        width: Of an image, [px].
-        height: Of an image, [px].
-        fps: Images a second.
+        path: A new .db3 file.
+        n: Frames; each clock shows device time.
+        width: [px].
+        height: [px].
+        fps: [Hz].
     """
     device = rs.software_device()
     device.register_info(rs.camera_info.name, "Emulated RealSense")

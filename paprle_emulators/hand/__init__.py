@@ -1,1 +1,1 @@
-"""An emulated RealSense that sees a hand."""
+"""An emulated RealSense with a view of a hand."""

@@ -1,7 +1,6 @@
-"""Images of the hand of ``paprle_emulators.hand.model``, and the depth of their pixels.
+"""Images and depth of the hand of ``paprle_emulators.hand.model``.
 
-A tracker that was made for photographs finds it. What it does not simulate: light,
-texture, and the holes and edges of a real depth camera.
+Photo-trained trackers find it. Not simulated: light, texture, holes and edges of depth.
 """
 
 from __future__ import annotations
@@ -39,11 +38,7 @@ class DrawnPicture(NamedTuple):
 
 
 def draw(*hands: Hand) -> DrawnPicture:
-    """Return an image of hands.
-
-    Args:
-        hands: What it shows, as ``paprle_emulators.hand.model.make_hand`` made them.
-    """
+    """Return an image of hands of ``make_hand``."""
     import cv2  # noqa: PLC0415 - whoever draws has it
 
     width, height = _SIZE
@@ -80,7 +75,7 @@ def _draw_hand(cv2: Any, rgb: Any, depth: Any, hand: Hand) -> None:
 def _draw_part(
     cv2: Any, rgb: Any, part: tuple[Array, Array, float, float], z: float
 ) -> None:
-    """Draw a bone with a dark edge and a light middle, as round things look."""
+    """Draw a bone with a dark edge and a light middle."""
     for share, light in ((1.0, 0.72), (0.85, 0.9), (0.6, 1.0), (0.3, 1.06)):
         colour = tuple(np.clip(_SKIN * part[3] * light, 0, 255))
         _draw_line(cv2, rgb, part, z, share, colour)

@@ -1,7 +1,6 @@
-"""A hand made of straight bones, for recordings and images that nobody has to sit for.
+"""A hand of straight bones, for recordings and images.
 
-What it does not simulate: skin, shadows between fingers, one finger before another, and
-what a tracker makes of them.
+Not simulated: skin, shadows, occlusion between fingers.
 """
 
 from __future__ import annotations
@@ -29,8 +28,8 @@ def make_shape(curl: float = 0.0, pinch: float = 0.0) -> Array:
     """Return landmarks of an upright hand about its middle, shape (21, 3), [m].
 
     Args:
-        curl: Of all fingers, 0 flat … 1 fist.
-        pinch: 0, or 1 for tips of thumb and index that touch.
+        curl: 0 flat … 1 fist.
+        pinch: 0, or 1 for touching thumb and index.
     """
     shape = np.zeros((21, 3))
     for finger in range(5):
@@ -55,13 +54,13 @@ def make_shape(curl: float = 0.0, pinch: float = 0.0) -> Array:
 def make_hand(
     p_cam: Array, label: Label = "right", curl: float = 0.0, pinch: float = 0.0
 ) -> Hand:
-    """Return a hand as a camera with depth sees it.
+    """Return a hand as seen by a depth camera.
 
     Args:
-        p_cam: Where the root of its middle finger is, camera axes, shape (3,), [m].
-        label: Which hand.
-        curl: Of all fingers, 0 flat … 1 fist.
-        pinch: 0, or 1 for tips of thumb and index that touch.
+        p_cam: Root of the middle finger, camera axes, shape (3,), [m].
+        label: Left or right.
+        curl: 0 flat … 1 fist.
+        pinch: 0, or 1 for touching thumb and index.
     """
     shape = make_shape(curl, pinch)
     if label == "left":
@@ -72,11 +71,5 @@ def make_hand(
 
 
 def make_frame(t: float, seq: int, *hands: Hand) -> HandFrame:
-    """Return an image's hands.
-
-    Args:
-        t: When it was taken, [s].
-        seq: Its number.
-        hands: What it shows.
-    """
+    """Return hands with the image's time [s] and number."""
     return HandFrame(round(t * 1e9), seq, (FOCAL, FOCAL), CENTRE, hands)

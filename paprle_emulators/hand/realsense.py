@@ -1,11 +1,10 @@
-"""A RealSense on the network that shows a hand, by librealsense's own DDS server.
+"""A RealSense on the network with a view of a hand, by librealsense's DDS server.
 
     python -m paprle_emulators.hand.realsense DOMAIN
 
-Runs in the tracker's environment. The client is the real ``rs.pipeline`` with
-``rs.align``. Lines on standard input: ``unplug``, ``replug``, ``hide``, ``show``,
-``curl 0.7``, ``at X Y Z`` [m]; it ends with the input. What it does not simulate: USB,
-two sensors in two places, noise, and the holes of real depth.
+It runs in the tracker's environment. Standard input takes ``unplug``, ``replug``,
+``hide``, ``show``, ``curl 0.7``, ``at X Y Z`` [m]. Not simulated: USB, distinct sensor
+positions, noise, holes of depth.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ class EmulatedRealsense:
         self.plug()
 
     def plug(self) -> None:
-        """Be there."""
+        """Appear."""
         kinds = (
             (dds.depth_stream_server("Depth", "Stereo Module"), dds.video_encoding.z16),
             (dds.color_stream_server("Color", "RGB Camera"), dds.video_encoding.rgb),
@@ -72,7 +71,7 @@ class EmulatedRealsense:
         self._server.broadcast(self._info)
 
     def unplug(self) -> None:
-        """Go away."""
+        """Disappear."""
         self._is_open = False
         server, self._server = self._server, None
         if server is not None:
@@ -80,7 +79,7 @@ class EmulatedRealsense:
             self._streams = []
 
     def show(self) -> None:
-        """Send an image of the hand, and its depth."""
+        """Send an image of the hand with depth."""
         if not self._is_open:
             return
         hands = [make_hand(self.p, curl=self.curl)] if self.is_shown else []
@@ -109,7 +108,7 @@ class EmulatedRealsense:
 
 
 def main() -> None:
-    """Run until the input ends."""
+    """Run until standard input ends."""
     camera = EmulatedRealsense(int(sys.argv[1]))
     threading.Thread(target=_listen, args=(camera,), daemon=True).start()
     sys.stdout.write(json.dumps({"serial": _SERIAL}) + "\n")

@@ -1,8 +1,7 @@
-"""A sensor on a pseudo-terminal, which misbehaves on request.
+"""An inertial sensor on a pseudo-terminal, with faults.
 
-It writes the packets of ``paprle.hardware.imu.packets`` once it was told ``start``, on
-a clock of its own. What it does not simulate: a baud rate (a pty has none), noise and
-bias of a real sensor, and how a USB adapter gathers bytes.
+After ``start`` it writes packets of ``paprle.hardware.imu.packets`` on its own clock.
+Not simulated: baud rate, noise, bias, USB buffering.
 """
 
 from __future__ import annotations
@@ -30,11 +29,7 @@ _RATE = 0.5  # [rad/s] chosen: a hand that turns slowly
 
 
 def turn_slowly(kind: PacketKind) -> SensorMotion:
-    """Return a motion: level, turned to and fro about the vertical.
-
-    Args:
-        kind: Which packets it is for.
-    """
+    """Return a level motion turning about the vertical, for a kind of packets."""
 
     def measure(t: float) -> Sequence[float]:
         if kind == "attitude":
@@ -49,10 +44,10 @@ class EmulatedImu:
     """A sensor.
 
     Attributes:
-        path: What a client opens; a link, which stays the same through a replug.
-        n_written: Packets so far.
-        n_damaged: Of them, those that a fault has hit.
-        was_started: Whether a client has said ``start`` since the last plugging.
+        path: Link for clients, constant through a replug.
+        n_written: Number of packets.
+        n_damaged: Number of faulty packets.
+        was_started: A client sent ``start`` since the last plugging.
     """
 
     def __init__(
@@ -63,13 +58,13 @@ class EmulatedImu:
         motion: SensorMotion | None = None,
         seed: int = 0,
     ) -> None:
-        """Plug it in; nothing is written before ``run`` or ``write``.
+        """Plug it in; ``run`` or ``write`` sends.
 
         Args:
-            link: A path that does not exist, to be the port's name.
-            kind: Which packets.
-            rate: Packets a second, [Hz].
-            motion: What it measures; slow turning when None.
+            link: New path of the port.
+            kind: Of packets.
+            rate: Of packets, [Hz].
+            motion: Default: slow turning.
             seed: Of the faults.
         """
         self.path, self._kind, self._rate = link, kind, rate
@@ -85,7 +80,7 @@ class EmulatedImu:
         self.plug()
 
     def plug(self) -> None:
-        """Plug the sensor in, under the same name; a client has to send ``start``."""
+        """Plug it in under the same name; a client must send ``start``."""
         self._master, self._slave = os.openpty()
         tty.setraw(self._slave)
         os.set_blocking(self._master, False)
@@ -95,7 +90,7 @@ class EmulatedImu:
         os.symlink(os.ttyname(self._slave), self.path)  # noqa: PTH211 - likewise
 
     def unplug(self) -> None:
-        """Go away: whoever has it open reads an error."""
+        """Disappear; clients read an error."""
         master, slave, self._master, self._slave = self._master, self._slave, -1, -1
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path)  # noqa: PTH108 - a link, not what it names
@@ -104,11 +99,11 @@ class EmulatedImu:
                 os.close(end)
 
     def set_fault(self, fault: Fault, share: float = 1.0) -> None:
-        """Misbehave from the next packet on.
+        """Set a fault of the next packets.
 
         Args:
-            fault: How; ``restart`` begins its clock anew, once.
-            share: Of the packets that are hit, 0 … 1; 0 ends it.
+            fault: ``restart`` resets its clock once.
+            share: Of affected packets, 0 … 1; 0 ends it.
         """
         if fault == "restart":
             self._begin_t = self._t
@@ -116,11 +111,7 @@ class EmulatedImu:
         self._faults[fault] = share
 
     def write(self, n: int = 1) -> None:
-        """Measure and write packets at once, whatever the time.
-
-        Args:
-            n: How many.
-        """
+        """Write n packets at once."""
         self._listen()
         for _ in range(n):
             if not self._is_hit("stuck"):
@@ -134,12 +125,12 @@ class EmulatedImu:
                 self._put(data)
 
     def run(self) -> None:
-        """Write at its rate, in a thread, until ``close``."""
+        """Write at its rate in a thread until ``close``."""
         self._thread = threading.Thread(target=self._keep_on, name="emulated imu")
         self._thread.start()
 
     def close(self) -> None:
-        """End, and go away."""
+        """Stop and disappear."""
         self._end.set()
         if self._thread is not None:
             self._thread.join()
@@ -152,7 +143,7 @@ class EmulatedImu:
             self.write()
 
     def _listen(self) -> None:
-        """Take note of a client's ``start``."""
+        """Wait for a client's ``start``."""
         if self._master < 0 or not select.select([self._master], [], [], 0.0)[0]:
             return
         with contextlib.suppress(OSError):

@@ -1,13 +1,10 @@
-"""A phone that speaks the page's messages, and misbehaves on command.
+"""A phone that sends the page's messages, with faults.
 
     python -m paprle_emulators.phone.phone 'https://192.0.2.7:8443/#TOKEN' [key=value …]
 
-It opens the real socket over real TLS, moves on a circle while it holds the dead-man,
-and answers questions for its time by a clock of its own. ``radius`` [m], ``period``
-[s], ``rate`` [Hz], ``seconds``; ``certificate``: file of the server's certificate.
-
-Not simulated: ARCore's drift and jitter, a browser (``tests/leaders/webxr`` has the
-page itself in one), and the radio.
+It moves on a circle with the dead-man held, over real TLS. Keys: ``radius`` [m],
+``period`` [s], ``rate`` [Hz], ``seconds``, ``certificate`` (file of the server's). Not
+simulated: ARCore's drift and jitter, browser, radio.
 """
 
 from __future__ import annotations
@@ -42,14 +39,12 @@ class EmulatedPhone:
     """One phone on its page.
 
     Attributes:
-        status: What it was told last.
-        skew: What its clock shows more than ours, [s].
-        seq: Number of its last message.
-        press: Number of its last press.
-        is_held: Whether it holds the dead-man.
-        is_mute: Whether it answers nothing, as one whose radio is gone.
-        scale: As its slider.
-        mode: As its buttons.
+        status: Last received status.
+        skew: Clock offset to ours, [s].
+        is_held: It holds the dead-man.
+        is_mute: It answers nothing.
+        scale: Of its slider.
+        mode: Of its buttons.
         counts: Of its buttons.
     """
 
@@ -65,11 +60,11 @@ class EmulatedPhone:
         """Connect.
 
         Args:
-            address: What the operator is shown, with the token behind ``#``.
-            certificate: File of the certificate that the server must have; empty: any.
-            limbs: Hands it tells of.
-            page: Names this loading of the page.
-            through: Where to connect in place of the address: a proxy.
+            address: With the token behind ``#``.
+            certificate: Required server certificate; empty: any.
+            limbs: Controlled limbs.
+            page: Name of this page load.
+            through: Proxy to connect to.
         """
         self.status: dict[str, Any] = {}
         self.skew = 0.0
@@ -83,7 +78,7 @@ class EmulatedPhone:
         self._line.listen(self._hear)
 
     def hold(self) -> None:
-        """Press the dead-man anew."""
+        """Press the dead-man."""
         self.press += 1
         self.is_held = True
 
@@ -100,9 +95,6 @@ class EmulatedPhone:
             p: Position, axes of WebXR, [m].
             q: Orientation, x, y, z, w.
             **changes: Members to set.
-
-        Returns:
-            The message.
         """
         self.seq += 1
         hand = {
@@ -137,11 +129,11 @@ class EmulatedPhone:
         self.send_text(json.dumps(message))
 
     def send_text(self, text: str | bytes) -> None:
-        """Send anything."""
+        """Send raw text."""
         self._line.send(text)
 
     def drop(self) -> None:
-        """Vanish without a farewell."""
+        """Drop the connection without closing."""
         self._line.drop()
 
     def close(self) -> None:
@@ -149,11 +141,11 @@ class EmulatedPhone:
         self._line.close()
 
     def _read_clock(self) -> float:
-        """Return what its clock shows, [ms]."""
+        """Return its clock, [ms]."""
         return (time.monotonic_ns() * 1e-9 + self.skew) * 1e3
 
     def _hear(self, data: str | bytes) -> str | None:
-        """Take a message; returns the answer."""
+        """Take a message; return the answer."""
         message = json.loads(data)
         if self.is_mute:
             return None
@@ -165,13 +157,10 @@ class EmulatedPhone:
 
 
 class Line:
-    """The page's socket, opened as its browser does, for any thread to speak on.
+    """The page's socket, usable from any thread.
 
-    One thread reads and writes it. Two on one TLS session lose what one writes while
-    the other reads, before Python 3.13: so ``websockets.sync`` does not serve here.
-
-    Attributes:
-        connection: The socket.
+    One thread reads and writes: before Python 3.13 concurrent use of a TLS session
+    loses data, as in ``websockets.sync``.
     """
 
     def __init__(
@@ -183,9 +172,9 @@ class Line:
         """Open it.
 
         Args:
-            address: What the operator is shown, with the token behind ``#``.
-            certificate: File of the certificate that the server must have; empty: any.
-            through: Where to connect in place of the address.
+            address: With the token behind ``#``.
+            certificate: Required server certificate; empty: any.
+            through: Proxy to connect to.
         """
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(
@@ -199,20 +188,20 @@ class Line:
             raise
 
     def listen(self, hear: Callable[[str | bytes], str | None]) -> None:
-        """Pass each message to a callback, which may return an answer."""
+        """Pass messages to a callback, which may return an answer."""
         asyncio.run_coroutine_threadsafe(self._listen(hear), self._loop)
 
     def send(self, data: str | bytes) -> None:
-        """Send anything; raises ``ConnectionClosed`` where nobody is there."""
+        """Send raw data; raise ``ConnectionClosed`` when closed."""
         self._do(self.connection.send(data))
 
     def drop(self) -> None:
-        """Vanish without a farewell."""
+        """Drop the connection without closing."""
         self._loop.call_soon_threadsafe(self.connection.transport.abort)
         self._end()
 
     def close(self) -> None:
-        """Close the connection; may be called after ``drop``."""
+        """Close the connection; allowed after ``drop``."""
         if not self._loop.is_closed():
             self._do(self.connection.close())
             self._end()
@@ -235,7 +224,7 @@ class Line:
 
 
 async def _settle() -> None:
-    """Let whatever else runs in this loop end."""
+    """Let the loop's other tasks end."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
         await asyncio.wait(others, timeout=_PATIENCE)

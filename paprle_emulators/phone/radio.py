@@ -1,8 +1,6 @@
-"""A radio between a phone and its server: what is lost comes late, and all behind it.
+"""A radio between a phone and its server, with losses and stalls of TCP.
 
-TCP loses nothing: a lost segment is sent again, and what follows waits for it. So a
-loss is a delay of everything, a round trip and three more segments long at best; a
-stall is one, too. Bytes are never changed.
+A lost segment delays all that follow by a round trip and three segments at best.
 """
 
 from __future__ import annotations
@@ -23,11 +21,10 @@ class Radio:
 
     Attributes:
         delay: One way, [s].
-        loss: Share of segments that are sent again.
-        again: How long that takes, [s].
-        stall: How long it stalls, [s].
-        every: How often it does, [s]; 0: never.
-        seed: Of what is lost.
+        loss: Share of repeated segments.
+        again: Duration of a repetition, [s].
+        stall: Duration of a stall, [s].
+        every: Period of stalls, [s]; 0: never.
     """
 
     delay: float = 0.0
@@ -39,12 +36,11 @@ class Radio:
 
 
 class Proxy:
-    """Carries connections to a server over a radio.
+    """Proxy of a server over a radio.
 
     Attributes:
-        address: Where it listens, once it is open.
-        n_lost: Segments that were sent again.
-        n_stalls: Stalls so far.
+        address: Set by ``open``.
+        n_lost: Repeated segments.
     """
 
     def __init__(self, server: tuple[str, int], radio: Radio) -> None:
@@ -101,7 +97,7 @@ class Proxy:
     async def _copy(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        """Carry one direction in its order; each segment leaves when it is due."""
+        """Copy one direction in order, each segment when due."""
         waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
         sending = asyncio.create_task(self._send(waiting, writer))
         loop, due = asyncio.get_running_loop(), 0.0

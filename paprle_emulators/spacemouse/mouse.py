@@ -1,9 +1,7 @@
-"""An emulated six-axis mouse, whose reports the real hidapi reads.
+"""An emulated six-axis mouse, read by the real hidapi.
 
-It is a Unix socket on which one packet is one report, as on ``/dev/hidrawN``. hidapi
-asks the kernel whether a path is a hidraw device; a library of 90 lines, compiled here
-and preloaded, answers that for sockets (``hidraw_shim.c``). What it cannot show: how
-hidapi finds devices (udev), permissions, the radio of a wireless model.
+A Unix socket carries one report per packet, as ``/dev/hidrawN``; a preloaded library
+(``hidraw_shim.c``) makes hidapi accept it. Not emulated: udev, permissions, wireless.
 """
 
 from __future__ import annotations
@@ -29,16 +27,10 @@ _REST: Three = (0.0, 0.0, 0.0)
 
 
 def build_shim(folder: Path) -> Path:
-    """Compile what has to be preloaded (LD_PRELOAD) where the mouse is read.
-
-    Args:
-        folder: Where it is put.
-
-    Returns:
-        The library.
+    """Return the compiled library to preload (LD_PRELOAD).
 
     Raises:
-        MouseError: If there is no C compiler, or it fails.
+        MouseError: If the C compiler is missing or fails.
     """
     compiler = shutil.which("cc")
     if compiler is None:
@@ -56,10 +48,10 @@ def build_shim(folder: Path) -> Path:
 
 
 class EmulatedMouse:
-    """One mouse at a path; it is plugged in once it is made.
+    """One mouse at a path, plugged in at first.
 
     Attributes:
-        is_wireless: Translation and rotation come in one report.
+        is_wireless: One report has translation and rotation.
     """
 
     def __init__(self, path: Path, *, is_wireless: bool = False) -> None:
@@ -76,14 +68,14 @@ class EmulatedMouse:
         self._listener.setblocking(False)
 
     def unplug(self) -> None:
-        """Pull its plug, and close all readers. May be called twice."""
+        """Unplug it and close all readers; may be called twice."""
         for one in (*self._readers, *filter(None, [self._listener])):
             one.close()
         self._readers, self._listener = [], None
         self._path.unlink(missing_ok=True)
 
     def move(self, translation: Three = _REST, rotation: Three = _REST) -> None:
-        """Send a deflection of the cap, in REP-103 axes, full is 1."""
+        """Send a cap deflection, REP-103 axes, full scale 1."""
         if self.is_wireless:
             self.send(pack_motion(TRANSLATION, translation, rotation))
         else:
@@ -91,11 +83,11 @@ class EmulatedMouse:
             self.send(pack_motion(ROTATION, rotation))
 
     def press(self, *buttons: int) -> None:
-        """Send the buttons that are down, by number."""
+        """Send the pressed buttons by number."""
         self.send(pack_buttons(sum(1 << button for button in buttons)))
 
     def send(self, report: bytes) -> None:
-        """Send any bytes as one report to everybody who has opened it."""
+        """Send raw bytes as one report to all readers."""
         if self._listener is None:
             return
         with contextlib.suppress(BlockingIOError):

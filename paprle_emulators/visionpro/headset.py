@@ -1,9 +1,9 @@
-"""A headset that speaks the app's gRPC stream, and misbehaves on command.
+"""A headset with the app's gRPC stream, and faults.
 
     python -m paprle_emulators.visionpro.headset [port]
 
-Its right hand moves on a circle and grips. Not simulated: ARKit's noise and losses, the
-radio, and how the app itself starts.
+Its right hand circles and grips. Not simulated: ARKit's noise and losses, radio, start
+of the app.
 """
 
 from __future__ import annotations
@@ -30,14 +30,13 @@ _HEAD = (0.0, 1.6, 0.0)
 
 
 class EmulatedVisionPro:
-    """One headset; a test sets what its hands do.
+    """One headset.
 
     Attributes:
-        port: Where it listens.
-        p: Of both wrists, axes of the headset, shape (3,), [m].
+        p: Wrist positions, headset axes, shape (3,), [m].
         grips: Middle and ring finger are closed.
         pinch: Between thumb and index, [m].
-        is_frozen: Hands are out of sight: poses stay to the bit.
+        is_frozen: Hands are out of sight, poses constant.
         spoil: Changes a message before it is sent.
         is_silent: It sends nothing.
     """
@@ -62,7 +61,7 @@ class EmulatedVisionPro:
         self._server.start()
 
     def close(self) -> None:
-        """Take the headset off and end the app; may be called twice."""
+        """Stop; may be called twice."""
         self._ending.set()
         self._server.stop(_GRACE).wait()
 
@@ -86,7 +85,7 @@ class EmulatedVisionPro:
         return self.spoil(update)
 
     def _make_joints(self) -> Array:
-        """Return 25 joints in the frame of the wrist, shape (25, 3), [m]."""
+        """Return joints in the wrist frame, shape (25, 3), [m]."""
         joints = np.zeros((25, 3))
         for first in (5, 10, 15, 20):
             bend = 1.5 if self.grips and first in {10, 15} else 0.0
@@ -112,7 +111,7 @@ def _write(message: Any, matrix: Array) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Move on a circle until it is ended."""
+    """Move on a circle until stopped."""
     headset = EmulatedVisionPro(int(words[0]) if words else PORT)
     print(f"127.0.0.1:{headset.port}", flush=True)  # noqa: T201 - its one answer
     centre, begin = headset.p.copy(), time.monotonic()
