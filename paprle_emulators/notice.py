@@ -46,7 +46,6 @@ def announce(
 
 
 def _write(notice: Mapping[str, object], stack: contextlib.ExitStack) -> None:
-    """Write and lock a notice until the stack is closed."""
     folder = find_notice_folder()
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     if folder.lstat().st_uid != os.getuid():

@@ -131,7 +131,6 @@ class Admc(Advisor):
         self._crossing = Crossing(c.threshold, c.hysteresis, c.debounce)
 
     def _find_goal(self, view: SessionView, p_grasp: Vec) -> Vec | None:
-        """Return the final hand position in the world, or None."""
         c = self.config
         thing, place = find_object(view, c.object), find_object(view, c.target)
         if thing is None:
@@ -172,7 +171,6 @@ class Admc(Advisor):
 
 
 def _lift(pose: Vec, height: float) -> Vec:
-    """Return a position above a pose, shape (3,), [m]."""
     return np.array([pose[0], pose[1], pose[2] + height])
 
 

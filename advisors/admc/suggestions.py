@@ -69,7 +69,6 @@ def suggest(goal: Goal, hand: HandAbilities) -> Vec:
 
 
 def _suggest_optimal(goal: Goal, hand: HandAbilities) -> tuple[Vec, Vec, float]:
-    """Return the best translation, turn and gripper motion."""
     distance = float(np.linalg.norm(goal.goal))
     v = normalise(goal.via)
     if distance > hand.reach + hand.approach:

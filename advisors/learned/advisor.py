@@ -143,7 +143,6 @@ class Learned(Advisor):
     def _see(
         self, view: SessionView, frames: Mapping[str, Frame], links: LinkPoses
     ) -> dict[str, Any] | None:
-        """Return the provider's input; None if incomplete."""
         if not np.isfinite(view.q).all():
             return None
         seen: dict[str, Any] = {"q": view.q.astype(np.float32)}
@@ -195,7 +194,6 @@ class Learned(Advisor):
         record["valid"], self._is_told = True, False
 
     def _refuse(self, why: str) -> None:
-        """Count a refusal; warn of the first in a row."""
         self._n_refused += 1
         if not self._is_told:
             self._is_told = True
@@ -209,7 +207,6 @@ class Learned(Advisor):
 
 
 def _unpack(said: Any) -> tuple[Vec, Vec | None]:
-    """Return covariance and optional mean of an answer."""
     if not isinstance(said, tuple):
         return np.asarray(said, dtype=np.float64), None
     covariance, *rest = (np.asarray(one, dtype=np.float64) for one in said)

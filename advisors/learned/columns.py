@@ -78,7 +78,6 @@ def _find_axes(covariance: Vec) -> tuple[Vec, Vec]:
 
 
 def _point(D: Vec, mean: Vec | None, *, is_first: bool) -> Vec:
-    """Return columns signed along the mean."""
     signs = np.ones(N_FREEDOMS)
     if is_first:
         signs = np.sign(D[np.abs(D).argmax(axis=0), np.arange(N_FREEDOMS)])

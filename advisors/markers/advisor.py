@@ -148,14 +148,12 @@ class Markers(Advisor):
         return record
 
     def _complain(self, text: str) -> None:
-        """Warn once per problem."""
         if text and text != self._complaint:
             self._warnings.append(f"advisors.markers: {text}")
         self._complaint = text
 
 
 def _check_camera(name: str, cameras: Mapping[str, CameraInfo]) -> None:
-    """Raise ConfigError if a camera is unusable."""
     info = cameras.get(name)
     if info is None:
         known = ", ".join(cameras) or "none"

@@ -140,7 +140,6 @@ class Viewpoint(Advisor):
         self._warm_up()
 
     def _warm_up(self) -> None:
-        """Compile what is solved, before anybody waits for it."""
         home, config = self.robot.home, self.config
         self._arms.place(home)
         if self._carrier is not None:
@@ -212,7 +211,6 @@ class Viewpoint(Advisor):
         return self._arms.data.oMf[self._hand].translation.copy(), v
 
     def _zoom(self, speed: float, dt: float) -> None:
-        """Adapt the distance to the hand's speed."""
         config = self.config
         share = min(speed / config.fast, 1.0)
         wanted = config.nearest + share * (config.farthest - config.nearest)
@@ -268,7 +266,6 @@ class Viewpoint(Advisor):
         )
 
     def _find_mount(self) -> pin.SE3:
-        """Return T_eef_cam."""
         if self.config.camera is None:
             return pin.SE3.Identity()
         info = self.cameras.get(self.config.camera)

@@ -80,7 +80,6 @@ class FileCamera(Camera):
         self._pictures = self._next = None
 
     def _read(self) -> tuple[Footage, str]:
-        """Return the recorded cameras, and the played one."""
         if self._footage is None:
             try:
                 footage = Footage(Path(self.config.path))

@@ -129,7 +129,6 @@ class MujocoCamera(Camera):
         self._screen = self._world = None
 
     def _find_new(self) -> RobotPose | None:
-        """Return a pose newer than the last image, or None."""
         pose = self._look()
         is_new = pose is not None and pose.stamp_ns > self._stamp_ns
         return (

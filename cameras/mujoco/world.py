@@ -133,7 +133,6 @@ def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:
 
 
 def _to_free(row: Vec | None) -> Vec:
-    """Return xyz + quat_xyzw as xyz + quat_wxyz."""
     if row is None:
         return np.array([*_AWAY, 1.0, 0.0, 0.0, 0.0])
     return np.array([*row[:3], row[6], *row[3:6]])

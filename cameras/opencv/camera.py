@@ -157,7 +157,6 @@ class OpencvCamera(Camera):
         return time.monotonic() - begin > _LIVE / self.config.fps
 
     def _read(self) -> _Read | None:
-        """Wait for the next image; loop a file."""
         if self._is_file:
             self._due = max(self._due + 1.0 / self.config.fps, time.monotonic() - 1.0)
             nap = max(0.0, self._due - time.monotonic())

@@ -97,7 +97,6 @@ class Pictures(Camera):
 
 
 def _read_size(path: Path) -> tuple[int, int]:
-    """Return a PNG's width and height, [px]."""
     with path.open("rb") as stream:
         head = stream.read(_SIZE_AT + 8)
     if len(head) < _SIZE_AT + 8 or not head.startswith(_SIGNATURE):

@@ -121,7 +121,6 @@ class RealsenseCamera(Camera):
                 return  # it has stopped by itself
 
     def _check_is_there(self) -> None:
-        """Raise DeviceError for a missing source."""
         config = self.config
         if config.recording:
             if not Path(config.recording).is_file():
@@ -133,7 +132,6 @@ class RealsenseCamera(Camera):
             raise DeviceError(self._say("one that is connected", listed))
 
     def _choose(self, rs: Any) -> Any:
-        """Return the pipeline's configuration."""
         asked, config = rs.config(), self.config
         if config.recording:
             asked.enable_device_from_file(config.recording, False)
@@ -147,7 +145,6 @@ class RealsenseCamera(Camera):
         return asked
 
     def _take(self, timeout: float) -> Frame | None:
-        """Return the next unread image."""
         end = time.monotonic() + timeout
         while (left := end - time.monotonic()) > 0:
             is_there, frames = self._pipeline.try_wait_for_frames(
@@ -187,7 +184,6 @@ class RealsenseCamera(Camera):
         return not self._device.is_connected()
 
     def _compare(self, profile: Any) -> str:
-        """Return the device's intrinsics if they differ, or ""."""
         own = profile.as_video_stream_profile().get_intrinsics()
         K = self.info.K
         found = np.array([own.fx, own.fy, own.ppx, own.ppy])

@@ -142,7 +142,6 @@ class MujocoFollower(Follower):
             self._view.show(data.time, data.qpos)
 
     def _simulate(self, sim: SimModel, data: mujoco.MjData) -> None:
-        """Simulate a period."""
         if self._scenario is not None:
             self._scenario.hold_back()
         mujoco.mj_step(sim.model, data, self._n_steps)
@@ -176,7 +175,6 @@ class MujocoFollower(Follower):
         return self._scenario
 
     def _make_scenario(self, mechanism: Mechanism) -> Scenario | None:
-        """Return the task, if any; raise if it does not fit."""
         if self.config.scenario is None or self._sim is None or self._data is None:
             return None
         try:

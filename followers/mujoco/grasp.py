@@ -62,7 +62,6 @@ class Grasp:
             self._carry()
 
     def _touches(self) -> bool:
-        """Return whether opposite fingers touch the block."""
         touching = set()
         for contact in self._data.contact:
             geoms = (contact.geom1, contact.geom2)
@@ -91,7 +90,6 @@ class Grasp:
         self._touch_nothing(False)
 
     def _carry(self) -> None:
-        """Move the block with the hand."""
         mujoco.mj_kinematics(self._model, self._data)
         T = self._place_eef() @ self._T_eef_block
         row = self._data.qpos[self._begin : self._begin + 7]
@@ -123,7 +121,6 @@ def _make_pose(position: Vec, quat_wxyz: Vec) -> Vec:
 def _find_fingers(
     model: mujoco.MjModel, mechanism: Mechanism, joint: str
 ) -> tuple[set[int], set[int]]:
-    """Return the driven finger's bodies and the opposite ones."""
     mimics = [one.joint for one in mechanism.mimics if one.source == joint]
     thumb = _list_below(model, {int(model.joint(joint).bodyid[0])})
     follow = _list_below(model, {int(model.joint(one).bodyid[0]) for one in mimics})

@@ -48,7 +48,6 @@ def render_png(
 
 
 def _make_camera(model: mujoco.MjModel, data: mujoco.MjData) -> mujoco.MjvCamera:
-    """Return a camera on the movable bodies."""
     points = data.xpos[model.body_weldid != 0]
     if not len(points):
         points = data.xpos

@@ -223,7 +223,6 @@ class PiperArm:
         )
 
     def _check_alone(self) -> None:
-        """Raise DeviceError if there is another master."""
         self._bus.listen(_LISTEN_TIME)
         if self._bus.foreign is not None:
             raise DeviceError(
@@ -260,7 +259,6 @@ class PiperArm:
             )
 
     def _look_at_gripper(self) -> None:
-        """Warn of a gripper without a set stroke."""
         # Older firmware does not answer; the gripper then has no such setting.
         if self._limb.gripper is None:
             return
@@ -282,7 +280,6 @@ class PiperArm:
             )
 
     def _check_health(self) -> None:
-        """Raise DeviceError if stopped or in teach mode."""
         condition, motion = self._bus.condition, self._bus.motion
         bits = motion.gripper_bits if motion and self._limb.gripper else 0
         reason = describe_fault(condition, self._bus.motors, bits) if condition else ""

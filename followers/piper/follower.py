@@ -174,7 +174,6 @@ class PiperFollower(Follower):
 
     @staticmethod
     def _find(channel: str) -> str:
-        """Return a channel by USB port; raise DeviceError if missing."""
         try:
             return find_channel(channel)
         except BusError as err:
@@ -225,7 +224,6 @@ class PiperFollower(Follower):
 
 
 def _join(reasons: list[tuple[str, str]], *, is_one: bool) -> str:
-    """Return the reasons, with limbs where there are several."""
     if is_one:
         return "".join(reason for _, reason in reasons)
     return "; ".join(f"{limb}: {reason}" for limb, reason in reasons)

@@ -200,7 +200,6 @@ class RosFollower(Follower):
         return config.joint_names.get(joint, config.joint_prefix + joint)
 
     def _make_topic(self, label: str, command: CommandConfig) -> Topic:
-        """Return a topic, with mimicking joints."""
         names = self._find_joints(label, command)
         mimics = {mimic.joint: mimic for mimic in self.robot.mimics}
         known, scales = self.robot.joint_names, self.config.joint_scale
@@ -227,7 +226,6 @@ class RosFollower(Follower):
         )
 
     def _find_joints(self, label: str, command: CommandConfig) -> tuple[str, ...]:
-        """Return a command's joints, listed or of its limb."""
         names = command.joints
         if names is None:
             parts = {limb.name: limb.joint_names for limb in self.robot.limbs}

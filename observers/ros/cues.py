@@ -77,7 +77,6 @@ class CueSender:
     def _make_markers(
         self, name: str, role: CueRole, cue: MotionCue | None
     ) -> Iterator[Marker]:
-        """Yield way, turn, waypoints and ghost; empty if hidden."""
         s, colour = self._settings, COLOURS[role]
         arrow = cue.arrow if cue is not None and s.arrows else _NONE
         arc = cue.arc if cue is not None and s.arrows else _NONE

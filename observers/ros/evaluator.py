@@ -134,7 +134,6 @@ class Evaluator:
 
 
 def _advertise(bus: Bus, where: str) -> dict[str, Publisher]:
-    """Return a limb's topics; own types only if built."""
     topics = {}
     for name, kind in _TYPES.items():
         try:

@@ -83,7 +83,6 @@ class RosObserver(Observer):
             self._bus = None
 
     def _make_sends(self, bus: Bus) -> list[Send]:
-        """Advertise the topics; return their senders."""
         config, sends = self.config, list[Send]()
         if config.description:
             text = self.robot.urdf_path.read_text(encoding="utf-8")

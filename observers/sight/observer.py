@@ -197,7 +197,6 @@ class Sight(Observer):
             self._send()
 
     def _make_sender(self, flow: _Flow) -> Any:
-        """Return a camera's sender, after its first image."""
         from paprle.hardware.media.colour import ColourSender  # noqa: PLC0415
         from paprle.hardware.media.rate import RateEstimator  # noqa: PLC0415
         from paprle.hardware.media.sender import ImageSource, Sender  # noqa: PLC0415
@@ -220,7 +219,6 @@ class Sight(Observer):
         self._senders[flow].offer(frame.stamp_ns, depth)
 
     def _hear(self) -> None:
-        """Take new requests."""
         for _ in range(_MOST):
             if self._socket is None:
                 return

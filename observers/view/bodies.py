@@ -162,7 +162,6 @@ class Robot:
         return Body(geometry.parentJoint, link, vertices, faces, color)
 
     def _make_sticks(self) -> Iterator[Body]:
-        """Yield sticks between joints."""
         for joint in range(1, self._model.njoints):
             end = self._model.jointPlacements[joint].translation
             if np.linalg.norm(end) < _SHORTEST:

@@ -113,7 +113,6 @@ class _Drawn:
                 _add_body(server, f"{root}/ghost/{number}", T_eef_world * T, body, role)
 
     def show(self, cue: MotionCue | None) -> None:
-        """Draw a cue, or none."""
         s = self._settings
         self._ghost.visible = cue is not None and s.ghost
         self._dots.visible = cue is not None and s.waypoints
@@ -144,7 +143,6 @@ class _Drawn:
 def _add_body(
     server: viser.ViserServer, name: str, T: pin.SE3, body: Body, role: CueRole
 ) -> None:
-    """Add a shape below its ghost."""
     x, y, z, w = pin.Quaternion(T.rotation).coeffs()
     colour: Sequence[int] = [round(255 * part) for part in COLOURS[role]]
     server.scene.add_mesh_simple(

@@ -129,7 +129,6 @@ class Library:
         return address
 
     def _call(self, *words: str) -> tuple[int, bytes, bytes]:
-        """Run a Python process; return exit code, stdout and stderr."""
         try:
             self._child = subprocess.Popen(
                 ["nice", "-n", "19", sys.executable, *words],

@@ -223,7 +223,6 @@ class View(Observer):
         return made.relay
 
     def _play(self, player: Player) -> None:
-        """Show the film as it is played."""
         shown: dict[str, Frame] = {}
         while not self._stop.wait(1.0 / self.config.rate):
             if self._talk is None or not self._talk.is_watched:
@@ -293,7 +292,6 @@ class View(Observer):
                     scene.show_cues(cued)
 
     def _look_for_near(self, q: Vec) -> Sequence[Near]:
-        """Return near bodies; none if they cannot be read."""
         try:
             return self._find_near(q)
         except Exception as err:  # noqa: BLE001 - likewise

@@ -120,7 +120,6 @@ class Talk:
                 await client.send(json.dumps({"type": "refused", "why": why}))
 
     def _take(self, client: Client, message: Message) -> str:
-        """Execute a message; return the reason of a refusal, or ""."""
         take = self._takers.get(type(message))
         return "" if take is None else take(client, message)
 
@@ -151,7 +150,6 @@ class Talk:
         )
 
     async def _tell(self, client: Client) -> None:
-        """Send the state, and request the operator's time."""
         panel, n = self._panel, 0
         shown: dict[str, int] = {}
         welcome: dict[str, Any] = {
@@ -204,7 +202,6 @@ class Talk:
 
 
 def _list_shots(album: Album, client: Client, shown: dict[str, int]) -> Iterator[str]:
-    """Yield new live pictures and lost cameras."""
     shots = dict(album.shots)
     for name, info in list(album.cameras.items()):
         key, shot = f"camera {name}", shots.get(name)

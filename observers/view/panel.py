@@ -235,7 +235,6 @@ class Panel:
         return ""
 
     def _hold(self, message: HandsMessage, *, is_late: bool) -> None:
-        """Judge a message's dead-man."""
         if self._press < 0 or is_late:  # what was held before counts no more
             self._press = self._spent = message.press
             self._is_held = False
@@ -248,7 +247,6 @@ class Panel:
             self._poses.update(self.find_eef())
 
     def _jog(self, limb: str, jog: tuple[float, ...], dt: float) -> None:
-        """Jog a limb's wanted pose in its base axes."""
         speed, turn = self._speeds
         before = self._poses[limb]
         row = before.copy()
@@ -265,7 +263,6 @@ class Panel:
         self._poses[limb] = row
 
     def _follow_sliders(self, sliders: tuple[float, ...], dt: float) -> None:
-        """Move joints towards their sliders."""
         if len(sliders) != len(self._joints):
             self._joints[:] = np.nan
         elif self._is_held:

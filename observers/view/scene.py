@@ -269,7 +269,6 @@ class Scene:
     def _add_robot(
         self, root: str, opacity: float, color: Color | None
     ) -> dict[int, viser.FrameHandle]:
-        """Add the shapes below frames of their joints."""
         scene = self._server.scene
         joints = sorted({body.joint for body in self._robot.bodies})
         names = {joint: f"{root}/{joint}" for joint in joints}
@@ -304,7 +303,6 @@ def find_outlook(low: Vec, high: Vec) -> Outlook:
 
 
 def _place(handle: viser.FrameHandle, T: pin.SE3) -> None:
-    """Move a node if visibly displaced."""
     x, y, z, w = pin.Quaternion(T.rotation).coeffs()
     wxyz = np.array([w, x, y, z])
     is_turned = 1.0 - abs(float(np.dot(handle.wxyz, wxyz))) > _STILL**2
@@ -335,7 +333,6 @@ class _Trail:
         )
 
     def add(self, point: Vec) -> None:
-        """Extend to a point, shape (3,), [m]."""
         last = self._points[-1] if self._points else None
         step = np.inf if last is None else float(np.linalg.norm(point - last))
         if step > _TRAIL_JUMP:
@@ -345,7 +342,6 @@ class _Trail:
             self._is_new = self._is_shown and len(self._points) > 1
 
     def draw(self) -> None:
-        """Draw new points."""
         if not self._is_new:
             return
         self._is_new = False

@@ -85,7 +85,6 @@ class Surroundings:
         self._add_name(body.name, T.actInv(place))
 
     def _add_unknown(self, name: str) -> viser.FrameHandle:
-        """Add an object without a shape."""
         handle = self._add_frame(name, has_axes=True)
         self._moving.add(name)
         self._add_name(name, np.zeros(3))

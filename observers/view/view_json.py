@@ -133,7 +133,6 @@ class Shown:
 
 
 def _describe_state(view: SessionView) -> tuple[str, str]:
-    """Return the state's name and explanation."""
     word, does = _WORDS[view.state]
     standing = "; ".join(view.news.get("standing", ()))
     if view.state is not SessionState.ENGAGED or not standing:
@@ -156,7 +155,6 @@ def _measure(view: SessionView) -> dict[str, float | None]:
 
 
 def _milliseconds(ns: int) -> float | None:
-    """Return [ms]; None for stamps of different moments."""
     return round(ns * 1e-6, 1) if 0 <= ns < 10**9 else None
 
 

@@ -46,7 +46,6 @@ def read_clock(image: Image) -> int | None:
 
 
 def _find_size(image: Image) -> int:
-    """Return a block's side, [px]."""
     height, width = image.shape[:2]
     return int(max(1, min(height // _ROWS, width // _COLUMNS) // 2))
 

@@ -114,7 +114,6 @@ class Bus:
         return answers
 
     def _refuse(self, packet: Packet, awake: list[Servo], error: int) -> list[Answer]:
-        """Answer a unicast packet with an error."""
         return [
             answer(servo, error, b"")
             for servo in awake

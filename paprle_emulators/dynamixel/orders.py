@@ -174,7 +174,6 @@ class Orders:
                 limb.arm.push[joints.index(joint)] = float(value)
 
     def _hand(self, order: dict[str, Any], lines: Lines) -> None:
-        """Set the hand's stiffness and damping."""
         del lines
         limbs = self._limbs(order)
         stiffness, damping = order.pop("stiffness"), order.pop("damping")

@@ -110,7 +110,6 @@ class Links:
         return reach
 
     def _inside(self, q: Vec) -> Vec:
-        """Return positions in model order."""
         if self._order is None:
             return q
         inside = np.empty_like(q)

@@ -327,7 +327,6 @@ class Rig:
             action()
 
     def _look_after(self, before: int) -> None:
-        """Run the servos' periodic checks."""
         is_slow = before // HEALTH_PERIOD_NS != self.now_ns // HEALTH_PERIOD_NS
         for limb in self.limbs.values():
             for servo in limb.all_servos:

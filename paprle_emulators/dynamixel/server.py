@@ -176,7 +176,6 @@ class Server:
         self._wait.close()
 
     def _next(self) -> float:
-        """Return the next due time."""
         step = self._start + self.rig.now_ns * 1e-9 + STEP
         return min(step, self._due[0][0]) if self._due else step
 

@@ -271,7 +271,6 @@ class Servo:
         return self._direction * min(max(pwm, -limit), limit) / PWM_MAX
 
     def _follow_profile(self, dt: float) -> None:
-        """Move the reference within the profile velocity."""
         way = self._goal_position - self._reference
         if self._profile:
             most = self._profile * VELOCITY_UNIT / RAD_PER_TICK * dt
@@ -281,7 +280,6 @@ class Servo:
     # -- registers -----------------------------------------------------------------
 
     def _switch_on(self) -> None:
-        """Begin at the horn's angle."""
         self._integral = 0.0
         position = self.position
         self.table.put("Goal Position", position)
@@ -339,7 +337,6 @@ class Servo:
         return 1000 * self.torque / model.stall_torque
 
     def _measure(self, now_ns: int) -> None:
-        """Pack measurements into the table."""
         sign, velocity = self._direction, self.velocity
         since = sign * velocity * self.ahead / RAD_PER_TICK
         position = round(self._position_now() + since)

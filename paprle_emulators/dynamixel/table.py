@@ -255,7 +255,6 @@ class ControlTable:
         )
 
     def _target(self, byte: int) -> int:
-        """Return the address of an indirect byte."""
         index = byte - self._data
         if not 0 <= index < self._n_indirect:
             return byte
@@ -273,7 +272,6 @@ class ControlTable:
         return 0
 
     def _check_item(self, byte: int, rest: bytes) -> tuple[int, int]:
-        """Return error and size of the item at a byte."""
         if 0 <= byte - self._pointers < 2 * self._n_indirect:
             return self._check_pointer(byte, rest[:2]), 2
         if 0 <= byte - self._data < self._n_indirect:

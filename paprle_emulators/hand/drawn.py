@@ -75,7 +75,6 @@ def _draw_hand(cv2: Any, rgb: Any, depth: Any, hand: Hand) -> None:
 def _draw_part(
     cv2: Any, rgb: Any, part: tuple[Array, Array, float, float], z: float
 ) -> None:
-    """Draw a bone with a dark edge and a light middle."""
     for share, light in ((1.0, 0.72), (0.85, 0.9), (0.6, 1.0), (0.3, 1.06)):
         colour = tuple(np.clip(_SKIN * part[3] * light, 0, 255))
         _draw_line(cv2, rgb, part, z, share, colour)

@@ -143,7 +143,6 @@ class EmulatedImu:
             self.write()
 
     def _listen(self) -> None:
-        """Wait for a client's ``start``."""
         if self._master < 0 or not select.select([self._master], [], [], 0.0)[0]:
             return
         with contextlib.suppress(OSError):

@@ -141,11 +141,9 @@ class EmulatedPhone:
         self._line.close()
 
     def _read_clock(self) -> float:
-        """Return its clock, [ms]."""
         return (time.monotonic_ns() * 1e-9 + self.skew) * 1e3
 
     def _hear(self, data: str | bytes) -> str | None:
-        """Take a message; return the answer."""
         message = json.loads(data)
         if self.is_mute:
             return None
@@ -224,7 +222,6 @@ class Line:
 
 
 async def _settle() -> None:
-    """Let the loop's other tasks end."""
     others = asyncio.all_tasks() - {asyncio.current_task()}
     if others:
         await asyncio.wait(others, timeout=_PATIENCE)

@@ -170,7 +170,6 @@ class Emulator:
                 due = max(due + PERIOD_NS, now - _MOST_LATE * PERIOD_NS)
 
     def _listen(self, due: int) -> None:
-        """Receive until a period is due."""
         timeout = max(0.0, (due - time.monotonic_ns()) * 1e-9)
         for key, _ in self._server.selector.select(timeout):
             stamp = time.monotonic_ns()

@@ -197,7 +197,6 @@ class EmulatedArm:
             self.opening += max(-step, min(step, away))
 
     def _take_joints(self, frame: Frame) -> None:
-        """Adopt a target after its three frames."""
         self._parts[frame.can_id] = unpack_pair(frame.data)
         if frame.can_id != JOINTS[-1] or len(self._parts) < len(JOINTS):
             return

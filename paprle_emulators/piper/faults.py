@@ -155,7 +155,6 @@ class ArmFaults:
         self._n_errors, self._error_class = 0, _NOISE
 
     def _clear(self) -> None:
-        """Clear all faults but an emergency stop."""
         # Motors keep the power that they have. An emergency stop needs ``resume``.
         self._forget()
         if self._arm.status is not ArmStatus.EMERGENCY_STOP:
@@ -195,7 +194,6 @@ class ArmFaults:
         self._garbled = given or frozenset(_IN_MOTION)
 
     def _let_in(self) -> None:
-        """Let another master hold two joints."""
         q = self._arm.q
         held = pack_pair(to_millideg(float(q[0])), to_millideg(float(q[1])))
         self._foreign = [Frame(JOINTS[0], held)]

@@ -109,7 +109,6 @@ def read_journal(path: Path) -> Record:
 def _join_commands(
     frames: list[tuple[int, int, str]],
 ) -> tuple[list[int], list[list[float]]]:
-    """Join the three frames of each joint command."""
     stamps: list[int] = []
     commands: list[list[float]] = []
     parts: dict[int, tuple[int, int]] = {}

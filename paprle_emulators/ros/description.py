@@ -136,7 +136,6 @@ def _describe(
 
 
 def _find_homes(tree: dict[str, Any]) -> tuple[dict[str, float], dict[str, list[str]]]:
-    """Return home by URDF joint, and joints by limb."""
     homes: dict[str, float] = {}
     limbs: dict[str, list[str]] = {}
     for name, limb in (tree.get("limbs") or {}).items():

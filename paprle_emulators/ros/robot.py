@@ -263,7 +263,6 @@ class EmulatedRobot:
         return take
 
     def _choose_state(self) -> Joints | None:
-        """Return the state to publish: newest, older or None."""
         names, moved = self._description.joints, self._drives
         stamp_ns = self._now_ns + self._epoch_ns
         if "stuck" in self._faults and self._measured:
@@ -303,7 +302,6 @@ class EmulatedRobot:
         return Joints(names, q, dq, tau, joints.stamp_ns)
 
     def _switch_other(self, fault: str, *, is_on: bool) -> None:
-        """Start or stop a foreign publisher."""
         if not is_on:
             self._others.pop(fault).close()
         elif fault == "twice":
@@ -325,7 +323,6 @@ class EmulatedRobot:
 def _make_garbage(
     names: tuple[str, ...], q: Vec
 ) -> tuple[tuple[tuple[str, ...], Vec], ...]:
-    """Return invalid names and positions."""
     return (
         (names, q[:-1]),
         (names, np.zeros(0)),

@@ -137,7 +137,6 @@ class Cells:
 
 
 def _list_sources(plan: BatchPlan) -> list[str]:
-    """Return the recordings of a plan."""
     found: list[str] = []
     for pattern in plan.episodes:
         look = list_recordings if plan.work == "evaluate" else list_files

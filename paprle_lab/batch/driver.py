@@ -123,7 +123,6 @@ class Batch:
         return self.account
 
     def _open(self) -> str:
-        """Return the results' mark; write mark and plan if missing."""
         digest, place = self._cells.compute_digest(), self._place
         held = place.read(PLAN)
         if held is None:

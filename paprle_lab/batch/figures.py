@@ -122,7 +122,6 @@ def measure_holds(ticks: Table, origin_ns: int, short: Sequence[Spans]) -> Json:
 
 
 def _find_recovery(hold: Any, short: Sequence[Spans]) -> float:
-    """Return the recovery time of a hold, [s]."""
     end = float(hold[1])
     for spans in short:
         for begin, until in spans:
@@ -142,6 +141,5 @@ def hash_commands(gate: Table) -> str:
 
 
 def _find_worst(entry: Json, figure: str) -> float | None:
-    """Return the largest value of all joints, or None."""
     found = [one[figure] for one in entry["smoothness"].values()]
     return max((one for one in found if one is not None), default=None)

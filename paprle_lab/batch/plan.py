@@ -152,7 +152,6 @@ def _name_all(axis: str, entries: Any, folder: Path, problems: list[str]) -> Any
 def _read_entry(
     axis: str, text: str, folder: Path, problems: list[str]
 ) -> list[dict[str, Any]]:
-    """Return the entries of one word."""
     is_file = "/" in text or "*" in text or Path(text).suffix in {*_FILES, ".yaml"}
     if axis == "leaders" and is_file and not text.endswith(".yaml"):
         found = list_files(_place(text, folder))
@@ -186,7 +185,6 @@ def _find_file(word: str, folder: Path) -> str:
 
 
 def _place(text: str, folder: Path) -> str:
-    """Return an address unchanged, or an absolute path."""
     if is_address(text):
         return text
     return os.path.normpath(folder / Path(text).expanduser())

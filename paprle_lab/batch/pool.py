@@ -129,7 +129,6 @@ class Pool(Engine):
         return worker
 
     def _replace(self, worker: _Worker) -> list[Ended]:
-        """Replace a dead worker; return its lost job."""
         code = self._let_go(worker)
         self._n_fruitless += 1
         if self._n_fruitless > _FRUITLESS:

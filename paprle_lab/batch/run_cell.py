@@ -88,7 +88,6 @@ def _spare_the_rest() -> None:
 
 
 def _enter(job: Mapping[str, Any]) -> ResultStore:
-    """Return the results; refuse a host with other versions."""
     place = ResultStore(job["address"])
     mark = place.read(MARK)
     if mark is None or mark.decode() != job["mark"]:
@@ -130,7 +129,6 @@ def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
 
 
 def _run_session(cell: Cell, place: ResultStore) -> Json:
-    """Run a session on a virtual clock; return its columns."""
     with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
         words = ["session.clock=virtual", "session.episodes=1", f"record.dir={folder}"]
         session = VirtualSession(

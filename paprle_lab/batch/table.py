@@ -72,7 +72,6 @@ def read_table(place: ResultStore) -> list[dict[str, Any]]:
 
 
 def _read_groups(place: ResultStore, n: int) -> Iterator[list[dict[str, Any]]]:
-    """Yield groups of rows in the order of cells."""
     for first in range(0, n, _GROUP):
         indices = range(first, min(first + _GROUP, n))
         done = place.read_all([name_part(k, DONE) for k in indices])

@@ -92,7 +92,6 @@ def _list_words(motion: BenchMotion, folder: Path) -> list[str]:
 
 
 def _find_problems(manifest: Manifest, folder: Path) -> Iterator[str]:
-    """Yield messages for missing or differing files."""
     for motion in manifest.motions:
         if motion.path is None:
             continue

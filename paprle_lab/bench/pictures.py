@@ -77,7 +77,6 @@ def draw_scores(scores: Json) -> Iterator[tuple[str, str, bytes]]:
 def _draw_bars(
     board: Sequence[Json], along: str, beside: str, drawn: Sequence[str]
 ) -> bytes:
-    """Draw six scores as grouped bars."""
     ticks = list(dict.fromkeys(one[along] for one in board))
     series = list(dict.fromkeys(one[beside] for one in board))
     figure = Figure(figsize=(10.5, 5.2), layout="constrained")

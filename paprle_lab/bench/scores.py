@@ -101,7 +101,6 @@ def make_scores(
 
 
 def _gather(rows: Sequence[Json]) -> Json:
-    """Return the scores of some sessions."""
     entry: Json = {
         "sessions": len(rows),
         "ended_well": sum(row["exit_code"] == 0 for row in rows),

@@ -52,7 +52,6 @@ def _add_evaluate(parser: argparse.ArgumentParser) -> None:
 
 
 def _find_bag_topics(args: argparse.Namespace) -> BagTopics:
-    """Return the topics of bags, with the limb of joints."""
     if bool(args.target) != bool(args.actual):
         raise ConfigError("evaluate: expected both --target and --actual, got one")
     limb = None

@@ -82,7 +82,6 @@ def _measure_film(args: argparse.Namespace) -> dict[str, float]:
 def _measure_session(
     settings: list[str], seconds: float
 ) -> tuple[int, dict[str, float]]:
-    """Run and measure a session of one episode."""
     say(f"lead the robot to and fro, every joint of it, for {seconds:g} s")
     with tempfile.TemporaryDirectory(prefix="paprle-latency-") as folder:
         words = [f"session.duration={seconds!r}", f"record.dir={folder}", *settings]
@@ -140,7 +139,6 @@ def summarise_latency(latency_ms: Mapping[str, Mapping[str, Any]]) -> dict[str, 
 
 
 def _store(found: Mapping[str, float], names: Mapping[str, str]) -> None:
-    """Merge latencies into the site's settings."""
     site = find_site()
     path = site.path / SESSION
     tree = yaml.safe_load(path.read_text(encoding="utf-8")) if path.is_file() else {}

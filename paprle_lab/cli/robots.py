@@ -56,7 +56,6 @@ def _new_robot(args: argparse.Namespace) -> int:
 
 
 def _read_pair(text: str) -> tuple[str, str]:
-    """Return the two links of ``a,b``."""
     parts = [part.strip() for part in text.split(",")]
     if len(parts) != 2 or not all(parts):
         raise argparse.ArgumentTypeError(f"expected two links, a,b, got {text!r}")

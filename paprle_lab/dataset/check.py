@@ -125,7 +125,6 @@ def check(
 def _check_one(
     source: SourceRecording, robot: Robot
 ) -> tuple[list[Finding], Vec, list[bool]]:
-    """Return findings, sampled motion, and driven frames."""
     fps = choose_rate(robot)
     info = robot_from_dict(robot.header["robot"])
     frames = Frames(source.path, fps)
@@ -254,7 +253,6 @@ def _thin(q: Vec) -> Vec:
 
 
 def _look_at(look: _Look, image: Image, q: Vec, dt: float) -> None:
-    """Compare an image and the robot with the previous frame."""
     stride = max(1, min(image.shape[:2]) // _ACROSS)
     small = image[::stride, ::stride].astype(np.float32)
     if look.last is None or look.before is None:
@@ -281,7 +279,6 @@ class _Jumps:
         self._worst = (0.0, "")
 
     def add(self, frame: Frame) -> None:
-        """Compare a frame with the previous one."""
         if self._last is not None:
             dt = (frame.stamp_ns - self._last.stamp_ns) / NS
             share = np.abs(frame.q - self._last.q) / (self._robot.dq_max * dt)

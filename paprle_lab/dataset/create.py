@@ -155,7 +155,6 @@ def _find_common(
     form: Format,
     fps: int | None,
 ) -> Common:
-    """Return the shared properties; refuse a differing data set."""
     if own:
         if own.get("version") != _VERSION:
             raise ConfigError(
@@ -239,7 +238,6 @@ def _write_all(
     report: Report,
     say: Say,
 ) -> dict[str, Path]:
-    """Write new recordings; return their folders in order."""
     folders: dict[str, Path] = {}
     for k, source in enumerate(choice.sources):
         name = _name(source.sha256)
@@ -319,7 +317,6 @@ class _Driven:
                 self.n_left_out += 1
 
     def describe(self) -> str:
-        """Return a phrase for these frames."""
         if not self.n_left_out:
             return "in which all sources tell"
         return f"that a leader drove, beside {self.n_left_out} that nobody drove"

@@ -97,7 +97,6 @@ class Film:
         return abs(shot.stamp_ns - t_ns) < abs(self._now.stamp_ns - t_ns)
 
     def _read(self) -> _Shot | None:
-        """Return the next complete, later picture."""
         for picture in self._pictures:
             image = picture.image
             is_later = picture.stamp_ns > self._newest_ns

@@ -138,7 +138,6 @@ class Frames:
         return max(begin, film.find_first(begin))
 
     def _make(self, t_ns: int) -> Frame | None:
-        """Return the frame at a time; None after a source's end."""
         period = NS // self._fps
         around = {name: series.find(t_ns) for name, series in self._series.items()}
         measured, sent, asked = (around[name] for name in _FIELDS)
@@ -267,7 +266,6 @@ class _Feed:
             pass
 
     def _pull(self) -> bool:
-        """Add the next block; return False at the end."""
         for item in self._items:
             if isinstance(item, Mapping):
                 continue

@@ -132,7 +132,6 @@ class _Table:
 def _add_image(
     file: Any, films: dict[str, Any], place: str, image: Any, n: int
 ) -> None:
-    """Add an image to a film, made at the first one."""
     if place not in films:
         films[place] = file.create_dataset(
             place,

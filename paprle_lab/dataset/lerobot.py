@@ -149,7 +149,6 @@ def _pack_episodes(
     totals: Totals,
     places: Sequence[Mapping[str, Any]],
 ) -> None:
-    """Write and count the metadata of each episode."""
     chunk, number = totals.take_file("episodes")
     path = meta / EPISODES_PATH.format(chunk_index=chunk, file_index=number)
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -269,7 +268,6 @@ def cut(sizes: Sequence[float], limit: float) -> Iterator[list[int]]:
 
 
 def _count_indices(n: int, first: tuple[int, int, int]) -> dict[str, Stats]:
-    """Return the statistics of index columns."""
     episode, index, task = first
     stats = {}
     for name, values in (
@@ -284,7 +282,6 @@ def _count_indices(n: int, first: tuple[int, int, int]) -> dict[str, Stats]:
 
 
 def _round_whole(name: str, stats: Stats) -> Stats:
-    """Return statistics with integer extremes for integers."""
     if name not in _WHOLE:
         return dict(stats)
     return stats | {key: [int(x) for x in stats[key]] for key in ("min", "max")}

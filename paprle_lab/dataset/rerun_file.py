@@ -127,7 +127,6 @@ class _Writer:
             self._send(entity, stamps_ns[is_there], columns)
 
     def _write_poses(self) -> None:
-        """Write each eef's target and pose in its base."""
         episode = self._episode
         limbs = make_limbs(episode.robot_info, episode.urdf)
         for name, limb in limbs.items():

@@ -69,7 +69,6 @@ class NumberStats:
         }
 
     def _thin(self, values: Vec) -> None:
-        """Keep each k-th row."""
         first = -self._n_seen % self._step
         self._kept += list(values[first :: self._step])
         self._n_seen += len(values)

@@ -209,7 +209,6 @@ def make_blank(path: Path) -> Json:
 
 
 def _find_far(episode: Recording) -> FarErrors:
-    """Return errors measured by a remote leader's host."""
     if isinstance(episode, StoredEpisode):
         return episode.far
     far = FarErrors()
@@ -263,7 +262,6 @@ def _make_key(header: Mapping[str, Any], config: Mapping[str, Any]) -> str:
 
 
 def _find_look_ahead(header: Mapping[str, Any]) -> float:
-    """Return the leader's look-ahead, [s]."""
     return float(header.get("leader_info", {}).get("look_ahead", 0.0))
 
 
@@ -333,7 +331,6 @@ def _find_lags(gate: Table, engaged: Spans, origin_ns: int, n: int) -> list[Vec]
 
 
 def _take_between(gate: Table, begin: float, end: float, origin_ns: int) -> Rows:
-    """Return the gate's rows between two times [s]."""
     at = [find_row(gate, "stamp_ns", origin_ns + t * 1e9) for t in (begin, end)]
     return gate[slice(*at)]
 
@@ -345,7 +342,6 @@ def _measure_gate(
     settings: Mapping[str, Any],
     notes: list[str],
 ) -> Json:
-    """Return the oracle's verdict, interventions and punctuality."""
     reasons = count_interventions(gate)
     figures: Json = {
         "violations": None,

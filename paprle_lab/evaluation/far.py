@@ -128,7 +128,6 @@ def _spread(values: Column, percent: int) -> Json:
 
 
 def _read_row(row: Any) -> list[float] | None:
-    """Return a row's numbers, NaN: unknown; None if invalid."""
     if not isinstance(row, list) or len(row) not in (_N_OLD, _N_VALUES):
         return None
     if not all(isinstance(value, float | None) or _is_count(value) for value in row):
@@ -138,7 +137,6 @@ def _read_row(row: Any) -> list[float] | None:
 
 
 def _read_streams(last: Any, first: Any) -> dict[str, dict[str, int]]:
-    """Return known counts ``sent`` and ``lost`` by stream."""
     if not isinstance(last, dict) or not isinstance(first, dict):
         return {}
     return {

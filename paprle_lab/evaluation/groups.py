@@ -31,7 +31,6 @@ def compare(measured: Sequence[EpisodeResult]) -> list[Json | None]:
 
 
 def _compare_group(measured: Sequence[EpisodeResult]) -> Json | None:
-    """Return ITV of the most variable limb; None below two episodes."""
     trials: dict[str, list[tuple[Vec, Vec]]] = {}
     for result in measured:
         for limb in result.limbs:

@@ -225,7 +225,6 @@ class _Shifted:
 
 
 def _note_worse(track: LimbTrack, ate: Json) -> list[str]:
-    """Return a note if errors without lag exceed raw ones."""
     raw, shifted = ate["raw"]["median"], ate["lag_compensated"]["median"]
     if shifted is None or shifted <= raw:
         return []

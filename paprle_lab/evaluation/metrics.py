@@ -331,7 +331,6 @@ def measure_relative_errors(
 def _relative(
     path: Trajectory, i: npt.NDArray[np.intp], j: npt.NDArray[np.intp]
 ) -> tuple[Vec, Vec]:
-    """Return translation and rotation of T_i⁻¹ T_j."""
     inverse = invert(path.quat_xyzw[i])
     moved = rotate(inverse, path.p[j] - path.p[i])
     return moved, multiply(inverse, path.quat_xyzw[j])

@@ -156,7 +156,6 @@ def find_reach(
 
 
 def _store_targets(limb: Limb, recorded: Recorded, spans: Spans, column: int) -> Store:
-    """Keep targets in order of time, with their IK results."""
     n = len(limb.joint_names)
     names = ["t", "dt", "left_pos", "left_rot", "q", "target"]
     dtype = np.dtype(
@@ -230,7 +229,6 @@ class _Looks(NamedTuple):
 def _look(
     limb: Limb, asked: Asked, targets: Table, bounds: Sequence[Vec]
 ) -> _Looks | None:
-    """Examine some targets not reached; None if all were."""
     steps, n = Column(), 0
     for where in cut(len(targets)):
         rows = targets[max(where.start - 1, 0) : where.stop]
@@ -258,7 +256,6 @@ def _look(
 def _find_stuck(
     limb: Limb, rows: Rows, is_left: Bools, looks: _Looks | None, n_before: int
 ) -> dict[tuple[str, str], Bools]:
-    """Find targets without a way to them, and joints at limits."""
     own = np.flatnonzero(is_left & _is_known(rows))
     stuck = np.zeros(len(rows), dtype=bool)
     in_way = np.zeros(rows["q"].shape, dtype=bool)
@@ -280,7 +277,6 @@ def _add_beyond(
     bounds: Sequence[Vec],
     causes: dict[tuple[str, str], Bools],
 ) -> Bools:
-    """Add joints commanded beyond their bounds; return their samples."""
     beyond = (q < bounds[0] - AT_BOUND) | (q > bounds[1] + AT_BOUND)
     for j, name in enumerate(limb.joint_names):
         causes["bound", name] = causes["bound", name] | beyond[:, j]
@@ -290,7 +286,6 @@ def _add_beyond(
 def _find_held(
     limb: Limb, asked: Asked, recorded: Recorded
 ) -> dict[str, tuple[Spans, Spans]]:
-    """Find stretches in which the gate sent less, of joints and end-effector."""
     bits = np.uint64(sum(1 << reason for reason in KINDS))
     finders = {kind: (SpanFinder(), SpanFinder()) for kind in [*KINDS.values(), JERK]}
     last_limited = -np.inf
@@ -335,7 +330,6 @@ def _take_later(limb: Limb, recorded: Recorded, where: slice) -> Vec:
 
 
 def _find_off(commanded: Poses, measured: Poses) -> Spans:
-    """Find stretches in which a robot stayed off its command."""
     finder = SpanFinder()
     if not len(measured):
         return finder.finish()
@@ -352,7 +346,6 @@ def _find_off(commanded: Poses, measured: Poses) -> Spans:
 
 
 def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
-    """Return whether two end-effector poses differ beyond the tolerance."""
     T = limb.fk(q).actInv(limb.fk(q_other))
     is_turned = asked.counts_rotation and (
         float(np.linalg.norm(pin.log3(T.rotation))) > REACHED_ROT

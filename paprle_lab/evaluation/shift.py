@@ -58,14 +58,12 @@ def find_shift(track: LimbTrack) -> Shift:
 
 
 def _list_choices(track: LimbTrack) -> Iterator[tuple[Spans, Spans]]:
-    """Yield stretches to use and to leave out."""
     yield subtract_spans(track.spans, track.short), track.short[:0]
     if len(track.short):
         yield track.spans, track.short
 
 
 def _compare(tau: float, lag: float | None) -> str:
-    """Return the reason to reject a delay, or ""."""
     if lag is None:
         return (
             "the two motions do not correlate clearly (standstill, a straight line, or "

@@ -170,7 +170,6 @@ _SIGN = np.uint64(1 << 63)
 
 
 def _to_keys(values: Vec) -> Rows:
-    """Return integers in the order of the values."""
     bits = np.ascontiguousarray(values).view(np.uint64)
     return np.where(bits & _SIGN, ~bits, bits | _SIGN)
 

@@ -94,6 +94,5 @@ class StoredEpisode:
 
 
 def _take_fields(dtype: np.dtype[np.void], names: tuple[str, ...]) -> np.dtype[np.void]:
-    """Return a packed dtype of some fields."""
     fields: Mapping[str, Any] = dtype.fields or {}
     return np.dtype([(name, fields[name][0]) for name in names])

@@ -194,7 +194,6 @@ def _choose_stamps(samples: Table, row: int) -> Callable[[Rows], Stamps]:
 def _keep_poses(
     rows: Iterable[tuple[Stamps, Vec]], origin_ns: int, spans: Spans | None = None
 ) -> tuple[StoredPoses, Dropped]:
-    """Keep poses at increasing times, within stretches."""
     cleaner, kept = Cleaner(origin_ns), StoredPoses()
     for stamps, poses in rows:
         path = cleaner.clean(stamps, poses)
@@ -209,7 +208,6 @@ def _list_postures(
     q: str,
     within: tuple[Spans, int] | None = None,
 ) -> Iterator[tuple[Stamps, Vec]]:
-    """Yield stamps and end-effector poses of the gate's rows."""
     for where in cut(len(gate)):
         rows = gate[where]
         if within is not None:
@@ -234,7 +232,6 @@ def _find_target(limb: Limb, rows: Rows, row: int, *, is_from_joints: bool) -> V
 
 
 def _cover(engaged: Spans, measured: Poses) -> Spans:
-    """Return the stretches cut to the measured time."""
     if not len(measured):
         return engaged[:0]
     spans: Spans = np.clip(

@@ -52,7 +52,6 @@ def _find_cache() -> Path:
 
 
 def _digest(urdf: Path) -> str:
-    """Return a digest of URDF, meshes, place and method."""
     content = urdf.read_bytes()
     digest = hashlib.sha256(str(urdf).encode() + content)
     for mesh in _list_meshes(urdf, content):

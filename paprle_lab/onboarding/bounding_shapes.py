@@ -142,7 +142,6 @@ def _list_across(ways: Vec) -> tuple[Vec, Vec]:
 
 
 def _look_along(some: Vec, ways: Vec, n_steps: int) -> tuple[Vec, Vec, Vec]:
-    """Return frames along directions, points in them, and centres."""
     frames = np.stack([*_list_across(ways), ways], axis=2)
     seen = np.einsum("pi,kij->kpj", some, frames)
     return frames, seen, _find_middles(seen[:, :, :2], n_steps)
@@ -151,7 +150,6 @@ def _look_along(some: Vec, ways: Vec, n_steps: int) -> tuple[Vec, Vec, Vec]:
 def _enclose_along(
     points: Vec, some: Vec, ways: Vec, n_steps: int = _FINE
 ) -> tuple[Enclosure, Enclosure]:
-    """Return the smallest capsule and cylinder."""
     # Their directions are chosen by some of the points, then all are fitted.
     frames, seen, middles = _look_along(some, ways, _ROUGH)
     fits = [_fit(q, middle) for q, middle in zip(seen, middles, strict=True)]
@@ -168,7 +166,6 @@ def _enclose_along(
 def _place(
     points: Vec, some: Vec, R: Vec, shape: str, n_steps: int = _FINE
 ) -> Enclosure:
-    """Return a capsule or cylinder along z of R."""
     middle = _find_middles((some @ R)[None, :, :2], n_steps)[0]
     seen = points @ R
     radius, low, high = _fit(seen, middle)
@@ -195,7 +192,6 @@ def _find_middles(flat: Vec, n_steps: int) -> Vec:
 
 
 def _fit(seen: Vec, middle: Vec) -> tuple[float, float, float]:
-    """Return radius and ends of a capsule along z."""
     across2 = ((seen[:, :2] - middle) ** 2).sum(axis=1)
     radius2 = max(float(across2.max()), (0.5 * _THINNEST) ** 2)
     cap = np.sqrt(radius2 - across2)  # how far the round end reaches over a point
@@ -209,7 +205,6 @@ def _capsule_volume(radius: float, length: float) -> float:
 
 
 def _enclose_in_box(points: Vec, some: Vec, axes: Vec) -> Enclosure:
-    """Return the smallest box near two frames."""
     turns = np.array(
         [base @ turn for base in (np.eye(3), axes) for turn in _list_turns()]
     )

@@ -134,7 +134,6 @@ class _Loss:
 
 
 def _list_worst(depths: Mapping[PiecePair, Vec]) -> list[Piece]:
-    """Return the most costly pieces."""
     cost: dict[Piece, float] = {}
     for pair, deep in depths.items():
         cost[pair[0]] = cost.get(pair[0], 0.0) + float(deep.sum())

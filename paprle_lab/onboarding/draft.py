@@ -128,7 +128,6 @@ def _limb_lines(limb: FoundLimb, home: Vec) -> list[str]:
 
 
 def _text(text: str) -> str:
-    """Return text as YAML, quoted where needed."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
     return json.dumps(text)

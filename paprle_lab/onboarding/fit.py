@@ -101,7 +101,6 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], note: Note = be_silent) ->
 
 
 def _separate(pairs: list[LinkPair]) -> None:
-    """Exempt and cut, the worst pair first."""
     lost = {pair: pair.measure_lost() for pair in pairs}
     stuck: set[LinkPair] = set()
     while sum(lost.values()) > _ENOUGH:
@@ -161,7 +160,6 @@ def _improve(link: Link, pairs: list[LinkPair]) -> bool:
 def _list_lost(
     link: Link, pairs: list[LinkPair]
 ) -> tuple[dict[PiecePair, set[Posture]], dict[Posture, pin.SE3]]:
-    """Return a link's lost postures, and the others' poses."""
     lost, places = {}, {}
     for n, pair in enumerate(pairs):
         is_first = pair.links[0] is link

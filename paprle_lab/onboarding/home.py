@@ -63,7 +63,6 @@ class Room:
         return Reach(n_reached, step, tuple(dict.fromkeys(in_way)))
 
     def _find_in_way(self, limb: Limb, q_limb: Vec) -> str:
-        """Return bodies too near on a limb's way, or ""."""
         for share in (0.5, 1.0):
             q = np.array(self._robot.home)
             q[limb.indices] += share * (q_limb - q[limb.indices])

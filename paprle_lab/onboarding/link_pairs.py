@@ -165,7 +165,6 @@ class LinkPair:
         return max(1, N_POSTURES - len(self._touching))
 
     def _list_hits(self) -> dict[PiecePair, set[int]]:
-        """Return postures with touching bodies, by pieces kept apart."""
         found = {}
         for one, other in itertools.product(*(link.pieces for link in self.links)):
             key = one, other
@@ -184,7 +183,6 @@ class LinkPair:
         )
 
     def _are_apart(self, one: Piece, other: Piece) -> bool:
-        """Return whether two pieces touch in no posture."""
         key = one, other
         if key not in self._apart:
             can_be = self._can_be_left_out(one, other)
@@ -221,7 +219,6 @@ class LinkPair:
 
     @cached_property
     def _places(self) -> tuple[Vec, Vec, Vec]:
-        """Postures, with rotations and positions of the second link."""
         keys = np.array(sorted(self.way.places.keys() - {MIDDLE}), dtype=int)
         found = [self.way.places[int(k)] for k in keys]
         R = np.array([T.rotation for T in found]).reshape(-1, 3, 3)

@@ -240,7 +240,6 @@ def _list_drawn(tree: Urdf, covered: Covered) -> set[str]:
 
 
 def _choose_limbs(found: list[FoundLimb], wanted: tuple[str, ...]) -> list[FoundLimb]:
-    """Return the wanted limbs; refuse unknown names."""
     names = [limb.name for limb in found]
     for name in wanted:
         if name not in names:
@@ -262,7 +261,6 @@ def _with_homes(
 
 
 def _check_home(robot: RobotModel, name: str) -> None:
-    """Refuse a home with a self-collision."""
     touching = robot.find_collisions(robot.home)
     if touching:
         pairs = ", ".join(f"{a} and {b}" for a, b in touching)
@@ -275,7 +273,6 @@ def _check_home(robot: RobotModel, name: str) -> None:
 
 
 def _relative(urdf: Path, yaml: Path) -> str:
-    """Return the URDF's path for the YAML."""
     are_inside = all(path.resolve().is_relative_to(DATA) for path in (urdf, yaml))
     return str(urdf.relative_to(DATA) if are_inside else urdf)
 
@@ -296,7 +293,6 @@ def _read_ranges(joints: list[UrdfJoint]) -> dict[str, OtherUnit]:
 
 
 def _narrow_gripper(limb: FoundLimb, ranges: dict[str, OtherUnit]) -> FoundLimb:
-    """Return a limb with its gripper in its limits' unit."""
     g = limb.gripper
     if g is None or g.joint not in ranges:
         return limb
@@ -352,7 +348,6 @@ def _list_doubts(
 
 
 def _name_follower(yaml: Path) -> str:
-    """Return the name or path for ``follower=…``."""
     folders = {folder.path / "follower" for folder in find_folders().folders}
     is_found = yaml.resolve().parent in {folder.resolve() for folder in folders}
     return yaml.stem if is_found else shlex.quote(str(yaml.resolve()))

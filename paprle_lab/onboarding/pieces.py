@@ -129,11 +129,9 @@ class Piece:
 
     @property
     def _few(self) -> Vec:
-        """Sample of the triangles for a choice of cuts."""
         return self.triangles[:: 1 + len(self.triangles) // _N_TRIED]
 
     def _list_planes(self) -> Iterator[Plane]:
-        """Yield planes along the axes of piece and mesh."""
         points = find_extremes(self.triangles.reshape(-1, 3))
         for normal in _list_normals(points):
             along = points @ normal

@@ -95,7 +95,6 @@ class _Robot:
         return np.array(Rs), np.array(ps)
 
     def relate(self, links: tuple[str, str], Rs: Vec, ps: Vec) -> dict[int, pin.SE3]:
-        """Return relative poses where the balls meet."""
         (R_a, p_a), (R_b, p_b) = (self._place(link, Rs, ps) for link in links)
         a, b = (self._balls[link] for link in links)
         between = p_b + R_b @ b.centre - p_a - R_a @ a.centre
@@ -105,7 +104,6 @@ class _Robot:
         return {int(k): pin.SE3(R[k], p[k]) for k in np.flatnonzero(near)}
 
     def relate_one(self, links: tuple[str, str], q: Vec) -> pin.SE3:
-        """Return the relative pose in one posture."""
         pin.forwardKinematics(self.joints.model, self._data, self.joints.expand(q))
         one, other = (
             self._data.oMi[joint] * T for joint, T in map(self.joints.find_place, links)

@@ -45,7 +45,6 @@ def lead(book: Book, dialogue: Dialogue) -> int:
 
 
 def _lead(book: Book, dialogue: Dialogue) -> int:
-    """Run the open steps; return the exit code."""
     steps = book.study.list_steps(book.participant)
     for k, step in enumerate(steps):
         if book.find(step).exists():
@@ -79,7 +78,6 @@ def list_settings(book: Book, step: Step) -> list[str]:
 
 
 def _drive(book: Book, step: Step, dialogue: Dialogue) -> int:
-    """Run a step's session; return the exit code."""
     out = book.folder / step.name
     before = set(out.glob("episode_*.mcap"))
     code = run(resolve(list_settings(book, step)))

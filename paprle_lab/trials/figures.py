@@ -166,7 +166,6 @@ def _draw_repetitions(results: Sequence[TrialResult]) -> Iterator[Drawn]:
 def _find_replays(
     human: tuple[str, str, str, str], robots: Sequence[tuple[str, str, str, str]]
 ) -> tuple[str, str, str, str] | None:
-    """Return the replays of a human's motion."""
     same = ("robot", *human[1:])
     if same in robots:
         return same

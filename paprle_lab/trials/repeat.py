@@ -92,7 +92,6 @@ def prepare(motion: Path, beside: Sequence[Path], out: Path) -> Protocol:
 
 
 def _provide_log(path: Path, out: Path) -> Path:
-    """Return a log, written from an episode if needed."""
     if path.suffix == ".csv":
         return path
     log = out / f"{path.stem}.csv"
@@ -101,7 +100,6 @@ def _provide_log(path: Path, out: Path) -> Path:
 
 
 def _write_log(path: Path, table: Vec) -> None:
-    """Write a log, replacing an earlier one."""
     lines = [",".join(ARBOT_COLUMNS), *(",".join(map(repr, r)) for r in table.tolist())]
     write_text(path, "\n".join(lines) + "\n")
 

@@ -114,7 +114,6 @@ def _cell(one: Trial) -> tuple[str, str, str, str]:
 
 
 def _check_cells(where: str, trials: Sequence[Trial]) -> Iterator[Finding]:
-    """Yield missing, repeated and unknown trials."""
     users = sorted({one.user for one in trials})
     if len(users) != N_USERS:
         text = f"expected {N_USERS} users, got {len(users)}: {', '.join(users)}"

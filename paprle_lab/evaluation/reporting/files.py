@@ -35,7 +35,6 @@ def name_report(paths: Sequence[Path]) -> str:
 
 
 def _find_name(path: Path) -> str:
-    """Return the name of an episode or of its folder."""
     if not path.is_dir():
         return path.stem
     try:

@@ -197,7 +197,6 @@ def _render_tile(tile: tuple[str, float | None, str, str]) -> str:
 
 
 def _render_table(entry: Json) -> str:
-    """Render errors of all limbs, and latencies."""
     head = "<tr><th>{}</th><th>median</th><th>p95</th><th>max</th><th>RMSE</th></tr>"
     rows = []
     for name, limb in entry["limbs"].items():
@@ -236,7 +235,6 @@ def _render_row(text: str, figures: Json) -> str:
 
 
 def _render_far(entry: Json) -> str:
-    """Render errors between hand, robot and picture over a link."""
     far = entry["far"]
     if far is None:
         return ""
@@ -250,7 +248,6 @@ def _render_far(entry: Json) -> str:
 
 
 def _render_smoothness(entry: Json) -> str:
-    """Render ripple, and each joint's share of time at limits."""
     if not entry["smoothness"]:
         return ""
     head = (

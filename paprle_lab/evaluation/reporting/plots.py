@@ -124,7 +124,6 @@ def make_colours(errors: Vec) -> tuple[Any, Any]:
 def _draw_robot(
     limb: LimbResult, result: EpisodeResult
 ) -> Iterator[tuple[str, str, bytes]]:
-    """Draw the robot along the path."""
     if result.urdf is None or result.gate is None or result.robot is None:
         return
     postures = Thinned([("meas_ns", "i8"), ("q_meas", "f8", len(result.robot.home))])
@@ -327,7 +326,6 @@ def _cut(points: Vec) -> Vec:
 def _add_coloured(
     axes: Any, pieces: Vec, errors_mm: Vec, scale: tuple[Any, Any]
 ) -> Any:
-    """Add coloured pieces; return the collection."""
     is_flat = pieces.shape[2] == 2
     kind: Any = LineCollection if is_flat else art3d.Line3DCollection
     colours, norm = scale
@@ -338,24 +336,20 @@ def _add_coloured(
 
 
 def _thin(*arrays: Vec) -> tuple[Vec, ...]:
-    """Return every n-th row, at most MAX_POINTS."""
     step = max(1, -(-len(arrays[0]) // MAX_POINTS))
     return tuple(array[::step] for array in arrays)
 
 
 def _count_stretch(t: Vec, spans: Spans) -> npt.NDArray[np.intp]:
-    """Return the number of ENGAGED stretches begun by each time."""
     return np.asarray(np.searchsorted(spans[:, 0], t, side="right"))
 
 
 def _split(t: Vec, values: Vec, spans: Spans) -> tuple[Vec, Vec]:
-    """Break a line between ENGAGED stretches."""
     cuts = np.flatnonzero(np.diff(_count_stretch(t, spans))) + 1
     return np.insert(t, cuts, np.nan), np.insert(values, cuts, np.nan, axis=0)
 
 
 def _shade(axes: Any, spans: Spans) -> None:
-    """Mark the ENGAGED stretches."""
     for begin, end in spans:
         axes.axvspan(begin, end, color=BLUE, alpha=0.05, lw=0)
 
@@ -397,7 +391,6 @@ def _count_times(rows: Table, name: str, edges_ms: Vec) -> npt.NDArray[np.intp]:
 
 
 def _measure_shares(result: EpisodeResult) -> tuple[Vec, Vec, tuple[Vec, Vec]]:
-    """Return times, and speeds and accelerations over their limits."""
     # Both are speed and acceleration.
     gate, robot, h = result.gate, result.robot, result.h
     if gate is None or robot is None or h is None:

@@ -103,7 +103,6 @@ def _describe_entry(entry: Json) -> list[str]:
 
 
 def _advise_on_session(entry: Json) -> Iterator[str]:
-    """Yield advice on recording, limits and punctuality."""
     if not entry["is_complete"]:
         yield (
             "The recording is not complete. `paprle recover` makes a file of what is "
@@ -128,7 +127,6 @@ def _advise_on_session(entry: Json) -> Iterator[str]:
 
 
 def _advise_on_reach(entry: Json) -> Iterator[str]:
-    """Yield advice on the worst limb's shortfall."""
     reach = entry.get("reach") or {"short": []}
     causes = {one["cause"]: one for one in reach["short"] if one["percent"] >= MATTERS}
     bound = causes.get("bound")

@@ -71,7 +71,6 @@ def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
 
 
 def _make_names(paths: Sequence[Path]) -> list[str]:
-    """Return distinct names: stems, or with their folders."""
     stems = [path.stem for path in paths]
     if len(set(stems)) == len(stems):
         return stems
@@ -131,7 +130,6 @@ def _write(
 
 
 def _list_strips(result: EpisodeResult) -> Iterator[ReportPicture]:
-    """Yield a strip of pictures per decodable camera."""
     path = Path(result.entry["path"])
     if result.entry["error"] is not None or not path.is_file():
         return
@@ -147,7 +145,6 @@ def _list_strips(result: EpisodeResult) -> Iterator[ReportPicture]:
 
 
 def _load_plots() -> Any:
-    """Import the plots, which need matplotlib."""
     try:
         return importlib.import_module("paprle_lab.evaluation.reporting.plots")
     except ImportError as err:

@@ -77,7 +77,6 @@ def describe_episode(entry: Json) -> str:
 
 
 def _describe_delay(raw: float, compensated: Json) -> str:
-    """Return a sentence on the delay and its share."""
     tau, median = compensated["tau_ms"], compensated["median"]
     if median > raw:
         return (
@@ -203,7 +202,6 @@ def summarise_entry(entry: Json) -> str:
 
 
 def _describe_tracking(tracking: Json | None) -> str:
-    """Return the session's tracking summary, with pauses."""
     if tracking is None:
         return "not known"
     said = tracking["summary"] or "always where the hand was"

@@ -142,7 +142,6 @@ def make_faces(urdf: Urdf, places: Mapping[str, pin.SE3]) -> Iterator[Face]:
 
 
 def _make_body(body: Primitive) -> Iterator[Face]:
-    """Yield a body's faces about its centre."""
     if body.shape == "box":
         yield from _make_box(np.array(body.size) / 2.0)
     elif body.shape == "sphere":
@@ -180,7 +179,6 @@ def _turn(outline: Vec) -> Iterator[Face]:
 
 
 def _make_rod(begin: Vec, end: Vec, radius: float) -> Iterator[Face]:
-    """Yield a rod's faces, [m]."""
     way = end - begin
     length = float(np.linalg.norm(way))
     if length < LEAST_ROD:
@@ -191,7 +189,6 @@ def _make_rod(begin: Vec, end: Vec, radius: float) -> Iterator[Face]:
 
 
 def _shade(faces: Sequence[Face]) -> Any:
-    """Return shaded faces, the farthest first."""
     across = np.array([np.cross(f[2] - f[0], f[3] - f[1]) for f in faces])
     normals = across / np.maximum(np.linalg.norm(across, axis=1), 1e-12)[:, None]
     share = (0.5 + 0.5 * normals @ LIGHT)[:, None]
@@ -204,7 +201,6 @@ def _shade(faces: Sequence[Face]) -> Any:
 def _add_path(
     axes: Any, path: Vec, errors_mm: Vec, last: int, colours: tuple[Any, Any]
 ) -> None:
-    """Add the path up to a row in error colours."""
     if last < 1:
         return
     step = max(1, last // 400)  # chosen: more pieces are not seen at this size
