@@ -80,9 +80,6 @@ class KinematicFollower(Follower):
     def write(self, q_cmd: Vec) -> None:
         """Advance one period.
 
-        Args:
-            q_cmd: Command, shape (n,), [rad] or [m].
-
         Raises:
             CommandError: If its shape is wrong or it is not finite.
         """

@@ -121,9 +121,6 @@ class MujocoFollower(Follower):
     def write(self, q_cmd: Vec) -> None:
         """Simulate one period.
 
-        Args:
-            q_cmd: Command, shape (n,), [rad] or [m].
-
         Raises:
             CommandError: If its shape is wrong or it is not finite.
             DeviceError: If MuJoCo warned; the state is then invalid.

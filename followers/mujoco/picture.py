@@ -23,12 +23,6 @@ def render_png(
 ) -> bytes:
     """Return a PNG of a model.
 
-    Args:
-        mjcf: The model, for example ``FollowerInfo.scene["mjcf"]``.
-        qpos: Shape (nq,); default: the model's.
-        width: [px].
-        height: [px].
-
     Raises:
         MissingDependency: If neither EGL nor OSMesa is available.
     """

@@ -22,12 +22,7 @@ _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
 
 
 class Scenario:
-    """A block, a target and a hand.
-
-    Attributes:
-        n_placed: Blocks placed on the target.
-        n_lost: Blocks fallen or out of reach.
-    """
+    """A block, a target and a hand."""
 
     def __init__(
         self,

@@ -36,9 +36,6 @@ def receive_states(nq: int, state_fd: int, alive_fd: int) -> Iterator[Vec | None
         nq: Length of qpos.
         state_fd: Descriptor of the mailbox.
         alive_fd: Pipe held open by the sender.
-
-    Yields:
-        The newest qpos, shape (nq,); None before the first.
     """
     mailbox = Mailbox(make_layout(nq), state_fd)
     while True:

@@ -28,15 +28,7 @@ _LISTEN_TIME = 0.25  # [s] chosen: another master speaks at 20 Hz or more
 def diagnose(
     config: PiperConfig, name: str, channel: str, clock: Clock, *, has_gripper: bool
 ) -> Iterator[Finding]:
-    """Yield findings on one arm.
-
-    Args:
-        config: Of the follower.
-        name: Of its limb.
-        channel: CAN channel.
-        clock: Monotonic time.
-        has_gripper: The limb has a gripper.
-    """
+    """Yield findings on one arm."""
     where = f"{name}, {config.interface} '{channel}'"
     bus = PiperBus(config.interface, channel, clock)
     try:

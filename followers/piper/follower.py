@@ -125,9 +125,6 @@ class PiperFollower(Follower):
     def write(self, q_cmd: Vec) -> None:
         """Send one target to each arm without waiting.
 
-        Args:
-            q_cmd: Command, shape (n,), [rad] or [m].
-
         Raises:
             CommandError: If its shape is wrong or it is not finite.
         """

@@ -57,13 +57,7 @@ _GRIPPER_FAULTS = 0b0101111  # spec: protocol V2, 0x2A8: bit 4 the sensor, 7 hom
 def describe_fault(
     condition: Condition, motors: Sequence[Motor], gripper_bits: int
 ) -> str:
-    """Return the arm's fault as text, or "".
-
-    Args:
-        condition: Status report.
-        motors: Slow motor reports.
-        gripper_bits: Gripper motor status; 0 without one.
-    """
+    """Return the arm's fault as text, or ""."""
     if condition.status:
         text = _STATUSES.get(condition.status, f"status {condition.status:#x}")
         return text + _name_joints(condition.error >> 8, " over its limit")

@@ -130,9 +130,6 @@ class RosFollower(Follower):
     def write(self, q_cmd: Vec) -> None:
         """Send a command and its brake.
 
-        Args:
-            q_cmd: Command, shape (n,), [rad] or [m].
-
         Raises:
             CommandError: If its shape is wrong or it is not finite.
             DeviceError: If it cannot be sent.

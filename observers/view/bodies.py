@@ -28,7 +28,6 @@ class Body(NamedTuple):
     """A shape on a joint.
 
     Attributes:
-        joint: Index of the joint.
         vertices: In the joint's frame, shape (v, 3), [m].
         faces: Shape (f, 3).
         color: RGB, 0 … 255.
@@ -45,9 +44,7 @@ class Robot:
     """The shapes and joints of a robot.
 
     Attributes:
-        bodies: Visuals, else collision shapes, else sticks.
         joint_names: By index; 0 is the world.
-        note: Missing shapes, or "".
     """
 
     def __init__(self, info: RobotInfo) -> None:

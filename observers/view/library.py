@@ -33,12 +33,7 @@ Strips = list[dict[str, Any]]
 
 
 class Library:
-    """Makes strips and reports of listed episodes.
-
-    Attributes:
-        strips: By episode; empty: none.
-        reports: ``address`` or state of each requested report.
-    """
+    """Makes strips and reports of listed episodes."""
 
     def __init__(
         self, pages: MutableMapping[str, Page], is_watched: Callable[[], bool]

@@ -171,9 +171,7 @@ class HandsMessage:
     Attributes:
         seq: Rises with every message of a connection.
         t: Time on the page's clock, [ms].
-        held: The dead-man is held.
         press: Number of the press that holds it, from 1.
-        limbs: Moving limbs; the others hold.
         joints: Joint positions, [rad] or [m]; may be empty.
     """
 

@@ -42,15 +42,7 @@ _MOST = 12  # chosen: a class that watches; each costs a few messages a second
 
 
 class Talk:
-    """Exchanges messages of all pages with the panel.
-
-    Attributes:
-        told: JSON for all pages; set by any thread.
-        album: Pictures of cameras, if any.
-        library: Recordings, if any.
-        player: Player of a film; None: a session.
-        refused: Refused messages by reason.
-    """
+    """Exchanges messages of all pages with the panel."""
 
     def __init__(
         self, panel: Panel, clock: Callable[[], int], *, has_scene: bool

@@ -36,12 +36,6 @@ class Panel:
     """Requests of all pages.
 
     Attributes:
-        wishes: Replaced by another object at each change.
-        operator: None: no operator.
-        may_clear: A stop may be cleared here.
-        chosen: Limbs selected at the operator's page.
-        placeable: Placeable objects; set by any thread.
-        clock: Clock of the operator's page.
         find_eef: Returns T_base_eef by limb as xyz + quat_xyzw; set by any thread.
     """
 

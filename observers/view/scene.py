@@ -80,15 +80,7 @@ class Scene:
         max_points: int,
         bodies: Sequence[SceneBody] = (),
     ) -> None:
-        """Draw it on a free port of 127.0.0.1.
-
-        Args:
-            info: The robot.
-            robot: Its shapes.
-            panel: Takes drags; None: none.
-            max_points: Maximum length of a trail.
-            bodies: Surroundings.
-        """
+        """Draw it on a free port of 127.0.0.1."""
         self._robot = robot
         self._cues: Cues | None = None
         self._parts = EVERYTHING

@@ -43,15 +43,7 @@ class Opened(NamedTuple):
 def make_site(
     config: ViewConfig, robot: RobotInfo, clock: Clock, before: Wishes, port: int
 ) -> Opened:
-    """Return the served page.
-
-    Args:
-        config: Of the observer.
-        robot: The robot.
-        clock: Monotonic time, [ns].
-        before: Earlier requests; their key is the token.
-        port: First port to try.
-    """
+    """Return the served page."""
     place = find_place(config.listen)
     speeds = config.speed, config.turn_speed
     may_clear = not place.has_tls

@@ -25,7 +25,6 @@ class Surroundings:
     """Draws bodies once, and objects at their poses.
 
     Attributes:
-        shapes: Shape and colour by body.
         lowest: Lowest height, [m]; +inf: none.
     """
 

@@ -54,13 +54,7 @@ class Answer:
 
 
 class Bus:
-    """All servos on one port.
-
-    Attributes:
-        servos: In the order of the wire.
-        n_packets: Instructions received.
-        n_refused: Invalid instructions.
-    """
+    """All servos on one port."""
 
     def __init__(self, servos: Iterable[Servo]) -> None:
         self.servos = list(servos)

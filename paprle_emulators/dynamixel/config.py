@@ -25,7 +25,6 @@ class ServoSpec:
     """One joint and its servo: angle_servo = sign · gear · q + offset.
 
     Attributes:
-        number: ID on the bus.
         offset: [rad].
         gear: Servo turns per joint turn.
         twin: ID of a second, opposite servo that also obeys the first one's ID.
@@ -45,8 +44,6 @@ class LimbSpec:
     """One arm of the rig.
 
     Attributes:
-        port: Port in the YAML; limbs of one port share a bus.
-        servos: Of the arm's joints in order, then the gripper.
         urdf: None: joints without links or gravity.
         gripper: Closed and open position, [rad]; None: no gripper.
         base_rpy: Base in upright axes, [rad].
@@ -67,7 +64,6 @@ class RigSpec:
     """A rig.
 
     Attributes:
-        baud: Of every bus.
         watchdog: ``real`` as in firmware, or ``ideal`` as in the e-manual.
         firmware: Of 330-size servos; None: the default.
     """

@@ -15,14 +15,10 @@ class LineFaults:
     """Random faults of the packets of one line.
 
     Attributes:
-        lost: Probability of a lost packet.
-        corrupted: Probability of a flipped bit.
-        duplicated: Probability of a repeated answer.
         late: Probability of an answer late by ``lateness``.
         lateness: [s].
         latency: Of every answer, as by a USB adapter's timer, [s].
         byte_time: Per byte, [s].
-        n_spoilt: Number of faulty packets.
     """
 
     def __init__(self) -> None:

@@ -30,7 +30,6 @@ class ServoModel:
     """One model of servo.
 
     Attributes:
-        name: As in a leader's YAML, such as ``xl330-m288``.
         voltage: Nominal supply, [V].
         stall_torque: [N·m].
         stall_current: [A].
@@ -38,14 +37,10 @@ class ServoModel:
         current_unit: Of the current registers, [A]; None: not measured.
         voltage_limits: Initial lower and upper limit, [0.1 V].
         temperature_limit: Initial value, [°C].
-        gains: Initial gains: velocity I and P, position D, I and P.
-        shutdown: Initial mask of errors that switch torque off.
-        pwm_slope: Initial value; 330 size only.
         inertia: Rotor and gear at the horn, [kg·m²].
         coulomb: Friction at the horn, [N·m].
         viscous: Friction at the horn, [N·m·s/rad].
         backlash: Whole width, [rad].
-        measures_supply: The current is that of the supply, not of the motor.
     """
 
     name: str

@@ -1,7 +1,5 @@
 """Protocol 2.0 on the wire: CRC, byte stuffing and packets.
 
-It follows the description, not a client's source.
-
 References:
     https://emanual.robotis.com/docs/en/dxl/protocol2/
 """
@@ -79,13 +77,7 @@ def make_instruction(servo: int, code: int, params: bytes = b"") -> bytes:
 
 
 def make_status(servo: int, error: int, params: bytes = b"") -> bytes:
-    """Return a status packet.
-
-    Args:
-        servo: ID.
-        error: Error number 0 … 7; bit 7: hardware error.
-        params: Data.
-    """
+    """Return a status packet."""
     return frame(servo, bytes((STATUS, error)) + params)
 
 

@@ -1,7 +1,4 @@
-"""A rig in virtual time: buses, servos and arms.
-
-``step`` advances time and ``exchange`` is the wire; nothing waits.
-"""
+"""A rig in virtual time: buses, servos and arms."""
 
 from __future__ import annotations
 
@@ -50,12 +47,7 @@ def make_twin(spec: ServoSpec, number: int, baud: int) -> Servo:
 
 
 class Limb:
-    """An arm with its servos and the hand that holds it.
-
-    Attributes:
-        servos: In joint order.
-        twins: Second servos by joint index.
-    """
+    """An arm with its servos and the hand that holds it."""
 
     def __init__(self, spec: LimbSpec, baud: int) -> None:
         self.spec = spec
@@ -202,8 +194,6 @@ class Rig:
     """Arms, servos and buses in virtual time.
 
     Attributes:
-        buses: By port.
-        line_faults: By port.
         now_ns: Time since the start, [ns].
     """
 
@@ -232,10 +222,6 @@ class Rig:
 
     def play(self, program: str, limb: str | None = None) -> None:
         """Play a program, from now or from a client's first packet.
-
-        Args:
-            program: As :func:`read_program` takes it.
-            limb: None: all.
 
         Raises:
             ValueError: If the program or its joints are unknown.
@@ -294,13 +280,7 @@ class Rig:
         return faults.spoil(self.buses[port].receive(heard, self.now_ns, baud))
 
     def exchange(self, port: str, data: bytes, baud: int | None = None) -> bytes:
-        """Return the bytes due on a bus after a client's bytes.
-
-        Args:
-            port: Of the bus.
-            data: From a client.
-            baud: None: the servos' own.
-        """
+        """Return the bytes due on a bus after a client's bytes."""
         late, due = self._late[port], self.now_ns
         for one in self.answer(port, data, baud):
             due += round(one.delay * 1e9)

@@ -34,7 +34,6 @@ class Line:
     """One pseudo-terminal, optionally with a stable name.
 
     Attributes:
-        name: Path for a client.
         master: File descriptor, -1 when unplugged.
     """
 
@@ -94,13 +93,7 @@ class Server:
     """
 
     def __init__(self, rig: Rig, link_dir: Path | None, orders: Orders) -> None:
-        """Open a terminal per bus.
-
-        Args:
-            rig: The rig.
-            link_dir: Folder of stable names; None: none.
-            orders: Handles standard input and steps.
-        """
+        """Open a terminal per bus."""
         self.rig = rig
         labels = label_ports(rig)
         self.lines = {port: Line(labels[port], link_dir) for port in rig.buses}

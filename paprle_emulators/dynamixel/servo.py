@@ -51,8 +51,6 @@ class Servo:
         voltage: Supply, [V].
         strength: Relative torque (a fault).
         heard_ns: Time of the last instruction, [ns].
-        is_ideal: The watchdog follows the e-manual.
-        is_silent: Answers no packet (a fault).
         stuck: Constant reported position, or None (a fault) [ticks].
     """
 

@@ -105,13 +105,8 @@ class Register:
     """One register with its rules.
 
     Attributes:
-        name: As in the vendor's table.
         size: 1, 2 or 4 bytes.
         is_signed: Two's complement.
-        is_writable: By a client.
-        low: Least writable value.
-        high: Greatest writable value.
-        limit: Limiting register, or "".
     """
 
     name: str

@@ -19,11 +19,6 @@ from paprle.hardware.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack
 class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked
     """One node on the bus of ``python -m paprle_emulators.piper``.
 
-    Args:
-        channel: Path of the emulator's socket.
-        can_filters: As for any python-can bus.
-        kwargs: Ignored.
-
     Raises:
         can.CanInitializationError: If the socket has no listener.
     """

@@ -43,10 +43,6 @@ class Options:
         robot: Name in ``configs/follower``, or path.
         env: Env of its topics; ``ros1`` over rospy, else ``ros2``.
         transport: ``auto``, ``dds``, ``rclpy`` or ``rospy``.
-        interface: Of DDS; empty: loopback.
-        namespace: Before every topic.
-        rate: Of its controllers, [Hz].
-        state_rate: Of its joint states, [Hz].
         physics: ``lag``: first-order drives; ``mujoco``: the URDF in MuJoCo.
         time_constant: Of drives with a lag, [s].
         begins: Start of a trajectory: ``measured``, as in ROS 2, or ``desired``.

@@ -87,13 +87,7 @@ class TrajectoryController(Controller):
     """As joint_trajectory_controller, in position mode."""
 
     def __init__(self, joints: tuple[str, ...], q: Vec, *, begins: str = STOCK) -> None:
-        """Hold positions.
-
-        Args:
-            joints: Names, in order.
-            q: Positions, shape (n,).
-            begins: Start of a message, one of ``BEGINS``.
-        """
+        """Hold positions."""
         super().__init__(joints, q)
         self._begins = begins
         self._reader = TrajectoryReader()

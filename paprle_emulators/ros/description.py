@@ -20,9 +20,6 @@ class Description:
 
     Attributes:
         start: Initial positions by joint, in ROS's units.
-        commands: Topic → (kind, joints).
-        running: Topic of Bool, or "".
-        urdf_of: URDF names of joints.
         scale: Position in ROS over position in the URDF, by joint.
         begins: Start of a trajectory, one of ``controllers.BEGINS``.
     """
@@ -42,11 +39,6 @@ class Description:
 
 def load_description(robot: str, env: str, namespace: str = "") -> Description:
     """Read ``configs/follower/<robot>.yaml`` and ``configs/env/<env>.yaml``.
-
-    Args:
-        robot: Name or path.
-        env: Env of its topics.
-        namespace: Before every topic; default: that of the YAML.
 
     Returns:
         The robot.

@@ -110,16 +110,7 @@ class EmulatedRobot:
         make_other: Callable[[str, str], Other],
         epoch_ns: int = 0,
     ) -> None:
-        """Put the robot at its start and its topics on the bus.
-
-        Args:
-            description: The robot.
-            bus: Its node.
-            log: Log of messages and motion.
-            drives: Its drives.
-            make_other: Makes another publisher of a topic and type.
-            epoch_ns: Stamps less the time of ``step``, [ns].
-        """
+        """Put the robot at its start and its topics on the bus."""
         self._description, self._bus, self._log = description, bus, log
         self._drives = drives
         self._make_other, self._epoch_ns = make_other, epoch_ns

@@ -31,12 +31,6 @@ class Cell:
 
     Attributes:
         index: Number from 0, and row in the table.
-        work: See ``BatchPlan.work``.
-        leader: Name of the leader, or path of recordings.
-        robot: Empty where a recording names it.
-        world: Name of the env; empty likewise.
-        words: Settings of the session.
-        form: Format of the data set.
         files: Hash by path of each file read.
     """
 

@@ -1,7 +1,4 @@
-"""A Ray cluster: the user's, or a local one.
-
-A cell is a task of one core; cells of a lost node are run elsewhere.
-"""
+"""A Ray cluster: the user's, or a local one."""
 
 from __future__ import annotations
 

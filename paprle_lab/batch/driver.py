@@ -1,7 +1,4 @@
-"""Driver of a batch: runs the open cells of a plan.
-
-A killed batch resumes with the same command; parts are written atomically.
-"""
+"""Driver of a batch: runs the open cells of a plan."""
 
 from __future__ import annotations
 
@@ -38,13 +35,8 @@ class Account:
     """The progress of a batch.
 
     Attributes:
-        n_before: Cells done by earlier runs.
-        n_done: Cells done by this run.
-        n_failed: Cells tried and not done.
-        n_retries: Tries after the first.
         robot_s: Duration of this run's recordings, [s].
         core_s: Core time of this run, [s].
-        problem: Last failure.
     """
 
     n: int
@@ -94,10 +86,6 @@ class Batch:
 
     def run(self, engine: Engine, look: Callable[[Account], None]) -> Account:
         """Run the open cells, and write the table.
-
-        Args:
-            engine: Runs the cells.
-            look: Takes the account, at least once per second.
 
         Returns:
             The account.

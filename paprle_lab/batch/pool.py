@@ -40,8 +40,6 @@ class _Worker:
     """One process.
 
     Attributes:
-        folder: Its temporary folder.
-        text: Partial answer.
         job: None: idle.
         began: Monotonic start of the job, [s].
     """

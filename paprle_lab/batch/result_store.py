@@ -14,12 +14,7 @@ from paprle_lab.batch.sources import find_system, is_address
 
 
 class ResultStore:
-    """A folder of atomically written files, local or remote.
-
-    Attributes:
-        address: As given; absolute for a folder.
-        is_here: It is local.
-    """
+    """A folder of atomically written files, local or remote."""
 
     def __init__(self, address: str) -> None:
         """Resolve an address without writing.

@@ -1,7 +1,4 @@
-"""One cell, run in a persistent process.
-
-Its result is written as one part; the caller gets its status.
-"""
+"""One cell, run in a persistent process."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Files that a plan reads: at a common path, or at an fsspec address.
-
-Remote files are fetched and verified by the worker.
-"""
+"""Files that a plan reads: at a common path, or at an fsspec address."""
 
 from __future__ import annotations
 

@@ -48,7 +48,6 @@ class Finding(NamedTuple):
     Attributes:
         kind: One of frozen, gap, drift, jump, copy, unlabelled, short, undriven, left
             out.
-        text: Description and amount.
     """
 
     path: Path
@@ -65,10 +64,6 @@ class _Look:
     """The state of one camera's images.
 
     Attributes:
-        before: Previous image, reduced.
-        last: Last changed image, reduced.
-        since: Frames since ``last``.
-        q_since: Joints at ``last``.
         longest: Longest repetition of an image in motion, [s].
         changes: Differences of consecutive images, 0 … 255.
     """
@@ -94,10 +89,6 @@ def check(
     places: Sequence[Path], say: Callable[[str], None] = lambda _: None
 ) -> list[Finding]:
     """Return the faults of recordings, in their order.
-
-    Args:
-        places: Recordings, or folders of them.
-        say: Takes progress notes.
 
     Raises:
         ConfigError: If there are none, or they do not match.

@@ -19,11 +19,8 @@ class Common:
     """The shared properties of a data set's episodes.
 
     Attributes:
-        form: Format of the data set.
-        columns: Numeric columns.
         sizes: Height and width of images by camera, [px].
         fps: Frame rate, [Hz].
-        keep_undriven: Frames without a leader are kept.
     """
 
     robot: Robot

@@ -1,7 +1,4 @@
-"""Creation of a data set from recordings.
-
-A killed run resumes, and later recordings are added. Memory holds a few frames.
-"""
+"""Creation of a data set from recordings."""
 
 from __future__ import annotations
 

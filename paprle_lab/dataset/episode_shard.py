@@ -1,7 +1,4 @@
-"""One episode in its own folder, before it is packed.
-
-The folder is renamed when complete, so that a killed run resumes.
-"""
+"""One episode in its own folder, before it is packed."""
 
 from __future__ import annotations
 
@@ -211,14 +208,7 @@ def read_rows(piece: Piece) -> Iterator[pa.Table]:
 def write_pieces(
     folder: Path, frames: Iterator[tuple[Frame, dict[str, Vec]]], make: Any, fps: int
 ) -> Iterator[PieceWriter]:
-    """Yield full writers, to be closed; each fits LeRobot's maximum length.
-
-    Args:
-        folder: Folder of numbered pieces.
-        frames: Frames and their values by column.
-        make: Makes the writer of a folder.
-        fps: Frame rate, [Hz].
-    """
+    """Yield full writers, to be closed; each fits LeRobot's maximum length."""
     writer: PieceWriter | None = None
     n_parts = 0
     try:

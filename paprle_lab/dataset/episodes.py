@@ -27,8 +27,6 @@ class SourceRecording:
     """A recording of a data set.
 
     Attributes:
-        sha256: As in its manifest.
-        task: The operator's task.
         outcome: ``success``, ``failure`` or empty: unknown.
     """
 
@@ -39,13 +37,7 @@ class SourceRecording:
 
 
 class Robot(NamedTuple):
-    """The robot of all recordings of a data set.
-
-    Attributes:
-        header: Header of the first recording.
-        urdf: Text of its URDF.
-        path: The first recording.
-    """
+    """The robot of all recordings of a data set."""
 
     header: Mapping[str, Any]
     urdf: str

@@ -45,7 +45,6 @@ class Frames:
     Attributes:
         accounts: By source: ``measured``, ``sent``, ``requested``, and cameras.
         trimmed: Recorded time before the first and after the last frame, [s].
-        ended: The source that ended first.
         problem: Defect of the file, known after iteration; or "".
     """
 

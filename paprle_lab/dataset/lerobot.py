@@ -50,7 +50,6 @@ class Totals:
     Attributes:
         tasks: Texts in the order of their numbers.
         n_files: Files by kind: ``data``, ``episodes`` and each video's key.
-        stats: By column.
     """
 
     n_episodes: int = 0
@@ -71,9 +70,7 @@ class Shape:
     """The shared properties of a data set's episodes.
 
     Attributes:
-        robot_type: The robot's name.
         fps: Frame rate, [Hz].
-        columns: Numeric columns.
         sizes: Height and width by camera, [px].
     """
 
@@ -110,15 +107,7 @@ class Shape:
 def pack(
     root: Path, meta: Path, pieces: Sequence[Piece], shape: Shape, totals: Totals
 ) -> None:
-    """Add pieces to a data set.
-
-    Args:
-        root: The data set.
-        meta: Folder of the new ``meta``.
-        pieces: In order.
-        shape: Of the data set.
-        totals: Updated in place.
-    """
+    """Add pieces to a data set."""
     for piece in pieces:
         if piece.task not in totals.tasks:
             totals.tasks.append(piece.task)
@@ -249,12 +238,7 @@ def _pack_videos(
 
 
 def cut(sizes: Sequence[float], limit: float) -> Iterator[list[int]]:
-    """Yield groups of neighbours within a limit of size.
-
-    Args:
-        sizes: Of each; a larger one makes its own group.
-        limit: Of a group.
-    """
+    """Yield groups of neighbours within a limit of size."""
     group: list[int] = []
     total = 0.0
     for k, size in enumerate(sizes):

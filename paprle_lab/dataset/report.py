@@ -17,8 +17,6 @@ class Report:
     """The counts, time errors and omissions of a data set's recordings.
 
     Attributes:
-        fps: Frame rate, [Hz].
-        n_before: Recordings of earlier runs.
         columns: By source.
         accounts: Of all recordings, by source.
     """

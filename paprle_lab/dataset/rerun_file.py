@@ -33,9 +33,6 @@ _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
 def show_in_rerun(path: Path) -> str:
     """Write an episode for Rerun and open it; return a message.
 
-    Args:
-        path: MCAP file, manifest, or folder of one episode.
-
     Returns:
         Message for the operator.
 
@@ -54,9 +51,6 @@ def show_in_rerun(path: Path) -> str:
 
 def write_rerun(path: Path) -> Path:
     """Return the Rerun file written beside an episode.
-
-    Args:
-        path: MCAP file, manifest, or folder of one episode.
 
     Raises:
         RecordingError: If it cannot be read.

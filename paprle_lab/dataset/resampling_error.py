@@ -12,9 +12,7 @@ class Account:
 
     Attributes:
         n_exact: Frames with an own sample or image, or the command in force.
-        n_interpolated: Frames between two samples.
         n_held: Frames that repeat a value.
-        n_dropped: Unused samples or images.
         n_gaps: Frames beyond the source's time limit.
         worst: Largest time to the nearest sample, or age of a command, [s].
     """

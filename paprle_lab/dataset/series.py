@@ -20,9 +20,7 @@ class Around(NamedTuple):
     """Samples around a time.
 
     Attributes:
-        before: The last one not later.
         before_ns: Its stamp, [ns].
-        after: The next one; None at the end.
         after_ns: Its stamp, [ns].
     """
 

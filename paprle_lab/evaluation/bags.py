@@ -32,8 +32,6 @@ class BagTopics:
     """The topics to compare in a bag; by default those of PAPRLE.
 
     Attributes:
-        target: Commanded topic.
-        actual: Measured topic.
         limb: The limb whose forward kinematics turn joints into poses.
     """
 

@@ -75,9 +75,7 @@ class Reach:
         seconds: Duration with targets, [s].
         short_seconds: Duration with targets not reached, [s].
         short: Stretches not reached, shape (S, 2), [s].
-        causes: By kind.
         joints: By kind and joint; an empty joint: none in particular.
-        counts_rotation: Whether orientation counts.
     """
 
     seconds: float

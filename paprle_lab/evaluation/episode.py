@@ -72,15 +72,9 @@ class EpisodeResult:
     """The measurements of one episode.
 
     Attributes:
-        name: Stem of its file.
-        entry: Its entry in the report.
         key: Shared with its repetitions; empty without any.
         engaged: Stretches of ENGAGED, shape (S, 2), [s].
         origin_ns: Stamp of t = 0, [ns].
-        ticks: Session ticks.
-        gate: Gate ticks.
-        robot: None when nothing could be read.
-        urdf: Recorded URDF; None when unusable.
         h: Period of the gate, [s]; None when unknown.
     """
 

@@ -54,9 +54,6 @@ class LimbResult:
         t_shifted: Times of ``errors_shifted``, shape (M,), [s].
         errors_shifted: Position errors after the shift ``tau``, shape (M,), [m].
         tau: Best shift, [s]; None when unknown.
-        figures: JSON values.
-        reach: Reached targets; None when unknown.
-        notes: Remarks for the report.
     """
 
     name: str
@@ -141,7 +138,6 @@ class _Raw:
         angles: Orientation errors, [rad].
         rpe: Errors of motions over one second, [m] and [rad].
         colours: Counts by colour, shape (3,).
-        path: Both paths and errors, thinned.
     """
 
     def __init__(self, track: LimbTrack) -> None:
@@ -183,11 +179,9 @@ class _Shifted:
 
     Attributes:
         errors: Position errors without lag, [m].
-        reached: Those of reached targets.
         angles: Orientation errors without lag, [rad].
         aligned: Position errors after the alignment, [m].
         share_percent: Share of reached targets, [%]; None when unknown.
-        path: Thinned errors without lag, and times.
     """
 
     def __init__(

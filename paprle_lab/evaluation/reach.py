@@ -80,12 +80,8 @@ class Recorded(NamedTuple):
     """The recorded data of one limb.
 
     Attributes:
-        ticks: Session ticks with a new sample.
-        gate: Gate ticks.
         stamps: Returns capture stamps of ticks, [ns].
         origin_ns: Stamp of t = 0, [ns].
-        commanded: End-effector poses at q_cmd.
-        measured: End-effector poses at q_meas.
         delay: Usual delay of a command, [s].
     """
 

@@ -42,15 +42,8 @@ class StoredEpisode:
     """One recorded episode; see ``paprle.recording.reader.Episode``.
 
     Attributes:
-        path: The MCAP file.
-        config: The resolved config.
-        urdf: Text of the robot's URDF.
-        layout: Recorded dtypes of the session.
         ticks: Session ticks in order, measured fields only.
         gate: Gate ticks in order, measured fields only.
-        events: First events of interest, in order.
-        far: Errors measured by a remote leader's host.
-        manifest: None when the recording was not finished.
         is_complete: The file is whole and matches its manifest.
         note: Defect of the file; empty when complete.
     """

@@ -55,14 +55,10 @@ class LimbTrack:
     """One limb while ENGAGED.
 
     Attributes:
-        limb: Its name.
         target: Raw target: the newest sample retargeted, before filter, reconstruction,
         IK and gate, at its capture time.
-        measured: All measured poses.
         spans: Stretches ENGAGED and measured, shape (S, 2), [s].
-        dropped: Dropped target rows.
         is_from_joints: The leader gave joints; the target is FK of q_des.
-        reach: Reached targets; None when unknown.
     """
 
     limb: str

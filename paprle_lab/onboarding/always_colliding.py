@@ -25,10 +25,6 @@ def find_overdrawn(
     """Return pairs that touch in most postures and are never clear.
 
     Pairs that touch in all postures are left to the user.
-
-    Args:
-        robot: The robot.
-        links: Links with bodies of the URDF.
     """
     if not links:
         return ()

@@ -46,13 +46,7 @@ class Cut(NamedTuple):
 def find_cut(
     lost: Lost, places: Mapping[Posture, pin.SE3], *, may_grow: bool
 ) -> Cut | None:
-    """Return the cut that frees the most room; None without much gain.
-
-    Args:
-        lost: Postures lost to each pair of pieces.
-        places: The other link in this one, by posture.
-        may_grow: Allows cuts; else only new bodies.
-    """
+    """Return the cut that frees the most room; None without much gain."""
     postures = sorted(set().union(*lost.values()))
     some = np.unique(np.linspace(0, len(postures) - 1, _N_POSTURES).astype(int))
     chosen = [postures[k] for k in some]

@@ -50,11 +50,7 @@ class Covered(NamedTuple):
 
     Attributes:
         path: The copy; None without readable meshes.
-        n_meshes: Number of enclosed meshes.
-        n_bodies: Number of their bodies.
-        doubts: Meshes left out, with reasons.
         blocked: Share of postures lost by pair of links.
-        links: Links with enclosed meshes.
     """
 
     path: Path | None
@@ -68,11 +64,6 @@ class Covered(NamedTuple):
 
 def cover_meshes(tree: Urdf, out: Path, note: Note = be_silent) -> Covered:
     """Write a copy of a URDF with bodies in place of collision meshes.
-
-    Args:
-        tree: The URDF.
-        out: Path of the copy.
-        note: Takes progress notes.
 
     Returns:
         The enclosed meshes.

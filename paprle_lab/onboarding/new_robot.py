@@ -54,10 +54,7 @@ class NewRobotReport:
     """The written settings of a robot, and guesses to review.
 
     Attributes:
-        path: The YAML.
-        joint_names: All actuated joints.
         collision_pairs: Number of checked pairs; 0: meshes only.
-        doubts: Guesses to review, one line each.
     """
 
     name: str

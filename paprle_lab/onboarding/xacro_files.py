@@ -17,10 +17,6 @@ SUFFIX = ".xacro"
 def provide_urdf(path: Path, folder: Path) -> Path:
     """Return a robot's URDF, expanded from xacro if needed.
 
-    Args:
-        path: A URDF or xacro file.
-        folder: Folder for ``NAME_DIGEST.urdf``.
-
     Raises:
         ConfigError: If the file is missing or does not expand.
         MissingDependency: If the package is not installed.

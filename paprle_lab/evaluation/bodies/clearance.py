@@ -30,7 +30,6 @@ class Clearance(NamedTuple):
 
     Attributes:
         nearest: The least distance, to a micrometre, [m]; +inf without pairs.
-        pair: The links of that pair.
         n_violations: Configurations nearer than required that did not begin so near.
     """
 

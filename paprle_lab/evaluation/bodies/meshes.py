@@ -57,8 +57,6 @@ class Contacts(NamedTuple):
     """The contacts of a recording.
 
     Attributes:
-        n_looks: Number of postures examined.
-        touching: Contacts by pair.
         nearer: Pairs nearer than both the gate's clearance and their bodies.
         left_out: Pairs that touch in nearly every posture.
     """

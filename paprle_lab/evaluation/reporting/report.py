@@ -33,11 +33,6 @@ def evaluate(
 ) -> list[Json]:
     """Return one JSON entry per recorded episode; ``error`` explains a blank one.
 
-    Args:
-        episodes: MCAP files, manifests, folders of one episode each, or ROS bags.
-        out_dir: Folder of the report; None writes nothing.
-        topics: Topics of bags.
-
     Raises:
         MissingDependency: If matplotlib is missing; the JSON is written.
         ConfigError: If the report cannot be written.
@@ -81,11 +76,6 @@ def write_report(
     results: Sequence[Json], episodes: Sequence[Path], out_dir: Path
 ) -> Path:
     """Write JSON and page.
-
-    Args:
-        results: From ``evaluate``.
-        episodes: The same episodes; read again for the plots.
-        out_dir: Folder; made if missing.
 
     Returns:
         Path of the page.

@@ -76,15 +76,7 @@ def draw_stills(
     limb: LimbResult,
     colours: tuple[Any, Any],
 ) -> None:
-    """Draw a robot at some instants side by side, with the path to each.
-
-    Args:
-        figure: Figure to draw into.
-        stills: The instants.
-        robot: URDF and recorded robot.
-        limb: The limb of the path.
-        colours: Colour map and norm of errors, [mm].
-    """
+    """Draw a robot at some instants side by side, with the path to each."""
     urdf, info = robot
     base = place_links(urdf, info, stills[0].q)[_find_base(info, limb.name)]
     path = limb.actual.p @ base.rotation.T + base.translation
