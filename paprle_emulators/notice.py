@@ -30,14 +30,7 @@ def announce(
     overrides: Sequence[str],
     follower: str = "",
 ) -> Iterator[None]:
-    """Publish a notice during the context, if the folder is writable.
-
-    Args:
-        part: Replaced part of the triple.
-        name: Of that part's YAML.
-        overrides: Settings, ``key=value`` each.
-        follower: Of the robot's YAML; empty: any.
-    """
+    """Publish a notice during the context, if the folder is writable."""
     notice = {"part": part, "name": name, "follower": follower}
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(OSError):

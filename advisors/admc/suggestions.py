@@ -33,7 +33,6 @@ class Goal(NamedTuple):
         goal: Object or release position, shape (3,), [m].
         via: The goal, or a position above it.
         aim: Direction of the fingers, shape (3,).
-        is_held: The hand holds the object.
     """
 
     goal: Vec

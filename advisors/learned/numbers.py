@@ -15,11 +15,6 @@ def read_numbers(name: str, frame: Frame, info: CameraInfo) -> dict[str, Any]:
 
     Depth is float32, [m], 0: unknown; IDs are int32, 0: none. Depth beside pictures is
     ``NAME.depth``.
-
-    Args:
-        name: Of the camera.
-        frame: Image without a ``CameraInfo.find_fault``.
-        info: Its description.
     """
     if info.encoding == "ids16":
         return {name: _read(frame.data, info).astype(np.int32)}

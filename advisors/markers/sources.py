@@ -83,22 +83,12 @@ class FileSource:
 
 
 class CameraSource:
-    """A camera of the session; hidden markers count for a while.
-
-    A camera on the robot is placed at its link's last measurement.
-    """
+    """A camera of the session; hidden markers count for a while."""
 
     def __init__(
         self, name: str, info: CameraInfo, robot: RobotInfo, find: Find, keep: float
     ) -> None:
         """Make it.
-
-        Args:
-            name: The camera's.
-            info: Its description.
-            robot: The robot.
-            find: Finds markers.
-            keep: Validity of hidden markers, [s].
 
         Raises:
             ValueError: If the robot's URDF cannot be read.

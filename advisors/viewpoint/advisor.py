@@ -266,6 +266,7 @@ class Viewpoint(Advisor):
         )
 
     def _find_mount(self) -> pin.SE3:
+        """Return T_eef_cam."""
         if self.config.camera is None:
             return pin.SE3.Identity()
         info = self.cameras.get(self.config.camera)

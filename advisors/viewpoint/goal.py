@@ -34,8 +34,6 @@ class Wish(NamedTuple):
     Attributes:
         n: 1: a notch, which attracts; 0: a bump, which repels.
         s: Centre, in the unit of χ.
-        r: Slope.
-        c: Width.
         power: Exponent p of the slope, even.
     """
 

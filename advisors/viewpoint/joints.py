@@ -87,15 +87,7 @@ class JointSolver:
         camera: tuple[int, pin.SE3],
         wishes: JointWishes | None = None,
     ) -> None:
-        """Make it.
-
-        Args:
-            arms: The robot.
-            robot: Its description.
-            limbs: Camera limb and the other.
-            camera: Frame of its eef, and T_eef_cam.
-            wishes: Losses.
-        """
+        """Make it."""
         limb, other = limbs
         self._arms, self._home = arms, robot.home
         self._frame, self._T_eef_cam = camera

@@ -34,13 +34,7 @@ _AWAY = (0.0, 0.0, -1000.0)  # [m] chosen: below any floor: an object that is no
 
 @dataclass
 class World:
-    """A model and its state.
-
-    Attributes:
-        camera: The rendering camera.
-        mechanism: The robot.
-        ids: Segment of each geom, shape (model.ngeom + 1,); the last: none.
-    """
+    """A model and its state."""
 
     model: mujoco.MjModel
     data: mujoco.MjData
@@ -72,12 +66,6 @@ def make_world(
     info: CameraInfo,
 ) -> World:
     """Return the model to render.
-
-    Args:
-        robot: The robot.
-        env: The env's config, with defaults of the simulated one.
-        config: Of the camera.
-        info: Camera description.
 
     Raises:
         ValueError: If a link is missing, or MuJoCo cannot render the robot.
@@ -133,6 +121,7 @@ def _find_body(spec: mujoco.MjSpec, link: str, mechanism: Mechanism) -> Any:
 
 
 def _to_free(row: Vec | None) -> Vec:
+    """Return xyz + quat_xyzw as xyz + quat_wxyz."""
     if row is None:
         return np.array([*_AWAY, 1.0, 0.0, 0.0, 0.0])
     return np.array([*row[:3], row[6], *row[3:6]])

@@ -1,7 +1,4 @@
-"""Emulated faults of a robot, named as in PX4's fault injection.
-
-They are requested in the config or by ``FaultyFollower``; an unknown kind is an error.
-"""
+"""Emulated faults of a robot, named as in PX4's fault injection."""
 
 from __future__ import annotations
 

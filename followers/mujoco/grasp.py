@@ -1,7 +1,4 @@
-"""Grasping by rule: closing fingers hold what both touch (AdaptiX 4.1.1).
-
-A held block keeps its pose in the hand; the fingers stop there until they open.
-"""
+"""Grasping by rule: closing fingers hold what both touch (AdaptiX 4.1.1)."""
 
 from __future__ import annotations
 

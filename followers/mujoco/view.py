@@ -1,7 +1,4 @@
-"""The gate's side of the live view, a separate process.
-
-It gets the model as an unlinked file, states by mailbox, and the end by a closed pipe.
-"""
+"""The gate's side of the live view, a separate process."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Force on each hand as an arrow, estimated from joint torques.
-
-Efforts beyond gravity count as one force at the end-effector, with friction and
-acceleration in it.
-"""
+"""Force on each hand as an arrow, estimated from joint torques."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Recordings for pages: strips of pictures, and reports.
-
-Both are made by low-priority processes, one at a time. A report has an unguessable
-address, sent over the page's socket.
-"""
+"""Recordings for pages: strips of pictures, and reports."""
 
 from __future__ import annotations
 

@@ -152,7 +152,6 @@ class LimbMessage:
 
     Attributes:
         jog: Deflections of x, y, z, roll, pitch, yaw and gripper.
-        opening: Of the gripper, 0 … 1; None: unchanged.
     """
 
     __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT

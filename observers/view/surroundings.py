@@ -31,13 +31,7 @@ class Surroundings:
     def __init__(
         self, server: viser.ViserServer, bodies: Sequence[SceneBody], base: Vec
     ) -> None:
-        """Draw fixed bodies.
-
-        Args:
-            server: The scene.
-            bodies: The bodies.
-            base: Robot base, shape (3,), [m]; names face it.
-        """
+        """Draw fixed bodies."""
         self._server, self._base = server, base
         self._handles: dict[str, viser.FrameHandle] = {}
         self._moving = {body.name for body in bodies if body.moves}

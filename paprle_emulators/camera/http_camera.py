@@ -26,16 +26,7 @@ _NOISE = 12  # chosen: grey levels, as in a room
 
 @dataclass
 class CameraFaults:
-    """Faults of the camera, changeable at any time.
-
-    Attributes:
-        is_frozen: Repeats a picture.
-        is_stalled: Sends nothing on an open connection.
-        is_gone: Closes and refuses connections.
-        is_broken: Sends no valid JPEG.
-        period_scale: Factor of the period.
-        size: Another size, (width, height).
-    """
+    """Faults of the camera, changeable at any time."""
 
     is_frozen: bool = False
     is_stalled: bool = False

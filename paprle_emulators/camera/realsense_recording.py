@@ -1,8 +1,4 @@
-"""A librealsense recording by its software device.
-
-Images show a clock, and depth rises with each frame. Not simulated: USB, distinct
-sensor positions, noise.
-"""
+"""A librealsense recording by its software device."""
 
 from __future__ import annotations
 

@@ -64,13 +64,7 @@ class Bus:
         self._heard_ns = 0
 
     def receive(self, data: bytes, now_ns: int, baud: int | None) -> list[Answer]:
-        """Return the ordered answers to a client's bytes.
-
-        Args:
-            data: Bytes from a client.
-            now_ns: Time of the rig, [ns].
-            baud: Baud rate; None: each servo's own.
-        """
+        """Return the ordered answers to a client's bytes."""
         if not data:
             return []
         if now_ns - self._heard_ns > PAUSE_NS:

@@ -59,12 +59,7 @@ def unstuff(body: bytes) -> bytes:
 
 
 def frame(servo: int, body: bytes) -> bytes:
-    """Return a stuffed packet with CRC.
-
-    Args:
-        servo: Packet ID, 0 … 252 or BROADCAST.
-        body: Instruction byte and parameters.
-    """
+    """Return a stuffed packet with CRC."""
     stuffed = stuff(body)
     length = (len(stuffed) + 2).to_bytes(2, "little")
     head = HEADER + bytes((servo,)) + length + stuffed

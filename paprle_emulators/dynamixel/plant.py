@@ -60,19 +60,12 @@ class Links:
     Attributes:
         lower: Joint limits, shape (n,), [rad].
         upper: Joint limits, shape (n,), [rad].
-        damping: Viscous friction of the URDF, [N·m·s/rad].
-        friction: Coulomb friction of the URDF, [N·m].
     """
 
     def __init__(
         self, urdf: Path, joint_names: Sequence[str], rpy: tuple[float, float, float]
     ) -> None:
         """Read a URDF.
-
-        Args:
-            urdf: The file.
-            joint_names: Moving joints; others are locked at zero.
-            rpy: Base in upright axes, [rad].
 
         Raises:
             ValueError: If the URDF lacks a joint.

@@ -237,10 +237,6 @@ class Rig:
     def pose(self, joints: Mapping[str, float], limb: str | None = None) -> None:
         """Move joints by hand.
 
-        Args:
-            joints: Positions by name, [rad].
-            limb: None: every limb with such joints.
-
         Raises:
             ValueError: If a joint is unknown.
         """
@@ -265,14 +261,7 @@ class Rig:
     def answer(
         self, port: str, data: bytes, baud: int | None = None, ahead: float = 0.0
     ) -> list[Answer]:
-        """Return the ordered answers to bytes on a bus.
-
-        Args:
-            port: Of the bus.
-            data: From a client.
-            baud: None: the servos' own.
-            ahead: The client's lead over the arms, [s].
-        """
+        """Return the ordered answers to bytes on a bus."""
         faults = self.line_faults[port]
         for servo in self.buses[port].servos:
             servo.ahead = ahead

@@ -1,8 +1,4 @@
-"""Server of a rig on pseudo-terminals, in real time.
-
-Lines take priority over physics. Not simulated: transmission time unless asked for,
-framing errors, echoes, collisions.
-"""
+"""Server of a rig on pseudo-terminals, in real time."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""One servo: control table, measurements and torque.
-
-Not simulated: profile acceleration, time-based profiles, feed-forward gains, velocity
-filter, external ports, Startup Configuration.
-"""
+"""One servo: control table, measurements and torque."""
 
 from __future__ import annotations
 

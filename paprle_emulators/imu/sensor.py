@@ -41,14 +41,7 @@ def turn_slowly(kind: PacketKind) -> SensorMotion:
 
 
 class EmulatedImu:
-    """A sensor.
-
-    Attributes:
-        path: Link for clients, constant through a replug.
-        n_written: Number of packets.
-        n_damaged: Number of faulty packets.
-        was_started: A client sent ``start`` since the last plugging.
-    """
+    """A sensor."""
 
     def __init__(
         self,
@@ -58,15 +51,7 @@ class EmulatedImu:
         motion: SensorMotion | None = None,
         seed: int = 0,
     ) -> None:
-        """Plug it in; ``run`` or ``write`` sends.
-
-        Args:
-            link: New path of the port.
-            kind: Of packets.
-            rate: Of packets, [Hz].
-            motion: Default: slow turning.
-            seed: Of the faults.
-        """
+        """Plug it in; ``run`` or ``write`` sends."""
         self.path, self._kind, self._rate = link, kind, rate
         self._motion = motion or turn_slowly(kind)
         self._rng = np.random.default_rng(seed)
@@ -99,12 +84,7 @@ class EmulatedImu:
                 os.close(end)
 
     def set_fault(self, fault: Fault, share: float = 1.0) -> None:
-        """Set a fault of the next packets.
-
-        Args:
-            fault: ``restart`` resets its clock once.
-            share: Of affected packets, 0 … 1; 0 ends it.
-        """
+        """Set a fault of the next packets."""
         if fault == "restart":
             self._begin_t = self._t
             return

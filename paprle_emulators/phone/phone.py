@@ -39,13 +39,7 @@ class EmulatedPhone:
     """One phone on its page.
 
     Attributes:
-        status: Last received status.
         skew: Clock offset to ours, [s].
-        is_held: It holds the dead-man.
-        is_mute: It answers nothing.
-        scale: Of its slider.
-        mode: Of its buttons.
-        counts: Of its buttons.
     """
 
     def __init__(
@@ -57,15 +51,7 @@ class EmulatedPhone:
         page: str = "emulated",
         through: tuple[str, int] | None = None,
     ) -> None:
-        """Connect.
-
-        Args:
-            address: With the token behind ``#``.
-            certificate: Required server certificate; empty: any.
-            limbs: Controlled limbs.
-            page: Name of this page load.
-            through: Proxy to connect to.
-        """
+        """Connect."""
         self.status: dict[str, Any] = {}
         self.skew = 0.0
         self.seq = self.press = 0

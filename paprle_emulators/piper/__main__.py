@@ -69,10 +69,7 @@ class Options:
 
 
 class Server:
-    """The bus: frames reach the arm and the nodes of other processes.
-
-    Nodes of one process do not receive each other's frames, as on a real adapter.
-    """
+    """The bus: frames reach the arm and the nodes of other processes."""
 
     def __init__(self, path: str) -> None:
         self._path = Path(path)

@@ -85,22 +85,13 @@ class EmulatedArm:
         dq: Shape (6,), [rad/s].
         tau: Motor torques, shape (6,), [N·m].
         opening: Of the gripper, [m].
-        is_enabled: Powered motors; the gripper's is the last.
         error: Bits of 0x2A1: joints over their limit in the high byte.
-        stroke: Configured gripper stroke, [mm]; 0: disabled.
     """
 
     def __init__(
         self, q: Vec, firmware: str, stroke: int = 70, lag: float = LAG
     ) -> None:
-        """Stand at joints.
-
-        Args:
-            q: Shape (6,), [rad].
-            firmware: Such as ``S-V1.5-2``.
-            stroke: Of the gripper, [mm].
-            lag: Behind a ramp, [s].
-        """
+        """Stand at joints."""
         self.q = np.array(q, dtype=np.float64)
         self.dq = np.zeros(N_JOINTS)
         self.tau = np.zeros(N_JOINTS)

@@ -46,9 +46,7 @@ class ArmFaults:
 
     Attributes:
         motor_bits: Status bits by joint from 0; 6: the gripper.
-        temperature: Of an overheated motor, [°C].
         warm: Normal temperatures by joint from 0, [°C].
-        voltage: Supply, [V].
     """
 
     def __init__(self, arm: EmulatedArm, seed: int = 0) -> None:

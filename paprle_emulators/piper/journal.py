@@ -70,8 +70,6 @@ class Record:
         state_stamps: Times of states, [ns], shape (M,).
         q: Six joints and opening, shape (M, 7), [rad], [m].
         dq: Six joints, shape (M, 6), [rad/s].
-        modes: Control mode and arm status, shape (M, 2).
-        is_enabled: All six motors have power, shape (M,).
     """
 
     ids: Stamps

@@ -30,7 +30,6 @@ class Cell:
     """One piece of work, defined by its fields.
 
     Attributes:
-        index: Number from 0, and row in the table.
         files: Hash by path of each file read.
     """
 

@@ -22,10 +22,6 @@ class Cluster(Engine):
     def __init__(self, address: str) -> None:
         """Join it.
 
-        Args:
-            address: Of the cluster; empty: ``RAY_ADDRESS``, a running local one, or a
-                new one.
-
         Raises:
             ConfigError: If the address has no cluster.
         """

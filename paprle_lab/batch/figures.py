@@ -76,11 +76,7 @@ HOLDS = ("n_holds", "held_s", "longest_hold_s", "recovery_s")
 
 
 def make_row(measured: EpisodeResult) -> Json:
-    """Return the table row of an episode.
-
-    It has ``NUMBERS``, ``COUNTS``, ``TEXTS``, ``HOLDS``, and ``commands``: a hash of
-    all commands and times.
-    """
+    """Return the table row of an episode."""
     entry = measured.entry
     looks = {**NUMBERS, **COUNTS, **TEXTS}
     row: Json = {name: look(entry) for name, look in looks.items()}

@@ -102,11 +102,6 @@ def read_plan(path: Path) -> BatchPlan:
 def make_plan(data: Mapping[str, Any], folder: Path, label: str) -> BatchPlan:
     """Return a plan of YAML values.
 
-    Args:
-        data: YAML values.
-        folder: Base of relative paths.
-        label: Name of the plan in messages.
-
     Raises:
         ConfigError: Listing all mistakes.
     """

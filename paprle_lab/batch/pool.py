@@ -1,8 +1,4 @@
-"""A pool of processes on this host, each running one cell at a time.
-
-Workers read jobs from standard input and answer on a pipe. A dead worker's cell is
-reported lost and the worker replaced; workers end with their parent.
-"""
+"""A pool of processes on this host, each running one cell at a time."""
 
 from __future__ import annotations
 

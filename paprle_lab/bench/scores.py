@@ -60,13 +60,7 @@ def make_scores(
     rows: Sequence[Json],
     others: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Json:
-    """Return the reproducible scores of a benchmark, as JSON values.
-
-    Args:
-        bench: The benchmark.
-        rows: Rows of the table, in order; other systems have ``system``.
-        others: Package versions of other systems.
-    """
+    """Return the reproducible scores of a benchmark, as JSON values."""
     manifest = bench.manifest
     rows = [{"system": OURS, **row} for row in rows]
     places = dict.fromkeys(tuple(row[key] for key in KEYS[:-1]) for row in rows)

@@ -105,14 +105,7 @@ class PieceWriter:
         sizes: Mapping[str, tuple[int, int]],
         fps: int,
     ) -> None:
-        """Open its files.
-
-        Args:
-            folder: A new folder.
-            columns: Of the frames.
-            sizes: Height and width of images by camera, [px].
-            fps: Frame rate, [Hz].
-        """
+        """Open its files."""
         folder.mkdir(parents=True)
         self.folder, self._fps = folder, fps
         self._columns = list_columns(columns)
@@ -138,13 +131,7 @@ class PieceWriter:
         self.n += 1
 
     def close(self, task: str, outcome: str, source: str) -> None:
-        """Write the rest and the summary.
-
-        Args:
-            task: The operator's task.
-            outcome: ``success``, ``failure`` or empty.
-            source: SHA-256 of the recording.
-        """
+        """Write the rest and the summary."""
         self._flush(is_last=True, is_success=outcome == "success")
         self._data.close()
         for video in self._videos.values():

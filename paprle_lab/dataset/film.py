@@ -15,8 +15,6 @@ class Picked(NamedTuple):
     Attributes:
         image: RGB, shape (height, width, 3), or depth, shape (height, width).
         stamp_ns: Exposure, [ns].
-        is_repeated: The previous frame shows it, too.
-        n_dropped: Pictures unused or broken since the previous one.
     """
 
     image: Image

@@ -1,8 +1,4 @@
-"""An episode as frames at one rate.
-
-Measurements are interpolated; commands are those in force; images are the nearest ones.
-Across a gap the last value is held and counted.
-"""
+"""An episode as frames at one rate."""
 
 from __future__ import annotations
 
@@ -58,13 +54,6 @@ class Frames:
         depth: bool = False,
     ) -> None:
         """Open an episode.
-
-        Args:
-            path: Its MCAP file.
-            fps: Frame rate, [Hz].
-            has_effort: Require efforts.
-            has_objects: Require poses of all objects.
-            depth: Include depth.
 
         Raises:
             RecordingError: If it is no recording, or a source is empty.

@@ -60,12 +60,7 @@ class Report:
 
 
 def describe_trimmed(trimmed: Sequence[float], ended: str) -> list[str]:
-    """Return lines on long omitted ends of a recording.
-
-    Args:
-        trimmed: At begin and end, [s].
-        ended: The source that ended first.
-    """
+    """Return lines on long omitted ends of a recording."""
     begin, end = trimmed
     told = []
     if begin > _MUCH:

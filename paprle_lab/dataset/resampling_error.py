@@ -12,7 +12,6 @@ class Account:
 
     Attributes:
         n_exact: Frames with an own sample or image, or the command in force.
-        n_held: Frames that repeat a value.
         n_gaps: Frames beyond the source's time limit.
         worst: Largest time to the nearest sample, or age of a command, [s].
     """
@@ -26,13 +25,7 @@ class Account:
     worst: float = 0.0
 
     def count(self, how: str, error_ns: int, *, limit_ns: int) -> None:
-        """Count a frame.
-
-        Args:
-            how: ``exact``, ``interpolated`` or ``held``.
-            error_ns: Time error, [ns].
-            limit_ns: Limit of a gap, [ns].
-        """
+        """Count a frame."""
         self.n_frames += 1
         name = f"n_{how}"
         setattr(self, name, getattr(self, name) + 1)

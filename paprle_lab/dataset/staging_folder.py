@@ -26,10 +26,6 @@ class StagingFolder:
     def __init__(self, root: Path, meta: str) -> None:
         """Lock it.
 
-        Args:
-            root: The data set; made if missing.
-            meta: Its folder of metadata.
-
         Raises:
             ConfigError: If it is something else, or locked.
         """

@@ -66,13 +66,7 @@ def choose_pixels(size: tuple[int, int]) -> str:
 
 
 def join_videos(pieces: Sequence[tuple[Path, int]], out: Path, fps: int) -> None:
-    """Concatenate videos without recoding.
-
-    Args:
-        pieces: Files of ``VideoWriter``, with their numbers of images.
-        out: The new file.
-        fps: Frame rate, [Hz].
-    """
+    """Concatenate videos without recoding."""
     av = load_av()
     with av.open(str(out), "w", format="mp4", options={"movflags": "faststart"}) as to:
         stream: Any = None

@@ -127,10 +127,7 @@ class Tally:
 
 
 def describe_reach(reach: Reach | None) -> Json | None:
-    """Return ``reach`` of a limb's entry in a report; None where unknown.
-
-    ``short`` lists causes in descending order; causes may overlap.
-    """
+    """Return ``reach`` of a limb's entry in a report; None where unknown."""
     if reach is None or not reach.seconds:
         return None
     entries = [_describe_cause(reach, kind) for kind in reach.causes]

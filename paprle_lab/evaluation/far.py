@@ -1,8 +1,4 @@
-"""Errors between hand, robot and picture for a remote leader.
-
-The operator's host measures them (``paprle.link.remote_leader.discrepancy``) and the
-robot's host records them (T1, T2, T18). Late rows count; missing rows are counted.
-"""
+"""Errors between hand, robot and picture for a remote leader (T1, T2, T18)."""
 
 from __future__ import annotations
 

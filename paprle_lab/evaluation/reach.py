@@ -212,7 +212,6 @@ class _Looks(NamedTuple):
     """Findings at some of the targets not reached.
 
     Attributes:
-        step: Every ``step``-th target was examined.
         is_stuck: No motion leads to the target, shape (L,).
         in_way: Joints at limits that would help, shape (L, n).
     """

@@ -1,8 +1,4 @@
-"""Smoothness of commands by joint: ripple, sign changes and share at V, A, J.
-
-Differences of q_cmd in consecutive ENGAGED periods. Hand motion is below 10 Hz; the
-first and last second of a stretch do not count for the ripple.
-"""
+"""Smoothness of commands by joint: ripple, sign changes and share at V, A, J."""
 
 from __future__ import annotations
 

@@ -1,8 +1,4 @@
-"""Choice of the cut of a link that frees the most room.
-
-The cost is the penetration depth of bodies where meshes are apart, summed over postures
-of all pairs of the link.
-"""
+"""Choice of the cut of a link that frees the most room."""
 
 from __future__ import annotations
 

@@ -34,7 +34,6 @@ class Fitted(NamedTuple):
     """Bodies around meshes.
 
     Attributes:
-        pieces: By link, in its axes.
         never: Pieces, as link and number, whose meshes never touch.
         always: Links whose meshes nearly always touch, or share a bearing.
         blocked: Share of postures lost by pair of links.
@@ -47,13 +46,7 @@ class Fitted(NamedTuple):
 
 
 def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], note: Note = be_silent) -> Fitted:
-    """Return bodies of meshes, cut until the robot keeps its room.
-
-    Args:
-        tree: The robot.
-        meshes: Triangles by link, in its axes, shape (k, 3, 3), [m].
-        note: Takes progress notes.
-    """
+    """Return bodies of meshes, cut until the robot keeps its room."""
     wholes: dict[str, list[Piece]] = {k: [Piece(v)] for k, v in meshes.items()}
     for body in tree.primitives:
         wholes.setdefault(body.link, []).append(Given(body))

@@ -22,13 +22,7 @@ _SEED = 0  # chosen: the same pairs each time
 def find_held_overlaps(
     tree: Urdf, robot: RobotModel, held: Collection[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return links that touch at home and in most postures between.
-
-    Args:
-        tree: The robot's URDF.
-        robot: The robot at its new home.
-        held: Joints in no limb.
-    """
+    """Return links that touch at home and in most postures between."""
     joints = JointTree(tree, robot.joint_names, robot.mimics)
     is_held = np.array([name in held for name in robot.joint_names])
     touching = [

@@ -24,7 +24,6 @@ class Reach(NamedTuple):
     """Reachable targets around home.
 
     Attributes:
-        n: Number of reachable targets of six.
         step: Distance from home, [m].
         in_way: Bodies that prevent others, as text.
     """

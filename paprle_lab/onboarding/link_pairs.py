@@ -60,14 +60,7 @@ class LinkPair:
     """
 
     def __init__(self, one: Link, other: Link, way: Way, touching: set[int]) -> None:
-        """Make a pair.
-
-        Args:
-            one: First link.
-            other: Second link.
-            way: Poses of the second in the first.
-            touching: Postures in which links of the robot touch.
-        """
+        """Make a pair."""
         self.links = (one, other)
         self.way = way
         self._touching = touching

@@ -1,8 +1,4 @@
-"""Bodies for links that have only collision meshes.
-
-A copy of the URDF has bodies in their place, for gate and simulator; the meshes move to
-an element read by the judge of clearance.
-"""
+"""Bodies for links that have only collision meshes."""
 
 from __future__ import annotations
 
@@ -38,7 +34,6 @@ class ExemptPairs(NamedTuple):
 
     Attributes:
         never: Bodies of pieces whose meshes never touch.
-        always: Links whose meshes nearly always touch, or share a bearing.
     """
 
     never: tuple[tuple[str, str], ...] = ()

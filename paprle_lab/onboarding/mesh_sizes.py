@@ -17,10 +17,6 @@ _SMALLEST = 2e-3  # chosen: of the reach; twice the whole arm's length, in kilom
 def check_sizes(tree: Urdf, meshes: Mapping[str, list[Vec]]) -> list[str]:
     """Return doubts about meshes far smaller than their robot.
 
-    Args:
-        tree: The robot.
-        meshes: Triangles by link, shapes (k, 3, 3), [m].
-
     Raises:
         ConfigError: If a mesh is larger than any link can be.
     """

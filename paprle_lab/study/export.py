@@ -133,10 +133,6 @@ def _make_trial(head: Row, step: Step, path: Path) -> Trial:
 def export(study: Study, out: Path) -> tuple[Tables, list[Path]]:
     """Write the tables; return them and their files.
 
-    Args:
-        study: The study.
-        out: Folder; made if missing.
-
     Returns:
         Tables and files.
 

@@ -22,10 +22,7 @@ def make_square(n: int) -> list[list[int]]:
 
 
 def deal(conditions: Sequence[T], n: int, seed: int) -> list[tuple[T, ...]]:
-    """Return an order of conditions for each of n participants.
-
-    The seed shuffles names and rows; the last round may be incomplete.
-    """
+    """Return an order of conditions for each of n participants."""
     chance = random.Random(seed)
     named = list(conditions)
     chance.shuffle(named)

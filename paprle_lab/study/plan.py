@@ -44,12 +44,8 @@ class StudyPlan:
     """The plan of a study.
 
     Attributes:
-        participants: Number of participants.
-        seed: Of orders and pseudonyms.
-        common: Settings of every session.
         conditions: Settings by condition, over the common ones.
         tasks: Settings by task, over those.
-        repetitions: Of each task per condition.
         after: Questionnaires after the last condition; ``preference``: the best one.
     """
 
@@ -72,10 +68,7 @@ class Step:
 
     Attributes:
         name: Unique per participant; stem of its file.
-        condition: Empty before and after all conditions.
-        task: Empty for a questionnaire.
         repetition: From 1.
-        asks: Questionnaire; empty for a task.
     """
 
     name: str
@@ -193,10 +186,6 @@ class Study:
 
 def deal_study(plan: StudyPlan, folder: Path) -> Study:
     """Assign participants, and write the study into a new private folder.
-
-    Args:
-        plan: The plan.
-        folder: A folder without a study.
 
     Returns:
         The study.

@@ -29,9 +29,6 @@ class Questionnaire:
 
     Attributes:
         items: Questions by name.
-        step: Between two answers.
-        ends: Meaning of least and largest answer.
-        scales: Items of each score, their mean.
     """
 
     name: str

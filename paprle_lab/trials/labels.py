@@ -32,11 +32,8 @@ class Trial:
 
     Attributes:
         kind: ``human``, or ``robot`` for a replay of a human motion.
-        user: Pseudonym.
-        task: For example ``square``.
         mode: Capture method, for example ``arpose``.
         trial: Number of the repetition.
-        more: Other columns.
     """
 
     path: Path
@@ -138,10 +135,6 @@ def _parse(
 
 def write_index(folder: Path, trials: Sequence[Trial]) -> Path:
     """Write a folder's index atomically, with relative paths; return it.
-
-    Args:
-        folder: The folder.
-        trials: The trials.
 
     Returns:
         The index.

@@ -29,11 +29,7 @@ class Quality:
     Attributes:
         seconds: Duration, [s].
         rate_hz: Distinct stamps per second; 0 without duration.
-        duplicates: Rows with the previous stamp.
-        disorder: Rows before the previous stamp.
         longest_gap_s: [s].
-        gaps: Number of gaps above ``GAP``.
-        units: Values in wrong units.
     """
 
     rows: int

@@ -1,8 +1,4 @@
-"""One measured trial: errors, delay, latencies and path.
-
-Every row of a log counts, as in the published figures; delay, RPE and orientation use
-one row per stamp.
-"""
+"""One measured trial: errors, delay, latencies and path."""
 
 from __future__ import annotations
 
@@ -39,8 +35,6 @@ class TrialResult:
         actual: Robot positions, shape (N, 3), [m].
         errors: Their distances, shape (N,), [m].
         latencies: From capture to command, shape (M,), [s]; empty if not logged.
-        quality: Of a log; None for a recording.
-        figures: JSON values.
     """
 
     trial: Trial

@@ -37,14 +37,7 @@ _STILL = 1e-3  # [s] chosen: no clock of a session is as far off
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """The replayed motion and its results.
-
-    Attributes:
-        motion: The replayed log.
-        played: The log with its first pose held.
-        out: Folder of recordings, logs and index.
-        humans: The human's trials.
-    """
+    """The replayed motion and its results."""
 
     motion: Path
     played: Path
@@ -54,11 +47,6 @@ class Protocol:
 
 def prepare(motion: Path, beside: Sequence[Path], out: Path) -> Protocol:
     """Write the motion to play.
-
-    Args:
-        motion: An ARBot log, or an episode.
-        beside: Other trials of the same human and task.
-        out: A folder without replays.
 
     Returns:
         The protocol.
@@ -155,10 +143,6 @@ def list_settings(protocol: Protocol, n: int, pause: float) -> list[str]:
 
 def collect(protocol: Protocol, episodes: Sequence[Path]) -> Path:
     """Write replays as ``robot_N.csv`` with an index; return the index.
-
-    Args:
-        protocol: The protocol.
-        episodes: The recordings, in order.
 
     Returns:
         The index.

@@ -71,11 +71,6 @@ def _tell_trial(one: TrialResult) -> Json:
 def write_set(figures: Json, results: Sequence[TrialResult], page: Path) -> None:
     """Write JSON, table and page.
 
-    Args:
-        figures: Of ``evaluate_set``.
-        results: The trials.
-        page: Path of the page; the others are beside it.
-
     Raises:
         MissingDependency: If matplotlib is missing; JSON and table are written.
         ConfigError: If one cannot be written.

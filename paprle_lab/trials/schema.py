@@ -32,8 +32,6 @@ class Finding(NamedTuple):
     """A finding on a data set.
 
     Attributes:
-        where: The file, or the set.
-        kind: One word.
         is_fault: A fault, not a note.
     """
 

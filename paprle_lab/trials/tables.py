@@ -1,7 +1,4 @@
-"""Tables of trials by user, task and mode, and variability.
-
-Medians and percentiles are over samples; mean and deviation of rms errors over trials.
-"""
+"""Tables of trials by user, task and mode, and variability."""
 
 from __future__ import annotations
 

@@ -18,8 +18,6 @@ _MOST = 2  # chosen: more pairs than this say less
 def find_kept(episode: EpisodeData) -> list[str]:
     """Return the pairs kept apart, as text, the longest intervention first.
 
-    Without a recorded cause, the pair tightest between command and target counts.
-
     Raises:
         ConfigError: If the recorded URDF cannot be read.
     """

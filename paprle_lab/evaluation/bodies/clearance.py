@@ -41,8 +41,6 @@ class Clearance(NamedTuple):
 def judge_clearance(episode: EpisodeData) -> Clearance | None:
     """Return the clearance of the commands; None without pairs or commands.
 
-    Recordings without recorded clearances are measured, not judged.
-
     Raises:
         ConfigError: If the recorded URDF cannot be read.
     """

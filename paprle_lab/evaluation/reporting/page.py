@@ -1,7 +1,4 @@
-"""The page of a report: one self-contained HTML file.
-
-A content policy forbids scripts and external resources; recorded text is escaped.
-"""
+"""The page of a report: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -71,13 +68,7 @@ FOOTER = (
 def render_page(
     entries: Sequence[Json], pictures: Sequence[Iterable[ReportPicture]], title: str
 ) -> str:
-    """Return the HTML of a report.
-
-    Args:
-        entries: Entries of the JSON.
-        pictures: Title, caption and PNG or JPEG of each entry's pictures.
-        title: Title of the page.
-    """
+    """Return the HTML of a report."""
     parts = [
         _render_episode(entry, drawn)
         for entry, drawn in zip(entries, pictures, strict=True)
