@@ -1,7 +1,7 @@
 """Three latencies, and the lag between two motions.
 
 * capture to command: from a leader sample's capture to the gate's first command based
-on it, plus the leader's look-ahead.
+  on it, plus the leader's look-ahead.
 * command age at actuation: age of the set-point that the gate follows.
 * command to motion: joint lag by correlation.
 """

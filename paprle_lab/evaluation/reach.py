@@ -3,7 +3,7 @@
 * out of reach: no motion leads to the target; joints at their limits are named.
 * late: the joints were at V or A, or were catching up.
 * held back by the gate: it sent less than requested, or its mean that keeps J
-(decision 0006) cut corners.
+  (decision 0006) cut corners.
 * not followed: the robot stayed off its command longer than any delay.
 """
 

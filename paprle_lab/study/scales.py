@@ -1,7 +1,7 @@
 """Questionnaires and their scores.
 
 * NASA-TLX, raw: the mean of six ratings of 0 … 100 in steps of 5; performance from
-perfect (0) to failure (100).
+  perfect (0) to failure (100).
 * SUS: ten statements, 1 … 5; 2.5 · (Σ odd − 5 + 25 − Σ even), 0 … 100.
 
 References:
