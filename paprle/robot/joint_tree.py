@@ -68,6 +68,12 @@ class JointTree:
         expanded: Vec = q[self._columns] * self._scale + self._offset
         return expanded
 
+    def gather(self, J: Vec) -> Vec:
+        """Return a Jacobian by the robot's vector from one by all model joints."""
+        gathered = np.zeros((len(J), self.n))
+        np.add.at(gathered.T, self._columns, (J * self._scale).T)
+        return gathered
+
     def find_columns(self, a: str, b: str) -> list[int]:
         """Return the joints of the robot's vector between two links."""
         ways = [set(self.model.supports[self.find_place(link)[0]]) for link in (a, b)]

@@ -32,6 +32,7 @@ from paprle.robot.discovery.held_joints import describe_held
 from paprle.robot.discovery.home import guess_home
 from paprle.robot.discovery.limbs import discover_limbs
 from paprle.robot.discovery.plausible import list_doubts
+from paprle.robot.joint_tree import JointTree
 from paprle.robot.limits import resolve_limits
 from paprle.robot.mirror import find_twins
 from paprle.robot.resolver import LimbResolver
@@ -183,6 +184,11 @@ class RobotModel:
         gripper = [] if own.gripper is None else [own.gripper.joint]
         places = [self.joint_names.index(joint) for joint in gripper]
         return np.array([*own.indices, *places], dtype=np.int64)
+
+    def make_joint_tree(self) -> JointTree:
+        """Return all joints of the robot as one pinocchio model."""
+        info = self.info
+        return JointTree(self._urdf, info.joint_names, info.mimics)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
         """Return two links that touch at q, shape (n,); None if clear."""

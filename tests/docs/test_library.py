@@ -43,6 +43,8 @@ def test_code_of_the_page_does_what_it_says(capsys):
     arm, q_des, q_cmd = names["arm"], names["q_des"], names["result"].q_cmd
     np.testing.assert_allclose(q_cmd, q_des, atol=0.02)
     assert not np.allclose(arm.take(q_cmd), arm.home, atol=0.02)
+    reached = names["task_solver"].links.pose(arm.eef_link).translation
+    np.testing.assert_allclose(reached, names["hand"].target.translation, atol=2e-3)
     assert capsys.readouterr().out.startswith("True ")
 
 

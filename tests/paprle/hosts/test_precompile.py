@@ -120,6 +120,8 @@ def test_ctrl_c_ends_it_and_keeps_what_is_compiled(tmp_path):
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
+        # a shell's background jobs ignore SIGINT, and so would this
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     end = time.monotonic() + 60
     while not list(tmp_path.glob("part-*/*/*.nbc")):

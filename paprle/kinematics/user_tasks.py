@@ -1,0 +1,198 @@
+"""Inverse kinematics of a whole robot with tasks of one's own.
+
+Each solution minimises Σ ‖W (r + J Δq)‖² + damping ‖Δq‖² within position and velocity
+limits, as in pink and mink, by Gauss-Newton steps in a box that shrinks where the cost
+rises. Sessions use ``robot_solver``, which is compiled and knows limbs alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+import pinocchio as pin
+
+from paprle.contracts.errors import CommandError, ConfigError, suggest
+from paprle.contracts.types import Vec
+from paprle.kinematics.box_qp import solve_box
+from paprle.robot import RobotModel
+
+_N_STEPS = 10  # chosen: Gauss-Newton steps at most; two are usual in a stream
+_LEAST_STEP = 1e-9  # [rad] chosen: a smaller step ends the iteration
+
+
+class LinkPoses:
+    """Poses and Jacobians of all links of a robot at one configuration."""
+
+    def __init__(self, robot: RobotModel) -> None:
+        """Make them for the robot's home."""
+        self._tree = robot.make_joint_tree()
+        self._data = self._tree.model.createData()
+        self.update(robot.home)
+
+    def update(self, q: Vec) -> None:
+        """Compute all poses for positions of the robot's joints, shape (n,)."""
+        self.q = q
+        pin.computeJointJacobians(self._tree.model, self._data, self._tree.expand(q))
+
+    def pose(self, link: str) -> pin.SE3:
+        """Return the pose of a link in the root link.
+
+        Raises:
+            ConfigError: If the robot has no such link.
+        """
+        joint, T_joint_link = self._find(link)
+        return self._data.oMi[joint] * T_joint_link
+
+    def jacobian(self, link: str) -> Vec:
+        """Return the Jacobian of a link, in the link, linear part first, shape (6, n).
+
+        Raises:
+            ConfigError: If the robot has no such link.
+        """
+        joint, T_joint_link = self._find(link)
+        model, data = self._tree.model, self._data
+        J = pin.getJointJacobian(model, data, joint, pin.ReferenceFrame.LOCAL)
+        J = T_joint_link.toActionMatrixInverse() @ J.reshape(6, -1)
+        return self._tree.gather(J)
+
+    def _find(self, link: str) -> tuple[int, pin.SE3]:
+        if link not in self._tree.place:
+            known = suggest(link, self._tree.place)
+            raise ConfigError(f"task: no link is called '{link}'; {known}")
+        return self._tree.place[link]
+
+
+class IkTask(Protocol):
+    """An aim of the robot; any object with this method is one."""
+
+    def linearise(self, links: LinkPoses) -> tuple[npt.ArrayLike, npt.ArrayLike]:
+        """Return weighted residual, shape (m,), and Jacobian ∂r/∂q, shape (m, n)."""
+
+
+class FrameTask:
+    """A link at a pose in the root link, or in another link.
+
+    Attributes:
+        target: Pose of the link.
+    """
+
+    def __init__(
+        self,
+        link: str,
+        target: pin.SE3,
+        *,
+        relative_to: str = "",
+        position_cost: float = 1.0,
+        orientation_cost: float = 1.0,
+    ) -> None:
+        """Make a task.
+
+        Args:
+            link: The link.
+            target: Its pose.
+            relative_to: Link of the target's frame; the root link if empty.
+            position_cost: Weight of position, [1/m].
+            orientation_cost: Weight of orientation, [1/rad].
+        """
+        self.target = target
+        self._link, self._other = link, relative_to
+        self._weights = np.repeat([position_cost, orientation_cost], 3)[:, None]
+
+    def linearise(self, links: LinkPoses) -> tuple[Vec, Vec]:
+        """Return the pose error log₆(T_target⁻¹ T) and its Jacobian, weighted."""
+        T, J = links.pose(self._link), links.jacobian(self._link)
+        if self._other:
+            T = links.pose(self._other).actInv(T)
+            J = J - T.toActionMatrixInverse() @ links.jacobian(self._other)
+        error = self.target.actInv(T)
+        residual = self._weights[:, 0] * pin.log6(error).vector
+        return residual, self._weights * (pin.Jlog6(error) @ J)
+
+
+class PostureTask:
+    """Joints near a posture.
+
+    Attributes:
+        target: Posture, shape (n,), [rad] or [m].
+    """
+
+    def __init__(self, target: Vec, cost: float | Vec = 1e-3) -> None:
+        """Make a task with one weight, or one of each joint, [1/rad]."""
+        self.target = target
+        self._cost = np.broadcast_to(np.asarray(cost, float), target.shape)
+
+    def linearise(self, links: LinkPoses) -> tuple[Vec, Vec]:
+        """Return the distance from the posture and its Jacobian, weighted."""
+        return self._cost * (links.q - self.target), np.diag(self._cost)
+
+
+class TaskSolver:
+    """Solves several tasks at once with all joints of a robot.
+
+    Attributes:
+        links: Poses at the newest solution.
+        tasks: The tasks; targets may change between calls.
+    """
+
+    def __init__(
+        self, robot: RobotModel, tasks: Sequence[IkTask], *, damping: float = 1e-6
+    ) -> None:
+        """Prepare a solver; the kernel is compiled here.
+
+        Raises:
+            ConfigError: If a task names an unknown link.
+        """
+        self.links, self.tasks = LinkPoses(robot), tasks
+        self._robot, self._damping = robot, damping
+        self.solve(robot.home, dt=0.0)
+
+    def solve(self, q: npt.ArrayLike, dt: float) -> Vec:
+        """Return the positions for the tasks, at most dt · dq_max from q, shape (n,).
+
+        A task whose residual is not finite moves nothing.
+
+        Args:
+            q: Positions now, shape (n,).
+            dt: Time until they are reached, [s].
+
+        Raises:
+            CommandError: If q has another shape, or is not finite.
+        """
+        robot, start = self._robot, np.asarray(q, float)
+        if start.shape != robot.home.shape or not np.isfinite(start).all():
+            shape = robot.home.shape
+            raise CommandError(f"q: expected finite values of shape {shape}, got {q!r}")
+        reach = dt * robot.dq_max
+        low = np.clip(robot.q_min, start - reach, start + reach)
+        high = np.clip(robot.q_max, start - reach, start + reach)
+        now, step = start.copy(), np.zeros_like(start)
+        cost, H, g = self._linearise(now)
+        for _ in range(_N_STEPS):
+            if not np.isfinite(cost):
+                return start
+            solve_box(H, g, low - now, high - now, step)
+            then = np.clip(now + step, low, high)
+            cost_then, H_then, g_then = self._linearise(then)
+            if cost_then > cost:  # too far for a square form: half the way at most
+                low = 0.5 * (now + np.minimum(now, then))
+                high = 0.5 * (now + np.maximum(now, then))
+                continue
+            now, cost, H, g = then, cost_then, H_then, g_then
+            if np.abs(step).max() < _LEAST_STEP:
+                break
+        self.links.update(now)
+        return now
+
+    def _linearise(self, q: Vec) -> tuple[float, Vec, Vec]:
+        """Return the cost at q, and Hessian and slope of its square form there."""
+        self.links.update(q)
+        cost, H, g = 0.0, self._damping * np.eye(q.size), np.zeros_like(q)
+        for task in self.tasks:
+            residual, J = (np.asarray(part) for part in task.linearise(self.links))
+            cost += float(residual @ residual)
+            H += J.T @ J
+            g -= J.T @ residual
+        return cost if np.isfinite(H).all() else np.nan, H, g
