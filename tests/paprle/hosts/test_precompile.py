@@ -113,15 +113,20 @@ def test_what_a_session_runs_is_as_much_as_the_bar_says(tmp_path):
 @pytest.mark.process
 def test_ctrl_c_ends_it_and_keeps_what_is_compiled(tmp_path):
     process = subprocess.Popen(
-        [sys.executable, "-m", "paprle.hosts.precompile"],
+        # a shell's background jobs ignore SIGINT, and so would this
+        [
+            "env",
+            "--default-signal=INT",
+            sys.executable,
+            "-m",
+            "paprle.hosts.precompile",
+        ],
         cwd=WORKSPACE,
         env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         start_new_session=True,
-        # a shell's background jobs ignore SIGINT, and so would this
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     end = time.monotonic() + 60
     while not list(tmp_path.glob("part-*/*/*.nbc")):
