@@ -20,10 +20,11 @@ from paprle.hardware.dynamixel.errors import BusError, BusTimeout, ServoError
 from paprle.hardware.dynamixel.inspection import ServoSpec
 from paprle.hardware.dynamixel.line.search import find_all_elsewhere
 from paprle.hardware.dynamixel.line.wire import Wire
-from paprle.hardware.dynamixel.models import Register, find_model
+from paprle.hardware.dynamixel.models import find_model
 from paprle.hardware.dynamixel.servo import WATCHDOG, Health, Servo
 from paprle.hardware.dynamixel.twins import find_shadows, list_near
 from paprle.hardware.dynamixel.watchdog import is_small, try_watchdogs
+from paprle.hardware.serial_bus.register import Register
 
 Vec = npt.NDArray[np.float64]
 

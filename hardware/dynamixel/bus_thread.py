@@ -23,11 +23,11 @@ from paprle.hardware.dynamixel.inspection import ServoSpec
 from paprle.hardware.dynamixel.line.wire import TIMEOUT, Wire
 from paprle.hardware.dynamixel.servo import Health
 from paprle.hardware.dynamixel.torque import RELEASE, TorqueCommand, TorqueShaper
+from paprle.hardware.serial_bus.port_thread import JOIN, PortThread, keep_deadline
 
 _LOG = logging.getLogger(__name__)
 _NOTHING: Mapping[int, str] = MappingProxyType({})
-_LATE = 0.1  # spec: style.md 4.10: later than this share of a period, start anew
-_REOPEN = 0.5  # [s] chosen: an adapter takes about a second to come back
+_PATIENCE = 0.5  # [s] chosen: a guardian's last try before the port is opened again
 _RECONNECT = 0.5  # [s] chosen: each look for a silent servo may cost 10 ms
 IDLE_RATE = 50.0
 """Readings a second while nobody drives, [Hz]. chosen: a press is seen within 20 ms,
@@ -40,7 +40,6 @@ the age at which it is stale.
 
 _START = 2.0  # [s] chosen: a small process, on a machine with much else to do
 _WATCH = 0.005  # [s] chosen: a fortieth of the ramp
-_JOIN = 5.0  # [s] chosen: a ramp, and a bus on which nobody answers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +73,7 @@ class Snapshot:
     limp: frozenset[int] = frozenset()
 
 
-class BusThread:
+class BusThread(PortThread):
     """A bus with its thread.
 
     Attributes:
@@ -82,6 +81,7 @@ class BusThread:
     """
 
     def __init__(self, settings: BusSettings, clock: Callable[[], int]) -> None:
+        super().__init__(f"dynamixel {settings.path}")
         self.settings, self._clock = settings, clock
         wire = Wire(settings.path, settings.baud, settings.timeout)
         self._bus = Bus(wire, settings.servos, clock)
@@ -89,10 +89,8 @@ class BusThread:
         self._command: TorqueCommand | None = None
         self._snapshot: Snapshot | None = None
         self._note_health({})
-        self._stop = threading.Event()
         self._is_wanted = threading.Event()  # at the full rate
         self._is_wanted.set()
-        self._thread: threading.Thread | None = None
         self._told = -math.inf  # when servos that do not confirm were told to be limp
         self._guardian: Guardian | None = None
         self.problems: Sequence[str] = ()
@@ -110,12 +108,9 @@ class BusThread:
         except BaseException:
             self._end_guardian(self._bus.close())
             raise
-        self._stop.clear()
         self._is_wanted.set()
         self._command = self._snapshot = None
-        name = f"dynamixel {self.settings.path}"
-        self._thread = threading.Thread(target=self._run, name=name)
-        self._thread.start()
+        self._start()
 
     def _try_watchdogs(self) -> None:
         if self._bus.has_suspects:
@@ -218,12 +213,12 @@ class BusThread:
             self.release()
             self._wait_limp(thread)
         self._stop.set()
-        thread.join(_JOIN)
+        thread.join(JOIN)
         if thread.is_alive():
             where = f"port '{self.settings.path}'"
             self.problems = (
                 *self.problems,
-                f"{where}: its thread did not end within {_JOIN:g} [s], so torque off "
+                f"{where}: its thread did not end within {JOIN:g} [s], so torque off "
                 "is not verified; cut the power of the servos",
             )
 
@@ -232,18 +227,10 @@ class BusThread:
         while thread.is_alive() and not self._shaper.is_limp and time.monotonic() < end:
             time.sleep(_WATCH)
 
-    def _run(self) -> None:
-        """Serve the bus until stopped; switch torque off at any end."""
-        try:
-            while not self._stop.is_set():
-                try:
-                    self._serve()
-                except BusError as err:
-                    self._drop_port(err)
-                    self._reopen()
-        finally:
-            self._note_problems(self._end_guardian(self._bus.close()))
-            self._mark_closed(f"port '{self.settings.path}': its thread has ended")
+    def _finish(self) -> None:
+        """Switch torque off."""
+        self._note_problems(self._end_guardian(self._bus.close()))
+        self._mark_closed(f"port '{self.settings.path}': its thread has ended")
 
     def _serve(self) -> None:
         begin = deadline = checked = reconnected = time.monotonic()
@@ -278,7 +265,7 @@ class BusThread:
                 return deadline
         elif self._is_wanted.wait(left):
             return time.monotonic()
-        return deadline if -left <= _LATE * period else time.monotonic()
+        return keep_deadline(deadline, period)
 
     def _find_period(self, *, has_answers: bool) -> float:
         rate, is_limp = self.settings.rate, self._bus.is_limp
@@ -351,9 +338,8 @@ class BusThread:
             frozenset(i for i, h in found.items() if h.is_torque_off),
         )
 
-    def _drop_port(self, err: BusError) -> None:
-        _LOG.warning("%s", err)
-        self._end_guardian(self._bus.close(), patience=_REOPEN)
+    def _lose(self, err: BusError) -> None:
+        self._end_guardian(self._bus.close(), patience=_PATIENCE)
         self._command, self._shaper = None, TorqueShaper(len(self.settings.servos))
         self._note_health({})
         self._mark_closed(str(err), self._bus.dangers)
@@ -364,15 +350,12 @@ class BusThread:
             seq = last.seq + 1
             self._snapshot = Snapshot(last.reading, seq, False, fault, dangers)
 
-    def _reopen(self) -> None:
-        while not self._stop.wait(_REOPEN):
-            try:
-                self._bus.open(needs_all=False)
-            except BusError as err:
-                _LOG.debug("%s", err)
-                self._bus.close()
-            else:
-                if self._bus.runaways:
-                    self._start_guardian()
-                _LOG.warning("port '%s': it is back", self.settings.path)
-                return
+    def _open_again(self) -> None:
+        try:
+            self._bus.open(needs_all=False)
+        except BusError:
+            self._bus.close()
+            raise
+        if self._bus.runaways:
+            self._start_guardian()
+        _LOG.warning("port '%s': it is back", self.settings.path)

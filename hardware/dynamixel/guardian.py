@@ -15,8 +15,8 @@ from paprle.hardware.dynamixel import guardian_process
 from paprle.hardware.dynamixel.guardian_process import READY_AT, SIZE, STATE
 from paprle.hardware.dynamixel.line.packets import Packets
 from paprle.hardware.dynamixel.line.wire import Wire
-from paprle.hardware.dynamixel.models import Register
 from paprle.hardware.dynamixel.servo import WATCHDOG, Servo
+from paprle.hardware.serial_bus.register import Register
 
 _END = 1.5  # [s] chosen: more than it tries for, less than a leader may take to end
 _STATUS = bytes((0xFF, 0xFF, 0xFD, 0x00))  # spec: Protocol 2.0, header of a packet

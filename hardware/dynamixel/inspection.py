@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from paprle.hardware.dynamixel.errors import BusTimeout
 from paprle.hardware.dynamixel.line.wire import Wire
 from paprle.hardware.dynamixel.models import ERROR_BITS, Model, find_model, find_name
 from paprle.hardware.dynamixel.torque_map import Kind, TorqueMap
@@ -23,7 +22,6 @@ _HOT = 10  # [°C] chosen: so near to the limit a servo is about to shut down
 _PROTECTS = 0x04 | 0x20  # spec: e-manual, register 63, on overheating and overload
 _TICK = 360.0 / 4096  # [°] spec: e-manual, register 20, Homing Offset
 NO_SHADOW = 253  # spec: e-manual, register 12: from here on there is none
-_N_PROBES = 4  # chosen: collisions spoil most answers, lost packets one in a hundred
 WIZARD = "with DYNAMIXEL Wizard"
 _CURES = {
     0x01: "check the power supply, then power-cycle the servo",
@@ -126,17 +124,8 @@ def is_duplicated(wire: Wire, spec: ServoSpec) -> bool:
     Raises:
         BusError: If the port is gone.
     """
-    model, n_double, n_spoiled = find_model(spec.model), 0, 0
-    block = model.span("Realtime Tick", "Present Temperature")
-    for _ in range(_N_PROBES):
-        n_double += wire.has_echo(spec.id)
-        before = wire.n_failed["corrupt"]
-        try:
-            wire.read_block(spec.id, block, tries=1)
-        except BusTimeout:
-            n_spoiled += wire.n_failed["corrupt"] > before
-        n_double += wire.has_more()
-    return n_double > _N_PROBES or n_spoiled >= _N_PROBES - 1
+    block = find_model(spec.model).span("Realtime Tick", "Present Temperature")
+    return wire.is_duplicated(spec.id, block)
 
 
 def find_problems(

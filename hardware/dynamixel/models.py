@@ -13,6 +13,7 @@ from importlib.resources import files
 
 from paprle.hardware.dynamixel.errors import BusError
 from paprle.hardware.dynamixel.torque_map import Kind, TorqueMap
+from paprle.hardware.serial_bus.register import Register
 
 ERROR_BITS: Mapping[int, str] = {
     0x01: "input voltage out of range",
@@ -36,14 +37,6 @@ BAUD_CODES: Mapping[int, int] = {
     4_000_000: 6,
 }
 """Value of register 8 by rate in [bit/s]. spec: e-manual, X series, Baud Rate."""
-
-
-@dataclass(frozen=True, slots=True)
-class Register:
-    """A place in the control table: address and size, [bytes]."""
-
-    address: int
-    size: int
 
 
 @dataclass(frozen=True, slots=True)

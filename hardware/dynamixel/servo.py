@@ -20,9 +20,10 @@ from paprle.hardware.dynamixel.inspection import (
     say_errors,
 )
 from paprle.hardware.dynamixel.line.wire import Wire
-from paprle.hardware.dynamixel.models import Model, Register
+from paprle.hardware.dynamixel.models import Model
 from paprle.hardware.dynamixel.torque_map import Dither, TorqueMap
 from paprle.hardware.dynamixel.twins import find_twin_absence, find_twin_problems
+from paprle.hardware.serial_bus.register import Register
 
 WATCHDOG = 0.1
 """Silence after which a servo drops its torque by itself, [s]. chosen: longer than any

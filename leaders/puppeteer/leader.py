@@ -18,11 +18,11 @@ from paprle.hardware.dynamixel.bus_thread import BusThread
 from paprle.hardware.dynamixel.errors import BusError
 from paprle.hardware.dynamixel.line.port import (
     find_latency_problem,
-    find_obstacle,
     read_latency_timer,
 )
 from paprle.hardware.dynamixel.models import has_torque
 from paprle.hardware.dynamixel.torque import TorqueCommand
+from paprle.hardware.serial_bus.port import find_obstacle
 from paprle.leaders.puppeteer.calibration import calibrate
 from paprle.leaders.puppeteer.checks import find_mistakes
 from paprle.leaders.puppeteer.config import PuppeteerConfig

@@ -87,7 +87,7 @@ class SteppedBus(BusThread):
                 self._bus.open(needs_all=False)
         except BusError as err:
             if self.wire.port.is_open:
-                self._drop_port(err)
+                self._lose(err)
         return False
 
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from paprle.hardware.dynamixel.errors import BusError
 from paprle.hardware.dynamixel.line.wire import Wire
 from paprle.hardware.dynamixel.models import BAUD_RATES
-
-_TRIES = 2  # chosen: one lost packet of a hundred is made up for
+from paprle.hardware.serial_bus import search
 
 
 def find_rates(wire: Wire, ids: Sequence[int]) -> dict[int, int]:
@@ -17,28 +15,7 @@ def find_rates(wire: Wire, ids: Sequence[int]) -> dict[int, int]:
     Raises:
         BusError: If the port is gone.
     """
-    found: dict[int, int] = {}
-    own = wire.baud
-    try:
-        for baud in BAUD_RATES:
-            missing = [i for i in ids if i not in found]
-            if baud == own or not missing:
-                continue
-            if not _can_be_set(wire, baud):
-                continue
-            answering = [i for i in missing if wire.ping(i, _TRIES) is not None]
-            found |= dict.fromkeys(answering, baud)
-    finally:
-        wire.set_baud(own)
-    return found
-
-
-def _can_be_set(wire: Wire, baud: int) -> bool:
-    try:
-        wire.set_baud(baud)
-    except BusError:
-        return False
-    return True
+    return search.find_rates(wire, ids, BAUD_RATES)
 
 
 def find_all_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
@@ -47,9 +24,7 @@ def find_all_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
     Raises:
         BusError: If the port is gone.
     """
-    if any(wire.ping(i, tries=1) is not None for i in ids):
-        return []
-    found = _find_common_rate(wire, ids)
+    found = search.find_common_rate(wire, ids, BAUD_RATES)
     if found is None:
         return []
     listed = ", ".join(map(str, ids))
@@ -58,15 +33,3 @@ def find_all_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
         f"of them at {found} [bit/s]; set leader.baud={found}, or give them the other "
         "rate: paprle setup-servos"
     ]
-
-
-def _find_common_rate(wire: Wire, ids: Sequence[int]) -> int | None:
-    own = wire.baud
-    try:
-        for baud in BAUD_RATES:
-            is_other = baud != own and _can_be_set(wire, baud)
-            if is_other and all(wire.ping(i, _TRIES) is not None for i in ids):
-                return baud
-    finally:
-        wire.set_baud(own)
-    return None

@@ -15,9 +15,9 @@ from paprle.hardware.dynamixel.bus_thread import (
     BusThread,
 )
 from paprle.hardware.dynamixel.errors import BusError
-from paprle.hardware.dynamixel.line.adapter import Adapter, find_adapter
 from paprle.hardware.dynamixel.probe import stand, swing
 from paprle.hardware.dynamixel.torque import TorqueCommand
+from paprle.hardware.serial_bus.adapter import Adapter, find_adapter
 
 pytestmark = pytest.mark.timed  # a busy machine makes servos silent
 
@@ -218,7 +218,7 @@ def test_a_port_that_went_away_takes_its_torque_with_it(bus):
     for now in range(0, 10**8, 10**7):
         bus._shaper.step(TorqueCommand(0.5 * caps, now), caps, now, 0.01)
 
-    bus._drop_port(BusError("gone"))
+    bus._lose(BusError("gone"))
 
     for wanted in (0.0 * caps, 0.1 * caps):
         command = TorqueCommand(wanted, after, is_release=not wanted.any())
