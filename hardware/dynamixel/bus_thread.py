@@ -350,12 +350,11 @@ class BusThread(PortThread):
             seq = last.seq + 1
             self._snapshot = Snapshot(last.reading, seq, False, fault, dangers)
 
+    def _give_up(self) -> None:
+        self._bus.close()
+
     def _open_again(self) -> None:
-        try:
-            self._bus.open(needs_all=False)
-        except BusError:
-            self._bus.close()
-            raise
+        self._bus.open(needs_all=False)
         if self._bus.runaways:
             self._start_guardian()
         _LOG.warning("port '%s': it is back", self.settings.path)

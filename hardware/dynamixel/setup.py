@@ -13,6 +13,7 @@ from paprle.hardware.dynamixel.models import (
     find_model,
     find_name,
 )
+from paprle.hardware.serial_bus.alone import find_alone as search_alone
 
 _ANSWERS_ALL = 2  # spec: e-manual, register 68, Status Return Level
 _NONE = 255  # spec: e-manual, register 12: no secondary id
@@ -48,26 +49,8 @@ def find_alone(wire: Wire) -> Found:
     Raises:
         BusError: If none answers, or several do.
     """
-    own = wire.baud
-    try:
-        for baud in dict.fromkeys((own, *BAUD_RATES)):
-            wire.set_baud(baud)
-            found = wire.scan()
-            if len(found) > 1:
-                listed = ", ".join(map(str, sorted(found)))
-                raise BusError(
-                    f"port '{wire.path}': expected one servo alone, got ids {listed} "
-                    f"at {baud} [bit/s]; unplug the others"
-                )
-            for servo_id, number in found.items():
-                return Found(servo_id, find_name(number), baud)
-    finally:
-        wire.set_baud(own)
-    listed = ", ".join(map(str, BAUD_RATES))
-    raise BusError(
-        f"port '{wire.path}': expected a servo, got no answer at {listed} [bit/s]; "
-        "check its power and its cable"
-    )
+    alone = search_alone(wire, BAUD_RATES, wire.scan)
+    return Found(alone.id, find_name(alone.number), alone.baud)
 
 
 def set_up(wire: Wire, found: Found, goal: Goal) -> None:

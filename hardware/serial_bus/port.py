@@ -30,7 +30,7 @@ class QuietPort:
 
     Attributes:
         timeout: A reply may take so long beyond its own bytes, [s].
-        n_unasked: Bytes that had come before a request.
+        n_unasked: Requests before which bytes had come.
     """
 
     port_name: str
@@ -105,7 +105,7 @@ class QuietPort:
         """
         if self.ser is None or not self.is_open:
             raise OSError(errno.ENODEV, "it is not open")
-        self.n_unasked += len(self._come) + int(self.ser.in_waiting)
+        self.n_unasked += bool(self._come or self.ser.in_waiting)
         self._come = b""
         self.ser.reset_input_buffer()
 

@@ -35,7 +35,11 @@ class PortThread(ABC):
 
     @abstractmethod
     def _open_again(self) -> None:
-        """Open the port again; raise BusError, closed, if that fails."""
+        """Open the port again; raise BusError if that fails."""
+
+    @abstractmethod
+    def _give_up(self) -> None:
+        """Close what could not be opened."""
 
     @abstractmethod
     def _finish(self) -> None:
@@ -65,6 +69,7 @@ class PortThread(ABC):
                 self._open_again()
             except BusError as err:
                 _LOG.debug("%s", err)
+                self._give_up()
             else:
                 return
 

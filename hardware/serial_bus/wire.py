@@ -218,13 +218,17 @@ class RegisterWire(ABC):
         return self.has_more()
 
     def has_more(self) -> bool:
-        """Return whether unexpected bytes come.
+        """Return whether unexpected bytes come; raises as ``receive``."""
+        return bool(self.receive(1))
+
+    def receive(self, length: int) -> bytes:
+        """Return at most ``length`` bytes that have come, or come now.
 
         Raises:
             BusError: If the port is gone.
         """
         try:
-            return bool(self.port.readPort(1))
+            return bytes(self.port.readPort(length))
         except (OSError, TypeError, termios.error) as err:
             raise self._gone(err) from err
 

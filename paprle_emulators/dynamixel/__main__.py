@@ -1,16 +1,21 @@
 """An emulated rig of puppeteers: Dynamixel servos on pseudo-terminals, with physics.
 
-    python -m paprle_emulators.dynamixel leader=NAME [key=value …]
+    python -m paprle_emulators.dynamixel [leader=puppeteer_piper] [key=value …]
 
 Keys:
-    leader=NAME      configs/leader/NAME.yaml, or a path: which arms and servos
+    leader=NAME      a rig of this package, or the YAML of a leader  (puppeteer_piper)
     motion=PROGRAM   what hands do from a client's first packet on: one of still, sines,
                      chirp, reach, grasp_all, end, or a CSV or NPZ file of joints;
                      several with their seconds: grasp_all:14,sines:60,end  (still)
+    setup=NAME       leader: servos as opening their leader leaves them: 4 Mbaud,
+                     current control, in a hand; factory: as delivered, 57600 baud,
+                     position control, but with their ids, in nobody's hand  (leader)
     watchdog=KIND    real: with firmware 51 it does not stop servos of the 330 size;
                      ideal: as the e-manual has it  (real)
     firmware=N       of the servos of the 330 size  (51)
-    link_dir=DIR     give the ports stable names there, which survive unplug and replug
+    port=LINK        give the port a stable name, which survives unplug and replug; of
+                     several buses each gets LINK_LIMB
+    link_dir=DIR     the same in a folder, by limb
     log=FILE         write the true state at 500 Hz, a JSON object a line
     fault=JSON       a fault from the start, as '{"fault":"lost","p":0.01}'; may come
                      several times
@@ -31,61 +36,47 @@ It ends on SIGTERM and Ctrl-C.
 from __future__ import annotations
 
 import json
-import os
-import signal
 import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
-from paprle_emulators.dynamixel.config import RigSpec, read_rig
-from paprle_emulators.dynamixel.orders import Log, Orders
+from paprle_emulators.command_line import read_one, say, take_settings
+from paprle_emulators.dynamixel.config import RigSpec, list_rigs, read_rig
+from paprle_emulators.dynamixel.faults import RigFaults
 from paprle_emulators.dynamixel.rig import Rig
 from paprle_emulators.dynamixel.server import Server
-from paprle_emulators.notice import announce
-from paprle_emulators.punctual import request_punctuality
+from paprle_emulators.servo_rig.orders import Log, Orders
+from paprle_emulators.servo_rig.process import serve
 
 WATCHDOGS: Mapping[str, Literal["real", "ideal"]] = {"real": "real", "ideal": "ideal"}
-KEYS = ("leader", "motion", "watchdog", "firmware", "link_dir", "log", "fault")
-
-
-def take_settings(words: list[str]) -> dict[str, list[str]]:
-    """Return the values of ``key=value`` words by key.
-
-    Raises:
-        ValueError: If a word or key is invalid, or the leader is missing.
-    """
-    settings: dict[str, list[str]] = {key: [] for key in KEYS}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if not equals or key not in settings:
-            raise ValueError(f"expected {', '.join(KEYS)} with '=', got '{word}'")
-        settings[key].append(value)
-    for key, values in settings.items():
-        if len(values) > 1 and key != "fault":
-            raise ValueError(f"expected {key} once, got {', '.join(values)}")
-    if not settings["leader"]:
-        raise ValueError("expected leader=<name or YAML>, got none")
-    return settings
-
-
-def say(line: str) -> None:
-    """Print a line; ignore a closed pipe."""
-    try:
-        sys.stdout.write(line + "\n")
-        sys.stdout.flush()
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+KEYS = (
+    "leader",
+    "motion",
+    "setup",
+    "watchdog",
+    "firmware",
+    "port",
+    "link_dir",
+    "log",
+    "fault",
+)
+SETUPS = {"leader": False, "factory": True}
+LEADER = "puppeteer_piper"  # chosen: one arm, one bus
 
 
 def read_spec(settings: dict[str, list[str]]) -> RigSpec:
     """Return the rig to emulate.
 
     Raises:
-        ValueError: If watchdog or firmware is unknown.
+        ValueError: If setup, watchdog or firmware is unknown.
     """
-    spec = read_rig(settings["leader"][0])
+    spec = read_rig(read_one(settings, "leader", LEADER))
+    for name in settings["setup"]:
+        if name not in SETUPS:
+            raise ValueError(f"expected setup=leader or factory, got '{name}'")
+        spec = replace(spec, is_factory=SETUPS[name])
     for kind in settings["watchdog"]:
         if kind not in WATCHDOGS:
             raise ValueError(f"expected watchdog=real or ideal, got '{kind}'")
@@ -101,38 +92,28 @@ def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
     for program in settings["motion"]:
         rig.play(program)
     log = Log(Path(settings["log"][0])) if settings["log"] else None
-    orders = Orders(rig, say, log)
+    orders = Orders(rig, RigFaults(rig), say, log)
     for fault in settings["fault"]:
         orders.cause(json.loads(fault))
     folder = [Path(name) for name in settings["link_dir"]]
-    return Server(rig, folder[0] if folder else None, orders), log
+    server = Server(rig, folder[0] if folder else None, orders)
+    for link in settings["port"]:
+        server.rename(Path(link))
+    return server, log
 
 
 def main(words: list[str]) -> int:
     """Serve until SIGTERM or Ctrl-C; return the exit code."""
     if {"-h", "--help", "help"} & set(words):
-        say(__doc__ or "")
+        say(f"{__doc__}Rigs: {', '.join(list_rigs())}")
         return 0
     try:
-        settings = take_settings(words)
+        settings = take_settings(words, KEYS)
         server, log = build(settings)
     except (OSError, ValueError, KeyError, ModuleNotFoundError) as error:
         sys.stderr.write(f"dynamixel emulator: {error}\n")
         return 2
-    for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: server.stop())
-    name = Path(settings["leader"][0]).stem
-    try:
-        with announce("leader", name, server.list_overrides()):
-            say(json.dumps(server.describe()))
-            if sys.stdin is not None:
-                server.listen(sys.stdin.fileno())
-            request_punctuality()
-            server.run()
-    finally:
-        server.close()
-        if log is not None:
-            log.close()
+    serve(server, log, "leader", Path(read_one(settings, "leader", LEADER)).stem)
     return 0
 
 

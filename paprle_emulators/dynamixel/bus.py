@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from paprle_emulators.dynamixel.packets import (
     BROADCAST,
@@ -14,6 +13,7 @@ from paprle_emulators.dynamixel.packets import (
     make_status,
 )
 from paprle_emulators.dynamixel.servo import Servo
+from paprle_emulators.servo_rig.answer import Answer
 
 PING, READ, WRITE, REG_WRITE, ACTION = (
     0x01,
@@ -39,20 +39,6 @@ DELAY_UNIT = 2e-6  # spec: e-manual, Return Delay Time [s]
 NO_SECOND = 253  # spec: e-manual, register 12: from here on there is none
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """One status packet.
-
-    Attributes:
-        delay: After the previous packet or the instruction, [s].
-        servo: Sender's ID; BROADCAST: several.
-    """
-
-    delay: float
-    data: bytes
-    servo: int
-
-
 class Bus:
     """All servos on one port."""
 
@@ -76,6 +62,11 @@ class Bus:
             awake = [s for s in self.servos if listens(s, baud)]
             answers += self._execute(packet, awake, now_ns)
         return answers
+
+    def look_ahead(self, ahead: float) -> None:
+        """Set the age of the servos' angles, [s]."""
+        for servo in self.servos:
+            servo.ahead = ahead
 
     def _execute(self, packet: Packet, awake: list[Servo], now: int) -> list[Answer]:
         if packet.code == STATUS:

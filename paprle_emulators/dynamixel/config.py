@@ -1,6 +1,7 @@
 """The rig to emulate, read from the hardware keys of a leader's YAML.
 
-``configs/site`` is not read.
+``rigs`` holds those of PAPRLE's own leaders: in a clone it links to ``configs/leader``
+and ``urdf``. ``configs/site`` is not read.
 """
 
 from __future__ import annotations
@@ -14,9 +15,7 @@ import yaml  # type: ignore[import-untyped]
 
 from paprle_emulators.dynamixel.models import find_model
 
-_PLACE = Path(__file__).resolve().parents[2]
-_PACKED = _PLACE / "paprle/data"
-ROOT = _PACKED if _PACKED.is_dir() else _PLACE  # installed, or a checkout
+RIGS = Path(__file__).parent / "rigs"
 BAUD = 4_000_000  # chosen: the fastest that all models here share
 
 
@@ -66,12 +65,14 @@ class RigSpec:
     Attributes:
         watchdog: ``real`` as in firmware, or ``ideal`` as in the e-manual.
         firmware: Of 330-size servos; None: the default.
+        is_factory: Servos are as delivered but for their ids, and nobody holds them.
     """
 
     limbs: tuple[LimbSpec, ...]
     baud: int = BAUD
     watchdog: Literal["real", "ideal"] = "real"
     firmware: int | None = None
+    is_factory: bool = False
 
     @property
     def ports(self) -> tuple[str, ...]:
@@ -80,7 +81,7 @@ class RigSpec:
 
 
 def read_rig(leader: str) -> RigSpec:
-    """Return the rig of a leader's YAML, by name in ``configs/leader`` or path.
+    """Return the rig of a leader's YAML, by name in ``rigs`` or path.
 
     Raises:
         FileNotFoundError: If the file is missing.
@@ -93,7 +94,9 @@ def read_rig(leader: str) -> RigSpec:
         msg = f"{path}: expected limbs with servos, got none; name a puppeteer"
         raise ValueError(msg)
     return RigSpec(
-        limbs=tuple(read_limb(f"{path}: limbs.{n}", n, v) for n, v in limbs.items()),
+        limbs=tuple(
+            read_limb(f"{path}: limbs.{n}", n, v, path) for n, v in limbs.items()
+        ),
         baud=int(values.get("baud", BAUD)),
     )
 
@@ -104,17 +107,31 @@ def find_config(leader: str) -> Path:
     Raises:
         FileNotFoundError: If it is missing.
     """
-    folder = ROOT / "configs" / "leader"
-    for path in (folder / f"{leader}.yaml", Path(leader)):
+    name = f"{leader}.yaml"
+    for path in (RIGS / name, RIGS / "leader" / name, Path(leader)):
         if path.is_file():
             return path
-    known = ", ".join(sorted(p.stem for p in folder.glob("puppeteer*.yaml")))
-    msg = f"leader: expected a puppeteer ({known or 'none here'}), got '{leader}'"
+    known = ", ".join(list_rigs()) or "none here"
+    msg = f"leader: expected a rig ({known}) or a puppeteer's YAML, got '{leader}'"
     raise FileNotFoundError(msg)
 
 
-def read_limb(where: str, name: str, values: Mapping[str, Any]) -> LimbSpec:
+def list_rigs() -> list[str]:
+    """Return the names of the rigs that come with the package."""
+    found = [*RIGS.glob("*.yaml"), *RIGS.glob("leader/puppeteer*.yaml")]
+    return sorted(path.stem for path in found)
+
+
+def read_limb(
+    where: str, name: str, values: Mapping[str, Any], path: Path = RIGS
+) -> LimbSpec:
     """Return one limb of a YAML.
+
+    Args:
+        where: Prefix of errors.
+        name: Of the limb.
+        values: Of the YAML.
+        path: Of the YAML.
 
     Raises:
         ValueError: If its servos are missing or invalid.
@@ -128,7 +145,7 @@ def read_limb(where: str, name: str, values: Mapping[str, Any]) -> LimbSpec:
             name=name,
             port=str(values["port"]),
             servos=tuple(servos),
-            urdf=find_urdf(values.get("urdf")),
+            urdf=find_urdf(values.get("urdf"), path),
             gripper=(float(grip["closed"]), float(grip["open"])) if grip else None,
             base_rpy=as_triple(values.get("base_rpy_xyz_extrinsic", (0.0, 0.0, 0.0))),
             reset_q=tuple(float(q) for q in values.get("reset_q") or ()),
@@ -156,11 +173,13 @@ def read_servo(joint: str, values: Mapping[str, Any]) -> ServoSpec:
     )
 
 
-def find_urdf(name: str | None) -> Path | None:
-    """Return a URDF's path, relative to the repository's root or absolute."""
+def find_urdf(name: str | None, yaml_path: Path) -> Path | None:
+    """Return a YAML's URDF: beside it, in a folder above it, or with the package."""
     if not name:
         return None
-    return path if (path := ROOT / name).is_file() else Path(name)
+    places = [*yaml_path.absolute().parents, RIGS]
+    found = (place / name for place in places if (place / name).is_file())
+    return next(found, Path(name))
 
 
 def as_triple(values: Sequence[float]) -> tuple[float, float, float]:

@@ -248,7 +248,7 @@ def read_items(name: str) -> tuple[Item, ...]:
     if spec is None or not spec.submodule_search_locations:
         msg = (
             "dynamixel emulator: expected the vendor's control tables, got no package "
-            "'dynamixel_easy_sdk'; pip install 'paprle[dynamixel]'"
+            "'dynamixel_easy_sdk'; pip install 'paprle-emulators[dynamixel]'"
         )
         raise ModuleNotFoundError(msg)
     folder = Path(spec.submodule_search_locations[0]) / "control_table"

@@ -45,9 +45,9 @@ class RunningRig:
         process: The process.
     """
 
-    def __init__(self, *words: str) -> None:
+    def __init__(self, *words: str, module: str = "paprle_emulators.dynamixel") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "paprle_emulators.dynamixel", *words],
+            [sys.executable, "-m", module, *words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             cwd=ROOT,

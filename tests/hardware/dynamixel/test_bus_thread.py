@@ -5,8 +5,9 @@ import time
 
 import numpy as np
 import pytest
-from emulated_puppeteers import PATIENCE, make_limb, run_emulated, wait_for
+from emulated_puppeteers import make_limb, run_emulated, wait_for
 from serial.tools.list_ports_common import ListPortInfo
+from served_rig import PATIENCE
 
 from paprle.hardware.dynamixel.bus_thread import (
     HOLD_RATE,
@@ -135,7 +136,7 @@ def test_torque_that_does_not_go_off_is_told_and_switched_off_later(emulated, bu
 
 
 def test_a_thread_that_does_not_end_is_told(bus, monkeypatch):
-    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread._JOIN", 0.01)
+    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread.JOIN", 0.01)
     bus.open()
     wait_for_reading(bus)
     goes_on = threading.Event()
@@ -163,7 +164,7 @@ def test_thread_that_dies_leaves_torque_off(emulated, bus, monkeypatch):
 
 
 def test_unplugged_bus_says_so_and_comes_back_limp(emulated, bus, monkeypatch):
-    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread._REOPEN", 0.01)
+    monkeypatch.setattr("paprle.hardware.serial_bus.port_thread._REOPEN", 0.01)
     tries, look = [], bus._bus.open
     monkeypatch.setattr(bus._bus, "open", lambda **k: (tries.append(1), look(**k)))
     bus.open()
@@ -181,10 +182,10 @@ def test_unplugged_bus_says_so_and_comes_back_limp(emulated, bus, monkeypatch):
 
 
 def test_another_adapter_of_the_same_name_is_sent_nothing(emulated, bus, monkeypatch):
-    monkeypatch.setattr("paprle.hardware.dynamixel.bus_thread._REOPEN", 0.01)
+    monkeypatch.setattr("paprle.hardware.serial_bus.port_thread._REOPEN", 0.01)
     adapters = {"is": Adapter(0x0403, 0x6014, "FT1")}
     monkeypatch.setattr(
-        "paprle.hardware.dynamixel.line.wire.find_adapter", lambda _: adapters["is"]
+        "paprle.hardware.serial_bus.wire.find_adapter", lambda _: adapters["is"]
     )
     bus.open()
     wait_for(bus.latest)

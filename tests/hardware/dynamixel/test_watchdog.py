@@ -9,11 +9,11 @@ import pytest
 from dynamixel_rig import VirtualWire
 from emulated_puppeteers import make_limb, run_emulated, wait_for
 
-from paprle.hardware.dynamixel import bus_thread
 from paprle.hardware.dynamixel.bus import Bus
 from paprle.hardware.dynamixel.bus_thread import BusSettings, BusThread
 from paprle.hardware.dynamixel.inspection import ServoSpec
 from paprle.hardware.dynamixel.torque import TorqueCommand
+from paprle.hardware.serial_bus import port_thread
 from paprle_emulators.dynamixel.config import LimbSpec, RigSpec
 from paprle_emulators.dynamixel.config import ServoSpec as Spec
 from paprle_emulators.dynamixel.rig import Rig
@@ -204,7 +204,7 @@ def test_a_bus_that_stalls_is_switched_off_and_goes_on(emulated, bus, monkeypatc
 
 
 def test_a_guardian_that_dies_takes_the_torque_with_it(emulated, bus, monkeypatch):
-    monkeypatch.setattr(bus_thread, "_REOPEN", 0.05)
+    monkeypatch.setattr(port_thread, "_REOPEN", 0.05)
     bus.open()
     hold_until(bus, lambda: is_on(emulated))
     first = bus._guardian

@@ -9,8 +9,11 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+from paprle_emulators.dynamixel.links import make_drives
 from paprle_emulators.dynamixel.models import find_model
-from paprle_emulators.dynamixel.plant import Arm, Drives, Links, make_drives
+from paprle_emulators.servo_rig.arm import Arm, Drives
+from paprle_emulators.servo_rig.links import Links
+from paprle_emulators.servo_rig.pin_links import PinLinks
 
 URDF = Path(__file__).resolve().parents[3] / "urdf/puppeteer_papras_7dof/robot.urdf"
 JOINTS = tuple(f"joint{i}" for i in range(1, 8))
@@ -37,6 +40,7 @@ def one_joint(**changes):
         coulomb=nothing,
         play=nothing,
         stall_torque=np.array([0.5]),
+        drag=nothing,
     )
     values = {name: np.array([value]) for name, value in changes.items()}
     return Arm(replace(drives, **values), None, np.zeros(1))
@@ -44,7 +48,7 @@ def one_joint(**changes):
 
 @pytest.fixture(scope="module")
 def links():
-    return Links(URDF, JOINTS, (0.0, 0.0, 0.0))
+    return PinLinks(URDF, JOINTS, (0.0, 0.0, 0.0))
 
 
 def make_arm(links, q=BENT):
@@ -127,8 +131,8 @@ def test_friction_holds_what_gravity_does_not_overcome(links):
 
 
 def test_gravity_is_that_of_the_urdf_in_its_mounting():
-    upright = Links(URDF, JOINTS, (0.0, 0.0, 0.0))
-    wall = Links(URDF, JOINTS, (np.pi / 2, 0.0, 0.0))
+    upright = PinLinks(URDF, JOINTS, (0.0, 0.0, 0.0))
+    wall = PinLinks(URDF, JOINTS, (np.pi / 2, 0.0, 0.0))
     model = pin.buildModelFromUrdf(str(URDF))
     q = pin.neutral(model)
     for name, value in zip(JOINTS, BENT, strict=True):

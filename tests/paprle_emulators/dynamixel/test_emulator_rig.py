@@ -361,7 +361,7 @@ def test_what_describes_no_rig_is_refused(tmp_path):
     path.write_text("type: keyboard\n")
     with pytest.raises(ValueError, match="expected limbs with servos"):
         read_rig(str(path))
-    with pytest.raises(FileNotFoundError, match="expected a puppeteer"):
+    with pytest.raises(FileNotFoundError, match="expected a rig"):
         read_rig("nobody")
     path.write_text("limbs: {left: {servos: {j: {id: 1, model: xl330-m289}}}}")
     with pytest.raises(ValueError, match=r"expected one of .*xl330-m288"):

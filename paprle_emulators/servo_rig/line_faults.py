@@ -5,10 +5,12 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from paprle_emulators.dynamixel.bus import Answer
+from paprle_emulators.servo_rig.answer import Answer
 
 SEED = 4  # chosen: the same faults in every run
 LATE = 0.05  # chosen: later than clients wait [s]
+MOST_NOISE = 4  # chosen: bytes of a glitch
+NOBODY = -1  # no servo's ID
 
 
 class LineFaults:
@@ -19,6 +21,8 @@ class LineFaults:
         lateness: [s].
         latency: Of every answer, as by a USB adapter's timer, [s].
         byte_time: Per byte, [s].
+        echo: Probability that the adapter returns a request's bytes.
+        noise: Probability of random bytes before an answer.
     """
 
     def __init__(self) -> None:
@@ -32,6 +36,7 @@ class LineFaults:
         self.lateness = LATE
         self.latency = 0.0
         self.byte_time = 0.0
+        self.echo = self.noise = 0.0
 
     def _happens(self, probability: float) -> bool:
         happens = probability > 0 and self._random.random() < probability
@@ -48,6 +53,16 @@ class LineFaults:
         if not data or self._happens(self.lost):
             return b""
         return self._turn_bit(data) if self._happens(self.corrupted) else data
+
+    def disturb(self, data: bytes) -> list[Answer]:
+        """Return what the adapter adds before the answers to a request."""
+        added = []
+        if data and self._happens(self.echo):
+            added.append(Answer(0.0, data, NOBODY))
+        if data and self._happens(self.noise):
+            count = self._random.randint(1, MOST_NOISE)
+            added.append(Answer(0.0, self._random.randbytes(count), NOBODY))
+        return added
 
     def spoil(self, answers: list[Answer]) -> list[Answer]:
         """Return the answers that reach a client."""

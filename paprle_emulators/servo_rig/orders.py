@@ -9,13 +9,27 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from paprle_emulators.dynamixel.faults import RigFaults
+from paprle_emulators.servo_rig.held_arm import HeldArm
 
 if TYPE_CHECKING:
-    from paprle_emulators.dynamixel.rig import Rig
+    from paprle_emulators.servo_rig.faults import Faults
+    from paprle_emulators.servo_rig.rig import ServoRig
 
 LOG_PERIOD_NS = 2_000_000  # chosen: 500 Hz shows what a bus at 400 Hz does [ns]
 MOST_LINES = 300_000  # chosen: ten minutes; then the file begins anew, one is kept
+
+
+class Described(Protocol):
+    """Interface of a rig for a log.
+
+    Attributes:
+        now_ns: [ns].
+    """
+
+    now_ns: int
+
+    def report(self) -> dict[str, object]:
+        """Return the true state, and what happened since the last report."""
 
 
 class Log:
@@ -30,7 +44,7 @@ class Log:
         self._n_lines = 0
         self._next_ns = 0
 
-    def note(self, rig: Rig) -> None:
+    def note(self, rig: Described) -> None:
         """Write a line if due."""
         if rig.now_ns < self._next_ns:
             return
@@ -40,7 +54,7 @@ class Log:
             self._path.replace(f"{self._path}.1")
             self._file, self._n_lines = self._path.open("w"), 0
         self._n_lines += 1
-        self._file.write(json.dumps(rig.describe()) + "\n")
+        self._file.write(json.dumps(rig.report()) + "\n")
 
     def close(self) -> None:
         """Close the file."""
@@ -64,21 +78,26 @@ class Orders:
     """Executes orders and answers each with a line."""
 
     def __init__(
-        self, rig: Rig, answer: Callable[[str], None], log: Log | None = None
+        self,
+        rig: ServoRig[Any],
+        faults: Faults,
+        answer: Callable[[str], None],
+        log: Log | None = None,
     ) -> None:
         """Serve a rig.
 
         Args:
             rig: The rig.
+            faults: Of the rig.
             answer: Takes answer lines.
             log: None: no log.
         """
         self._rig = rig
         self._answer = answer
         self._log = log
-        self._faults = RigFaults(rig)
+        self._faults = faults
         self._rest = b""
-        self.commands: Mapping[str, Callable[[dict[str, Any], Lines], object]] = {
+        self.commands: dict[str, Callable[[dict[str, Any], Lines], object]] = {
             "state": self._state,
             "motion": self._motion,
             "pose": self._pose,
@@ -91,7 +110,7 @@ class Orders:
             "replug": self._replug,
         }
 
-    def note(self, rig: Rig) -> None:
+    def note(self, rig: Described) -> None:
         """Log the state after a step."""
         if self._log is not None:
             self._log.note(rig)
@@ -128,7 +147,7 @@ class Orders:
             return {"ok": False, "error": f"order {text}: {error}"}
         return {"ok": True, **(result if isinstance(result, dict) else {})}
 
-    def _limbs(self, order: dict[str, Any]) -> list[Any]:
+    def _limbs(self, order: dict[str, Any]) -> list[HeldArm]:
         name = order.pop("limb", None)
         limbs = self._rig.limbs
         if name is not None and name not in limbs:
@@ -141,7 +160,7 @@ class Orders:
 
     def _motion(self, order: dict[str, Any], lines: Lines) -> None:
         del lines
-        names = [limb.spec.name for limb in self._limbs(order)]
+        names = [limb.name for limb in self._limbs(order)]
         program = str(order.pop("program"))
         for name in names:
             self._rig.play(program, name)
@@ -169,16 +188,15 @@ class Orders:
         del lines
         limbs, tau = self._limbs(order), dict(order.pop("tau"))
         for limb in limbs:
-            joints = [servo.joint for servo in limb.spec.servos]
             for joint, value in tau.items():
-                limb.arm.push[joints.index(joint)] = float(value)
+                limb.arm.push[limb.joints.index(joint)] = float(value)
 
     def _hand(self, order: dict[str, Any], lines: Lines) -> None:
         del lines
         limbs = self._limbs(order)
         stiffness, damping = order.pop("stiffness"), order.pop("damping")
         for limb in limbs:
-            ones = np.ones(len(limb.servos))
+            ones = np.ones(len(limb.joints))
             limb.set_hand(ones * np.array(stiffness), ones * np.array(damping))
 
     def _clear(self, order: dict[str, Any], lines: Lines) -> None:

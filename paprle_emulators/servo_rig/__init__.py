@@ -1,0 +1,1 @@
+"""Shared parts of emulated servo rigs: terminals, line faults, orders, arm and hand."""

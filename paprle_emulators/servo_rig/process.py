@@ -1,0 +1,40 @@
+"""The process of an emulated rig, until a signal ends it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from typing import Literal
+
+from paprle_emulators.command_line import say
+from paprle_emulators.notice import announce
+from paprle_emulators.punctual import request_punctuality
+from paprle_emulators.servo_rig.orders import Log
+from paprle_emulators.servo_rig.server import Server
+
+
+def serve(
+    server: Server, log: Log | None, part: Literal["leader", "env"], device: str
+) -> None:
+    """Announce a rig and serve it until SIGTERM or Ctrl-C; close it and its log.
+
+    Args:
+        server: The rig's.
+        log: None: no log.
+        part: Of a session, that would use it.
+        device: Name of this part's plug-in or configuration.
+    """
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: server.stop())
+    try:
+        with announce(part, device, server.list_overrides()):
+            say(json.dumps(server.describe()))
+            if sys.stdin is not None:
+                server.listen(sys.stdin.fileno())
+            request_punctuality()
+            server.run()
+    finally:
+        server.close()
+        if log is not None:
+            log.close()
