@@ -76,13 +76,6 @@ _FORMS: dict[PacketKind, _Form] = {
 }
 
 
-def encode(kind: PacketKind, t_us: int, values: tuple[float, ...]) -> bytes:
-    """Return a packet of four or six numbers at the sensor's time, [µs]."""
-    form = _FORMS[kind]
-    frame = bytes([form.header]) + form.body.pack(t_us % _WRAP_US, *values)
-    return frame + form.check.pack(_compute_check(kind, frame))
-
-
 class PacketDecoder:
     """Finds packets in a stream of bytes.
 

@@ -92,16 +92,3 @@ def _to_rep103(report: bytes, at: int) -> tuple[float, ...]:
     # rotation (its determinant is 1), and turns go over as translations do.
     right, back, down = _THREE.unpack_from(report, at)
     return tuple(-one / FULL for one in (back, right, down))
-
-
-def pack_motion(kind: int, *values: tuple[float, ...]) -> bytes:
-    """Return the report of three or six deflections in REP-103 axes."""
-    data = bytes([kind])
-    for x, y, z in values:
-        data += _THREE.pack(*(round(-one * FULL) for one in (y, x, z)))
-    return data
-
-
-def pack_buttons(bits: int) -> bytes:
-    """Return the report of the buttons."""
-    return bytes([BUTTONS]) + bits.to_bytes(2, "little")

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from paprle.hardware.hand.frames import Array, Hand
-from paprle_emulators.hand.model import FOCAL
+from paprle_emulators.hand.model import FOCAL, Array, Hand
 
 DEPTH_UNIT = 0.001
 """Of a count, [m]."""

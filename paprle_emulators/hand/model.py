@@ -1,13 +1,19 @@
 """A hand of straight bones, for recordings and images.
 
+Landmarks in MediaPipe's order: 0 wrist, 1 to 4 thumb from its root, 5 to 8 index,
+9 to 12 middle, 13 to 16 ring, 17 to 20 little finger. Axes: x right, y down, z away.
 Not simulated: skin, shadows, occlusion between fingers.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Literal, NamedTuple
 
-from paprle.hardware.hand.frames import Array, Hand, HandFrame, Label
+import numpy as np
+import numpy.typing as npt
+
+Label = Literal["left", "right"]
+Array = npt.NDArray[np.float64]
 
 FOCAL = 600.0
 """[px] chosen: of a camera of 640 × 480 pixels that sees 56° across."""
@@ -22,6 +28,41 @@ _BONES = np.array([[0.04, 0.032, 0.026], [0.042, 0.025, 0.02], [0.046, 0.028, 0.
 _SPREAD = np.array([-0.7, -0.12, 0.0, 0.1, 0.22])  # [rad] of each finger from y to x
 _BENDS = np.array([0.5, 1.5, 1.1])  # [rad] chosen: of the joints of a finger in a fist
 _NEAR = 0.6  # chosen: a thumb bends by less
+
+
+class Hand(NamedTuple):
+    """One hand in an image.
+
+    Attributes:
+        uv: Landmarks in the image, shape (21, 2), [px].
+        depth: Along z at each, shape (21,), [m].
+        shape: Landmarks about the middle, shape (21, 3), [m].
+    """
+
+    label: Label
+    uv: Array
+    depth: Array
+    shape: Array
+
+
+class HandFrame(NamedTuple):
+    """Hands in one image.
+
+    Attributes:
+        stamp_ns: Time of the image, [ns].
+        focal: Focal lengths, x and y, [px].
+        centre: Principal point, [px].
+    """
+
+    stamp_ns: int
+    seq: int
+    focal: tuple[float, float]
+    centre: tuple[float, float]
+    hands: tuple[Hand, ...]
+
+    def find(self, label: Label) -> Hand | None:
+        """Return a hand by its label, or None."""
+        return next((hand for hand in self.hands if hand.label == label), None)
 
 
 def make_shape(curl: float = 0.0, pinch: float = 0.0) -> Array:

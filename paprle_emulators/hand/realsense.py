@@ -1,17 +1,11 @@
 """A RealSense on the network with a view of a hand, by librealsense's DDS server.
 
-    python -m paprle_emulators.hand.realsense DOMAIN
-
-It runs in the tracker's environment. Standard input takes ``unplug``, ``replug``,
-``hide``, ``show``, ``curl 0.7``, ``at X Y Z`` [m]. Not simulated: USB, distinct sensor
-positions, noise, holes of depth.
+Not simulated: USB, distinct sensor positions, noise, holes of depth.
 """
 
 from __future__ import annotations
 
-import json
 import os
-import sys
 import threading
 import time
 from typing import Any
@@ -25,8 +19,8 @@ from paprle_emulators.hand.drawn import DEPTH_UNIT, draw
 from paprle_emulators.hand.model import CENTRE, FOCAL, make_hand
 
 _SIZE = (640, 480)
-_FPS = 30
-_SERIAL = "000000000002"
+FPS = 30
+SERIAL = "000000000002"
 _REPLY = 0.02  # [s] measured: a quicker answer comes before the client waits for it
 
 
@@ -39,9 +33,9 @@ class EmulatedRealsense:
         self._info = dds.message.device_info.from_json(
             {
                 "name": "Emulated RealSense",
-                "serial": _SERIAL,
+                "serial": SERIAL,
                 "product-line": "D400",
-                "topic-root": f"realsense/emulated_{_SERIAL}",
+                "topic-root": f"realsense/emulated_{SERIAL}",
             }
         )
         self._server: Any = None
@@ -58,7 +52,7 @@ class EmulatedRealsense:
         )
         self._streams, self._is_open = [stream for stream, _ in kinds], False
         for stream, encoding in kinds:
-            profile = dds.video_stream_profile(_FPS, encoding, *_SIZE)
+            profile = dds.video_stream_profile(FPS, encoding, *_SIZE)
             stream.init_profiles([profile], 0)
             stream.init_options(_make_options(stream))
             stream.set_intrinsics({_make_intrinsics()})
@@ -107,37 +101,6 @@ class EmulatedRealsense:
         self._is_open = True
 
 
-def main() -> None:
-    """Run until standard input ends."""
-    camera = EmulatedRealsense(int(sys.argv[1]))
-    threading.Thread(target=_listen, args=(camera,), daemon=True).start()
-    sys.stdout.write(json.dumps({"serial": _SERIAL}) + "\n")
-    sys.stdout.flush()
-    next_t = time.monotonic()
-    while True:
-        camera.show()
-        next_t = max(next_t + 1.0 / _FPS, time.monotonic())
-        time.sleep(max(0.0, next_t - time.monotonic()))
-
-
-def _listen(camera: EmulatedRealsense) -> None:
-    for line in sys.stdin:
-        word, *values = line.split() or [""]
-        if word == "unplug":
-            camera.unplug()
-        elif word == "replug":
-            camera.plug()
-        elif word in {"hide", "show"}:
-            camera.is_shown = word == "show"
-        elif word == "curl":
-            camera.curl = float(values[0])
-        elif word == "at":
-            camera.p = np.array([float(value) for value in values])
-        sys.stdout.write(line)
-        sys.stdout.flush()
-    os._exit(0)
-
-
 def _make_options(stream: Any) -> list[Any]:
     if stream.name() != "Depth":
         return []
@@ -163,7 +126,3 @@ def _make_image(pixels: Any, stamp: Any) -> Any:
     image.data = bytearray(pixels.tobytes())
     image.timestamp = stamp
     return image
-
-
-if __name__ == "__main__":
-    main()

@@ -1,6 +1,6 @@
 """An inertial sensor on a pseudo-terminal, with faults.
 
-After ``start`` it writes packets of ``paprle.hardware.imu.packets`` on its own clock.
+After ``start`` it writes packets on its own clock.
 Not simulated: baud rate, noise, bias, USB buffering.
 """
 
@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from paprle.hardware.imu.packets import PacketKind, encode
+from paprle_emulators.imu.packets import PacketKind, encode
 
 Fault = Literal["flip", "lose", "insert", "silent", "stuck", "not_finite", "restart"]
 SensorMotion = Callable[[float], Sequence[float]]
@@ -41,7 +41,12 @@ def turn_slowly(kind: PacketKind) -> SensorMotion:
 
 
 class EmulatedImu:
-    """A sensor."""
+    """A sensor.
+
+    Attributes:
+        path: Of the terminal.
+        kind: Of its packets.
+    """
 
     def __init__(
         self,
@@ -52,13 +57,14 @@ class EmulatedImu:
         seed: int = 0,
     ) -> None:
         """Plug it in; ``run`` or ``write`` sends."""
-        self.path, self._kind, self._rate = link, kind, rate
+        self.path, self.kind, self._rate = link, kind, rate
         self._motion = motion or turn_slowly(kind)
         self._rng = np.random.default_rng(seed)
         self._faults: dict[Fault, float] = {}
         self._t, self._begin_t = 0.0, 0.0
         self.n_written = self.n_damaged = 0
         self._master = self._slave = -1
+        self._lock = threading.RLock()  # a thread writes while another unplugs
         self._end = threading.Event()
         self._thread: threading.Thread | None = None
         self.was_started = False
@@ -66,22 +72,24 @@ class EmulatedImu:
 
     def plug(self) -> None:
         """Plug it in under the same name; a client must send ``start``."""
-        self._master, self._slave = os.openpty()
-        tty.setraw(self._slave)
-        os.set_blocking(self._master, False)
-        self.was_started = False
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.path)  # noqa: PTH108 - a link, not what it names
-        os.symlink(os.ttyname(self._slave), self.path)  # noqa: PTH211 - likewise
+        with self._lock:
+            self.unplug()
+            self._master, self._slave = os.openpty()
+            tty.setraw(self._slave)
+            os.set_blocking(self._master, False)
+            self.was_started = False
+            os.symlink(os.ttyname(self._slave), self.path)  # noqa: PTH211 - as below
 
     def unplug(self) -> None:
         """Disappear; clients read an error."""
-        master, slave, self._master, self._slave = self._master, self._slave, -1, -1
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.path)  # noqa: PTH108 - a link, not what it names
-        for end in (slave, master):
-            if end >= 0:
-                os.close(end)
+        with self._lock:
+            master, slave = self._master, self._slave
+            self._master = self._slave = -1
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path)  # noqa: PTH108 - a link, not what it names
+            for end in (slave, master):
+                if end >= 0:
+                    os.close(end)
 
     def set_fault(self, fault: Fault, share: float = 1.0) -> None:
         """Set a fault of the next packets."""
@@ -92,17 +100,10 @@ class EmulatedImu:
 
     def write(self, n: int = 1) -> None:
         """Write n packets at once."""
-        self._listen()
-        for _ in range(n):
-            if not self._is_hit("stuck"):
-                self._t += 1.0 / self._rate
-            values = tuple(self._motion(self._t))
-            if self._is_hit("not_finite"):
-                values = (math.nan, *values[1:])
-            t_us = round((self._t - self._begin_t) * 1e6)
-            data = self._damage(encode(self._kind, t_us, values))
-            if self.was_started and not self._is_hit("silent"):
-                self._put(data)
+        with self._lock:
+            self._listen()
+            for _ in range(n):
+                self._write_next()
 
     def run(self) -> None:
         """Write at its rate in a thread until ``close``."""
@@ -121,6 +122,17 @@ class EmulatedImu:
         while not self._end.wait(max(0.0, next_t - time.monotonic())):
             next_t += 1.0 / self._rate
             self.write()
+
+    def _write_next(self) -> None:
+        if not self._is_hit("stuck"):
+            self._t += 1.0 / self._rate
+        values = tuple(self._motion(self._t))
+        if self._is_hit("not_finite"):
+            values = (math.nan, *values[1:])
+        t_us = round((self._t - self._begin_t) * 1e6)
+        data = self._damage(encode(self.kind, t_us, values))
+        if self.was_started and not self._is_hit("silent"):
+            self._put(data)
 
     def _listen(self) -> None:
         if self._master < 0 or not select.select([self._master], [], [], 0.0)[0]:

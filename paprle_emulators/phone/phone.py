@@ -1,9 +1,7 @@
-"""A phone that sends the page's messages, with faults.
+"""A phone that sends the messages of PAPRLE's page, over real TLS, with faults.
 
-    python -m paprle_emulators.phone.phone 'https://192.0.2.7:8443/#TOKEN' [key=value …]
-
-It moves on a circle with the dead-man held, over real TLS. Keys: ``radius`` [m],
-``period`` [s], ``rate`` [Hz], ``seconds``, ``certificate`` (file of the server's). Not
+Messages are JSON in a WebSocket of two subprotocols, ``paprle`` and the token:
+``hello`` first, then ``sample``; ``clock`` is answered (leaders/webxr/README.md). Not
 simulated: ARCore's drift and jitter, browser, radio.
 """
 
@@ -12,10 +10,8 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
-import math
 import socket
 import ssl
-import sys
 import threading
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
@@ -26,9 +22,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Origin, Subprotocol
 
-from paprle.hardware.web.messages import VERSION
-from paprle.hardware.web.serving.server import PROTOCOL
-
+VERSION = 1  # spec: leaders/webxr, of the messages
+PROTOCOL = "paprle"  # spec: leaders/webxr, WebSocket subprotocol
 Numbers = Sequence[float]
 _T = TypeVar("_T")
 _UNIT = (0.0, 0.0, 0.0, 1.0)
@@ -109,6 +104,14 @@ class EmulatedPhone:
     ) -> None:
         """Send the next message."""
         self.send(self.make_sample(p, q, **changes))
+
+    def try_tell(self, p: Numbers) -> bool:
+        """Send a position; return whether the connection was open."""
+        try:
+            self.tell(p)
+        except ConnectionClosed:
+            return False
+        return True
 
     def send(self, message: Mapping[str, object]) -> None:
         """Send a message."""
@@ -236,31 +239,3 @@ async def _open(
         open_timeout=_PATIENCE,
         sock=sock,
     )
-
-
-def main(words: Sequence[str]) -> int:
-    """Move on a circle."""
-    settings: Mapping[str, str] = dict(word.split("=", 1) for word in words[1:])
-    certificate = settings.get("certificate", "")
-    radius, period, rate, seconds = (
-        float(settings.get(key, default))
-        for key, default in (
-            ("radius", 0.05), ("period", 4.0), ("rate", 60.0), ("seconds", 30.0),
-        )
-    )  # fmt: skip
-    phone = EmulatedPhone(words[0], certificate=certificate)
-    began, n = time.monotonic(), 0
-    while (t := time.monotonic() - began) < seconds:
-        if not phone.is_held and phone.status.get("state") in {"WAITING", "CLUTCHED"}:
-            phone.hold()
-        angle = 2 * math.pi * t / period
-        with contextlib.suppress(ConnectionClosed):
-            phone.tell((radius * math.sin(angle), radius * (1 - math.cos(angle)), 0))
-        n += 1
-        time.sleep(max(began + n / rate - time.monotonic(), 0))
-    phone.close()
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))

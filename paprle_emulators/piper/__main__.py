@@ -1,12 +1,28 @@
-"""An emulated PiPER as a process of its own, on a bus of its own.
+"""An emulated AgileX PiPER on a CAN bus of its own, for python-can and piper_sdk.
 
-    python -m paprle_emulators.piper [socket=PATH] [log=FILE] [firmware=S-V1.5-2]
-                                      [q=0,0,0,0,0,0] [stroke=70] [lag=0.02]
+    python -m paprle_emulators.piper [key=value …]
 
-It prints one JSON line with its endpoint, sends what the arm sends about 2900 times a
-second, and notes every command with its own clock. Faults are JSON lines on standard
-input, each answered by a line: ``{"fault": "silence", "time": 0.3}``. It ends on
-SIGTERM or SIGINT. What it cannot show: arbitration, bus load, real error counters.
+Keys:
+    port=PATH        socket of the bus; socket=PATH is the same  (a new one in /tmp)
+    log=FILE         every command and the arm's state, with the emulator's clock
+    firmware=NAME    S-V1.5-2: reports of joints 1 to 3 are a quarter of the torque, MIT
+                     and JS last until a reset; from S-V1.8-6 on neither  (S-V1.5-2)
+    q=Q1,…,Q6        joints at the start, rad  (0,0,0,0,0,0)
+    stroke=MM        of the gripper; 0: not set, as delivered  (70)
+    lag=S            behind a ramp  (0.02)
+    fault=JSON       a fault from the start, as '{"fault":"lost","share":0.01}'; may
+                     come several times
+
+A client opens can.Bus(interface="emucan", channel=PATH). It prints one JSON line with
+its endpoint, sends what the arm sends about 2900 times a second, then takes JSON lines
+on standard input and answers each with one:
+    {"fault": "silence", "time": 0.3}      also lost, late, garbage, stuck, rogue,
+                                           error_frames, bus_off: for a time
+    {"fault": "estop"}, {"fault": "none"}  also resume, collision, limit, communication,
+                                           teach, mit, disable, push, over_temperature,
+                                           warm, low_voltage; "joint": 1 … 6
+It ends on SIGTERM and Ctrl-C. What it cannot show: arbitration, bus load, real error
+counters.
 """
 
 from __future__ import annotations
@@ -27,11 +43,11 @@ from types import FrameType
 
 import numpy as np
 
-from paprle.hardware.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
 from paprle_emulators.notice import announce
 from paprle_emulators.piper.arm import LAG, EmulatedArm
 from paprle_emulators.piper.faults import ArmFaults
 from paprle_emulators.piper.journal import Journal
+from paprle_emulators.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
 from paprle_emulators.piper.reports import SLOW_PERIOD_NS, make_reports
 from paprle_emulators.punctual import request_punctuality
 
@@ -43,7 +59,7 @@ _CREDENTIALS = struct.Struct("3i")  # spec: struct ucred of unix(7)
 
 @dataclass(frozen=True, kw_only=True)
 class Options:
-    """Command-line options."""
+    """Command-line options; ``faults`` are JSON."""
 
     socket: str = ""
     log: str = ""
@@ -51,6 +67,7 @@ class Options:
     q: str = "0,0,0,0,0,0"
     stroke: str = "70"
     lag: str = str(LAG)
+    faults: tuple[str, ...] = ()
 
     @classmethod
     def parse(cls, args: list[str]) -> Options:
@@ -59,13 +76,16 @@ class Options:
         Raises:
             ValueError: If a word or key is invalid.
         """
-        known = [field.name for field in fields(cls)]
+        known = [field.name for field in fields(cls) if field.name != "faults"]
         words = [arg.partition("=") for arg in args]
+        words = [("socket" if k == "port" else k, e, value) for k, e, value in words]
+        faults = tuple(word[2] for word in words if word[0] == "fault")
+        words = [word for word in words if word[0] != "fault"]
         unknown = [word[0] for word in words if word[0] not in known or not word[1]]
         if unknown:
-            got = ", ".join(unknown)
-            raise ValueError(f"expected key=value, got {got}; keys: {', '.join(known)}")
-        return cls(**{key: value for key, _, value in words})
+            got, keys = ", ".join(unknown), ", ".join(("port", *known, "fault"))
+            raise ValueError(f"expected key=value, got {got}; keys: {keys}")
+        return cls(**{key: value for key, _, value in words}, faults=faults)
 
 
 class Server:
@@ -140,9 +160,9 @@ def _is_served(path: str) -> bool:
 class Emulator:
     """The arm, its bus, faults and journal in one loop."""
 
-    def __init__(self, arm: EmulatedArm, server: Server, journal: Journal) -> None:
-        self._arm, self._server, self._journal = arm, server, journal
-        self._faults = ArmFaults(arm)
+    def __init__(self, faults: ArmFaults, server: Server, journal: Journal) -> None:
+        self._arm, self._server, self._journal = faults.arm, server, journal
+        self._faults = faults
         self._must_end = False
         self._slow_due = 0
         self._rest = b""
@@ -201,10 +221,10 @@ class Emulator:
                 raise ValueError(f"expected a JSON object, got {line!r}")
             self._faults.apply(now, command)
         except ValueError as err:
-            print_line({"error": str(err)})
+            print_line({"ok": False, "error": str(err)})
             return
         self._journal.write_fault(now, line)
-        print_line({"done": command["fault"], "stamp_ns": now})
+        print_line({"ok": True, "done": command["fault"], "stamp_ns": now})
 
     def _end(self, _signal: int, _frame: FrameType | None) -> None:
         self._must_end = True
@@ -217,15 +237,21 @@ def print_line(values: dict[str, object]) -> None:
 
 
 def main(args: list[str]) -> int:
-    """Run an emulated arm; returns the exit code."""
+    """Run an emulated arm; return the exit code."""
+    if {"-h", "--help"} & set(args):
+        sys.stdout.write(f"{__doc__}\n")
+        return 0
     request_punctuality()
     try:
         options = Options.parse(args)
         q = np.array([float(word) for word in options.q.split(",")])
         lag = float(options.lag)
         arm = EmulatedArm(q, options.firmware, int(options.stroke), lag)
+        faults = ArmFaults(arm)
+        for fault in options.faults:
+            faults.apply(time.monotonic_ns(), json.loads(fault))
     except ValueError as err:
-        sys.stderr.write(f"paprle_emulators.piper.__main__: {err}\n")
+        sys.stderr.write(f"piper emulator: {err}\n")
         return 2
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="piper-"))
@@ -236,10 +262,10 @@ def main(args: list[str]) -> int:
                 log = stack.enter_context(Path(options.log).open("w", encoding="ascii"))
             server = Server(path)
         except OSError as err:  # no such folder, a path too long, one that is served
-            sys.stderr.write(f"paprle_emulators.piper.__main__: {path}: {err}\n")
+            sys.stderr.write(f"piper emulator: {path}: {err}\n")
             return 2
         stack.callback(server.close)
-        emulator = Emulator(arm, server, Journal(log))
+        emulator = Emulator(faults, server, Journal(log))
         emulator.heed_signals()
         overrides = [
             "env.interface=emucan",
@@ -249,6 +275,8 @@ def main(args: list[str]) -> int:
         stack.enter_context(announce("env", "can", overrides, "piper"))
         print_line(
             {
+                "ready": True,
+                "ports": {"can": path},
                 "interface": "emucan",
                 "channel": path,
                 "log": options.log,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from paprle.hardware.piper.protocol import (
+from paprle_emulators.piper.protocol import (
     ACCELERATION,
     ANGLE_LIMITS_DEG,
     ASKS_GRIPPER,

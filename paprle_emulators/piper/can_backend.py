@@ -13,7 +13,7 @@ from typing import Any
 
 import can
 
-from paprle.hardware.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
+from paprle_emulators.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
 
 
 class EmulatedBus(can.BusABC):  # type: ignore[misc]  # python-can is not type-checked

@@ -7,7 +7,8 @@ from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from paprle.hardware.piper.protocol import (
+from paprle_emulators.piper.arm import EmulatedArm
+from paprle_emulators.piper.protocol import (
     BUS_OFF,
     GRIPPER_STATE,
     JOINT_STATES,
@@ -22,7 +23,6 @@ from paprle.hardware.piper.protocol import (
     pack_pair,
     to_millideg,
 )
-from paprle_emulators.piper.arm import EmulatedArm
 
 _NOISE = 0x08  # spec: CAN_ERR_PROT of linux/can/error.h
 _FOREVER = 1e6  # [s]
@@ -50,7 +50,7 @@ class ArmFaults:
     """
 
     def __init__(self, arm: EmulatedArm, seed: int = 0) -> None:
-        self._arm = arm
+        self.arm = arm
         self._random = random.Random(seed)
         self._late: deque[tuple[int, Frame]] = deque()
         self._commands: Mapping[str, Callable[..., None]] = {
@@ -155,10 +155,10 @@ class ArmFaults:
     def _clear(self) -> None:
         # Motors keep the power that they have. An emergency stop needs ``resume``.
         self._forget()
-        if self._arm.status is not ArmStatus.EMERGENCY_STOP:
-            self._arm.status, self._arm.error = ArmStatus.NORMAL, 0
-        if self._arm.mode is ControlMode.TEACHING:
-            self._arm.mode = ControlMode.STANDBY
+        if self.arm.status is not ArmStatus.EMERGENCY_STOP:
+            self.arm.status, self.arm.error = ArmStatus.NORMAL, 0
+        if self.arm.mode is ControlMode.TEACHING:
+            self.arm.mode = ControlMode.STANDBY
 
     def _silence(self) -> None:
         self._is_silent = True
@@ -192,7 +192,7 @@ class ArmFaults:
         self._garbled = given or frozenset(_IN_MOTION)
 
     def _let_in(self) -> None:
-        q = self._arm.q
+        q = self.arm.q
         held = pack_pair(to_millideg(float(q[0])), to_millideg(float(q[1])))
         self._foreign = [Frame(JOINTS[0], held)]
 
@@ -201,26 +201,26 @@ class ArmFaults:
         self.motor_bits = [bits | 1 << MotorBit.VOLTAGE_LOW for bits in self.motor_bits]
 
     def _collide(self, joint: int = 1) -> None:
-        self._arm.status = ArmStatus.COLLISION
+        self.arm.status = ArmStatus.COLLISION
         self.motor_bits[joint - 1] |= 1 << MotorBit.COLLISION
 
     def _exceed(self, joint: int = 1) -> None:
-        self._arm.status = ArmStatus.JOINT_ERROR
-        self._arm.error |= 1 << (8 + joint - 1)
+        self.arm.status = ArmStatus.JOINT_ERROR
+        self.arm.error |= 1 << (8 + joint - 1)
 
     def _disconnect(self, joint: int = 1) -> None:
-        self._arm.status = ArmStatus.JOINT_COMMUNICATION
-        self._arm.error |= 1 << (joint - 1)
+        self.arm.status = ArmStatus.JOINT_COMMUNICATION
+        self.arm.error |= 1 << (joint - 1)
 
     def _teach(self) -> None:
-        self._arm.mode = ControlMode.TEACHING
+        self.arm.mode = ControlMode.TEACHING
 
     def _leave_in_mit(self) -> None:
         """Leave the arm in MIT or JS mode."""
-        self._arm.mode, self._arm.move_mode = ControlMode.CAN, MOVE_M
+        self.arm.mode, self.arm.move_mode = ControlMode.CAN, MOVE_M
 
     def _disable(self, joint: int = 1) -> None:
-        self._arm.is_enabled[joint - 1] = False
+        self.arm.is_enabled[joint - 1] = False
 
     def _push(self, joint: int = 1, by: float = 0.1) -> None:
-        self._arm.push(joint - 1, by)
+        self.arm.push(joint - 1, by)

@@ -16,7 +16,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from paprle.hardware.piper.protocol import (
+from paprle_emulators.piper.arm import EmulatedArm
+from paprle_emulators.piper.protocol import (
     GRIPPER,
     JOINTS,
     N_JOINTS,
@@ -25,7 +26,6 @@ from paprle.hardware.piper.protocol import (
     unpack_gripper,
     unpack_pair,
 )
-from paprle_emulators.piper.arm import EmulatedArm
 
 Vec = npt.NDArray[np.float64]
 Stamps = npt.NDArray[np.int64]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from paprle.hardware.piper.protocol import (
+from paprle_emulators.piper.arm import EmulatedArm
+from paprle_emulators.piper.faults import ArmFaults
+from paprle_emulators.piper.protocol import (
     GRIPPER_STATE,
     JOINT_STATES,
     MOTORS_FAST,
@@ -22,8 +24,6 @@ from paprle.hardware.piper.protocol import (
     pack_status,
     to_millideg,
 )
-from paprle_emulators.piper.arm import EmulatedArm
-from paprle_emulators.piper.faults import ArmFaults
 
 SLOW_PERIOD_NS = 50_000_000  # [ns] chosen: 20 Hz
 

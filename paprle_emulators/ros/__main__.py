@@ -1,7 +1,25 @@
-"""Run the emulator: ``python -m paprle_emulators.ros robot=piper transport=dds``.
+"""An emulated robot behind ROS 2 or ROS 1: ros2_control's controllers and drives.
 
-Prints its endpoint as one JSON line, takes faults as JSON lines on standard input,
-``{"fault": "paused", "on": true}``, answers each with a line, and ends on SIGTERM.
+    python -m paprle_emulators.ros robot=piper [key=value …]
+
+Keys:
+    robot=NAME           a robot of PAPRLE (configs/follower), or a YAML  (piper)
+    env=NAME             env of its topics  (ros2; ros1 over rospy)
+    transport=KIND       auto, dds, rclpy or rospy  (auto)
+    distro=NAME          humble, jazzy, kilted or noetic  (jazzy)
+    domain=N  interface=NAME  namespace=NAME   of DDS; the loopback interface unless
+                         another is named
+    rate=HZ  state_rate=HZ   of controllers and joint states  (500, 200)
+    physics=KIND         lag: first-order drives; mujoco: the URDF in MuJoCo  (lag)
+    time_constant=S      of drives with a lag; 0: an echo, as fake hardware  (0.02)
+    begins=WHERE         start of a trajectory: measured, as in ROS 2, or desired
+    log=FILE             commands and motion, a JSON object per line
+    fault=JSON           a fault from the start, as '{"fault":"lost"}'; may come
+                         several times
+
+It prints one JSON line, takes faults as JSON lines on standard input and answers each
+with one: {"fault": "paused", "on": true}; README.md lists them. It ends on SIGTERM and
+Ctrl-C. It needs paprle, whose transports it uses: pip install 'paprle-emulators[ros2]'.
 """
 
 from __future__ import annotations
@@ -46,6 +64,7 @@ class Options:
         physics: ``lag``: first-order drives; ``mujoco``: the URDF in MuJoCo.
         time_constant: Of drives with a lag, [s].
         begins: Start of a trajectory: ``measured``, as in ROS 2, or ``desired``.
+        faults: Faults from the start, each as JSON.
     """
 
     robot: str = "piper"
@@ -61,6 +80,7 @@ class Options:
     time_constant: float = 0.02
     begins: str = STOCK
     log: str = ""
+    faults: tuple[str, ...] = ()
 
     @property
     def is_ros1(self) -> bool:
@@ -106,9 +126,12 @@ def parse(words: list[str]) -> Options:
     values: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
+        if key == "fault" and equals:
+            values["faults"] = (*values.get("faults", ()), value)
+            continue
         kind = Options.__annotations__.get(key)
         if not equals or kind is None:
-            known = ", ".join(Options.__annotations__)
+            known = ", ".join((*Options.__annotations__, "fault"))
             raise ValueError(f"argument: expected KEY=VALUE of {known}, got '{word}'")
         values[key] = float(value) if kind == "float" else value
     return Options(**values)
@@ -129,6 +152,8 @@ class Runner:
             make_other=partial(OtherNode, settings),
             epoch_ns=_EPOCH_NS,
         )
+        for fault in options.faults:
+            self._switch(json.loads(fault))
         self._must_end = False
         self._rest = b""
         self._has_input = True
@@ -160,7 +185,10 @@ class Runner:
 
     def _describe(self) -> dict[str, Any]:
         settings = self._options.make_settings()
+        commands = self._description.commands
         return {
+            "ready": True,
+            "ports": {topic: kind for topic, (kind, _) in commands.items()},
             "overrides": self._list_overrides(),
             "robot": self._options.robot,
             "distro": settings.distro,
@@ -199,10 +227,15 @@ class Runner:
         for line in filter(None, lines):
             try:
                 order = json.loads(line)
-                self._robot.switch(str(order["fault"]), is_on=bool(order["on"]))
-                self._say({"fault": order["fault"], "on": order["on"]})
+                self._switch(order)
+                self._say({"ok": True, "fault": order["fault"], "on": order["on"]})
             except (ValueError, KeyError, TypeError, BusError) as err:
-                self._say({"error": f"{type(err).__name__}: {err}"})
+                self._say({"ok": False, "error": f"{type(err).__name__}: {err}"})
+
+    def _switch(self, order: dict[str, Any]) -> None:
+        self._robot.switch(
+            str(order["fault"]), is_on=bool(order.setdefault("on", True))
+        )
 
     def _say(self, what: dict[str, Any]) -> None:
         sys.stdout.write(json.dumps(what) + "\n")
@@ -213,13 +246,16 @@ class Runner:
 
 
 def main(words: list[str]) -> int:
-    """Run the command line; returns the exit code."""
+    """Run the command line; return the exit code."""
+    if {"-h", "--help"} & set(words):
+        sys.stdout.write(f"{__doc__}\n")
+        return 0
     request_punctuality()
     try:
         runner = Runner(parse(words))
     except (ValueError, BusError) as err:
-        sys.stderr.write(f"{err}\n")
-        return 1
+        sys.stderr.write(f"ros emulator: {err}\n")
+        return 2
     runner.run()
     return 0
 

@@ -14,21 +14,16 @@ from abc import ABC, abstractmethod
 import numpy as np
 import numpy.typing as npt
 
-from paprle.hardware.ros.goals import read_goal
-from paprle.hardware.ros.joints import (
+from paprle_emulators.ros.wire import (
+    Codec,
+    Refused,
     Trajectory,
-    decode_floats,
-    decode_joints,
+    read_goal,
+    read_joint_state,
+    read_positions,
+    read_trajectory,
 )
-from paprle.hardware.ros.messages import Codec, MessageError
-from paprle.hardware.ros.trajectories import TrajectoryReader
 
-GOALS = {
-    "gripper_action": ("control_msgs/msg/GripperCommandActionGoal", "command"),
-    "kinova_joints": ("kinova_msgs/msg/ArmJointAnglesActionGoal", "angles"),
-    "kinova_fingers": ("kinova_msgs/msg/SetFingersPositionActionGoal", "fingers"),
-}
-"""Type of a goal in ROS 1, and the field of the goal that holds the positions."""
 Vec = npt.NDArray[np.float64]
 
 BEGINS = ("measured", "desired")
@@ -62,7 +57,7 @@ class Controller(ABC):
             now_ns: Time, [ns].
 
         Raises:
-            MessageError: If it is refused; the state is unchanged.
+            Refused: If it is refused; the state is unchanged.
         """
 
     @abstractmethod
@@ -77,7 +72,7 @@ class Controller(ABC):
 
     def _find_order(self, names: tuple[str, ...]) -> list[int]:
         if sorted(names) != sorted(self.joints):
-            raise MessageError(
+            raise Refused(
                 f"expected the joints {', '.join(self.joints)}, got {', '.join(names)}"
             )
         return [names.index(name) for name in self.joints]
@@ -90,7 +85,6 @@ class TrajectoryController(Controller):
         """Hold positions."""
         super().__init__(joints, q)
         self._begins = begins
-        self._reader = TrajectoryReader()
 
     def restart(self, q: Vec) -> None:
         """Hold positions; drop the trajectory."""
@@ -102,7 +96,7 @@ class TrajectoryController(Controller):
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:
         """Replace the trajectory; see ``Controller``."""
-        trajectory = self._reader.read(codec, data)
+        trajectory = read_trajectory(codec, data)
         order = self._find_order(trajectory.names)
         self._check(trajectory, now_ns)
         if self._begins == "desired":
@@ -147,12 +141,12 @@ class TrajectoryController(Controller):
 
     def _check(self, trajectory: Trajectory, now_ns: int) -> None:
         if trajectory.times[0] < 0 or not np.isfinite(trajectory.q).all():
-            raise MessageError("expected finite points after the start")
+            raise Refused("expected finite points after the start")
         begin_ns = trajectory.stamp_ns
         if begin_ns and begin_ns + trajectory.times[-1] * 1e9 < now_ns:
-            raise MessageError("expected an end in the future, got one that is over")
+            raise Refused("expected an end in the future, got one that is over")
         if trajectory.dq is not None and np.abs(trajectory.dq[-1]).max() > 1e-6:
-            raise MessageError("expected to end at rest")  # the default since Jazzy
+            raise Refused("expected to end at rest")  # the default since Jazzy
 
 
 class ForwardController(Controller):
@@ -160,9 +154,9 @@ class ForwardController(Controller):
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
         """Jump to the command; see ``Controller``."""
-        q = decode_floats(codec, data)
+        q = read_positions(codec, data)
         if q.shape != self.q.shape or not np.isfinite(q).all():
-            raise MessageError(f"expected {len(self.q)} finite positions, got {q}")
+            raise Refused(f"expected {len(self.q)} finite positions, got {q}")
         self.q = q
         return q.copy()
 
@@ -175,10 +169,10 @@ class JointStateController(ForwardController):
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
         """Jump to the command; see ``Controller``."""
-        joints = decode_joints(codec, data)
-        q = joints.q[self._find_order(joints.names)]
+        names, q = read_joint_state(codec, data)
+        q = q[self._find_order(names)]
         if not np.isfinite(q).all():
-            raise MessageError(f"expected finite positions, got {q}")
+            raise Refused(f"expected finite positions, got {q}")
         self.q = q
         return q.copy()
 
@@ -190,9 +184,7 @@ class ActionController(ForwardController):
 
     def accept(self, codec: Codec, data: bytes, now_ns: int) -> Vec:  # noqa: ARG002
         """Go to the goal; see ``Controller``."""
-        typename, part = GOALS[self.kind]
-        message = getattr(codec.decode(data, typename).goal, part)
-        self.q = read_goal(self.kind, message, len(self.joints))
+        self.q = read_goal(codec, data, self.kind, len(self.joints))
         return self.q.copy()
 
 

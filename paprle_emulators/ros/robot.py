@@ -15,28 +15,24 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.hardware.ros.bus import LATCHED, Bus, Publisher
-from paprle.hardware.ros.commands import KINDS
-from paprle.hardware.ros.joints import (
-    ControllerState,
-    Joints,
-    encode_bool,
-    encode_controller,
-    encode_joints,
-)
-from paprle.hardware.ros.messages import (
-    BOOL,
-    CONTROLLER_STATE,
-    JOINT_STATE,
-    MessageError,
-)
 from paprle_emulators.ros.controllers import (
     CONTROLLERS,
-    GOALS,
     Controller,
     TrajectoryController,
 )
 from paprle_emulators.ros.description import Description
 from paprle_emulators.ros.drives import Drives
+from paprle_emulators.ros.wire import (
+    BOOL,
+    COMMANDS,
+    CONTROLLER_STATE,
+    GOALS,
+    JOINT_STATE,
+    Joints,
+    write_bool,
+    write_controller_state,
+    write_joint_state,
+)
 
 Vec = npt.NDArray[np.float64]
 
@@ -135,7 +131,7 @@ class EmulatedRobot:
         self._running: Publisher | None = None
         if description.running:
             self._running = bus.advertise(description.running, BOOL, LATCHED)
-            self._running.publish(encode_bool(bus.codec, True))
+            self._running.publish(write_bool(bus.codec, True))
 
     def _make_controller(
         self, kind: str, joints: tuple[str, ...], q: Vec
@@ -151,7 +147,7 @@ class EmulatedRobot:
         self, bus: Bus, topic: str, kind: str, intake: Callable[[bytes], None]
     ) -> None:
         if kind not in GOALS:
-            bus.subscribe(topic, KINDS[kind], intake)
+            bus.subscribe(topic, COMMANDS[kind], intake)
         elif bus.codec.is_ros1:  # an action of ROS 2 cannot be served over DDS alone
             bus.subscribe(f"{topic}/goal", GOALS[kind][0], intake)
 
@@ -194,7 +190,7 @@ class EmulatedRobot:
         joints = self._spoil(self._choose_state())
         if joints is None:
             return
-        data = encode_joints(self._bus.codec, joints)
+        data = write_joint_state(self._bus.codec, joints)
         for publisher in self._states:
             publisher.publish(data)
         if "twice" in self._others:
@@ -202,8 +198,8 @@ class EmulatedRobot:
 
     def _tell_controllers(self) -> None:
         for publisher, controller in self._told:
-            state = ControllerState(controller.joints, controller.q)
-            publisher.publish(encode_controller(self._bus.codec, state))
+            names, q = controller.joints, controller.q
+            publisher.publish(write_controller_state(self._bus.codec, names, q))
 
     def switch(self, fault: str, *, is_on: bool) -> None:
         """Begin or end a fault of ``FAULTS``, or ``killed``.
@@ -239,7 +235,7 @@ class EmulatedRobot:
             taken = copy(controller) if is_deaf else controller
             try:
                 q = taken.accept(self._bus.codec, data, self._now_ns)
-            except MessageError as err:
+            except ValueError as err:
                 self._log.write("refused", self._now_ns, topic=topic, why=str(err))
                 return
             self._log.write(
@@ -301,14 +297,18 @@ class EmulatedRobot:
             )
         else:
             topic, (kind, _) = next(iter(self._description.commands.items()))
-            self._others[fault] = self._make_other(topic, KINDS[kind])
+            self._others[fault] = self._make_other(topic, _find_type(kind))
 
     def _stop_or_restart(self, *, is_on: bool) -> None:
         """Stop the robot, or restart the controllers there."""
         for controller, ids in self._controllers:
             controller.restart(self.q[ids])
         if self._running is not None:
-            self._running.publish(encode_bool(self._bus.codec, not is_on))
+            self._running.publish(write_bool(self._bus.codec, not is_on))
+
+
+def _find_type(kind: str) -> str:
+    return COMMANDS[kind] if kind in COMMANDS else GOALS[kind][0]
 
 
 def _make_garbage(

@@ -12,29 +12,31 @@ import socket
 import subprocess
 from pathlib import Path
 
-from paprle.hardware.spacemouse.errors import MouseError
-from paprle.hardware.spacemouse.reports import (
+from paprle_emulators.spacemouse.reports import (
     ROTATION,
     TRANSLATION,
+    Three,
     pack_buttons,
     pack_motion,
 )
 
-Three = tuple[float, float, float]
-
 _SOURCE = Path(__file__).with_name("hidraw_shim.c")
 _REST: Three = (0.0, 0.0, 0.0)
+
+
+class ShimError(OSError):
+    """The library to preload cannot be built."""
 
 
 def build_shim(folder: Path) -> Path:
     """Return the compiled library to preload (LD_PRELOAD).
 
     Raises:
-        MouseError: If the C compiler is missing or fails.
+        ShimError: If the C compiler is missing or fails.
     """
     compiler = shutil.which("cc")
     if compiler is None:
-        raise MouseError("emulated mouse: expected a C compiler 'cc', got none")
+        raise ShimError("emulated mouse: expected a C compiler 'cc', got none")
     library = folder / "hidraw_shim.so"
     done = subprocess.run(
         [compiler, "-shared", "-fPIC", "-O1", "-o", library, _SOURCE, "-ldl"],
@@ -43,7 +45,7 @@ def build_shim(folder: Path) -> Path:
         text=True,
     )
     if done.returncode:
-        raise MouseError(f"emulated mouse: the compiler failed: {done.stderr}")
+        raise ShimError(f"emulated mouse: the compiler failed: {done.stderr}")
     return library
 
 
@@ -73,6 +75,11 @@ class EmulatedMouse:
             one.close()
         self._readers, self._listener = [], None
         self._path.unlink(missing_ok=True)
+
+    def replug(self) -> None:
+        """Plug it in again, at the same path."""
+        self.unplug()
+        self.plug()
 
     def move(self, translation: Three = _REST, rotation: Three = _REST) -> None:
         """Send a cap deflection, REP-103 axes, full scale 1."""

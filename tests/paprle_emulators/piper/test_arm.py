@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paprle.hardware.piper import protocol as p
+from paprle_emulators.piper import protocol as p
 from paprle_emulators.piper.arm import LAG, EmulatedArm, compute_gravity
 
 HOME = np.array([0.0, 1.5, -1.0, 0.0, -0.75, 0.0])

@@ -8,8 +8,8 @@ import time
 import pytest
 from piper_rig import EmulatedPiper
 
-from paprle.hardware.piper import protocol as p
 from paprle.ipc.process import WORKSPACE
+from paprle_emulators.piper import protocol as p
 
 can = pytest.importorskip("can")
 

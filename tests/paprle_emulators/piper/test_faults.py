@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from paprle.hardware.piper.protocol import ArmStatus, ControlMode, Frame
 from paprle_emulators.piper.arm import EmulatedArm
 from paprle_emulators.piper.faults import ArmFaults
+from paprle_emulators.piper.protocol import ArmStatus, ControlMode, Frame
 from paprle_emulators.piper.reports import make_reports
 
 S = 1_000_000_000

@@ -3,7 +3,7 @@ import io
 import numpy as np
 import pytest
 
-from paprle.hardware.piper import protocol as p
+from paprle_emulators.piper import protocol as p
 from paprle_emulators.piper.arm import EmulatedArm
 from paprle_emulators.piper.journal import Journal, read_journal
 

@@ -1,0 +1,135 @@
+"""The devices that can be emulated, and what each needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Device:
+    """One row of the table.
+
+    Attributes:
+        module: Package with a ``__main__.main(words)``.
+        about: What it is and who connects to it.
+        words: Settings that the name stands for.
+        ideal: Settings that end its vices; None: it has no such notion.
+        needs: Modules that it imports beyond those of the distribution.
+        extra: Of the distribution, which installs them.
+    """
+
+    module: str
+    about: str
+    words: tuple[str, ...] = ()
+    ideal: tuple[str, ...] | None = None
+    needs: tuple[str, ...] = ()
+    extra: str = ""
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its package is installed."""
+        return find_spec(self.module) is not None
+
+    def list_missing(self) -> list[str]:
+        """Return the modules that it needs and that are not installed."""
+        return [name for name in self.needs if find_spec(name) is None]
+
+
+def _make_feetech(rig: str, about: str) -> Device:
+    return Device(
+        module="paprle_emulators.feetech",
+        about=about,
+        words=(f"rig={rig}",),
+        ideal=("ideal=true",),
+    )
+
+
+_ALL: Mapping[str, Device] = {
+    "dynamixel": Device(
+        module="paprle_emulators.dynamixel",
+        about="arms of Dynamixel servos in a hand, on pseudo-terminals: DYNAMIXEL SDK",
+        ideal=("watchdog=ideal",),
+        needs=("dynamixel_easy_sdk",),
+        extra="dynamixel",
+    ),
+    "so101": _make_feetech("so101", "SO-101 of Feetech servos: scservo_sdk, rustypot"),
+    "so101-leader": _make_feetech("so101_leader", "SO-101 leader in a hand"),
+    "so101-2arm": _make_feetech("so101_2arm", "two SO-101"),
+    "so100": _make_feetech("so100", "SO-100"),
+    "so100-leader": _make_feetech("so100_leader", "SO-100 leader in a hand"),
+    "piper": Device(
+        module="paprle_emulators.piper",
+        about="AgileX PiPER on a CAN bus: python-can, piper_sdk",
+        ideal=("firmware=S-V1.8-6",),
+    ),
+    "ros2-robot": Device(
+        module="paprle_emulators.ros",
+        about="robot with ros2_control's controllers, over DDS or ROS 1: any ROS node",
+        ideal=("time_constant=0",),
+        needs=("paprle",),
+        extra="ros2",
+    ),
+    "imu": Device(
+        module="paprle_emulators.imu",
+        about="inertial sensor on a pseudo-terminal: any serial port",
+    ),
+    "spacemouse": Device(
+        module="paprle_emulators.spacemouse",
+        about="3Dconnexion mouse behind hidraw: hidapi (needs a C compiler)",
+    ),
+    "camera": Device(
+        module="paprle_emulators.camera",
+        about="network camera, motion JPEG over HTTP: OpenCV, a browser",
+        needs=("cv2",),
+        extra="camera",
+    ),
+    "hand": Device(
+        module="paprle_emulators.hand",
+        about="hand before a RealSense on the network: librealsense with DDS",
+        needs=("cv2", "pyrealsense2"),
+        extra="hand",
+    ),
+    "phone": Device(
+        module="paprle_emulators.phone",
+        about="phone at the page of a PAPRLE session: leaders arpose and webxr",
+        needs=("websockets",),
+        extra="phone",
+    ),
+    "visionpro": Device(
+        module="paprle_emulators.visionpro",
+        about="Vision Pro with Tracking Streamer, over gRPC: avp_stream",
+        needs=("grpc",),
+        extra="visionpro",
+    ),
+}
+ALIASES: Mapping[str, str] = {"ros": "ros2-robot", "feetech": "so101"}
+"""Names of packages, as ``python -m paprle_emulators.NAME`` has them."""
+
+
+def list_devices() -> dict[str, Device]:
+    """Return the installed devices by name."""
+    return {name: device for name, device in _ALL.items() if device.is_here}
+
+
+def find_device(name: str) -> Device:
+    """Return a device by its name.
+
+    Raises:
+        LookupError: If there is none.
+    """
+    devices = list_devices()
+    found = devices.get(ALIASES.get(name, name))
+    if found is None:
+        known = ", ".join(devices)
+        raise LookupError(f"device: expected one of {known}, got '{name}'")
+    return found
+
+
+def explain_missing(device: Device, missing: Sequence[str]) -> str:
+    """Return what to install for missing modules."""
+    return (
+        f"expected the modules of '{device.extra}', got no {', '.join(missing)}; "
+        f"pip install 'paprle-emulators[{device.extra}]'"
+    )
