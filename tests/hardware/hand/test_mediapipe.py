@@ -4,6 +4,7 @@ They need the tracker's environment: PAPRLE_TRACKER_PYTHON=~/hand/bin/python.
 """
 
 import contextlib
+import json
 import os
 import subprocess
 import time
@@ -40,7 +41,7 @@ class Camera:
 
     def __init__(self):
         self.process = subprocess.Popen(
-            [PYTHON, "-m", "paprle_emulators.hand.realsense", str(DOMAIN)],
+            [PYTHON, "-m", "paprle_emulators.hand", f"domain={DOMAIN}"],
             cwd=ROOT,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             stdin=subprocess.PIPE,
@@ -49,12 +50,13 @@ class Camera:
         )
         self.process.stdout.readline()
 
-    def tell(self, line):
-        self.process.stdin.write(line + "\n")
+    def tell(self, cmd, **what):
+        self.process.stdin.write(json.dumps({"cmd": cmd, **what}) + "\n")
         self.process.stdin.flush()
-        assert self.process.stdout.readline() == line + "\n"
+        assert json.loads(self.process.stdout.readline())["ok"]
 
     def close(self):
+        self.process.terminate()
         self.process.stdin.close()
         with contextlib.suppress(subprocess.TimeoutExpired):
             self.process.wait(5)
@@ -86,7 +88,7 @@ def find_hand(process):
 
 @pytest.mark.timeout(300)
 def test_a_hand_before_an_emulated_realsense_is_found_where_it_is(camera, process):
-    camera.tell("at 0.05 0.02 0.6")
+    camera.tell("at", p=[0.05, 0.02, 0.6])
 
     wait_for(lambda: (hand := find_hand(process)) and abs(hand.depth[9] - 0.6) < 0.01)
 

@@ -8,7 +8,8 @@ import vqf
 from shared_data import find_shared
 
 from paprle.hardware.imu.fusion import Orientation
-from paprle.hardware.imu.packets import Packet, PacketDecoder, encode
+from paprle.hardware.imu.packets import Packet, PacketDecoder
+from paprle_emulators.imu.packets import encode
 
 G = 9.81
 

@@ -6,7 +6,8 @@ import struct
 
 import pytest
 
-from paprle.hardware.imu.packets import PacketDecoder, encode
+from paprle.hardware.imu.packets import PacketDecoder
+from paprle_emulators.imu.packets import encode
 
 PERIOD_US = 5000
 KINDS = ["attitude", "inertial"]

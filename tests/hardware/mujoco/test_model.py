@@ -10,7 +10,7 @@ mujoco = pytest.importorskip("mujoco")
 
 from paprle.hardware.mujoco.mechanism import Mechanism, MimicJoint, ModelOptions  # noqa: E402
 from paprle.hardware.mujoco.model import build_model  # noqa: E402
-from paprle.hardware.mujoco.robot import LAG, set_home  # noqa: E402
+from paprle.hardware.mujoco.robot import compute_lag, set_home  # noqa: E402
 from paprle.hardware.mujoco.urdf import read_plain_urdf  # noqa: E402
 
 pytestmark = pytest.mark.sim
@@ -144,9 +144,23 @@ def test_mimic_joints_follow(make):
     assert data.joint("grip_mirror").qpos[0] == pytest.approx(-0.029, abs=2e-5)
 
 
-def test_all_joints_are_behind_a_ramp_by_the_same_time(make):
+@pytest.mark.parametrize(
+    ("options", "lag"),
+    [
+        (ModelOptions(), 0.008),
+        # dry friction keeps slow joints farther behind
+        (ModelOptions(natural_frequency=100.0, friction_scales=(0.0,) * 3), 0.02),
+        (
+            ModelOptions(
+                natural_frequency=100.0, armature=0.03, friction_scales=(0.0,) * 3
+            ),
+            0.02,
+        ),
+    ],
+)
+def test_all_joints_are_behind_a_ramp_by_the_same_time(make, options, lag):
     mechanism = make()
-    sim = build_model(mechanism, ModelOptions())
+    sim = build_model(mechanism, options)
     data = mujoco.MjData(sim.model)
     set_home(sim.model, data, mechanism)
     speed = np.array([-0.5, 0.5, 0.05])
@@ -156,7 +170,8 @@ def test_all_joints_are_behind_a_ramp_by_the_same_time(make):
 
     asked = mechanism.home + speed * data.time
     lags = (asked - data.qpos[sim.qpos_ids]) / speed
-    assert lags == pytest.approx(np.full(3, LAG), abs=1e-3)
+    assert lags == pytest.approx(np.full(3, lag), abs=1e-3)
+    assert compute_lag(options.natural_frequency) == pytest.approx(lag)
 
 
 def test_drives_carry_the_arm_but_not_a_payload(make):

@@ -8,7 +8,8 @@ import can
 import pytest
 
 from paprle.hardware.piper.guard import StallGuard
-from paprle.hardware.piper.protocol import ENABLE, GRIPPER, JOINTS, STOP
+from paprle.hardware.piper.protocol import ENABLE, GRIPPER, JOINTS
+from paprle_emulators.piper.protocol import STOP
 
 RATE = 200.0
 

@@ -11,13 +11,14 @@ from paprle.hardware.ros.joints import (
     encode_floats,
     encode_joints,
 )
-from paprle.hardware.ros.messages import MessageError, load_codec
+from paprle.hardware.ros.messages import load_codec
 from paprle.hardware.ros.trajectories import encode_trajectory
 from paprle_emulators.ros.controllers import (
     ForwardController,
     JointStateController,
     TrajectoryController,
 )
+from paprle_emulators.ros.wire import Refused
 
 CODEC = load_codec("jazzy")
 S = 1_000_000_000
@@ -102,7 +103,7 @@ def test_a_stamp_says_when_it_begins(controller):
     controller.accept(CODEC, trajectory([1.0], [[1, 0]], stamp_ns=11 * S), 10 * S)
 
     np.testing.assert_allclose(at(controller, 12.0), [1, 0])
-    with pytest.raises(MessageError, match="future"):
+    with pytest.raises(Refused, match="future"):
         controller.accept(CODEC, trajectory([1.0], [[2, 0]], stamp_ns=9 * S), 12 * S)
 
 
@@ -118,7 +119,7 @@ def test_a_stamp_says_when_it_begins(controller):
 )
 def test_what_it_refuses_changes_nothing(controller, message, why):
     controller.accept(CODEC, trajectory([1.0], [[1, 0]]), 10 * S)
-    with pytest.raises(MessageError, match=why):
+    with pytest.raises(Refused, match=why):
         controller.accept(CODEC, message, 10 * S)
 
     np.testing.assert_allclose(at(controller, 11.0), [1, 0])
@@ -130,7 +131,7 @@ def test_forward_commands_take_effect_at_once_and_by_order():
 
     np.testing.assert_array_equal(controller.q, [1, 2])
     for bad in ([1.0], [1.0, np.nan]):
-        with pytest.raises(MessageError):
+        with pytest.raises(Refused):
             controller.accept(CODEC, encode_floats(CODEC, np.array(bad)), S)
     np.testing.assert_array_equal(controller.q, [1, 2])
 

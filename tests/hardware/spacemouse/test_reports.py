@@ -9,9 +9,8 @@ from paprle.hardware.spacemouse.reports import (
     ROTATION,
     TRANSLATION,
     Mouse,
-    pack_buttons,
-    pack_motion,
 )
+from paprle_emulators.spacemouse.reports import pack_buttons, pack_motion
 
 
 def take(*reports):

@@ -17,7 +17,7 @@ from paprle.hardware.web.errors import WebError
 from paprle.hardware.web.serving.certificate import find_certificate
 from paprle.hardware.web.settings import WebSettings
 from paprle.hardware.web.station import Station
-from paprle_emulators.phone import phone as emulator
+from paprle_emulators.phone import __main__ as emulator
 from paprle_emulators.phone.phone import EmulatedPhone, Line
 
 
@@ -426,5 +426,5 @@ def test_a_server_that_ends_by_itself_lets_go_and_is_told(station, phone):
 
 
 def test_the_emulated_phone_of_the_readme_moves(station):
-    assert emulator.main([station.address, "seconds=0.2", "rate=60"]) == 0
+    assert emulator.main([f"page={station.address}", "seconds=0.2", "rate=60"]) == 0
     assert station.device.n_messages >= 5

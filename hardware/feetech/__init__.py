@@ -1,0 +1,1 @@
+"""Feetech servo buses."""

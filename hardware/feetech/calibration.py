@@ -1,0 +1,246 @@
+"""Calibrations of arms as LeRobot stores them: one JSON file per arm.
+
+Counts are those of the servo after its homing offset, 0 … 4095. LeRobot's zero of a
+joint is the middle of its range, and of a gripper the end at which it is closed.
+Layout and meaning: ``lerobot.motors.MotorCalibration`` and its
+``MotorsBus._normalize`` (0.4.4 and 0.6).
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from paprle.hardware.feetech.eeprom import Stored
+from paprle.hardware.feetech.models import COUNTS, UNIT, count_angle
+
+MIDDLE = 2047  # spec: LeRobot's calibration, count in the middle of a range
+FOLLOWERS = ("so_follower", "so101_follower", "so100_follower")
+"""Folders of followers' files: 0.6, and before it those of each arm."""
+LEADERS = ("so_leader", "so101_leader", "so100_leader")
+"""Folders of leaders' files, likewise."""
+
+_MOST_OFFSET = 2047  # spec: sign and magnitude in bit 11
+_BOUNDS: Mapping[str, tuple[int, int]] = {
+    "id": (0, 253),
+    "drive_mode": (0, 1),
+    "homing_offset": (-_MOST_OFFSET, _MOST_OFFSET),
+    "range_min": (0, COUNTS - 1),
+    "range_max": (0, COUNTS - 1),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class MotorCalibration:
+    """Calibration of one servo, with LeRobot's keys.
+
+    Attributes:
+        drive_mode: 1 where the servo turns against its joint.
+        homing_offset: Present position = actual position − this, [counts].
+        range_min: Lowest present position of the joint, [counts].
+        range_max: Highest present position, [counts].
+    """
+
+    id: int
+    drive_mode: int
+    homing_offset: int
+    range_min: int
+    range_max: int
+
+    @property
+    def stored(self) -> Stored:
+        """The part that the servo keeps."""
+        return Stored(self.homing_offset, self.range_min, self.range_max)
+
+    @property
+    def sign(self) -> int:
+        """1 where the joint turns as the servo does, else −1."""
+        return -1 if self.drive_mode else 1
+
+    @property
+    def span(self) -> float:
+        """Travel of the joint, [rad]."""
+        return (self.range_max - self.range_min) * UNIT
+
+    @property
+    def is_factory(self) -> bool:
+        """Whether it is that of a servo that was never calibrated."""
+        is_whole = (self.range_min, self.range_max) == (0, COUNTS - 1)
+        return self.range_min >= self.range_max or (
+            is_whole and self.homing_offset == 0
+        )
+
+    def find_middle(self, homing_offset: int) -> float:
+        """Return the servo's angle at the middle of the range, [rad].
+
+        ``homing_offset`` is the one that the servo applies now.
+        """
+        middle = 0.5 * (self.range_min + self.range_max)
+        return self._to_angle(middle, homing_offset)
+
+    def find_end(self, homing_offset: int, *, is_low: bool) -> float:
+        """Return the servo's angle at one end of the joint's travel, [rad]."""
+        is_at_min = is_low == (self.sign > 0)
+        end = self.range_min if is_at_min else self.range_max
+        return self._to_angle(end, homing_offset)
+
+    def _to_angle(self, count: float, homing_offset: int) -> float:
+        return count_angle(count + self.homing_offset - homing_offset)
+
+
+def choose_motors(
+    name: str, ids: Sequence[int], stored: Sequence[Stored], *, is_leader: bool
+) -> list[MotorCalibration]:
+    """Return the calibration of each servo, by a file or as it is stored there.
+
+    Args:
+        name: File, or its name among LeRobot's; empty: as stored.
+        ids: Of the servos.
+        stored: What each servo keeps.
+        is_leader: Whose files are looked for.
+
+    Raises:
+        ValueError: If the file is none, or misses a servo.
+        OSError: If it cannot be read.
+    """
+    if not name:
+        return [
+            MotorCalibration(
+                id=number,
+                drive_mode=0,
+                homing_offset=one.homing_offset,
+                range_min=one.range_min,
+                range_max=one.range_max,
+            )
+            for number, one in zip(ids, stored, strict=True)
+        ]
+    path = find_file(name, is_leader=is_leader)
+    by_id = {motor.id: motor for motor in read_calibration(path).values()}
+    missing = [str(number) for number in ids if number not in by_id]
+    if missing:
+        raise ValueError(
+            f"{path}: expected servos {', '.join(map(str, ids))}, got none with id "
+            f"{', '.join(missing)}; is it another arm's?"
+        )
+    return [by_id[number] for number in ids]
+
+
+def make_calibration(
+    number: int, *, middle: float, travel: float | None, sign: int, homing_offset: int
+) -> MotorCalibration:
+    """Return a calibration whose range lies about the middle of the counts.
+
+    Args:
+        number: Id of the servo.
+        middle: Angle in the middle of the joint's travel, [rad].
+        travel: From stop to stop, [rad]; None: it turns freely.
+        sign: 1 where the joint turns as the servo does, else −1.
+        homing_offset: The one that was applied while ``middle`` was read.
+    """
+    count = homing_offset + round(middle / UNIT) + COUNTS // 2 - MIDDLE
+    homing = (count + COUNTS // 2) % COUNTS - COUNTS // 2
+    half = (COUNTS - 1) / 2 if travel is None else 0.5 * travel / UNIT
+    return MotorCalibration(
+        id=number,
+        drive_mode=int(sign < 0),
+        homing_offset=max(homing, -_MOST_OFFSET),
+        range_min=max(round(MIDDLE - half), 0),
+        range_max=min(round(MIDDLE + half), COUNTS - 1),
+    )
+
+
+def read_calibration(path: Path) -> dict[str, MotorCalibration]:
+    """Return the calibration of each motor in a file.
+
+    Raises:
+        ValueError: If it is no such file, with all that is wrong with it.
+        OSError: If it cannot be read.
+    """
+    try:
+        tree = json.loads(path.read_text("utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as err:
+        raise ValueError(f"{path}: expected JSON, got {err}") from err
+    if not isinstance(tree, dict) or not tree:
+        raise ValueError(f"{path}: expected motors by name, got {str(tree)[:60]!r}")
+    problems: list[str] = []
+    found = {}
+    for name, keys in tree.items():
+        wrong = _find_wrong(keys)
+        problems += [f"{path}: {name}: {text}" for text in wrong]
+        if not wrong:
+            found[name] = MotorCalibration(**{key: int(keys[key]) for key in _BOUNDS})
+    ids = [motor.id for motor in found.values()]
+    if len(set(ids)) < len(ids):
+        problems.append(f"{path}: expected an id for each motor, got {ids}")
+    if problems:
+        raise ValueError("\n".join(problems))
+    return found
+
+
+def _find_wrong(keys: Any) -> list[str]:
+    """Return the faults of one motor's keys."""
+    if not isinstance(keys, dict) or set(keys) != set(_BOUNDS):
+        got = ", ".join(keys) if isinstance(keys, dict) else repr(keys)
+        return [f"expected {', '.join(_BOUNDS)}, got {got}"]
+    wrong = [
+        f"{key}: expected a whole number from {low} to {high}, got {keys[key]!r}"
+        for key, (low, high) in _BOUNDS.items()
+        if isinstance(keys[key], bool)
+        or not isinstance(keys[key], int)
+        or not low <= keys[key] <= high
+    ]
+    if not wrong and keys["range_min"] >= keys["range_max"]:
+        wrong.append(
+            f"expected range_min below range_max, got {keys['range_min']} and "
+            f"{keys['range_max']}"
+        )
+    return wrong
+
+
+def write_calibration(path: Path, motors: Mapping[str, MotorCalibration]) -> None:
+    """Write a file that LeRobot reads, in place of an older one at once."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    tree = {name: asdict(motor) for name, motor in motors.items()}
+    new = path.with_name(f".{path.name}.new")
+    new.write_text(json.dumps(tree, indent=4) + "\n", "utf-8")
+    new.replace(path)
+
+
+def find_home() -> Path:
+    """Return LeRobot's folder of calibrations, by its environment variables."""
+    cache = Path(os.environ.get("HF_HOME", "~/.cache/huggingface"))
+    home = Path(os.environ.get("HF_LEROBOT_HOME", cache / "lerobot"))
+    return Path(os.environ.get("HF_LEROBOT_CALIBRATION", home / "calibration"))
+
+
+def list_files(*, is_leader: bool) -> list[Path]:
+    """Return LeRobot's files of SO-100 and SO-101 arms on this machine."""
+    kind, folders = ("teleoperators", LEADERS) if is_leader else ("robots", FOLLOWERS)
+    base = find_home().expanduser() / kind
+    return [path for name in folders for path in sorted((base / name).glob("*.json"))]
+
+
+def find_file(name: str, *, is_leader: bool) -> Path:
+    """Return the file of a path, or of an arm's name among LeRobot's files.
+
+    Raises:
+        FileNotFoundError: If there is none; it lists those that are there.
+    """
+    path = Path(name).expanduser()
+    if path.suffix == ".json":
+        if path.is_file():
+            return path
+    else:
+        for known in list_files(is_leader=is_leader):
+            if known.stem == name:
+                return known
+    listed = [str(known) for known in list_files(is_leader=is_leader)]
+    raise FileNotFoundError(
+        f"expected a calibration file or the name of one, got '{name}'; there "
+        f"{'are ' + ', '.join(listed) if listed else 'is none on this machine'}; "
+        "paprle calibrate makes one"
+    )

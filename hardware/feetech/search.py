@@ -1,0 +1,88 @@
+"""Search of the serial ports for buses of Feetech servos; writes nothing to servos."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from serial.tools import list_ports
+
+from paprle.hardware.feetech.errors import BusError, BusTimeout
+from paprle.hardware.feetech.models import REGISTERS, VOLTAGE_UNIT, find_name
+from paprle.hardware.feetech.wire import TIMEOUT, Wire
+
+ARM_IDS = (1, 2, 3, 4, 5, 6)
+"""Ids of an SO-100 or SO-101. spec: LeRobot, so_follower.py and so_leader.py."""
+
+_BAUD = 1_000_000  # [bit/s] spec: memory table, rate on delivery
+_TRIES = 2  # chosen: one lost packet of a hundred is made up for
+_BY_ID = Path("/dev/serial/by-id")
+
+
+@dataclass(frozen=True, slots=True)
+class FoundBus:
+    """A port, and the servos that answer there.
+
+    Attributes:
+        path: With a lasting name where there is one.
+        models: Model names by id.
+        voltage: Supply of the first servo, [V]; 0 without servos.
+        problem: Reason that it could not be asked, or "".
+    """
+
+    path: str
+    models: dict[int, str]
+    voltage: float = 0.0
+    problem: str = ""
+
+    def has_arm(self, ids: Sequence[int] = ARM_IDS) -> bool:
+        """Return whether all of some ids answer."""
+        return set(ids) <= set(self.models)
+
+
+def list_usb_ports() -> tuple[str, ...]:
+    """Return the serial ports on USB, by lasting names where they have one."""
+    lasting = {str(link.resolve()): str(link) for link in sorted(_BY_ID.glob("*"))}
+    devices = sorted(p.device for p in list_ports.comports() if p.vid is not None)
+    return tuple(lasting.get(str(Path(d).resolve()), d) for d in devices)
+
+
+def find_buses(
+    paths: Iterable[str] | None = None,
+    ids: Sequence[int] = ARM_IDS,
+    baud: int = _BAUD,
+    timeout: float = TIMEOUT,
+) -> list[FoundBus]:
+    """Return each port with the servos that answer there; one at a time.
+
+    Args:
+        paths: Ports to ask; None: all on USB.
+        ids: Ids to ask for.
+        baud: [bit/s].
+        timeout: Of an answer, [s].
+    """
+    chosen = list_usb_ports() if paths is None else paths
+    return [_look(Wire(path, baud, timeout), ids) for path in chosen]
+
+
+def _look(wire: Wire, ids: Sequence[int]) -> FoundBus:
+    try:
+        wire.open()
+        numbers = {i: wire.ping(i, _TRIES) for i in ids}
+        models = {i: find_name(n) for i, n in numbers.items() if n is not None}
+        voltage = _read_voltage(wire, next(iter(models), None))
+    except BusError as err:
+        return FoundBus(wire.path, {}, problem=str(err))
+    finally:
+        wire.close()
+    return FoundBus(wire.path, models, voltage)
+
+
+def _read_voltage(wire: Wire, servo_id: int | None) -> float:
+    if servo_id is None:
+        return 0.0
+    try:
+        return VOLTAGE_UNIT * wire.read(servo_id, REGISTERS["Present_Voltage"])
+    except BusTimeout:
+        return 0.0
