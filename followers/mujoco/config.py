@@ -10,7 +10,7 @@ from annotated_types import Ge, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
-from paprle.hardware.mujoco.mechanism import BLOCK, TARGET
+from paprle.hardware.mujoco.mechanism import BLOCK, NATURAL_FREQUENCY, TARGET
 
 _WHOLE = 1e-6  # chosen: how far from a whole number rounding may leave a ratio
 _LONGEST_STEP = 0.00125  # chosen: [s] half a period at 400 Hz; contacts stay stiff
@@ -92,6 +92,20 @@ class MujocoConfig(FollowerSettings):
             "efforts are told in 256 and 1024 times as many SI units. 0: as simulated."
         ),
     ] = 4.0e-6
+    natural_frequency: Annotated[
+        float,
+        Ge(20),
+        Le(NATURAL_FREQUENCY),
+        Unit("rad/s"),
+        doc("Of the servos, critically damped: they stay 2/this behind a ramp."),
+    ] = NATURAL_FREQUENCY
+    armature: Annotated[
+        Annotated[float, Ge(1e-4), Le(1)] | None,
+        Unit("kg·m²"),
+        doc(
+            "Rotor of a turning joint, behind its gear. null: 0.01, of grippers 0.001."
+        ),
+    ] = None
     gravcomp: Annotated[bool, doc("The drives carry the arm's own weight.")] = True
     table: Annotated[
         bool,

@@ -25,7 +25,7 @@ from paprle.followers.mujoco.scene import list_bodies, make_options
 from paprle.followers.mujoco.view import View, check_display
 from paprle.hardware.mujoco.mechanism import Mechanism, make_mechanism
 from paprle.hardware.mujoco.model import Indices, SimModel, build_model
-from paprle.hardware.mujoco.robot import LAG, set_home
+from paprle.hardware.mujoco.robot import compute_lag, set_home
 
 _POSE_ROW = np.array([0, 1, 2, 4, 5, 6, 3])
 """Indices of xyz + quat_xyzw in the seven numbers of a free joint."""
@@ -197,7 +197,8 @@ def _compute_lag(config: MujocoConfig) -> float:
     """Return the state's delay behind a ramp, [s]."""
     # A command held for a period is half a period ahead of the ramp at its end, and
     # damping taken implicitly half a time step.
-    return max(0.0, LAG - 0.5 * (1.0 / config.rate + config.step))
+    lag = compute_lag(config.natural_frequency)
+    return max(0.0, lag - 0.5 * (1.0 / config.rate + config.step))
 
 
 def _find_rows(begins: Mapping[str, int], names: Sequence[str]) -> Indices | None:

@@ -119,7 +119,10 @@ def _find_fingers(
     model: mujoco.MjModel, mechanism: Mechanism, joint: str
 ) -> tuple[set[int], set[int]]:
     mimics = [one.joint for one in mechanism.mimics if one.source == joint]
-    thumb = _list_below(model, {int(model.joint(joint).bodyid[0])})
+    finger = int(model.joint(joint).bodyid[0])
+    thumb = _list_below(model, {finger})
+    if not mimics:  # one jaw that closes on the hand itself
+        return thumb, {int(model.body_parentid[finger])}
     follow = _list_below(model, {int(model.joint(one).bodyid[0]) for one in mimics})
     return thumb, follow - thumb
 

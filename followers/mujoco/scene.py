@@ -21,6 +21,8 @@ def make_options(config: MujocoConfig, robot: RobotInfo) -> ModelOptions:
     block = config.randomise.block * rng.uniform(-1, 1, 2)
     return ModelOptions(
         timestep=config.step,
+        natural_frequency=config.natural_frequency,
+        armature=config.armature,
         has_gravcomp=config.gravcomp,
         has_table=config.table,
         has_block=config.block,

@@ -9,15 +9,14 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from paprle.hardware.mujoco.mechanism import Mechanism, ModelOptions, Vec
+from paprle.hardware.mujoco.mechanism import (
+    Mechanism,
+    ModelOptions,
+    Vec,
+)
 from paprle.hardware.mujoco.urdf import read_plain_urdf
 
-NATURAL_FREQUENCY = 250.0  # [rad/s] chosen: 8 ms behind on a ramp, stable at 2 ms steps
-# as long as no drive is at its effort limit: there MuJoCo does not take its damping
-# implicitly, and what little inertia two joints in line share then chatters
 DAMPING_RATIO = 1.0  # chosen: no overshoot
-LAG = 2.0 * DAMPING_RATIO / NATURAL_FREQUENCY
-"""Lag of a servo behind a ramp, kv/kp, [s]."""
 
 # spec: unitree_mujoco, G1's armature; a rotor of 4e-6 kg·m² behind a gear of 1:50.
 _ARMATURE = 0.01  # [kg·m²]
@@ -48,7 +47,7 @@ def make_robot_spec(mechanism: Mechanism, options: ModelOptions) -> mujoco.MjSpe
         for geom in body.geoms:
             geom.rgba = _COLOURS[number % 2]
     for joint in spec.joints:
-        joint.armature = _choose_armature(joint, mechanism)
+        joint.armature = _choose_armature(joint, mechanism, options.armature)
         joint.actgravcomp = int(joint.name in mechanism.joint_names)
     for mimic in mechanism.mimics:
         equality = spec.add_equality()
@@ -60,6 +59,11 @@ def make_robot_spec(mechanism: Mechanism, options: ModelOptions) -> mujoco.MjSpe
         equality.solref, equality.solimp = _MIMIC_SOLREF, _MIMIC_SOLIMP
     _add_payloads(spec, mechanism, options)
     return spec
+
+
+def compute_lag(natural_frequency: float) -> float:
+    """Return a servo's lag behind a ramp, kv/kp, [s]."""
+    return 2.0 * DAMPING_RATIO / natural_frequency
 
 
 def set_home(model: mujoco.MjModel, data: mujoco.MjData, mechanism: Mechanism) -> None:
@@ -91,8 +95,8 @@ def add_servos(
     for name, inertia, scale in zip(
         mechanism.joint_names, inertias, scales, strict=True
     ):
-        kp = inertia * NATURAL_FREQUENCY**2
-        kv = 2.0 * DAMPING_RATIO * inertia * NATURAL_FREQUENCY
+        kp = inertia * options.natural_frequency**2
+        kv = 2.0 * DAMPING_RATIO * inertia * options.natural_frequency
         joints[name].frictionloss = _FRICTION * inertia * scale
         servo = spec.add_actuator()
         servo.name, servo.target = name, name
@@ -153,9 +157,13 @@ def _check_joints(spec: mujoco.MjSpec, mechanism: Mechanism) -> None:
         )
 
 
-def _choose_armature(joint: mujoco.MjsJoint, mechanism: Mechanism) -> float:
+def _choose_armature(
+    joint: mujoco.MjsJoint, mechanism: Mechanism, given: float | None
+) -> float:
     if joint.type == mujoco.mjtJoint.mjJNT_SLIDE:
         return _SLIDE_ARMATURE
+    if given is not None:
+        return given
     followers = {m.joint for m in mechanism.mimics if m.source in mechanism.grippers}
     is_finger = joint.name in followers or joint.name in mechanism.grippers
     return _GRIPPER_ARMATURE if is_finger else _ARMATURE

@@ -100,6 +100,15 @@ class PackedTask(NamedTuple):
     slides: Bools
 
 
+def list_rows(settings: IkSettings) -> list[int]:
+    """Return the rows of a twist that a limb's task has; fewer joints miss some."""
+    rows = [0, 1, 2]
+    if settings.rotation_weight > 0.0:
+        free_axis = _AXES[settings.free_axis]
+        rows += [3 + axis for axis in range(3) if axis != free_axis]
+    return rows
+
+
 def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask:
     """Return a limb's task, with a margin to position limits, [rad].
 
@@ -108,9 +117,7 @@ def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask
     """
     tree, s, n, m = limb.tree, settings, len(limb.home), len(limb.tree.parent)
     free_axis = _AXES[s.free_axis]
-    rows = [0, 1, 2]
-    if s.rotation_weight > 0.0:
-        rows += [3 + axis for axis in range(3) if axis != free_axis]
+    rows = list_rows(s)
     counts = [m + 1, n, len(rows), len(rows) if n >= len(rows) else 3]
     margin = find_margin(limb.q_min, limb.q_max, position_margin)
     weights = np.where(np.array(rows) < 3, 1.0, s.rotation_weight)

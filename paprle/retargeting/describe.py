@@ -5,12 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from paprle.contracts.settings.core import IkSettings
 from paprle.contracts.settings.retarget import RetargetSettings
+from paprle.kinematics.task import list_rows
 from paprle.retargeting.limb_sources import Slot, read_limb_settings
-from paprle.retargeting.pairing import LimbSource, Pairing
+from paprle.retargeting.pairing import (
+    LED_BY_SIGHT,
+    LimbPairing,
+    LimbSource,
+    Pairing,
+)
 from paprle.retargeting.rules.axes import AxesRule
 from paprle.retargeting.rules.modes import BUILT_IN, describe_modes
 from paprle.robot import RobotModel
+from paprle.robot.chain import Limb
 
 
 def describe_pairing(
@@ -18,6 +26,7 @@ def describe_pairing(
     pairing: Pairing,
     settings: RetargetSettings,
     slots: Sequence[Sequence[Slot]],
+    ik: IkSettings,
 ) -> str:
     """Return driver and rule of each limb in one line."""
     groups: dict[tuple[str, ...], dict[str, list[str]]] = {}
@@ -29,6 +38,7 @@ def describe_pairing(
             for who, source, slot in _group_sources(pairing.limbs[name].sources, own)
         ]
         how = (*first, *(f"or {them}: {', '.join(told)}" for them, told in others))
+        how += _describe_rank(robot.limbs[name], pairing.limbs[name], ik)
         groups.setdefault(how, {}).setdefault(who, []).append(name)
     parts = [
         ", ".join([*(f"{who} drives {_and(to)}" for who, to in driven.items()), *how])
@@ -60,6 +70,15 @@ def _group_sources(
         else:
             groups.append((source.leader_limb, source, slot))
     return groups
+
+
+def _describe_rank(limb: Limb, pair: LimbPairing, ik: IkSettings) -> tuple[str, ...]:
+    """Return that orientations are followed as far as few joints allow, if so."""
+    n_joints, n_rows = len(limb.joint_names), len(list_rows(ik.of_limb(limb.name)))
+    is_posed = any(one.rule not in {"joints", *LED_BY_SIGHT} for one in pair.sources)
+    if not is_posed or n_joints >= n_rows:
+        return ()
+    return (f"position before orientation ({n_joints} joints)",)
 
 
 def _describe_modes(name: str, rule: AxesRule, settings: RetargetSettings) -> str:

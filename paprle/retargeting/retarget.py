@@ -106,7 +106,9 @@ class Retargeting:
 
     def describe(self) -> str:
         """Return driver and rule of each limb in one line."""
-        return describe_pairing(self._robot, self.pairing, self.settings, self.slots)
+        return describe_pairing(
+            self._robot, self.pairing, self.settings, self.slots, self.ik
+        )
 
     @property
     def needs_alignment(self) -> bool:

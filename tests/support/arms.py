@@ -35,7 +35,7 @@ STRANGER_URDFS = {
     "xarm7": "xarm_description/urdf/xarm7*.urdf",
     "kinova": "kinova_description/robots/kinova.urdf",
 }
-ALL = [*FULL, "open_manipulator_x"]
+ALL = [*FULL, "open_manipulator_x", "so101"]
 PERIOD = 0.005  # [s]
 
 seeds = st.integers(0, 2**32 - 1)

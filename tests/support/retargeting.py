@@ -22,7 +22,7 @@ from paprle.robot import RobotModel
 
 ROOT = Path(__file__).resolve().parents[2]
 ROBOTS = ["piper", "papras_7dof_2arm", "g1"]
-ALL = [*ROBOTS, "ur5e", "open_manipulator_x"]
+ALL = [*ROBOTS, "ur5e", "open_manipulator_x", "so101"]
 HAND = LeaderInfo(limbs=("hand",), has_gripper=True)
 
 seeds = st.integers(0, 2**32 - 1)

@@ -33,6 +33,9 @@ ROBOTS = (
     "g1_upper",
     "ur5e_camera",
     "j2s7s300",
+    "so101",
+    "so100",
+    "so101_2arm",
 )
 PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 # Our prefix, theirs, and the link both measure from; theirs has other names for the

@@ -23,6 +23,8 @@ ROBOTS = [
     "papras_7dof_2arm",
     "open_manipulator_x",
     "g1",
+    "so101",
+    "so101_2arm",
 ]
 
 

@@ -15,21 +15,27 @@ from paprle.testing import ManualClock
 pytestmark = pytest.mark.sim
 
 
+HANDS = {  # the link that holds the block, and where in it the block lies, [m]
+    "piper": ("gripper_base", (0.0, 0.0, 0.107)),
+    "so101": ("tool", (0.0, 0.0, 0.016)),
+}
+
+
 @pytest.fixture
 def make_world(load_robot):
     opened = []
 
-    def make(**settings):
+    def make(robot="piper", **settings):
         config = MujocoConfig(
             rate=100,
             timestep=0.002,
             resolution=0.0,
             scenario=ScenarioConfig(**settings),
         )
-        follower = MujocoFollower(config, load_robot("piper").info, ManualClock())
+        follower = MujocoFollower(config, load_robot(robot).info, ManualClock())
         follower.open()
         opened.append(follower)
-        return World(follower)
+        return World(follower, *HANDS[robot])
 
     yield make
     for follower in opened:
@@ -39,7 +45,8 @@ def make_world(load_robot):
 class World:
     """A hand that goes where it is put, and the block where it is laid."""
 
-    def __init__(self, follower):
+    def __init__(self, follower, hand, place):
+        self.hand, self.at = hand, np.array(place)
         self.follower, self.robot = follower, follower.robot
         self.sim, self.data = follower._sim, follower._data
         self.q = np.array(self.robot.home)
@@ -53,11 +60,11 @@ class World:
 
     def place_hand(self):
         self.links.update(self.follower.read().q)
-        return self.links.place("gripper_base")
+        return self.links.place(self.hand)
 
     def offer(self, aside=0.0):
         """Lay the block between the fingers, or beside them."""
-        T = self.place_hand() * pin.SE3(np.eye(3), np.array([0.0, aside, 0.107]))
+        T = self.place_hand() * pin.SE3(np.eye(3), self.at + [0.0, aside, 0.0])
         x, y, z, w = pin.Quaternion(T.rotation).coeffs()
         self.data.qpos[self.begin : self.begin + 7] = *T.translation, w, x, y, z
         self.data.qvel[:] = 0.0
@@ -73,7 +80,7 @@ class World:
 
     def grasp(self):
         """Close on the block, which hangs there while the fingers come."""
-        for opening in np.linspace(1.0, 0.3, 60):
+        for opening in np.linspace(1.0, 0.0, 85):
             if self.scenario.is_held:
                 return
             self.offer()
@@ -102,6 +109,16 @@ def test_what_both_fingers_touch_while_they_close_keeps_its_pose_until_they_open
     world.grip_to(1.0, 1.0)
     assert not world.scenario.is_held
     assert world.follower.read().objects[0, 2] < 0.02, "it fell"
+
+
+def test_one_jaw_grasps_against_the_hand(make_world):
+    world = make_world("so101")
+
+    world.grasp()
+
+    assert world.scenario.is_held
+    world.grip_to(1.0, 1.0)
+    assert not world.scenario.is_held
 
 
 @pytest.mark.parametrize("case", ["opens", "one finger", "not graspable"])
