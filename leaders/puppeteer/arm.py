@@ -18,12 +18,12 @@ import pinocchio as pin
 from paprle.contracts.types import GripperInfo, LeaderArm, Vec, readonly
 from paprle.hardware.dynamixel.bus import Reading
 from paprle.hardware.dynamixel.inspection import ServoSpec
-from paprle.hardware.dynamixel.models import find_stall_torque
 from paprle.leaders.puppeteer.config import (
     GripperServoSettings,
     PuppetSettings,
     ServoSettings,
 )
+from paprle.leaders.puppeteer.servo_models import find_stall_torque
 
 _TURN = 2.0 * math.pi
 AnyServo = ServoSettings | GripperServoSettings

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paprle.hardware.dynamixel.models import model_names
 from paprle.leaders.puppeteer.config import PuppeteerConfig, PuppetSettings
+from paprle.leaders.puppeteer.servo_models import is_feetech, model_names
 
 _LEAST_RANGE = 0.1  # [rad] chosen: a gripper that moves less than this is miscalibrated
 
@@ -20,7 +20,7 @@ def find_mistakes(config: PuppeteerConfig) -> list[str]:
     mistakes = [
         text for name, limb in config.limbs.items() for text in _judge_limb(name, limb)
     ]
-    return [*mistakes, *_judge_ids(config)]
+    return [*mistakes, *_judge_makers(config), *_judge_ids(config)]
 
 
 def _judge_limb(name: str, limb: PuppetSettings) -> Iterator[str]:
@@ -51,6 +51,20 @@ def _judge_limb(name: str, limb: PuppetSettings) -> Iterator[str]:
         if model not in model_names():
             known = ", ".join(model_names())
             yield f"{where}.{key}.model: unknown model '{model}'; models: {known}"
+
+
+def _judge_makers(config: PuppeteerConfig) -> Iterator[str]:
+    makers: dict[str, set[bool]] = {}
+    for limb in config.limbs.values():
+        models = [servo.model for servo in limb.servos.values()]
+        models += [limb.gripper.model] if limb.gripper is not None else []
+        makers.setdefault(limb.port, set()).update(map(is_feetech, models))
+    for port, found in makers.items():
+        if len(found) > 1:
+            yield (
+                f"leader.limbs: expected servos of one maker on '{port}', got "
+                "Dynamixel's and Feetech's; give each maker its own port"
+            )
 
 
 def _judge_ids(config: PuppeteerConfig) -> Iterator[str]:

@@ -92,6 +92,13 @@ class PuppetSettings:
         Unit("rad"),
         doc("How its base stands in the operator's axes: x forward, y left, z up."),
     ] = (0.0, 0.0, 0.0)
+    calibration: Annotated[
+        str,
+        doc(
+            "LeRobot's file of an arm of Feetech servos, or its name there "
+            "(teleop.id); absent: what LeRobot has written to the servos."
+        ),
+    ] = ""
     reset_q: Annotated[
         tuple[float, ...],
         Unit("rad"),

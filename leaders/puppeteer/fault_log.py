@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from paprle.hardware.dynamixel.bus_thread import BusThread, Snapshot
+from paprle.hardware.dynamixel.bus_thread import Snapshot
 from paprle.leaders.puppeteer.arm import Arm
+
+if TYPE_CHECKING:
+    from paprle.leaders.puppeteer.rig import ServoBus
 
 
 class ServoFaultLog:
@@ -19,7 +23,7 @@ class ServoFaultLog:
         }
         self._told: dict[tuple[str, int], str] = {}
 
-    def update(self, buses: Mapping[str, BusThread]) -> list[str]:
+    def update(self, buses: Mapping[str, ServoBus]) -> list[str]:
         """Return a line for each servo that newly failed or recovered."""
         found = {
             (port, servo_id): text
@@ -55,7 +59,7 @@ def find_limp_joints(
     )
 
 
-def summarise_buses(buses: Mapping[str, BusThread]) -> Iterator[str]:
+def summarise_buses(buses: Mapping[str, ServoBus]) -> Iterator[str]:
     """Yield the counters of each bus, and remedies."""
     for port, bus in buses.items():
         n, n_failed = bus.counters, sum(bus.n_failed.values())

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Generator, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,7 +20,6 @@ from paprle.hardware.dynamixel.line.port import (
     find_latency_problem,
     read_latency_timer,
 )
-from paprle.hardware.dynamixel.models import has_torque
 from paprle.hardware.dynamixel.torque import TorqueCommand
 from paprle.hardware.serial_bus.port import find_obstacle
 from paprle.leaders.puppeteer.calibration import calibrate
@@ -28,9 +27,13 @@ from paprle.leaders.puppeteer.checks import find_mistakes
 from paprle.leaders.puppeteer.config import PuppeteerConfig
 from paprle.leaders.puppeteer.doctor import diagnose
 from paprle.leaders.puppeteer.fault_log import ServoFaultLog, summarise_buses
-from paprle.leaders.puppeteer.rig import make_arms, make_buses
+from paprle.leaders.puppeteer.rig import make_arms, make_bus, make_buses
 from paprle.leaders.puppeteer.samples import SampleMaker
+from paprle.leaders.puppeteer.servo_models import has_torque
 from paprle.leaders.puppeteer.setup import set_up_servos
+
+if TYPE_CHECKING:
+    from paprle.leaders.puppeteer.rig import ServoBus
 
 _ENGAGE_HINT = "open all grippers, then hold them closed for 3 s with the arms still"
 _WAITING = SessionState.WAITING
@@ -51,7 +54,7 @@ class Puppeteer(Leader):
             raise ConfigError(mistakes)
         self.arms = make_arms(config)
         self._buses = {
-            port: BusThread(settings, clock)
+            port: make_bus(settings, self.arms, clock)
             for port, settings in make_buses(config).items()
         }
         self._on_port = {
@@ -59,6 +62,7 @@ class Puppeteer(Leader):
             for port in self._buses
         }
         self._lock = threading.Lock()
+        self._is_calibrating = False
         self._forget()
 
     @property
@@ -120,6 +124,7 @@ class Puppeteer(Leader):
         for bus in self._buses.values():
             try:
                 bus.open()
+                problems += self._find_uncalibrated(bus)
             except BusError as err:
                 problems += err.problems
         if problems:
@@ -166,6 +171,12 @@ class Puppeteer(Leader):
         for bus in self._buses.values():
             bus.close()
 
+    def _find_uncalibrated(self, bus: ServoBus) -> list[str]:
+        if self._is_calibrating or isinstance(bus, BusThread):
+            return []
+        text = bus.find_uncalibrated()
+        return [text] if text else []
+
     def diagnose(self) -> Iterator[tuple[bool, str]]:
         """Examine the closed rig, for ``paprle doctor``."""
         yield from diagnose(self.arms, make_buses(self.config))
@@ -181,13 +192,36 @@ class Puppeteer(Leader):
 
     def calibrate(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
         """Guide a calibration of the opened rig, for ``paprle calibrate``."""
+        self._is_calibrating = True
+        return self._calibrate(joints)
+
+    def _calibrate(self, joints: Sequence[str]) -> Generator[str, str, dict[str, Any]]:
         try:
-            return (yield from calibrate(self.arms, self._buses, joints))
+            return (yield from self._choose_calibration(joints))
         except BusError as err:
             raise DeviceError(f"leader 'puppeteer': {err}") from err
 
+    def _choose_calibration(
+        self, joints: Sequence[str]
+    ) -> Generator[str, str, dict[str, Any]]:
+        """Return the dialogue for the maker of the servos."""
+        threads = {p: b for p, b in self._buses.items() if isinstance(b, BusThread)}
+        limp = {p: b for p, b in self._buses.items() if not isinstance(b, BusThread)}
+        if not limp:
+            return calibrate(self.arms, threads, joints)
+        if threads:
+            raise ConfigError(
+                "leader.limbs: expected servos of one maker, got two; calibrate each "
+                "maker's arms by a config of their own"
+            )
+        from paprle.leaders.puppeteer.feetech_calibration import (  # noqa: PLC0415
+            calibrate_feetech,
+        )
+
+        return calibrate_feetech(self.arms, limp, joints)
+
     @property
-    def buses(self) -> Mapping[str, BusThread]:
+    def buses(self) -> Mapping[str, ServoBus]:
         """The buses by port."""
         return self._buses
 

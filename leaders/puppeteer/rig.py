@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from paprle.hardware.dynamixel.bus_thread import BusSettings
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from paprle.hardware.dynamixel.bus_thread import BusSettings, BusThread
 from paprle.leaders.puppeteer.arm import Arm
 from paprle.leaders.puppeteer.config import PuppeteerConfig
+from paprle.leaders.puppeteer.servo_models import is_feetech
+
+if TYPE_CHECKING:  # its SDK belongs to another extra
+    from paprle.leaders.puppeteer.feetech_bus import FeetechBus
+
+    ServoBus = BusThread | FeetechBus
 
 
 def make_arms(config: PuppeteerConfig) -> tuple[Arm, ...]:
@@ -36,3 +45,17 @@ def make_buses(config: PuppeteerConfig) -> dict[str, BusSettings]:
         )
         for port in dict.fromkeys(arm.settings.port for arm in arms)
     }
+
+
+def make_bus(
+    settings: BusSettings, arms: Sequence[Arm], clock: Callable[[], int]
+) -> ServoBus:
+    """Return the closed bus of a port by the maker of its servos."""
+    mine = [arm for arm in arms if arm.settings.port == settings.path]
+    if is_feetech(settings.servos[0].model):
+        from paprle.leaders.puppeteer.feetech_bus import (  # noqa: PLC0415
+            FeetechBus,
+        )
+
+        return FeetechBus(settings, mine, clock)
+    return BusThread(settings, clock)

@@ -1,0 +1,172 @@
+"""The follower: one arm of Feetech servos per limb and port."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+import numpy as np
+
+from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    RobotInfo,
+    Vec,
+    readonly,
+)
+from paprle.followers.feetech.arm import FeetechArm
+from paprle.followers.feetech.config import FeetechConfig
+from paprle.hardware.serial_bus.port import find_obstacle
+
+_LOG = logging.getLogger(__name__)
+
+
+class FeetechFollower(Follower):
+    """Arms on serial buses; ``read`` and ``write`` never wait."""
+
+    config: FeetechConfig
+
+    def __init__(self, config: FeetechConfig, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._arms: list[tuple[FeetechArm, list[int]]] = []
+        self._problems: tuple[str, ...] = ()
+
+    @property
+    def goes_on_unattended(self) -> bool:
+        """A servo goes to its last goal and holds it."""
+        return True
+
+    def preflight(self) -> tuple[str, ...]:
+        """Report missing or forbidden ports."""
+        try:
+            ports = self._list_ports()
+        except DeviceError as err:
+            return (str(err),)
+        found = (find_obstacle(port) for port in ports.values())
+        return tuple(f"env 'feetech': {text}" for text in found if text)
+
+    @property
+    def unchecked(self) -> str:
+        """Checks that need open ports: answers, calibration and health."""
+        return "whether the servos answer, are calibrated and well"
+
+    def open(self) -> FollowerInfo:
+        """Connect and hold each arm where it is; return the description.
+
+        Returns:
+            The description.
+
+        Raises:
+            DeviceError: If an arm is unreachable, faulty or not calibrated.
+        """
+        self.close("hold")
+        problems: list[str] = []
+        try:
+            for limb, port in self._list_ports().items():
+                arm, ids = self._make_arm(limb, port)
+                self._arms.append((arm, ids))
+                try:
+                    arm.open(self.robot, self._find_calibration(limb))
+                except DeviceError as err:
+                    problems.append(str(err))
+            if problems:
+                raise DeviceError("\n".join(problems))
+        except BaseException:
+            self.close("hold")
+            raise
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=self.config.rate,
+            lag=self.config.lag,
+            has_effort=True,
+            has_unattended_stop=not self.goes_on_unattended,
+            power_off="falls",
+        )
+
+    def read(self) -> FollowerState:
+        """Return the newest state of all arms, with the oldest stamp."""
+        self._check_open()
+        n = len(self.robot.joint_names)
+        q, dq, tau, held = np.zeros((4, n))
+        stamps, reasons = [], []
+        for arm, ids in self._arms:
+            stamp, q[ids], dq[ids], tau[ids] = arm.read()
+            held[ids] = arm.find_held()
+            stamps.append(stamp)
+            if arm.stop_reason:
+                is_one = len(self._arms) == 1
+                reasons.append(
+                    arm.stop_reason if is_one else f"{arm.name}: {arm.stop_reason}"
+                )
+        return FollowerState(
+            stamp_ns=min(stamps),
+            q=readonly(q),
+            dq=readonly(dq),
+            tau=readonly(tau),
+            stop_reason="; ".join(reasons),
+            q_held=readonly(held),
+        )
+
+    def write(self, q_cmd: Vec) -> None:
+        """Give one target to each arm's bus without waiting.
+
+        Raises:
+            CommandError: If its shape is wrong or it is not finite.
+        """
+        self._check_open()
+        n = len(self.robot.joint_names)
+        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
+            raise CommandError(
+                f"env 'feetech': expected {n} finite positions, got {q_cmd}"
+            )
+        for arm, ids in self._arms:
+            arm.write(q_cmd[ids])
+
+    def close(self, policy: ClosePolicy = "hold") -> None:
+        """Leave the arms holding; ``off`` cuts their power: they fall."""
+        if policy == "off" and self._arms:
+            _LOG.warning("env 'feetech': the arms lose their power now, and fall")
+        for arm, _ in self._arms:
+            arm.close(is_powerless=policy == "off")
+        self._problems = tuple(p for arm, _ in self._arms for p in arm.bus.problems)
+        self._arms = []
+
+    def take_warnings(self) -> list[str]:
+        """Return new warnings of the buses."""
+        return [text for arm, _ in self._arms for text in arm.bus.take_warnings()]
+
+    @property
+    def closing_notes(self) -> tuple[str, ...]:
+        """Servos whose torque may still be on although it was to be off."""
+        return self._problems
+
+    def _list_ports(self) -> Mapping[str, str]:
+        """Return each limb's port; raise DeviceError on a mismatch."""
+        config, limbs = self.config, [limb.name for limb in self.robot.limbs]
+        if len(limbs) == 1 and not config.ports:
+            return {limbs[0]: config.port}
+        if sorted(config.ports) != sorted(limbs):
+            raise DeviceError(
+                f"env.ports: expected one of each limb ({', '.join(limbs)}), got "
+                f"{', '.join(config.ports) or 'none'}; write "
+                f"env.ports.{limbs[0]}=/dev/ttyACM0"
+            )
+        return {name: config.ports[name] for name in limbs}
+
+    def _find_calibration(self, limb: str) -> str:
+        return self.config.calibrations.get(limb, self.config.calibration)
+
+    def _make_arm(self, name: str, port: str) -> tuple[FeetechArm, list[int]]:
+        limb = next(limb for limb in self.robot.limbs if limb.name == name)
+        arm = FeetechArm(self.config, limb, port, self.clock)
+        return arm, [self.robot.joint_names.index(joint) for joint in arm.names]
+
+    def _check_open(self) -> None:
+        if not self._arms:
+            raise DeviceError(
+                "env 'feetech': expected an open follower, got a closed one; call "
+                "open() first"
+            )
