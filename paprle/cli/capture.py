@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import os
 import signal
-import sys
-import termios
-import tty
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 from paprle.cli.doctor import resolve_leader
+from paprle.cli.interactive import SIGNALS, keys_at_once
 from paprle.cli.verb import Verb, add_settings, print_closing_notes, say
 from paprle.hosts.capture import capture
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def _capture(args: argparse.Namespace) -> int:
     resolved = resolve_leader(args.settings)
-    with _signals() as ended, _keys_at_once():
+    with _signals() as ended, keys_at_once():
         say(f"capturing {resolved.leader_name}; Ctrl-C ends")
         made = capture(resolved, lambda: bool(ended))
     for leader in made.leaders.values():
@@ -43,27 +38,12 @@ def _signals() -> Iterator[list[int]]:
     def note(number: int, _frame: FrameType | None) -> None:
         got.append(number)
 
-    before = {number: signal.signal(number, note) for number in _SIGNALS}
+    before = {number: signal.signal(number, note) for number in SIGNALS}
     try:
         yield got
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-@contextmanager
-def _keys_at_once() -> Iterator[None]:
-    """Set the terminal to single keys for a leader."""
-    fd = sys.stdin.fileno() if sys.stdin is not None else -1
-    if fd < 0 or not os.isatty(fd):
-        yield
-        return
-    before = termios.tcgetattr(fd)
-    tty.setcbreak(fd)
-    try:
-        yield
-    finally:
-        termios.tcsetattr(fd, termios.TCSADRAIN, before)
 
 
 CAPTURE = Verb(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from paprle.cli.verb import SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, known_names, resolve
@@ -31,8 +31,7 @@ def _doctor(args: argparse.Namespace) -> int:
     resolved = resolve_leader(args.settings)
     leader = make_leader(resolved)
     n_bad = 0
-    found = leader.diagnose()
-    for is_well, text in _listen(leader) if found is None else found:
+    for is_well, text in diagnose_leader(leader):
         n_bad += not is_well
         say(f"{'ok   ' if is_well else 'FAULT'} {text}")
     name = resolved.leader_name
@@ -57,6 +56,12 @@ def _look_at_follower(settings: list[str]) -> int:
         say(f"{'ok   ' if is_well else 'FAULT'} {text}")
     say(f"{name}: {n_bad} fault(s)" if n_bad else f"{name}: nothing wrong was found")
     return 1 if n_bad else 0
+
+
+def diagnose_leader(leader: Leader) -> Iterable[tuple[bool, str]]:
+    """Return the leader's own findings, or whether it opens and sends samples."""
+    found = leader.diagnose()
+    return _listen(leader) if found is None else found
 
 
 def _listen(leader: Leader) -> Iterator[tuple[bool, str]]:

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import math
-import signal
-import sys
 import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import yaml  # type: ignore[import-untyped]
 
+from paprle.cli.interactive import end_softly
 from paprle.cli.verb import Verb, add_settings, print_closing_notes, say
 from paprle.config import Resolved, resolve
 from paprle.config.folders import SESSION, find_site
@@ -36,7 +33,6 @@ from paprle.retargeting.leader_arms import load_arms
 from paprle.retargeting.pairing import make_pairing
 from paprle.robot import RobotModel
 
-_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _NEAR = 0.005  # [s] chosen: a period of most robots; the fit is no better
 _POOR = 0.3  # chosen: a fit that leaves more than this of the motion says little
 
@@ -58,7 +54,7 @@ def _identify(args: argparse.Namespace) -> int:
     leader = None if args.only == "follower" else _open_leader(resolved)
     found: dict[str, Any] = {}
     poor: list[str] = []
-    with _signals_end_softly():
+    with end_softly():
         try:  # the robot moves only once the leader is known to be there
             if args.only != "leader":
                 found |= _measure_follower(resolved, robot, poor)
@@ -77,23 +73,6 @@ def _identify(args: argparse.Namespace) -> int:
         write_site(site.path / SESSION, found, names)
         say(f"written to {site.label}/{SESSION}")
     return 0
-
-
-@contextmanager
-def _signals_end_softly() -> Iterator[None]:
-    """Let the first signal stop at rest like an error; delay later ones."""
-
-    def leave(number: int, _frame: FrameType | None) -> None:
-        for each in _SIGNALS:
-            signal.signal(each, signal.SIG_IGN)
-        sys.exit(128 + number)
-
-    before = {number: signal.signal(number, leave) for number in _SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _open_leader(resolved: Resolved) -> Leader | None:

@@ -12,6 +12,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "bench": ("bench:BENCH", "play fixed motions on robots; write scores and a page"),
     "study": ("study:STUDY", "lead people through a study: plan, run, export"),
     "latency": ("latency:LATENCY", "measure how late a rig follows its leader"),
+    "accept": ("accept:ACCEPT", "check a rig step by step; write a report to attach"),
     "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot from its URDF"),
 }
 """Verbs by name, as ``paprle.cli.app.VERBS``: the entry point ``paprle.verbs``."""
