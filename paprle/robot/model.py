@@ -228,12 +228,11 @@ class RobotModel:
         return self._collisions().min_clearance(q)
 
     def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
-        """Return the first index along a path where two links touch, and these."""
-        for index, q in enumerate(qs):
-            pair = self.find_collision(q)
-            if pair is not None:
-                return index, pair
-        return None
+        """Return the first index along a path where two links touch, and these.
+
+        Links that touch at its beginning may come apart.
+        """
+        return self._collisions().check_path(qs)
 
     def make_collision_model(
         self, scene: Mapping[str, SceneBodySettings]

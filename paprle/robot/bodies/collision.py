@@ -9,6 +9,7 @@ from __future__ import annotations
 import itertools
 import logging
 import math
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple
@@ -93,6 +94,28 @@ class CollisionModel:
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
         """Return all pairs of links that touch at q, each once."""
         return list(dict.fromkeys(self.pairs[k] for k in self._find_touching(q)))
+
+    def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
+        """Return the first index along a path where two links touch, and these.
+
+        Bodies that touch at its beginning, as a folded arm does, may come apart.
+        """
+        touching = set(self._find_touching(qs[0])) if len(qs) else set()
+        apart = self.clearances(qs[0]) if touching else np.zeros(0)
+        for index, q in enumerate(qs):
+            if not touching:
+                hit = self.find_collision(q)
+                if hit is not None:
+                    return index, hit
+                continue
+            found = self._find_touching(q)
+            now = self.clearances(q)
+            for k in found:
+                if k not in touching or now[k] < apart[k] - _UNMOVED:
+                    return index, self.pairs[k]
+            touching.intersection_update(found)
+            apart = np.maximum(apart, now)
+        return None
 
     def min_clearance(self, q: Vec) -> float:
         """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
