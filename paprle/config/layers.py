@@ -136,10 +136,15 @@ def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
     Targets are or hold plain values, which excludes cycles and unbounded growth.
     """
     n_before = len(problems)
-    for key, text in _walk(tree):
-        for target in _INTERPOLATION.findall(text) if isinstance(text, str) else ():
+    few: Tree = {}  # OmegaConf takes longer for the whole tree than all the rest does
+    keys = [key for key, value in _walk(tree) if "${" in str(value)]
+    for key in keys:
+        text = look_up(tree, key)[1]
+        put(few, key, text)
+        for target in _INTERPOLATION.findall(str(text)):
             is_there, value = look_up(tree, tuple(target.split(".")))
             if is_there and "${" not in str(value):
+                put(few, tuple(target.split(".")), value)
                 if text == f"${{{target}}}":  # a path in it is where that one is
                     places.follow(key, tuple(target.split(".")))
                 continue
@@ -148,19 +153,19 @@ def interpolate(tree: Tree, places: Places, problems: list[str]) -> Tree:
                 f"{'.'.join(key)}: expected a value at '{target}', got {got} "
                 f"({places.of(key)})"
             )
-    if len(problems) > n_before:
+    if len(problems) > n_before or not keys:
         return tree
-    if not any("${" in str(value) for _, value in _walk(tree)):
-        return tree  # most have none, and OmegaConf takes longer than all the rest
     from omegaconf import OmegaConf  # noqa: PLC0415 - slow to load, too
     from omegaconf.errors import OmegaConfBaseException  # noqa: PLC0415
 
     try:
-        resolved = OmegaConf.to_container(OmegaConf.create(tree), resolve=True)
+        resolved = OmegaConf.to_container(OmegaConf.create(few), resolve=True)
     except OmegaConfBaseException as err:
         problems.append(f"interpolation: {str(err).splitlines()[0]}")
         return tree
-    return {str(key): value for key, value in dict(resolved).items()}  # type: ignore[arg-type]
+    for key in keys:
+        put(tree, key, look_up(resolved, key)[1])
+    return tree
 
 
 class Places:

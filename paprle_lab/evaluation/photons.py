@@ -159,11 +159,15 @@ def find_motion(pictures: Vec) -> Vec | None:
         pictures: Shape (N, pixels), 0 … 255.
     """
     changes = pictures - pictures.mean(axis=0)
-    powers, components = np.linalg.eigh(changes.T @ changes / len(changes))
-    rank = min(len(changes) - 1, len(powers))
-    noise = float(np.median(powers[-rank:]))
+    n, n_pixels = changes.shape
+    is_short = n < n_pixels  # then images are the smaller matrix, of the same powers
+    product = changes @ changes.T if is_short else changes.T @ changes
+    powers, components = np.linalg.eigh(product / n)
+    noise = float(np.median(powers[-min(n - 1, len(powers)) :]))
     if powers[-1] < max(_LEAST, _CLEAR**2 * noise):
         return None
+    if is_short:
+        return np.asarray(components[:, -1] * np.sqrt(n * powers[-1]))
     signal: Vec = changes @ components[:, -1]
     return signal
 
