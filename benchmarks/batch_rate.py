@@ -28,6 +28,7 @@ from pathlib import Path
 
 import yaml
 
+from benchmarks.memory import measure_memory
 from paprle.config import resolve
 from paprle.hosts.virtual import VirtualSession
 from paprle_lab.batch.driver import Batch
@@ -154,24 +155,16 @@ def watch_driver(folder, n_cells):
 
     def look(account):
         if account.n_done >= (len(held) + 1) * n_cells // 10:
-            held.append(read_memory())
+            held.append(round(measure_memory() / 1e6, 1))
 
     batch.run(Quick(place), look)
     took = time.monotonic() - began
     return {
         "cells": n_cells,
         "mb_at_tenths": held,
-        "mb_after_the_table": read_memory(),
+        "mb_after_the_table": round(measure_memory() / 1e6, 1),
         "ms_a_cell": round(1e3 * took / n_cells, 2),
     }
-
-
-def read_memory():
-    """Return what this process has resident, [MB]."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return round(int(line.split()[1]) / 1024, 1)
-    return 0.0
 
 
 def main(words=None):

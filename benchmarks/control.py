@@ -16,12 +16,12 @@ from __future__ import annotations
 import argparse
 import gc
 import json
-import os
 import time
 from pathlib import Path
 
 import numpy as np
 
+from benchmarks.memory import measure_memory
 from paprle.config import resolve
 from paprle.contracts.plugins import Follower
 from paprle.contracts.settings.retarget import RetargetSettings
@@ -210,19 +210,14 @@ def run_ticks():
     return results
 
 
-def resident_bytes():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
 def run_memory(n_steps):
     """Resident memory over many steps; the first tenth may still fill caches."""
     bench = Bench("papras_7dof", "pose").engage()
     bench.measure(n_steps // 10)
-    begin = resident_bytes()
+    begin = measure_memory()
     for _ in range(9):
         bench.measure(n_steps // 10)
-    grown = resident_bytes() - begin
+    grown = measure_memory() - begin
     print(f"{n_steps} steps: resident memory grew by {grown / 1024:.0f} KiB")
     return {"n_steps": n_steps, "grown_bytes": grown}
 

@@ -34,6 +34,8 @@ ROBOTS = (
     "j2s7s300",
     "open_manipulator_x",
     "openmanipulator_y",
+    "so101",
+    "so101_2arm",
 )
 ROOT = Path(__file__).resolve().parents[1]
 H = 0.005  # [s] chosen: 200 Hz

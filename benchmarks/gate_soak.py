@@ -13,7 +13,6 @@ after the first tenth. ``--jobs`` shares the steps out, a process and a seed eac
 from __future__ import annotations
 
 import argparse
-import resource
 import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
@@ -23,6 +22,7 @@ from pathlib import Path
 import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
 
+from benchmarks.memory import measure_memory
 from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
 from paprle.oracle import Limits, check_commands
@@ -33,7 +33,7 @@ import adversary
 
 BAD = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324])
 BLOCK = 500  # gate steps an oracle call
-GROWTH = 4.0  # [MB] chosen: resident; a number kept a step is 80 in ten million
+GROWTH = 4.0  # [MB] chosen: a number kept a step is 80 in ten million
 KEPT = 5000  # chosen: blocks of Python, which come and go by hundreds
 TOLD = 10.0  # [s] chosen: a line of progress
 
@@ -187,7 +187,7 @@ class Progress:
 class Memory:
     """What this process holds after a tenth of the steps, and what came on top.
 
-    What is resident, [MB]; blocks that Python has given out; arrays that
+    What the process holds, [MB]; blocks that Python has given out; arrays that
     kernels have made and not freed.
     """
 
@@ -224,17 +224,7 @@ class Memory:
 
 def _find_held() -> tuple[float, int, int]:
     stats = rtsys.get_allocation_stats()
-    return _find_resident(), sys.getallocatedblocks(), stats.alloc - stats.free
-
-
-def _find_resident() -> float:
-    """Return what is resident now, [MB]; where that is not told, the peak."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except FileNotFoundError:
-        unit = 1e6 if sys.platform == "darwin" else 1e3  # bytes there, else kB
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-    return pages * resource.getpagesize() / 1e6
+    return measure_memory() / 1e6, sys.getallocatedblocks(), stats.alloc - stats.free
 
 
 def main() -> int:

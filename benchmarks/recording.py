@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.memory import measure_memory
 from paprle.config import resolve
 from paprle.contracts.settings.core import RecordSettings
 from paprle.contracts.types import GateState, LeaderInfo, SessionState, Vec
@@ -138,7 +139,7 @@ def _watch_recorder(motion: _Motion, folder: Path, seconds: int) -> None:
         elapsed = (int(records["k"][-1]) + 1) / motion.rate
         if elapsed in told:
             cpu = (time.process_time() - begin) / elapsed
-            memory = f"{_read_memory():6.0f} MB, {100 * cpu:.0f} % of a core"
+            memory = f"{measure_memory() / 1e6:6.0f} MB, {100 * cpu:.0f} % of a core"
             print(f"  after {told[int(elapsed)]:<10} {memory}", flush=True)
     recorder.finish("end", _ORIGIN_NS + seconds * 10**9)
     if recorder.failure or len(recorder.manifests) != 1:
@@ -156,14 +157,6 @@ class _Ring:
     def drain(self) -> list[tuple[int, bytes]]:
         items, self.items = self.items, []
         return items
-
-
-def _read_memory() -> float:
-    """Return what this process has resident, [MB]."""
-    for line in Path("/proc/self/status").read_text().splitlines():
-        if line.startswith("VmRSS"):
-            return int(line.split()[1]) / 1024
-    return float("nan")
 
 
 class _Motion:
