@@ -66,7 +66,7 @@ def test_a_shaking_command_is_rough_and_a_hands_motion_is_not():
 
 @pytest.mark.long
 @pytest.mark.sim
-@pytest.mark.parametrize("rate", spread([200, 1000], 1000))
+@pytest.mark.parametrize("rate", spread([200, 1000], 200))
 def test_a_trackers_commands_are_smooth_at_any_rate_of_the_gate(tmp_path, rate):
     path = find_shared("motion/tum_fr1_xyz.txt")
 

@@ -1,4 +1,4 @@
-"""Every leader on three robots, ideal and simulated: it drives, and ends cleanly.
+"""Every leader on four robots, ideal and simulated: it drives, and ends cleanly.
 
 In virtual time, from emulated devices or recorded input.
 """
@@ -25,7 +25,7 @@ CELLS = [
     for robot in ROBOTS
     for env in ENVS
 ]
-SPREAD = CELLS[::11] + CELLS[-1:]  # 12, no leader twice, each robot in each env
+SPREAD = CELLS[::11]  # 15, no leader twice, each robot in each env
 
 
 @pytest.mark.sim
@@ -61,7 +61,7 @@ def test_every_config_of_a_leader_has_a_row():
 
 
 def test_the_daily_spread_has_each_robot_in_each_env_and_no_leader_twice():
-    assert len(SPREAD) == len({leader for leader, _, _ in SPREAD}) == 12
+    assert len(SPREAD) == len({leader for leader, _, _ in SPREAD}) == 15
     assert len({cell[1:] for cell in SPREAD}) == len(ROBOTS) * len(ENVS)
 
 

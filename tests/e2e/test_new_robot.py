@@ -72,6 +72,7 @@ def test_a_new_arm_draws_in_mujoco_without_its_meshes(new_robot, tmp_path, name)
     assert entry["ate_mm"]["lag_compensated"]["median"] < 0.3
 
 
+@pytest.mark.nightly
 @pytest.mark.sim
 @pytest.mark.process
 def test_a_new_arm_draws_in_a_live_session(new_robot, tmp_path):

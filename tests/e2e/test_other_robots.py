@@ -17,7 +17,7 @@ def drive(*limbs):
 ARMS = ("left_arm", "right_arm")
 LEGS = ("left_leg", "right_leg")
 ROBOTS = [
-    pytest.param("ur5e", (), {"arm"}, id="ur5e"),
+    pytest.param("ur5e", (), {"arm"}, id="ur5e", marks=pytest.mark.nightly),
     pytest.param(
         "papras_7dof", (), {"arm"}, id="papras_7dof", marks=pytest.mark.nightly
     ),
@@ -26,6 +26,7 @@ ROBOTS = [
         (drive("left", "right"),),
         {"left", "right"},
         id="papras_7dof_2arm",
+        marks=pytest.mark.nightly,
     ),
     pytest.param(
         "g1",
@@ -49,6 +50,21 @@ ROBOTS = [
         ("retarget.scale=0.5", drive("left", "right")),
         {"left", "right"},
         id="piper_2arm",
+        marks=pytest.mark.nightly,
+    ),
+    pytest.param("so101", ("retarget.scale=0.5",), {"arm"}, id="so101"),
+    pytest.param(
+        "so100",
+        ("retarget.scale=0.5",),
+        {"arm"},
+        id="so100",
+        marks=pytest.mark.nightly,
+    ),
+    pytest.param(
+        "so101_2arm",
+        ("retarget.scale=0.5", drive("left", "right")),
+        {"left", "right"},
+        id="so101_2arm",
         marks=pytest.mark.nightly,
     ),
     pytest.param(

@@ -186,6 +186,7 @@ def test_a_robot_that_stays_where_it_is_is_blocked_for_as_long_as_it_did(tmp_pat
     assert entry["lag_ms"] == pytest.approx(IDEAL_MS, abs=0.5)
 
 
+@pytest.mark.nightly
 @pytest.mark.sim
 def test_a_robot_that_presses_on_the_table_is_blocked_for_as_long_as_it_did(
     tmp_path, true_lag_ms

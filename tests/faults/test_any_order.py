@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -164,11 +165,18 @@ class AnyOrder(RuleBasedStateMachine):
             assert self.session.gate.is_at_rest
 
 
-AnyOrder.TestCase.settings = settings(
-    max_examples=40,
-    stateful_step_count=40,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=list(HealthCheck),
-)
-TestAnyOrder = AnyOrder.TestCase
+def try_orders(n):
+    """Return a test of the first so many orders, the same ones each time."""
+    case = type(f"{n}Orders", (AnyOrder,), {}).TestCase
+    case.settings = settings(
+        max_examples=n,
+        stateful_step_count=40,
+        deadline=None,
+        derandomize=True,
+        suppress_health_check=list(HealthCheck),
+    )
+    return case
+
+
+TestAnyOrder = try_orders(12)
+TestManyOrders = pytest.mark.nightly(try_orders(40))

@@ -46,7 +46,7 @@ def check_stopped(session):
     return episode
 
 
-@pytest.mark.parametrize("name", spread(SITES, "gate", "tick", "leader.latest"))
+@pytest.mark.parametrize("name", spread(SITES, "gate", "leader.latest"))
 def test_an_exception_while_moving_stops_and_is_shown(start, outside, name):
     site, after, code, end_reason = SITES[name]
     session = break_at(start, outside, site, after)

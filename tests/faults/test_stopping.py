@@ -171,6 +171,7 @@ def test_a_closed_terminal_ends_the_session_cleanly(type_at, tmp_path, state):
         check_rest(session, at_ns)
 
 
+@pytest.mark.nightly
 def test_a_session_in_the_background_ends_on_sigterm(start, tmp_path):
     session = start(*reach_motion(tmp_path))
     session.find_pids()

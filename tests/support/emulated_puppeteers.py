@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import queue
-import threading
-import time
 from contextlib import contextmanager
+from functools import partial
 
 import yaml
+from served_rig import ServedRig, before_others, serving, wait_for
 
 from paprle.hardware.dynamixel.inspection import ServoSpec
 from paprle.leaders.puppeteer.config import (
@@ -22,20 +19,9 @@ from paprle.leaders.puppeteer.leader import Puppeteer
 from paprle.testing import LeaderContract
 from paprle_emulators.dynamixel.config import read_rig
 from paprle_emulators.dynamixel.faults import RigFaults
-from paprle_emulators.dynamixel.orders import Orders
 from paprle_emulators.dynamixel.rig import Rig
 from paprle_emulators.dynamixel.server import Server
-
-PATIENCE = 5.0  # [s] generous: other processes share the machine
-
-
-def wait_for(condition, what="it"):
-    """Wait for something that another thread does."""
-    end = time.monotonic() + PATIENCE
-    while not (found := condition()):
-        assert time.monotonic() < end, f"{what} did not happen"
-        time.sleep(0.002)
-    return found
+from paprle_emulators.servo_rig.orders import Orders
 
 
 def step_motors(limb):
@@ -48,76 +34,26 @@ def step_motors(limb):
     return step
 
 
-class EmulatedPuppeteers:
+class EmulatedPuppeteers(ServedRig):
     """A rig, served on pseudo-terminals; its servos stay where a test puts them."""
 
     def __init__(self, rig, link_dir):
-        self.rig = rig
         for limb in rig.limbs.values():
             limb.step = step_motors(limb)
             for servo in limb.servos:
                 servo.angle = 0.0
-        self._answers = queue.Queue()
-        orders = Orders(rig, self._answers.put)
-        self.server = Server(rig, link_dir, orders)
-        reading, self._writing = os.pipe()
-        self.server.listen(reading)
-        self._pipe = (reading, self._writing)
-        self.faults = RigFaults(rig)
-
-    def port(self, limb):
-        return self.server.describe()["ports"][limb]
-
-    def servo(self, servo_id, limb=None):
-        limbs = [limb] if limb else list(self.rig.limbs)
-        found = [
-            s for n in limbs for s in self.rig.limbs[n].servos if s.number == servo_id
-        ]
-        return found[0]
+        super().__init__(
+            rig,
+            RigFaults(rig),
+            partial(Orders, rig, RigFaults(rig)),
+            partial(Server, rig, link_dir),
+        )
 
     def servos(self, limb):
         return tuple(
             ServoSpec(spec.number, spec.model)
             for spec in self.rig.limbs[limb].spec.servos
         )
-
-    def order(self, **order):
-        """Give an order to the emulator's own thread, and wait for its answer."""
-        os.write(self._writing, json.dumps(order).encode() + b"\n")
-        answer = json.loads(self._answers.get(timeout=PATIENCE))
-        assert answer["ok"], answer
-
-    def unplug(self, limb):
-        self.order(cmd="unplug", bus=limb)
-
-    def plug(self, limb):
-        self.order(cmd="replug", bus=limb)
-
-    def close(self):
-        self.server.close()
-        for end in self._pipe:
-            os.close(end)
-
-    def cause(self, fault, **rest):
-        self.faults.cause({"fault": fault, **rest})
-
-
-@contextmanager
-def before_others():
-    """Run this thread, and those that it starts, before what else is tested.
-
-    As in a session, whose threads are real-time: servos that do not answer for 0.15 s
-    are lost, and a busy machine leaves a thread of the others waiting for longer.
-    """
-    try:
-        os.sched_setscheduler(0, os.SCHED_RR, os.sched_param(1))
-    except PermissionError:
-        yield
-        return
-    try:
-        yield
-    finally:
-        os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
 
 
 @contextmanager
@@ -132,15 +68,10 @@ def _serve_emulated(tmp_path, tree):
     tmp_path.mkdir(exist_ok=True)
     path = tmp_path / "rig.yaml"
     path.write_text(yaml.safe_dump(tree))
-    emulated = EmulatedPuppeteers(Rig(read_rig(str(path))), tmp_path / "dev")
-    thread = threading.Thread(target=emulated.server.run, name="emulator")
-    thread.start()
-    try:
+    with serving(
+        EmulatedPuppeteers(Rig(read_rig(str(path))), tmp_path / "dev")
+    ) as emulated:
         yield emulated
-    finally:
-        emulated.server.stop()
-        thread.join()
-        emulated.close()
 
 
 class PuppeteerContract(LeaderContract):

@@ -37,7 +37,7 @@ from paprle.link.opening import LEADER, make_link
 from paprle.testing.stepped import EmulatedHand, SteppedSession
 from paprle_emulators.spacemouse.mouse import EmulatedMouse
 
-ROBOTS = ("piper", "papras_7dof_2arm", "g1_upper")
+ROBOTS = ("piper", "papras_7dof_2arm", "g1_upper", "so101")
 ENVS = ("kinematic", "mujoco")
 KEY = b"0123456789abcdef"
 DRIVES = 5.0  # [s] asked for: of every leader on every robot

@@ -406,17 +406,17 @@ class HeadsetHand(StreamHand):
 
     def spoil(self):
         (update,) = self.compose()
-        hands = update.left_hand, update.right_hand
+        hands = update.left, update.right
         k, value = divmod(self.n // self.every, len(NUMBERS))
         for hand in hands:
             if k % 4 == 0:
-                setattr(hand.wristMatrix, f"m{k % 3}3", math.nan)
+                hand.wrist[k % 3, 3] = math.nan
             elif k % 4 == 1:
-                setattr(hand.wristMatrix, f"m{k % 3}1", NUMBERS[value])
+                hand.wrist[k % 3, 1] = NUMBERS[value]
             elif k % 4 == 2:
-                del hand.skeleton.jointMatrices[value:]
+                del hand.joints[value:]
             else:
-                hand.Clear()
+                hand.wrist, hand.joints = None, []
         return [update]
 
     def deliver(self, message):

@@ -24,8 +24,8 @@ ROBOT = ("follower=piper", "env=kinematic")
 SDKS = frozenset({
     "aiortc", "av", "can", "cryptography", "cv2", "cyclonedds", "dynamixel_sdk",
     "google", "grpc", "h5py", "hid", "hidraw", "mediapipe", "onnxruntime", "pyarrow",
-    "pygame", "pyrealsense2", "rclpy", "rospy", "segno", "serial", "viser", "vqf",
-    "websockets", "zarr",
+    "pygame", "pyrealsense2", "rclpy", "rospy", "scservo_sdk", "segno", "serial",
+    "viser", "vqf", "websockets", "zarr",
 })  # fmt: skip
 """Packages of extras."""
 

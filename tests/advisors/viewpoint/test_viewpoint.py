@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pinocchio as pin
 import pytest
+from cells import spread
 from retargeting import load_robot
 
 from paprle.advisors.viewpoint.advisor import Viewpoint
@@ -81,7 +82,7 @@ class Rig:
         return self.advisor._carrier.place_camera()
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", spread(ROBOTS, "ur5e_camera"))
 def test_the_arm_goes_to_its_goal_looks_at_the_hand_and_stays_upright(name):
     rig = Rig(name, height=0.5, nearest=0.45, farthest=0.6)
 

@@ -18,7 +18,8 @@ from paprle.contracts.errors import (
 from paprle.followers.piper import arm as arm_module
 from paprle.followers.piper.config import PiperConfig
 from paprle.followers.piper.follower import PiperFollower
-from paprle.hardware.piper.protocol import ANGLE_LIMITS_DEG, MOTION_IDS
+from paprle.hardware.piper.protocol import MOTION_IDS
+from paprle_emulators.piper.protocol import ANGLE_LIMITS_DEG
 
 pytest.importorskip("piper_sdk")
 

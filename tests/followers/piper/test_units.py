@@ -10,7 +10,7 @@ from paprle.followers.piper.units import (
     to_finger,
     to_opening,
 )
-from paprle.hardware.piper.protocol import ANGLE_LIMITS_DEG
+from paprle_emulators.piper.protocol import ANGLE_LIMITS_DEG
 
 LIMITS = [(10 * low, 10 * high) for low, high in ANGLE_LIMITS_DEG]
 OLD, NEW = (1, 5, 2), (1, 6, 3)

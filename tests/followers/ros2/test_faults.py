@@ -15,7 +15,7 @@ from paprle.hardware.ros.messages import JOINT_STATE
 WORLDS = ["ros2_sim", "ros1_sim"]
 
 
-@pytest.fixture(params=WORLDS)
+@pytest.fixture(params=spread(WORLDS, "ros2_sim"))
 def moving(request, monkeypatch):
     session = RosSession(monkeypatch, env=request.param, tau=0.02)
     session.engage().move(60, speed=0.2)
@@ -35,6 +35,7 @@ def find_share(moving):
     return (np.abs(dq) / moving.robot.info.dq_max[:6]).max()
 
 
+@pytest.mark.parametrize("moving", WORLDS, indirect=True)
 def test_what_reaches_the_robot_keeps_every_invariant(moving):
     moving.move(100, speed=0.2).move(100, speed=-0.3).step(160)
 

@@ -8,6 +8,7 @@ import os
 
 import numpy as np
 import pytest
+from cells import spread
 from emulated_hands import KeyHand
 
 from paprle.testing.stepped import H, SteppedSession
@@ -72,7 +73,7 @@ def test_a_terminal_that_falls_silent_stops_the_robot_and_goes_on(session):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("stall", [0.3, 0.5, 2.0, 10.0])
+@pytest.mark.parametrize("stall", spread([0.3, 0.5, 2.0, 10.0], 0.3, 2.0))
 def test_what_was_typed_into_a_stalled_terminal_moves_nothing(session, stall):
     session.hand.fault = "late"
     session.step(max(stall - 0.6, 0.0))

@@ -17,7 +17,7 @@ from paprle.leaders.offline.track import Rows, RowTrack
 from paprle.testing import ManualClock, check_sample, make_feedback
 
 QUICK = settings(
-    max_examples=150,
+    max_examples=60,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

@@ -21,7 +21,7 @@ def sample(curve, dt=1e-3):
     return t, np.array([curve.compute(one) for one in t])
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=6, deadline=None)
 @given(ROWS, st.integers(0, 2**16))
 def test_any_rows_are_passed_within_bounds_without_a_jump(rows, seed):
     rows = np.array(rows)

@@ -98,7 +98,7 @@ def near_head(headset):
 def spoil(value):
     def cause(headset):
         def change(update):
-            update.right_hand.wristMatrix.m00 = value
+            update.right.wrist[0, 0] = value
             return update
 
         headset.spoil = change

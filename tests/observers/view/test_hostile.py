@@ -11,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import numpy as np
 import pytest
 from browser import open_browser
+from cells import spread
 from operator_page import ADDRESS
 from phones import wait_until
 from running import RunningSession
@@ -92,7 +93,7 @@ def elsewhere():
 @pytest.mark.process
 @pytest.mark.long
 @pytest.mark.timeout(240)
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+@pytest.mark.parametrize("host", spread(["127.0.0.1", "localhost"], "127.0.0.1"))
 def test_a_page_of_another_origin_opens_nothing_and_wishes_for_nothing(
     view, elsewhere, host
 ):

@@ -9,6 +9,7 @@ import sys
 import numba
 import numpy as np
 import pytest
+from cells import spread
 
 from paprle.compiled import PIPELINES, compiled, inlined
 
@@ -118,7 +119,9 @@ for kernel in kernels:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("decorated", [compiled.__name__, inlined.__name__])
+@pytest.mark.parametrize(
+    "decorated", spread([compiled.__name__, inlined.__name__], compiled.__name__)
+)
 def test_arrays_that_kernels_make_are_freed(decorated, tmp_path):
     script = tmp_path / "leaks.py"  # Numba caches what has a file
     script.write_text(LEAKS.replace("DECORATED", decorated))

@@ -55,7 +55,7 @@ def make_targets(rng, robot, n, pattern):
 
 
 @pytest.mark.long
-@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     seed=st.integers(0, 2**32 - 1),
     h=st.integers(1, 50).map(lambda ms: ms / 1000),

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 import adversary
 import numpy as np
 import pytest
+from cells import spread
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -78,7 +81,7 @@ def test_what_the_limits_gave_is_told_beside_its_mean():
         np.testing.assert_allclose(gate.dq_cmd, dq, atol=1e-12)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(
     seed=st.integers(0, 2**32 - 1),
     h=st.sampled_from([0.001, 0.002, 0.005, 0.01]),
@@ -212,8 +215,14 @@ def test_a_jerk_limit_that_would_make_commands_seconds_late_is_refused(J):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("name", ["piper", "table2"])
-@pytest.mark.parametrize("h", [0.001, 0.005])
+@pytest.mark.parametrize(
+    ("name", "h"),
+    spread(
+        itertools.product(("piper", "table2"), (0.001, 0.005)),
+        ("piper", 0.001),
+        ("table2", 0.005),
+    ),
+)
 def test_what_is_sent_keeps_clear_on_its_smooth_way(name, h):
     robot, rules = adversary.load(name), GateSettings()
     judge, rng = adversary.Judge(robot, rules), np.random.default_rng(5)

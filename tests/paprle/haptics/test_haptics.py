@@ -29,12 +29,12 @@ SOFT = {"tracking": {"k_gate": 0.5, "k_follower": 0.1}}
 
 
 def make_rig(**changes):
-    """A leader 0.3 rad from a gate that stands at 0, for two seconds."""
+    """A leader 0.3 rad from a gate that stands at 0, half a second after it came."""
     laws = {**SOFT, **changes.pop("laws", {})}
     settings = make_settings(RIG, **laws, options=changes.pop("options", {}))
     hand = Hand(lambda t: np.array([min(0.3, 0.6 * t)]), 60.0, 1.0)
     rig = FeelRig(settings, hand=hand, command=np.zeros_like, **changes)
-    rig.run(2.0)
+    rig.run(1.0)
     return rig
 
 

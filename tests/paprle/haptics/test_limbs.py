@@ -79,7 +79,7 @@ BOTH = np.array([True, True])
 
 
 @pytest.mark.long
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(
     gone=st.integers(0, 1),
     first=st.integers(5, N_STEPS - 10),

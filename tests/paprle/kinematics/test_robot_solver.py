@@ -10,7 +10,7 @@ from paprle.kinematics import IkSolver
 from paprle.kinematics.robot_solver import LimbSolver
 from paprle.robot.eefs import Eefs
 
-ROBOTS = ["piper", "papras_7dof_2arm", "g1", "open_manipulator_x"]
+ROBOTS = ["piper", "papras_7dof_2arm", "g1", "open_manipulator_x", "so101_2arm"]
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -112,7 +112,7 @@ class Held:
         return np.array(steps)
 
 
-@pytest.mark.parametrize("name", ["papras_7dof", "ur5e", "open_manipulator_x"])
+@pytest.mark.parametrize("name", ["papras_7dof", "ur5e", "open_manipulator_x", "so101"])
 def test_what_is_asked_rests_ahead_of_a_command_that_is_held(name):
     held = Held(name, 0.9)
 

@@ -15,7 +15,7 @@ import numpy as np
 from arms import draw_q, load_limb
 from paprle.kinematics import IkSolver
 rng = np.random.default_rng(2)
-for name in ("piper", "papras_7dof", "open_manipulator_x"):
+for name in ("piper", "papras_7dof", "open_manipulator_x", "so101"):
     limb = load_limb(name)
     solver = IkSolver(limb)
     for size in (0.01, 0.3, 3.0):
@@ -48,6 +48,6 @@ def test_uncompiled_kernels_give_the_same_answers():
         for out in outputs
     )
 
-    assert len(compiled) == 18
+    assert len(compiled) == 24
     for answer, reference in zip(compiled, plain, strict=True):
         np.testing.assert_allclose(answer, reference, rtol=0, atol=1e-12)

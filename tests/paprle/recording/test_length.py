@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import resource
-from pathlib import Path
 
 import numpy as np
 import pytest
 from mcap.reader import make_reader
 from mcap_ros2.decoder import DecoderFactory
 
+from benchmarks.memory import measure_memory
 from paprle.contracts.types import LeaderInfo
 from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Stream, make_layout
@@ -131,11 +130,6 @@ def test_what_the_demo_records_takes_at_most_half_a_gigabyte_an_hour(demo, tmp_p
     for name in ("dq_meas", "tau_meas", "dq_cmd"):
         assert (gate[name][:, :6] != 0.0).any(axis=0).all(), name
     assert np.isfinite(gate["objects"]).all()
-
-
-def measure_memory():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
 
 
 @pytest.mark.nightly

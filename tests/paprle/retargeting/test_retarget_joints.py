@@ -143,6 +143,20 @@ def test_what_drives_no_joint_stays_as_the_ik_would_leave_it(seed):
             {"mode": "relative", "rpy_xyz_extrinsic": (0.0, 0.0, 1.5)},
             "hand drives arm, relative, scale 1, world axes turned by rpy (0, 0, 1.5)",
         ),
+        (
+            "so101",
+            HAND,
+            {},
+            "hand drives arm, relative, scale 1, world axes, position before "
+            "orientation (5 joints)",
+        ),
+        (
+            "so101_2arm",
+            LeaderInfo(limbs=("left", "right"), is_absolute=True),
+            {},
+            "left drives left, right drives right, absolute, position before "
+            "orientation (5 joints)",
+        ),
     ],
 )
 def test_what_was_chosen_is_said_aloud(robot, leader, keys, said):

@@ -36,7 +36,7 @@ LEADERS = {
     "one word": ("leftArm", "rightArm"),
     "no gap": ("larm", "rarm"),
 }
-ROBOTS = ("g1", "g1_upper", "papras_7dof_2arm", "piper_2arm")
+ROBOTS = ("g1", "g1_upper", "papras_7dof_2arm", "piper_2arm", "so101_2arm")
 TWO_HANDED = (
     "leader=webxr leader.hands=[left,right]",
     "leader=visionpro leader.host=localhost leader.hands=[right,left]",

@@ -28,7 +28,7 @@ FAULTS = spread(
         ("left", "off"), ("left", "lost"), ("left", "dead"),
         ("right", "off"), ("right", "released"), ("right", "dead"),
     ],
-    ("left", "off"), ("right", "released"), ("right", "dead"),
+    ("left", "off"), ("right", "dead"),
 )  # fmt: skip
 
 

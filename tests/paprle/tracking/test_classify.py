@@ -135,7 +135,9 @@ def sway(session, n):
 @pytest.mark.parametrize(
     ("offset", "turned", "is_most"),
     [
-        ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0), False),
+        pytest.param(
+            (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), False, marks=pytest.mark.nightly
+        ),
         ((0.0, 0.0, 0.003), (0.0, 0.0, 0.0), False),
         ((0.0, 0.0, 0.012), (0.0, 0.0, 0.0), True),
         ((0.0, 0.0, 0.0), (0.0, 0.1, 0.0), True),

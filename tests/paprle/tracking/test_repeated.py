@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pinocchio as pin
 import pytest
+from cells import spread
 
 from paprle.cli import main
 from paprle.config import resolve
@@ -73,7 +74,7 @@ def run(tmp_path, words):
     return lines, session.was_left, tmp_path / "episode_000000.mcap"
 
 
-@pytest.mark.parametrize("kind", list(KINDS))
+@pytest.mark.parametrize("kind", spread(KINDS, "calm", "wall"))
 def test_the_report_repeats_the_words_and_times_of_the_session(tmp_path, kind):
     lines, was_left, path = run(tmp_path, KINDS[kind](tmp_path))
 
@@ -105,7 +106,9 @@ def make_fast_turns(folder):
     return write_poses(folder, np.tile(AT, (250, 1)), np.array(quats))
 
 
-@pytest.mark.parametrize("make", [make_fast_joints, make_fast_turns, make_reach])
+@pytest.mark.parametrize(
+    "make", spread([make_fast_joints, make_fast_turns, make_reach], make_fast_turns)
+)
 def test_a_file_that_the_robot_did_not_follow_ends_with_exit_code_5(tmp_path, make):
     words = [*make(tmp_path), *ROBOT, f"record.dir={tmp_path / 'out'}"]
 

@@ -20,7 +20,7 @@ from paprle_lab.evaluation.metrics import SpanFinder, find_spans
 from paprle_lab.evaluation.store import Column, Store, Thinned
 
 SLOW = [HealthCheck.too_slow, HealthCheck.function_scoped_fixture]
-ANY = settings(max_examples=8, deadline=None, suppress_health_check=SLOW)
+ANY = settings(max_examples=4, deadline=None, suppress_health_check=SLOW)
 
 
 def trouble(at):
@@ -57,13 +57,18 @@ def assert_same(a, b, where=""):
         assert a == b, where
 
 
+@pytest.fixture(scope="module")
+def troubled(make_episode):
+    """Return an episode with trouble, and what is measured of all its rows at once."""
+    episode = make_episode(n=900, delay=0.01, change=trouble)
+    return episode, measure_source(episode)
+
+
 @pytest.mark.long
 @ANY
 @given(size=st.integers(3, 1000))
-def test_figures_do_not_depend_on_the_size_of_a_block(make_episode, size):
-    episode = make_episode(n=900, delay=0.01, change=trouble)
-    whole = measure_source(episode)
-
+def test_figures_do_not_depend_on_the_size_of_a_block(troubled, size):
+    episode, whole = troubled
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "BLOCK", size)
         cut = measure_source(episode)

@@ -52,7 +52,9 @@ def judge(episode):
     "network",
     [
         pytest.param(["link.emulate=4g"], id="over a link"),
-        pytest.param(["retarget.filter.min_cutoff=1.0"], id="filtered"),
+        pytest.param(
+            ["retarget.filter.min_cutoff=1.0"], id="filtered", marks=pytest.mark.nightly
+        ),
         pytest.param([], id="here"),
     ],
 )

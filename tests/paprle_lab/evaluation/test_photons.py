@@ -28,13 +28,13 @@ def square(image, x):
     image += 150 * cover
 
 
-def make_film(path, draw, seed=0):
-    rng = np.random.default_rng(seed)
+def make_film(path, draw, seconds=SECONDS):
+    rng = np.random.default_rng(0)
     with av.open(str(path), "w") as film:
         stream = film.add_stream("mpeg4", rate=RATE)
         stream.width, stream.height, stream.pix_fmt = 320, 120, "yuv420p"
         stream.bit_rate = 4_000_000
-        for k in range(RATE * SECONDS):
+        for k in range(RATE * seconds):
             image = 50 + rng.normal(0, 3, (120, 320))
             draw(image, k / RATE)
             grey = np.clip(image, 0, 255).astype(np.uint8)
@@ -76,7 +76,7 @@ def test_regions_in_the_wrong_order_are_told(tmp_path):
         square(image[:, :160], 80 + 25 * sway(t - 0.2))
         square(image[:, 160:], 80 - 15 * sway(t))
 
-    film = make_film(tmp_path / "a.mp4", draw)
+    film = make_film(tmp_path / "a.mp4", draw, seconds=8)
 
     with pytest.raises(RecordingError, match="the first is the later one: swap them"):
         measure_film(film, LEFT, RIGHT)
@@ -86,7 +86,7 @@ def test_a_place_where_nothing_moves_is_told(tmp_path):
     def draw(image, t):
         square(image[:, :160], 80 + 25 * sway(t))
 
-    film = make_film(tmp_path / "a.mp4", draw)
+    film = make_film(tmp_path / "a.mp4", draw, seconds=8)
 
     with pytest.raises(RecordingError, match="nothing moves in the second region 160,"):
         measure_film(film, LEFT, RIGHT)
@@ -97,14 +97,14 @@ def test_two_motions_that_have_nothing_in_common_are_told(tmp_path):
         square(image[:, :160], 80 + 25 * sway(t))
         square(image[:, 160:], 80 + 25 * np.sin(2 * np.pi * 0.31 * t**1.3))
 
-    film = make_film(tmp_path / "a.mp4", draw)
+    film = make_film(tmp_path / "a.mp4", draw, seconds=8)
 
     with pytest.raises(RecordingError, match="do not move alike"):
         measure_film(film, LEFT, RIGHT)
 
 
 def test_a_region_is_within_the_images(tmp_path):
-    film = make_film(tmp_path / "a.mp4", lambda *_: None)
+    film = make_film(tmp_path / "a.mp4", lambda *_: None, seconds=2)
 
     with pytest.raises(ConfigError, match="expected regions within 320 × 120 px"):
         measure_film(film, LEFT, Region(300, 0, 40, 40))

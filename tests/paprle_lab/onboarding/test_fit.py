@@ -9,6 +9,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 import pytest
+from cells import spread
 
 from paprle.contracts.types import Vec
 from paprle.robot.bodies.collision import make_shape
@@ -183,7 +184,9 @@ def test_where_meshes_touch_kept_bodies_do(tree: Urdf) -> None:
     assert n_touching > 20
 
 
-@pytest.mark.parametrize(("multiplier", "is_kept"), [(-4.0, True), (0.0, False)])
+@pytest.mark.parametrize(
+    ("multiplier", "is_kept"), spread([(-4.0, True), (0.0, False)], (-4.0, True))
+)
 def test_what_mimics_is_tried_where_it_is_taken_to(
     tmp_path: Path, multiplier: float, is_kept: bool
 ) -> None:

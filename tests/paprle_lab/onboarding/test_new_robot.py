@@ -38,7 +38,9 @@ ROBOTS = [
     pytest.param(
         PUBLIC / "baxter_description/urdf/baxter.urdf", marks=pytest.mark.nightly
     ),
-    PUBLIC / "xarm_description/urdf/xarm7.urdf",
+    pytest.param(
+        PUBLIC / "xarm_description/urdf/xarm7.urdf", marks=pytest.mark.nightly
+    ),
     pytest.param(
         PUBLIC / "so_arm_description/urdf/so101.urdf", marks=pytest.mark.nightly
     ),

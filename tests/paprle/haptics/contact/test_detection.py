@@ -66,7 +66,7 @@ MOTIONS = {
 }
 
 
-@pytest.mark.parametrize("count", [0.0, COUNT])
+@pytest.mark.parametrize("count", spread([0.0, COUNT], COUNT))
 @pytest.mark.parametrize("kind", DRIVES)
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_free_motion_is_no_contact_whatever_the_drive(motion, kind, count):
@@ -162,9 +162,8 @@ def test_a_wall_is_felt_within_30_ms_at_a_stiffness_of_1_to_3():
     assert stiffness * 0.01 / LEVER / LEVER >= 0.3  # [N] at 1 cm
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("delay", spread([0.0, 0.02], 0.02))
-@pytest.mark.parametrize("grip", HANDS)
+@pytest.mark.parametrize("grip", spread(HANDS, "loose"))
 def test_what_a_hand_gets_back_it_has_put_in(grip, delay):
     """Pressed, held and left: of what was posted, and, with friction, delivered."""
     felt = feel(press(depth=0.4, back=3.5), grip, 5.0, delay)
@@ -181,15 +180,15 @@ def test_a_loose_hand_gets_back_no_more_than_what_reached_it_took():
 
 @pytest.mark.long
 @pytest.mark.parametrize("law", ["ours", "ours, identified"])
-@pytest.mark.parametrize("seed", spread(range(40), 0))
+@pytest.mark.parametrize("seed", spread(range(120), 0))
 def test_however_it_presses_a_hand_gets_back_no_more_than_it_put_in(law, seed):
     """Of the leader as a whole; torques give what the observer starts with, at most."""
     rng = np.random.default_rng(1000 + seed)
-    for _ in range(3):
-        rig = press_at_random(law, rng)
 
-        assert rig.most_given <= 1e-9
-        assert rig.worst <= 0.003
+    rig = press_at_random(law, rng)
+
+    assert rig.most_given <= 1e-9
+    assert rig.worst <= 0.003
 
 
 @pytest.mark.nightly
@@ -210,8 +209,7 @@ def test_ours_meets_every_bar_of_feel_at_once(law):
     assert measure_hit(law) >= 0.7
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("delay", [0.0, 0.02])
+@pytest.mark.parametrize("delay", spread([0.0, 0.02], 0.02))
 def test_a_leader_let_go_of_at_a_wall_gets_no_more_than_was_put_in(delay):
     felt = feel(press(depth=0.4), "normal", 3.5, delay, lets_go=True)
 
@@ -221,8 +219,7 @@ def test_a_leader_let_go_of_at_a_wall_gets_no_more_than_was_put_in(delay):
     assert np.abs(felt["dq"][-100:]).max() < 0.05
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("grip", HANDS)
+@pytest.mark.parametrize("grip", spread(HANDS, "normal"))
 def test_a_hard_hit_leaves_the_wall_for_as_long_as_one_presses(grip):
     """0.9 m/s at the hand, and then still: a static force costs no energy."""
     felt = feel(press(speed=3.0, depth=0.3), grip, 5.0)

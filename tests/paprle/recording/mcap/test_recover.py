@@ -100,7 +100,7 @@ def test_flipped_bit_costs_one_chunk(recorded, tmp_path, tools, share):
 @pytest.mark.long
 @pytest.mark.parametrize(
     "n_flips",
-    [40, pytest.param(2000, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)])],
+    [18, pytest.param(2000, marks=[pytest.mark.nightly, pytest.mark.timeout(1800)])],
 )
 def test_flipped_bit_anywhere_costs_at_most_one_chunk(
     recorded, tmp_path, tools, n_flips

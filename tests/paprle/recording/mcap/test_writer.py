@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import resource
-from pathlib import Path
-
 import numpy as np
 import pytest
 from mcap.reader import make_reader
 from mcap.records import Attachment, Channel, Metadata, Schema
 
+from benchmarks.memory import measure_memory
 from paprle.recording.mcap.records import frame_rows
 from paprle.recording.mcap.writer import IndexedFile
 
@@ -112,11 +110,6 @@ def test_nothing_is_left_beside_the_file(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.mcap"]
     file.close()
     file.close()
-
-
-def measure_memory():
-    pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
 
 
 @pytest.mark.long
