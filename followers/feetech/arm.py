@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from paprle.contracts.errors import DeviceError, MissingDependency
@@ -77,6 +79,37 @@ class FeetechArm:
             listed = "\n".join(err.problems)
             raise DeviceError(f"env 'feetech': {listed}") from err
         self.read()
+
+    def diagnose(
+        self, robot: RobotInfo, calibration: str
+    ) -> Iterator[tuple[bool, str]]:
+        """Yield findings on its servos and calibration, without torque or motion."""
+        try:
+            self.bus.open()
+            yield from self._list_servos()
+            self._check_ranges(robot, self.find_map(calibration))
+            yield True, f"{self._where}: its calibration reaches the robot's limits"
+        except BusError as err:
+            for text in err.problems:
+                yield False, text
+        except DeviceError as err:
+            yield False, str(err)
+        finally:
+            self.bus.close(off=False)
+
+    def _list_servos(self) -> Iterator[tuple[bool, str]]:
+        snapshot = self.bus.snapshot
+        if snapshot is None:
+            return
+        reading = snapshot.reading
+        for i, name in enumerate(self.names):
+            yield (
+                True,
+                f"{self._where}: {name}: {reading.voltage[i]:.1f} [V], "
+                f"{reading.temperature[i]:.0f} [°C]",
+            )
+        for text in (*snapshot.health.values(), *self.bus.take_warnings()):
+            yield False, text
 
     def find_map(self, calibration: str) -> JointMap:
         """Return the map of its joints, by a file or by its opened servos.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -85,6 +85,17 @@ class FeetechFollower(Follower):
             has_unattended_stop=not self.goes_on_unattended,
             power_off="falls",
         )
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Examine the arms without torque or motion."""
+        try:
+            ports = self._list_ports()
+        except DeviceError as err:
+            yield False, str(err)
+            return
+        for limb, port in ports.items():
+            arm, _ = self._make_arm(limb, port)
+            yield from arm.diagnose(self.robot, self._find_calibration(limb))
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""

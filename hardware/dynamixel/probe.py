@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from paprle.hardware.dynamixel.bus import Reading
-from paprle.hardware.dynamixel.bus_thread import BusThread
+from paprle.hardware.dynamixel.bus_thread import BusSettings, BusThread, Snapshot
 from paprle.hardware.dynamixel.errors import BusTimeout
 from paprle.hardware.dynamixel.torque import TorqueCommand
 
@@ -50,7 +51,16 @@ class Swing:
     torque: Vec
 
 
-def stand(bus: BusThread, duration: float) -> Stand:
+class ReadBus(Protocol):
+    """A bus whose newest readings can be had."""
+
+    settings: BusSettings
+
+    def latest(self) -> Snapshot | None:
+        """Return the newest snapshot without blocking."""
+
+
+def stand(bus: ReadBus, duration: float) -> Stand:
     """Return the servos' angles over ``duration``, [s].
 
     Raises:
@@ -91,7 +101,7 @@ def swing(
     return Swing(*np.array(rows).reshape(-1, 4).T)
 
 
-def _next_reading(bus: BusThread) -> Reading:
+def _next_reading(bus: ReadBus) -> Reading:
     before = bus.latest()
     end = time.monotonic() + _PATIENCE
     while time.monotonic() < end:

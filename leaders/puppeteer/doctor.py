@@ -26,6 +26,7 @@ from paprle.hardware.dynamixel.twins import find_shadows, find_twin_problems, li
 from paprle.hardware.dynamixel.watchdog import KNOWN_BAD, is_small
 from paprle.leaders.puppeteer.arm import Arm, ArmState
 from paprle.leaders.puppeteer.limits import read_limits
+from paprle.leaders.puppeteer.servo_models import is_feetech
 
 Finding = tuple[bool, str]
 """Whether the part is well, and a sentence about it."""
@@ -44,7 +45,14 @@ def diagnose(arms: tuple[Arm, ...], buses: dict[str, BusSettings]) -> Iterator[F
     """Yield the findings on a rig."""
     for port, settings in buses.items():
         mine = tuple(arm for arm in arms if arm.settings.port == port)
-        yield from _examine_port(settings, mine)
+        if is_feetech(settings.servos[0].model):
+            from paprle.leaders.puppeteer.feetech_doctor import (  # noqa: PLC0415
+                examine_feetech,
+            )
+
+            yield from examine_feetech(settings, mine)
+        else:
+            yield from _examine_port(settings, mine)
 
 
 def _examine_port(settings: BusSettings, arms: tuple[Arm, ...]) -> Iterator[Finding]:
@@ -229,7 +237,7 @@ def _examine_readings(
         sway = np.ptp([reading.angle for reading in readings], axis=0)
         for arm in arms:
             is_still = bool(sway[arm.place].max() <= _STILL)
-            yield from _examine_pose(arm, readings[-1], is_still)
+            yield from examine_pose(arm, readings[-1], is_still)
 
 
 def _judge_packets(
@@ -253,7 +261,8 @@ def _judge_packets(
         )
 
 
-def _examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
+def examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
+    """Compare an arm's joints with its URDF's limits and its rest pose."""
     try:
         limits = read_limits(Path(arm.settings.urdf))
     except ValueError as err:

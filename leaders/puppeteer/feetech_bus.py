@@ -93,12 +93,16 @@ class FeetechBus:
         self.thread.open()
         try:
             self.thread.release()
-            problems = [text for arm in self._arms for text in self._calibrate(arm)]
+            problems = self.read_calibration()
             if problems:
                 raise BusError(problems)
         except BaseException:
             self.thread.close(off=True)
             raise
+
+    def read_calibration(self) -> list[str]:
+        """Take the calibration of each arm of the opened bus; return the problems."""
+        return [text for arm in self._arms for text in self._calibrate(arm)]
 
     def find_uncalibrated(self) -> str:
         """Return the refusal of a bus that was never calibrated, or ""."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from paprle.contracts.errors import ConfigError
@@ -14,6 +14,7 @@ from paprle.hardware.dynamixel.line.wire import Wire
 from paprle.hardware.dynamixel.models import BAUD_CODES, find_name
 from paprle.hardware.dynamixel.setup import Found, Goal, find_alone, is_set_up, set_up
 from paprle.leaders.puppeteer.arm import Arm
+from paprle.leaders.puppeteer.servo_models import is_feetech
 
 Goals = Mapping[str, Goal]
 """New settings of each servo, by the name of its joint."""
@@ -44,13 +45,20 @@ def set_up_servos(
         )
     done: list[str] = []
     for port, settings in buses.items():
+        chosen = {n: g for n, g in goals[port].items() if not joints or n in joints}
+        if is_feetech(settings.servos[0].model):
+            from paprle.leaders.puppeteer.feetech_setup import (  # noqa: PLC0415
+                set_up_feetech,
+            )
+
+            done += yield from set_up_feetech(settings, chosen)
+            continue
         if settings.baud not in BAUD_CODES:
             listed = ", ".join(map(str, BAUD_CODES))
             raise ConfigError(
                 f"leader.baud: expected a rate that servos have ({listed}), got "
                 f"{settings.baud}"
             )
-        chosen = {n: g for n, g in goals[port].items() if not joints or n in joints}
         wire = Wire(port, settings.baud, settings.timeout)
         wire.open()
         try:
@@ -78,7 +86,11 @@ def _set_up_bus(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
     """Set up a port's servos: at once if all have their ids."""
     found = _find_all(wire, goals)
     if len(found) < len(goals):
-        return (yield from _set_up_each(wire, goals))
+        return (
+            yield from set_up_each(
+                goals, lambda goal: set_up(wire, find_alone(wire), goal)
+            )
+        )
     left = {n: g for n, g in goals.items() if not is_set_up(wire, found[n], g)}
     if left:
         listed = ", ".join(f"{n} at {found[n].baud} [bit/s]" for n in left)
@@ -114,7 +126,17 @@ def _find_all(wire: Wire, goals: Goals) -> dict[str, Found]:
     return found
 
 
-def _set_up_each(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
+def set_up_each(
+    goals: Goals, set_up_alone: Callable[[Goal], None]
+) -> Generator[str, str, list[str]]:
+    """Ask for each servo alone, and set it up.
+
+    Yields:
+        Questions for the operator; expects the answer.
+
+    Returns:
+        What was set up, a line each.
+    """
     done: list[str] = []
     for name, goal in goals.items():
         before = f"{done[-1]}\n" if done else ""
@@ -124,7 +146,7 @@ def _set_up_each(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
         )
         while (yield before + question) != "s":
             try:
-                set_up(wire, find_alone(wire), goal)
+                set_up_alone(goal)
             except BusError as err:
                 before = f"{err}\nonce more: "
                 continue

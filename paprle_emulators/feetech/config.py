@@ -31,7 +31,7 @@ MOUNTED = (2301, 1765, 2610, 1502, 2750, 1890)
 PRESSED = 0.03  # chosen: a calibration's sweep presses joints so far into stops [rad]
 # chosen: folded as people leave it; the meshes of SO-ARM100 do not touch there [rad]
 REST = (0.0, -1.45, 1.4, 0.9, 0.0)
-IN_HAND = (0.0, -0.6, 0.6, 0.9, 0.0)  # chosen: handle before the arm [rad]
+IN_HAND = (0.0, -0.7, 0.7, 0.7, 0.0)  # chosen: handle before the arm [rad]
 CLOSED, OPEN = -0.1, 1.2  # chosen: of the gripper, within its limits [rad]
 GRIPPER = "gripper"
 # spec: LeRobot, robots/so_follower, what it writes at a gripper
