@@ -53,7 +53,7 @@ def session(rig, tmp_path):
 def test_the_emulator_says_where_it_is_obeys_and_ends(rig):
     assert rig.endpoint["robot"] == "piper"
     assert ARM in rig.endpoint["commands"]
-    assert rig.switch("silent") == {"fault": "silent", "on": True}
+    assert rig.switch("silent") == {"ok": True, "fault": "silent", "on": True}
     assert "melted" in rig.switch("melted")["error"]
     assert rig.end() == 0
     assert rig.entries("motion")
