@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 
-from paprle.hardware.dynamixel.bus import Bus, Reading
+from paprle.hardware.dynamixel.bus import Bus
 from paprle.hardware.dynamixel.bus_thread import BusSettings
 from paprle.hardware.dynamixel.errors import BusError, BusTimeout
 from paprle.hardware.dynamixel.inspection import (
@@ -24,21 +23,15 @@ from paprle.hardware.dynamixel.line.wire import Wire
 from paprle.hardware.dynamixel.models import find_name
 from paprle.hardware.dynamixel.twins import find_shadows, find_twin_problems, list_near
 from paprle.hardware.dynamixel.watchdog import KNOWN_BAD, is_small
-from paprle.leaders.puppeteer.arm import Arm, ArmState
-from paprle.leaders.puppeteer.limits import read_limits
+from paprle.leaders.puppeteer.arm import Arm
+from paprle.leaders.puppeteer.pose_check import Finding, examine_pose
 from paprle.leaders.puppeteer.servo_models import is_feetech
-
-Finding = tuple[bool, str]
-"""Whether the part is well, and a sentence about it."""
 
 _N_READINGS = 200  # chosen: half a second at 400 Hz
 _LEAST_RATE = 200.0  # [Hz] spec: issue, teleoperation from 16 servos
 _MOST_SPOILED = 0.02  # chosen: readings asked for twice; a good cable spoils none
-_OFF = 0.15  # [rad] chosen: less than a tooth of a horn, more than play and a stand
 _STILL = 0.02  # [rad] chosen: an arm that moves more in 0.5 s is in a hand
-_PULLED = 0.25  # [1] chosen: a trigger that nobody pulls is further open
 _SAG = 1.0  # [V] chosen: what a good chain of cables loses is a tenth of it
-_SLACK = 0.1  # [rad] chosen: a joint against its stop bends a little
 
 
 def diagnose(arms: tuple[Arm, ...], buses: dict[str, BusSettings]) -> Iterator[Finding]:
@@ -258,78 +251,4 @@ def _judge_packets(
             f"{where}: expected answers within {1e3 * settings.timeout:g} [ms], got "
             f"none in {100 * late:.1f} % of readings, and no damage: look at the "
             "latency timer and the baud rate, or raise leader.timeout",
-        )
-
-
-def examine_pose(arm: Arm, reading: Reading, is_still: bool) -> Iterator[Finding]:
-    """Compare an arm's joints with its URDF's limits and its rest pose."""
-    try:
-        limits = read_limits(Path(arm.settings.urdf))
-    except ValueError as err:
-        yield False, f"limb '{arm.name}': {err}; correct its urdf"
-        return
-    if not arm.is_in(reading):
-        return
-    state, is_well = arm.convert(reading), True
-    q = state.q
-    for joint, value in zip(arm.joint_names, q.tolist(), strict=True):
-        if joint not in limits:
-            known = ", ".join(limits)
-            is_well = False
-            yield (
-                False,
-                f"limb '{arm.name}': expected joint '{joint}' in {arm.settings.urdf}, "
-                f"got none; there are: {known}",
-            )
-            continue
-        low, high = limits[joint]
-        if not low - _SLACK <= value <= high + _SLACK:
-            is_well = False
-            yield (
-                False,
-                f"joint '{arm.name}/{joint}': expected {low:.2f} to {high:.2f} [rad] "
-                f"(its URDF), got {value:.2f} [rad]; run paprle calibrate --joint "
-                f"{arm.name}/{joint}",
-            )
-    if is_well:
-        listed = np.array2string(q, precision=2, suppress_small=True)
-        yield True, f"limb '{arm.name}': at {listed} [rad], within its URDF's limits"
-        if is_still:
-            yield from _compare_rest(arm, state)
-        else:
-            yield True, f"limb '{arm.name}': it moves; lay it down to compare signs"
-
-
-def _compare_rest(arm: Arm, state: ArmState) -> Iterator[Finding]:
-    apart = (state.q[: arm.n_arm] - arm.reset_q).tolist()
-    off = [
-        f"{joint} by {away:+.2f}"
-        for joint, away in zip(arm.joint_names, apart, strict=False)
-        if abs(away) > _OFF
-    ]
-    if off:
-        yield (
-            False,
-            f"limb '{arm.name}': away from its rest pose: {', '.join(off)} [rad]; lay "
-            "it there; if it lies there, a sign, an offset (a tooth of a horn) or two "
-            "ids are wrong: run paprle calibrate",
-        )
-    unseen = [
-        joint
-        for joint, rest in zip(arm.joint_names, arm.reset_q.tolist(), strict=False)
-        if 2.0 * abs(rest) <= _OFF
-    ]
-    if unseen:
-        yield (
-            True,
-            f"limb '{arm.name}': wrong signs of {', '.join(unseen)} do not show at its "
-            "rest pose: after work on them, run paprle calibrate",
-        )
-    opening = state.opening
-    if opening is not None and opening < _PULLED:
-        yield (
-            False,
-            f"limb '{arm.name}': expected its trigger open, got {opening:.0%} open; "
-            "let go of it; if nobody pulls it, its sign, or open and closed, are "
-            f"wrong: run paprle calibrate --joint {arm.name}/{arm.joint_names[-1]}",
         )

@@ -9,8 +9,8 @@ from paprle.hardware.dynamixel.bus_thread import BusSettings
 from paprle.hardware.dynamixel.probe import stand
 from paprle.hardware.feetech.errors import BusError
 from paprle.leaders.puppeteer.arm import Arm
-from paprle.leaders.puppeteer.doctor import Finding, examine_pose
 from paprle.leaders.puppeteer.feetech_bus import FeetechBus
+from paprle.leaders.puppeteer.pose_check import Finding, examine_pose
 
 _WATCH = 0.5  # [s] chosen: an arm in a hand moves in it
 _STILL = 0.02  # [rad] chosen: an arm that moves more is in a hand

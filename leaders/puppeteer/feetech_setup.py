@@ -9,7 +9,7 @@ from paprle.hardware.dynamixel.setup import Goal
 from paprle.hardware.feetech.models import ServoSpec
 from paprle.hardware.feetech.setup import find_alone, set_up
 from paprle.hardware.feetech.wire import Wire
-from paprle.leaders.puppeteer.setup import Goals, set_up_each
+from paprle.leaders.puppeteer.setup_dialogue import Goals, set_up_each
 
 
 def set_up_feetech(

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from paprle.contracts.errors import ConfigError
 from paprle.hardware.dynamixel.bus_thread import BusSettings
-from paprle.hardware.dynamixel.errors import BusError
 from paprle.hardware.dynamixel.inspection import ServoSpec
 from paprle.hardware.dynamixel.line.search import find_rates
 from paprle.hardware.dynamixel.line.wire import Wire
@@ -15,9 +14,7 @@ from paprle.hardware.dynamixel.models import BAUD_CODES, find_name
 from paprle.hardware.dynamixel.setup import Found, Goal, find_alone, is_set_up, set_up
 from paprle.leaders.puppeteer.arm import Arm
 from paprle.leaders.puppeteer.servo_models import is_feetech
-
-Goals = Mapping[str, Goal]
-"""New settings of each servo, by the name of its joint."""
+from paprle.leaders.puppeteer.setup_dialogue import Goals, describe_goal, set_up_each
 
 
 def set_up_servos(
@@ -100,7 +97,7 @@ def _set_up_bus(wire: Wire, goals: Goals) -> Generator[str, str, list[str]]:
         )
         for name, goal in left.items():
             set_up(wire, found[name], goal)
-    return [_say(name, goal) for name, goal in goals.items()]
+    return [describe_goal(name, goal) for name, goal in goals.items()]
 
 
 def _find_all(wire: Wire, goals: Goals) -> dict[str, Found]:
@@ -124,40 +121,3 @@ def _find_all(wire: Wire, goals: Goals) -> dict[str, Found]:
         if number is not None and find_name(number) == goal.spec.model:
             found[name] = Found(goal.spec.id, goal.spec.model, baud)
     return found
-
-
-def set_up_each(
-    goals: Goals, set_up_alone: Callable[[Goal], None]
-) -> Generator[str, str, list[str]]:
-    """Ask for each servo alone, and set it up.
-
-    Yields:
-        Questions for the operator; expects the answer.
-
-    Returns:
-        What was set up, a line each.
-    """
-    done: list[str] = []
-    for name, goal in goals.items():
-        before = f"{done[-1]}\n" if done else ""
-        question = (
-            f"connect the servo of {name} alone (a {goal.spec.model}; it becomes id "
-            f"{goal.spec.id}), with its power; type s to skip it"
-        )
-        while (yield before + question) != "s":
-            try:
-                set_up_alone(goal)
-            except BusError as err:
-                before = f"{err}\nonce more: "
-                continue
-            done.append(_say(name, goal))
-            break
-    return done
-
-
-def _say(name: str, goal: Goal) -> str:
-    also = "" if goal.second is None else f", obeys id {goal.second} too"
-    return (
-        f"{name}: id {goal.spec.id}{also}, {goal.baud} [bit/s], return delay 0 [µs], "
-        f"{goal.spec.model}"
-    )
