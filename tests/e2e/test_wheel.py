@@ -96,6 +96,7 @@ def test_the_notice_names_the_origin_of_each_robot(source):
         "relaxed_ik_core",
         "sawyer_robot",
         "kinova-ros",
+        "SO-ARM100",
     )
 
     named = [origin for origin in origins if origin in source.read_text()]

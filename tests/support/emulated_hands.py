@@ -13,7 +13,7 @@ import numpy as np
 from hand_films import START, Stage
 from puppeteer_step import SteppedBus
 
-import paprle.leaders.puppeteer.leader
+import paprle.leaders.puppeteer.rig
 from paprle.hardware.gamepad.virtual import VirtualPad
 from paprle.hardware.hand.frames import FrameStream, pack_frame
 from paprle.hardware.web.errors import MessageError
@@ -223,7 +223,7 @@ def step_servos(monkeypatch, name):
     """Let a puppeteer's servos live in the session's time."""
     rig = Rig(replace(read_rig(name), watchdog="ideal"))
     monkeypatch.setattr(
-        paprle.leaders.puppeteer.leader,
+        paprle.leaders.puppeteer.rig,
         "BusThread",
         lambda settings, clock: SteppedBus(settings, clock, rig, clock()),
     )

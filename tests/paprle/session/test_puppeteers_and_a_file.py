@@ -14,7 +14,7 @@ import pytest
 from emulated_hands import PuppeteerHand
 from puppeteer_step import SteppedBus
 
-import paprle.leaders.puppeteer.leader
+import paprle.leaders.puppeteer.rig
 from paprle.hosts import virtual
 from paprle.testing.stepped import EmulatedHand, H, SteppedSession
 from paprle_emulators.dynamixel.config import read_rig
@@ -59,7 +59,7 @@ class ThreeLimbs(SteppedSession):
             rig = Rig(replace(read_rig(PUPPETEER), watchdog="ideal"))
             return SteppedBus(settings, clock, rig, clock())
 
-        monkeypatch.setattr(paprle.leaders.puppeteer.leader, "BusThread", make_bus)
+        monkeypatch.setattr(paprle.leaders.puppeteer.rig, "BusThread", make_bus)
         self.dead = set()
         alive = lambda leader: leader not in self.dead  # noqa: E731
         monkeypatch.setattr(virtual, "tells_life", alive)
