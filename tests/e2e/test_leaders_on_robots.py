@@ -53,8 +53,9 @@ def test_a_mouse_that_the_real_hidapi_reads_drives_them_as_well(tmp_path):
 
 def test_every_config_of_a_leader_has_a_row():
     configs = {path.stem for path in (WORKSPACE / "configs" / "leader").glob("*.yaml")}
-    # other rigs of the same leader: tests/contract/test_puppeteer_configs.py
-    rigs = {name for name in configs if name.startswith("puppeteer_")}
+    # other rigs of the same leader: tests/contract/test_puppeteer_configs.py and
+    # tests/leaders/puppeteer/test_feetech.py
+    rigs = {name for name in configs if name.startswith(("puppeteer_", "so101"))}
     rows = {name.split()[0] for name in ROWS}
 
     assert configs - rigs | {"puppeteer"} == rows
