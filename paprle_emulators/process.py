@@ -150,7 +150,7 @@ class Emulator:
         return code
 
     def _make_environment(self) -> dict[str, str]:
-        """Return an environment with a folder for notices that nobody else reads."""
+        """Return an environment with a folder of its own for notices."""
         places = [str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         path = os.pathsep.join(filter(None, places))
         return os.environ | {"XDG_RUNTIME_DIR": self._folder.name, "PYTHONPATH": path}

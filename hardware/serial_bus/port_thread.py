@@ -13,12 +13,12 @@ _LOG = logging.getLogger(__name__)
 _LATE = 0.1  # spec: style.md 4.10: later than this share of a period, start anew
 _REOPEN = 0.5  # [s] chosen: an adapter takes about a second to come back
 JOIN = 5.0
-"""Longest wait for a thread's end, [s]. chosen: a ramp, and a bus on which nobody
+"""Longest wait for a thread's end, [s]. chosen: a ramp, and a bus without
 answers."""
 
 
 class PortThread(ABC):
-    """The thread of one port; a subclass says what is done with it."""
+    """The thread of one port; a subclass defines its work."""
 
     def __init__(self, name: str) -> None:
         self._name = name

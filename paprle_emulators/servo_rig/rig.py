@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Generic, Protocol, TypeVar
 
@@ -29,7 +30,7 @@ class ServedBus(Protocol):
         """Set the age of the arms' state, [s]."""
 
 
-class ServoRig(Generic[LimbT]):
+class ServoRig(ABC, Generic[LimbT]):
     """Arms, servos and buses in virtual time.
 
     Attributes:
@@ -50,9 +51,9 @@ class ServoRig(Generic[LimbT]):
         self._late: dict[str, list[tuple[int, bytes]]] = {port: [] for port in buses}
         self._planned: list[tuple[int, Callable[[], None]]] = []
 
+    @abstractmethod
     def find_port(self, limb: str) -> str:
         """Return the port of a limb."""
-        raise NotImplementedError
 
     def play(self, program: str, limb: str | None = None) -> None:
         """Play a program, from now or from a client's first packet.
@@ -136,13 +137,13 @@ class ServoRig(Generic[LimbT]):
         for action in due:
             action()
 
+    @abstractmethod
     def _step(self, t: float | None, before_ns: int, dt: float) -> None:
         """Step the limbs, with the hands' time [s] and the time before [ns]."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self) -> dict[str, object]:
         """Return the true state."""
-        raise NotImplementedError
 
     def report(self) -> dict[str, object]:
         """Return the true state, and what happened since the last report."""

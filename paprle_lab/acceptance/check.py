@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A check's line of the report; ``reason`` tells why it was skipped."""
+    """A check's line of the report; ``reason``: of a skipped one."""
 
     name: str
     title: str

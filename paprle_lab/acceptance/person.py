@@ -1,4 +1,4 @@
-"""The person at the rig, or nobody (``--yes``)."""
+"""The person at the rig, who may be absent (``--yes``)."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class Person:
     """Questions to the person at the rig.
 
     Attributes:
-        is_absent: Nobody is asked: each check is agreed to, and nothing confirmed.
-        n_unconfirmed: Questions that nobody answered.
+        is_absent: Each check is agreed to unasked, and nothing is confirmed.
+        n_unconfirmed: Questions without an answer.
     """
 
     def __init__(
@@ -52,7 +52,7 @@ class Person:
         return self.is_absent or self._choose(f"{question} [y/skip/quit]", "skip")
 
     def sees(self, question: str) -> bool:
-        """Return False if the person denies; nobody denies nothing.
+        """Return False if the person denies; an absent one does not.
 
         Raises:
             Quit: If the person leaves.

@@ -45,7 +45,7 @@ def clean_setting(key: str, value: object) -> str:
 
 @lru_cache(maxsize=1)
 def _list_names() -> Sequence[str]:
-    """Return the names of this host and user; those that name nobody stay."""
+    """Return the names of this host and user; generic ones are kept out."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a user without an entry

@@ -1,4 +1,4 @@
-"""What protects a servo: overload, current, heat, supply; and its loads as measured."""
+"""Protections of a servo: overload, current, heat, supply; loads as measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a servo does: as measured and reported by default, ideal on request."""
+"""Behaviour of a servo: as reported by users by default, ideal on request."""
 
 from __future__ import annotations
 
