@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from paprle.hardware.serial_bus.port_thread import JOIN, PortThread, keep_deadli
 Vec = npt.NDArray[np.float64]
 
 _LOG = logging.getLogger(__name__)
+_PATIENCE = 0.5  # chosen: of a period; a gate's jitter is a tenth of it
 _CHECKS = 4.0  # [Hz] chosen: looks at each servo's torque; a fallen arm is seen at once
 _RECONNECT = 0.5  # [s] chosen: each look for a silent servo may cost a timeout
 _UNASKED_EVERY = 1.0  # [s] chosen: over which bytes of others are counted
@@ -91,7 +93,8 @@ class BusThread(PortThread):
         wire = Wire(settings.path, settings.baud, settings.timeout)
         self._bus = Bus(wire, servos, clock)
         self._n = len(servos)
-        self._goal: Vec | None = None
+        self._goals: deque[Vec] = deque(maxlen=1)  # posted, and not sent yet
+        self._wake = threading.Event()
         self._snapshot: Snapshot | None = None
         self._task: tuple[Callable[[], None], Future[None]] | None = None
         self._lock = threading.Lock()  # of warnings and tasks
@@ -107,7 +110,7 @@ class BusThread(PortThread):
         Raises:
             BusError: With all problems; the port is closed again.
         """
-        self._goal = None
+        self._goals.clear()
         try:
             with self._bus.wire.patiently():
                 self._bus.open()
@@ -164,7 +167,8 @@ class BusThread(PortThread):
                 f"port '{self.settings.path}': expected {self._n} finite goals, got "
                 f"{goal.tolist()}; send one angle per servo"
             )
-        self._goal = goal
+        self._goals.append(goal)
+        self._wake.set()
 
     def hold(self) -> None:
         """Switch torque on where the servos are, verified; nothing moves.
@@ -175,7 +179,7 @@ class BusThread(PortThread):
         self._do(self._hold)
 
     def _hold(self) -> None:
-        self._goal = None  # one of before would be a jump
+        self._goals.clear()  # one of before would be a jump
         self._bus.hold()
         if self._snapshot is not None:  # its caller reads at once that they are held
             self._publish(self._snapshot.reading)
@@ -189,7 +193,7 @@ class BusThread(PortThread):
         self._do(self._release)
 
     def _release(self) -> None:
-        self._goal = None
+        self._goals.clear()
         self._note_problems(self._bus.release())
         if self.problems:
             raise BusError(self.problems)
@@ -259,9 +263,9 @@ class BusThread(PortThread):
         while not self._stop.is_set():
             reading = self._bus.read()
             self._do_task()
-            goal = self._goal
-            if goal is not None and reading is not None:
-                self._bus.write_goals(goal)
+            has_goal = bool(self._goals)
+            if has_goal and reading is not None:
+                self._bus.write_goals(self._goals.pop())
             now = time.monotonic()
             if now - checked >= check_every:
                 checked = now
@@ -274,9 +278,16 @@ class BusThread(PortThread):
                 self._count_unasked()
             if reading is not None:
                 self._publish(reading)
-            deadline += period
-            self._stop.wait(max(deadline - time.monotonic(), 0.0))
-            deadline = keep_deadline(deadline, period)
+            # in step with whoever sends goals: each is sent once, and none is repeated
+            deadline = self._wait(deadline + period, period * _PATIENCE * has_goal)
+
+    def _wait(self, deadline: float, patience: float) -> float:
+        """Wait for the next goal, at most until the deadline and the patience."""
+        left = deadline + patience - time.monotonic()
+        is_woken = self._wake.wait(max(left, 0.0))
+        self._wake.clear()
+        period = 1.0 / self.settings.rate
+        return time.monotonic() if is_woken else keep_deadline(deadline, period)
 
     def _do_task(self) -> None:
         with self._lock:

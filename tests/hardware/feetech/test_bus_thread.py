@@ -11,7 +11,7 @@ from served_rig import wait_for
 from paprle.hardware.feetech import bus_thread
 from paprle.hardware.feetech.bus_thread import BusSettings, BusThread
 from paprle.hardware.feetech.errors import BusError
-from paprle.hardware.feetech.models import ServoSpec
+from paprle.hardware.feetech.models import UNIT, ServoSpec
 
 pytestmark = pytest.mark.timed  # a busy machine makes servos silent
 
@@ -81,6 +81,24 @@ def test_the_newest_goal_is_followed_once_torque_is_on(emulated, bus):
 
     bus.set_goal(goal)
     wait_for(lambda: abs(bus.snapshot.reading.angle[0] - goal[0]) < 0.05, "the motion")
+
+
+def test_each_goal_is_sent_once_and_in_order(emulated, bus):
+    """Goals of half the rate: one that is repeated makes a servo stop between two."""
+    bus.open()
+    bus.hold()
+    begin = bus.snapshot.reading.angle.copy()
+    seen = []
+    emulated.servo(1).on_goal = seen.append
+    sent = begin[0] + 0.01 * np.arange(1, 40)
+
+    for angle in sent:
+        bus.set_goal(np.array([angle, *begin[1:]]))
+        time.sleep(0.02)
+
+    counts = np.round(sent / UNIT + 2048).astype(int).tolist()
+    assert [goal for goal in seen if goal in counts] == counts
+    assert len(seen) == len(counts)
 
 
 @pytest.mark.parametrize(
