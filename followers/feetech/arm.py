@@ -13,6 +13,7 @@ from paprle.followers.feetech.config import FeetechConfig
 from paprle.followers.feetech.zeros import (
     JointMap,
     find_tight_limits,
+    find_unreachable,
     find_wide_ranges,
     make_map,
 )
@@ -133,7 +134,17 @@ class FeetechArm:
             )
         middles = [self._config.middles.get(name, 0.0) for name in self.names]
         homings = [one.homing_offset for one in stored]
-        return make_map(motors, homings, middles, self._limb.gripper)
+        found = make_map(motors, homings, middles, self._limb.gripper)
+        unreachable = find_unreachable(self.names, found, stored)
+        if unreachable:
+            raise DeviceError(
+                f"{self._where}: expected servos that hold the calibration "
+                f"{calibration or 'stored there'}, got others at "
+                f"{', '.join(unreachable)}, which would not reach all of it; write it "
+                "to them with lerobot-calibrate (Enter takes the file), or "
+                f"{_CALIBRATE}"
+            )
+        return found
 
     def read(self) -> tuple[int, Vec, Vec, Vec]:
         """Return the newest stamp [ns], positions, speeds and torques.

@@ -10,8 +10,10 @@ import numpy as np
 
 from paprle.contracts.types import GripperInfo, Vec
 from paprle.hardware.feetech.calibration import MotorCalibration
+from paprle.hardware.feetech.eeprom import Stored
+from paprle.hardware.feetech.models import COUNTS, count_angle
 
-_TURN = 2.0 * math.pi
+_WHOLE = 0, COUNTS - 1
 _FULL = math.radians(355.0)  # chosen: LeRobot gives such a range to joints that turn
 _TIGHT = math.radians(3.0)  # chosen: a person stops a sweep that short of a stop
 _WIDE = math.radians(25.0)  # chosen: more travel than that is another arm, or no arm
@@ -32,11 +34,9 @@ class JointMap:
     q_max: Vec
 
     def to_joints(self, angle: Vec) -> Vec:
-        """Return joint positions, [rad], in the turn about their range."""
-        q = self.sign * angle + self.shift
-        middle = 0.5 * (self.q_min + self.q_max)
-        turned: Vec = q - _TURN * np.round((q - middle) / _TURN)
-        return turned
+        """Return joint positions, [rad]."""
+        q: Vec = self.sign * angle + self.shift
+        return q
 
     def to_servos(self, q: Vec) -> Vec:
         """Return servo angles within the calibrated ranges, [rad]."""
@@ -85,6 +85,24 @@ def find_tight_limits(
         if found.q_max[i] < q_max[i] - _TIGHT:
             keys[f"follower.limits.q_max.{name}"] = float(found.q_max[i])
     return keys
+
+
+def find_unreachable(
+    names: Sequence[str], found: JointMap, stored: Sequence[Stored]
+) -> list[str]:
+    """Return joints whose calibrated range exceeds the positions that a servo obeys.
+
+    A servo that is sent beyond the end of its counts goes the other way round.
+    """
+    ends = found.sign * (np.array([found.q_min, found.q_max]) - found.shift)
+    low, high = np.sort(ends, axis=0)
+    unreachable = []
+    for i, (name, one) in enumerate(zip(names, stored, strict=True)):
+        first, last = (one.range_min, one.range_max) if one.is_limited else _WHOLE
+        is_low = low[i] < count_angle(first) - _TIGHT
+        if is_low or high[i] > count_angle(last) + _TIGHT:
+            unreachable.append(name)
+    return unreachable
 
 
 def find_wide_ranges(

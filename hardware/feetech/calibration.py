@@ -75,7 +75,7 @@ class MotorCalibration:
         )
 
     def find_middle(self, homing_offset: int) -> float:
-        """Return the servo's angle at the middle of the range, [rad].
+        """Return the servo's angle at the middle of the range, −π ≤ angle < π.
 
         ``homing_offset`` is the one that the servo applies now.
         """
@@ -89,7 +89,9 @@ class MotorCalibration:
         return self._to_angle(end, homing_offset)
 
     def _to_angle(self, count: float, homing_offset: int) -> float:
-        return count_angle(count + self.homing_offset - homing_offset)
+        shift = self.homing_offset - homing_offset
+        turn = (0.5 * (self.range_min + self.range_max) + shift) // COUNTS
+        return count_angle(count + shift - COUNTS * turn)
 
 
 def choose_motors(

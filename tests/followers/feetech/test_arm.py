@@ -128,6 +128,23 @@ def test_a_file_stands_for_what_the_servos_lost(arm, config, robot, clock, tmp_p
     follower.close("hold")
 
 
+@pytest.mark.parametrize("homing", [-1500, 1500, -600, 600])
+def test_a_file_whose_range_the_servo_cannot_reach_is_refused(
+    homing, arm, config, robot, clock, tmp_path
+):
+    """Its goals would pass the end of the counts, and turn the joint the long way."""
+    path = write_file(tmp_path / "mine.json", arm)
+    servo = arm.servo(1)
+    servo.memory.put("Homing_Offset", homing)
+    servo.memory.save()
+    config = FeetechConfig(port=config.port, calibration=path)
+
+    with pytest.raises(DeviceError, match="got others at shoulder_pan"):
+        FeetechFollower(config, robot, clock).open()
+
+    assert not servo.is_on
+
+
 def test_a_file_is_found_by_its_name_at_lerobots_places(
     arm, config, robot, clock, tmp_path, monkeypatch
 ):
