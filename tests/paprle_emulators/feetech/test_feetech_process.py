@@ -195,6 +195,7 @@ def test_two_arms_have_a_port_each():
         assert [one.split("=")[0] for one in rig.overrides] == [
             "env.ports.left",
             "env.ports.right",
+            "gate.accept_unattended",
         ]
 
 
