@@ -52,7 +52,6 @@ class FeetechArm:
         self._map: JointMap | None = None
         self._is_muted = False
         self._q: Vec = np.zeros(len(self.names))
-        self._sent: Vec | None = None
         self.stop_reason = ""
 
     def open(self, robot: RobotInfo, calibration: str) -> None:
@@ -175,17 +174,17 @@ class FeetechArm:
             if self.stop_reason or np.abs(q_cmd - self._q).max() > _SAME_PLACE:
                 return
             self._is_muted = False
-        self._sent = q_cmd.copy()
         self.bus.set_goal(self._map.to_servos(q_cmd))
 
     def find_held(self) -> Vec:
-        """Return the last sent target, or the position, shape (n,)."""
-        return self._q if self._sent is None else self._sent
+        """Return the target that the servos hold, or the position, shape (n,)."""
+        goal, found = self.bus.held_goal, self._map
+        return self._q if goal is None or found is None else found.to_joints(goal)
 
     def close(self, *, is_powerless: bool) -> None:
         """Leave the arm holding; without power it falls."""
         self.bus.close(off=is_powerless)
-        self._map = self._sent = None
+        self._map = None
 
     def _find_reason(self, snapshot: Snapshot) -> str:
         """Return why the arm does not follow, or ""."""

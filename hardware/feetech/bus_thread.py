@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
@@ -20,6 +19,7 @@ import numpy.typing as npt
 from paprle.hardware.feetech.bus import Bus, Counters, Mask, Reading
 from paprle.hardware.feetech.eeprom import Stored
 from paprle.hardware.feetech.errors import BusError
+from paprle.hardware.feetech.goal_queue import GoalQueue
 from paprle.hardware.feetech.models import ServoSpec
 from paprle.hardware.feetech.wire import TIMEOUT, Wire
 from paprle.hardware.serial_bus.port_thread import JOIN, PortThread, keep_deadline
@@ -28,6 +28,7 @@ Vec = npt.NDArray[np.float64]
 
 _LOG = logging.getLogger(__name__)
 _PATIENCE = 0.5  # chosen: of a period; a gate's jitter is a tenth of it
+_APART = 0.5  # chosen: of a period between goals that were held up by a slow answer
 _CHECKS = 4.0  # [Hz] chosen: looks at each servo's torque; a fallen arm is seen at once
 _RECONNECT = 0.5  # [s] chosen: each look for a silent servo may cost a timeout
 _UNASKED_EVERY = 1.0  # [s] chosen: over which bytes of others are counted
@@ -93,7 +94,7 @@ class BusThread(PortThread):
         wire = Wire(settings.path, settings.baud, settings.timeout)
         self._bus = Bus(wire, servos, clock)
         self._n = len(servos)
-        self._goals: deque[Vec] = deque(maxlen=1)  # posted, and not sent yet
+        self._goals = GoalQueue(settings.rate)
         self._wake = threading.Event()
         self._snapshot: Snapshot | None = None
         self._task: tuple[Callable[[], None], Future[None]] | None = None
@@ -154,8 +155,9 @@ class BusThread(PortThread):
         return found
 
     def set_goal(self, angles: Vec) -> None:
-        """Post goals, shape (n,), [rad]; any thread, never blocks, the newest wins.
+        """Post goals, shape (n,), [rad]; any thread, never blocks.
 
+        All are sent, in order; those of before a stall are dropped.
         Servos that are not held get none. A goal far away is reached at top speed.
 
         Raises:
@@ -167,8 +169,13 @@ class BusThread(PortThread):
                 f"port '{self.settings.path}': expected {self._n} finite goals, got "
                 f"{goal.tolist()}; send one angle per servo"
             )
-        self._goals.append(goal)
+        self._goals.post(goal)
         self._wake.set()
+
+    @property
+    def held_goal(self) -> Vec | None:
+        """Goals that the servos hold or will be sent next, [rad]; None: none yet."""
+        return self._goals.held
 
     def hold(self) -> None:
         """Switch torque on where the servos are, verified; nothing moves.
@@ -263,9 +270,7 @@ class BusThread(PortThread):
         while not self._stop.is_set():
             reading = self._bus.read()
             self._do_task()
-            has_goal = bool(self._goals)
-            if has_goal and reading is not None:
-                self._bus.write_goals(self._goals.pop())
+            has_goal = reading is not None and self._write_goals()
             now = time.monotonic()
             if now - checked >= check_every:
                 checked = now
@@ -280,6 +285,17 @@ class BusThread(PortThread):
                 self._publish(reading)
             # in step with whoever sends goals: each is sent once, and none is repeated
             deadline = self._wait(deadline + period, period * _PATIENCE * has_goal)
+
+    def _write_goals(self) -> bool:
+        """Send the goals that wait, apart; return whether there was one."""
+        goal = self._goals.take()
+        has_goal = goal is not None
+        while goal is not None:
+            self._bus.write_goals(goal)
+            if not len(self._goals) or self._stop.wait(_APART / self.settings.rate):
+                break
+            goal = self._goals.take()
+        return has_goal
 
     def _wait(self, deadline: float, patience: float) -> float:
         """Wait for the next goal, at most until the deadline and the patience."""

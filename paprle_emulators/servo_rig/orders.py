@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -35,7 +36,8 @@ class Described(Protocol):
 class Log:
     """A rig's true states as JSON lines in a file.
 
-    A full file becomes ``<name>.1``.
+    ``stamp_ns`` is the host's monotonic clock when a line is written, for rigs that fall
+    behind it. A full file becomes ``<name>.1``.
     """
 
     def __init__(self, path: Path) -> None:
@@ -54,7 +56,8 @@ class Log:
             self._path.replace(f"{self._path}.1")
             self._file, self._n_lines = self._path.open("w"), 0
         self._n_lines += 1
-        self._file.write(json.dumps(rig.report()) + "\n")
+        line = {"stamp_ns": time.monotonic_ns(), **rig.report()}
+        self._file.write(json.dumps(line) + "\n")
 
     def close(self) -> None:
         """Close the file."""

@@ -15,7 +15,7 @@ import urllib.request
 import numpy as np
 import pytest
 import ros_rig
-from emulated_arms import CanArm, RosArm, SimulatedArm
+from emulated_arms import CanArm, RosArm, ServoArm, SimulatedArm
 from ros_rig import need_dds
 from running import SLACK, RunningSession, find_child
 from worlds import judge_arrived
@@ -41,7 +41,7 @@ EVERYTHING = [*MOTION, *(word for words in ASKED.values() for word in words)]
 EVERYTHING += ["follower=piper", "env=mujoco", "record.dir=anywhere"]
 ROLES = {role.name: role for role in list_roles(resolve(EVERYTHING))}
 HURTS = ("killed", "stopped for 1 s", "stopped for ever", "group TERM", "group HUP")
-WORLDS = ("mujoco", "ros2", "can")
+WORLDS = ("mujoco", "ros2", "can", "feetech")
 IN_CI = ("mujoco", "leader", "stopped for ever")  # other tests kill and signal there
 CELLS = [
     pytest.param(
@@ -57,7 +57,11 @@ CELLS = [
 EVERY_WORLD = ("kinematic", *WORLDS, "ros1")
 STALLED = ("gate", "session", "leader", "all at once")
 STALLS = (0.6, 1.5)  # [s] a robot rests by then; longer than gate.latch_after
-STALLS_IN_CI = {("can", "gate", 0.6), ("mujoco", "all at once", 0.6)}
+STALLS_IN_CI = {
+    ("can", "gate", 0.6),
+    ("feetech", "gate", 0.6),
+    ("mujoco", "all at once", 0.6),
+}
 STALL_CELLS = [
     pytest.param(*cell, marks=() if cell in STALLS_IN_CI else pytest.mark.nightly)
     for world in EVERY_WORLD
@@ -93,6 +97,9 @@ def make_arm(tmp_path, request):
         elif world == "can":
             pytest.importorskip("piper_sdk")
             made.append(CanArm(tmp_path))
+        elif world == "feetech":
+            pytest.importorskip("scservo_sdk")
+            made.append(ServoArm(tmp_path))
         else:
             need_dds()
             env = request.getfixturevalue("master") if world == "ros1" else {}

@@ -11,7 +11,7 @@ import time
 
 import pytest
 import ros_rig
-from emulated_arms import CanArm, RosArm
+from emulated_arms import CanArm, RosArm, ServoArm
 from ros_rig import need_dds
 from running import SLACK, RunningSession
 from worlds import BESIDE, WORLDS, judge_arrived
@@ -34,13 +34,23 @@ ON_CAN = {
     "garbage": "state_",
     "rogue": "another master commands the arm (0x155)",
 }
+ON_SERVOS = {
+    "unplug": "state_lost",
+    "overload": "overload",
+    "overheat": "hot",
+    "brownout": "torque",
+    "foreign": "another master",
+    "duplicate_id": "two servos",
+}
 HURTS = [
     *((world, *hurt) for world in ("ros2", "ros1") for hurt in IN_ROS.items()),
     *(("can", *hurt) for hurt in ON_CAN.items()),
+    *(("feetech", *hurt) for hurt in ON_SERVOS.items()),
 ]
 MOTION = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
 
 pytest.importorskip("piper_sdk")
+pytest.importorskip("scservo_sdk")
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(200)]
 
 
@@ -49,12 +59,12 @@ def master():
     yield from ros_rig.run_master()
 
 
-@pytest.fixture(params=WORLDS)
+@pytest.fixture(params=(*WORLDS, "feetech"))
 def arm(request, tmp_path):
     need_dds()
     env = request.getfixturevalue("master") if request.param == "ros1" else {}
-    is_can = request.param == "can"
-    arm = CanArm(tmp_path) if is_can else RosArm(request.param, tmp_path, env)
+    on_bus = {"can": CanArm, "feetech": ServoArm}.get(request.param)
+    arm = on_bus(tmp_path) if on_bus else RosArm(request.param, tmp_path, env)
     yield arm
     arm.end()
 

@@ -1,4 +1,4 @@
-"""One PiPER in each world, what reached it, and how it moved, by its own log."""
+"""One arm in each world, what reached it, and how it moved, by its own log."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ import time
 import numpy as np
 import piper_rig
 import ros_rig
+import so101_arm
 from worlds import Arrived
+
+from paprle_emulators import start
 
 
 class RosArm:
@@ -58,6 +61,32 @@ class CanArm:
         q = record.commands[:, :6]
         arrived = Arrived("can", list(range(6)), record.stamps, q, eps)
         return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
+
+
+class ServoArm:
+    """An SO-101 on its own bus."""
+
+    def __init__(self, folder):
+        self.env, self.robot = {}, so101_arm.load_robot("so101")
+        self._log = folder / "arm.log"
+        self._rig = start("so101", log=self._log)
+        self.args = [*self._rig.overrides, "follower=so101", "env=feetech"]
+        self.end, self.order = self._rig.stop, self._rig.order
+
+    def kill(self):
+        self._rig.process.kill()
+        self._rig.process.wait()
+
+    def hurt(self, fault):
+        self.order({"cmd": fault} if fault == "unplug" else {"fault": fault})
+
+    def read(self):
+        record = so101_arm.read_log(self._log)
+        ids = list(range(5))  # the jaw's speed is no speed of the arm
+        arrived = Arrived(
+            "bus", ids, record.goals_ns, record.goals[:, ids], so101_arm.QUANTUM
+        )
+        return arrived, record.t_ns, np.abs(record.dq[:, ids]).max(axis=1)
 
 
 class SimulatedArm:

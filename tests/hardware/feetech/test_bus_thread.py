@@ -101,6 +101,21 @@ def test_each_goal_is_sent_once_and_in_order(emulated, bus):
     assert len(seen) == len(counts)
 
 
+def test_two_goals_that_came_late_are_both_sent_and_apart(emulated, bus):
+    bus.open()
+    bus.hold()
+    begin = bus.snapshot.reading.angle.copy()
+    seen = []
+    emulated.servo(1).on_goal = lambda goal: seen.append((time.monotonic(), goal))
+    for k in (1, 2):
+        bus.set_goal(np.array([begin[0] + 0.01 * k, *begin[1:]]))
+
+    wait_for(lambda: len(seen) == 2, "both goals")
+
+    assert seen[0][1] < seen[1][1]
+    assert seen[1][0] - seen[0][0] > 0.5 / bus.settings.rate
+
+
 @pytest.mark.parametrize(
     "goal", [[0.0] * 5 + [np.nan], [0.0] * 5 + [np.inf], [0.0] * 5]
 )

@@ -1,0 +1,62 @@
+"""Goals on their way from a gate to the thread of a bus."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vec = NDArray[np.float64]
+
+_BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux alone has it
+_STALL_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
+_PERIODS = 4.0  # chosen: of goals; a queue that waits longer stood still
+_MOST = 64  # chosen: more than come within a stall at the highest rate
+
+
+class GoalQueue:
+    """Keeps the order of goals; drops those that were posted before a stall.
+
+    One thread posts, another takes.
+    """
+
+    def __init__(self, rate: float) -> None:
+        """Be empty; goals come at a rate, [Hz]."""
+        self._stall_ns = max(_STALL_NS, round(_PERIODS * 1e9 / rate))
+        self._goals: deque[tuple[int, Vec]] = deque(maxlen=_MOST)
+        self._sent: Vec | None = None
+
+    def __len__(self) -> int:
+        return len(self._goals)
+
+    def post(self, goal: Vec) -> None:
+        """Append a goal, shape (n,)."""
+        self._goals.append((time.clock_gettime_ns(_BOOT_TIME), goal))
+
+    def take(self) -> Vec | None:
+        """Return the next goal that is no older than a stall; None: there is none."""
+        while self._goals:
+            posted_ns, goal = self._goals.popleft()
+            if self._is_fresh(posted_ns):
+                self._sent = goal
+                return goal
+        return None
+
+    def clear(self) -> None:
+        """Forget all goals, also the one that was taken last."""
+        self._goals.clear()
+        self._sent = None
+
+    @property
+    def held(self) -> Vec | None:
+        """The goal that will have been taken last; None: there was none."""
+        try:
+            posted_ns, goal = self._goals[-1]
+        except IndexError:
+            return self._sent
+        return goal if self._is_fresh(posted_ns) else self._sent
+
+    def _is_fresh(self, posted_ns: int) -> bool:
+        return time.clock_gettime_ns(_BOOT_TIME) - posted_ns <= self._stall_ns

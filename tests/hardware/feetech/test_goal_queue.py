@@ -1,0 +1,67 @@
+"""Goals between a gate and its bus: in order, each once, none from before a stall."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from paprle.hardware.feetech import goal_queue
+from paprle.hardware.feetech.goal_queue import GoalQueue
+
+MS = 1_000_000
+
+
+@pytest.fixture(autouse=True)
+def clock(monkeypatch):
+    now = [0]
+    monkeypatch.setattr(goal_queue.time, "clock_gettime_ns", lambda _: now[0])
+    return now
+
+
+def take_all(queue):
+    return [int(goal[0]) for goal in iter(queue.take, None)]
+
+
+def post(queue, *values):
+    for value in values:
+        queue.post(np.array([float(value)]))
+
+
+def test_goals_come_in_order_and_once():
+    queue = GoalQueue(200.0)
+    post(queue, 1, 2)
+
+    assert take_all(queue) == [1, 2]
+    assert queue.take() is None
+
+
+def test_a_goal_from_before_a_stall_is_dropped_and_not_held(clock):
+    queue = GoalQueue(200.0)
+    post(queue, 1)
+    queue.take()
+    post(queue, 2)
+    assert queue.held[0] == 2, "it will be sent"
+
+    clock[0] = 21 * MS
+
+    assert queue.held[0] == 1
+    post(queue, 3)
+    assert take_all(queue) == [3]
+
+
+def test_a_slow_gate_has_longer_before_it_stands_still(clock):
+    queue = GoalQueue(30.0)
+    post(queue, 1)
+    clock[0] = 100 * MS
+
+    assert take_all(queue) == [1]
+
+
+def test_a_cleared_queue_holds_nothing():
+    queue = GoalQueue(200.0)
+    post(queue, 1)
+    queue.take()
+    queue.clear()
+
+    assert queue.held is None
+    assert len(queue) == 0
