@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -42,13 +42,17 @@ class FeetechArm:
         self._config, self._limb = config, limb
         self.name, self.names = limb.name, list_joints(limb)
         self._where = f"env 'feetech': port '{port}'"
+        specs = make_specs(config, limb)
         self.bus = BusThread(
             BusSettings(
                 path=port, baud=config.baud, rate=config.rate, timeout=config.timeout
             ),
-            make_specs(config, limb),
+            specs,
             clock,
         )
+        self._joint_by_id = {
+            spec.id: name for spec, name in zip(specs, self.names, strict=True)
+        }
         self._map: JointMap | None = None
         self._is_muted = False
         self._q: Vec = np.zeros(len(self.names))
@@ -192,11 +196,20 @@ class FeetechArm:
             return f"{snapshot.fault}; start the session again"
         both = zip(self.names, snapshot.held, strict=True)
         limp = [name for name, is_held in both if not is_held]
-        causes = list(snapshot.health.values())
+        causes = self._list_causes(snapshot.health)
         if limp:  # they follow again only after a new start, from where they are
-            cause = causes[0] if causes else "no torque"
-            return f"{', '.join(limp)}: {cause}; start the session again"
-        return "; ".join(causes)
+            causes = causes or [f"{', '.join(limp)}: no torque"]
+            return f"{'; '.join(causes)}; start the session again"
+        return "; ".join([text for text in (snapshot.disturbance, *causes) if text])
+
+    def _list_causes(self, health: Mapping[int, str]) -> list[str]:
+        """Return each fault once, with the joints that have it."""
+        joints: dict[str, list[str]] = {}
+        for servo_id, text in health.items():
+            where = f"servo {servo_id} on '{self.bus.settings.path}': "
+            known = joints.setdefault(text.removeprefix(where), [])
+            known.append(self._joint_by_id[servo_id])
+        return [f"{', '.join(names)}: {text}" for text, names in joints.items()]
 
     def _check_ranges(self, robot: RobotInfo, found: JointMap) -> None:
         """Raise DeviceError where the calibration contradicts the robot."""

@@ -29,6 +29,7 @@ Vec = npt.NDArray[np.float64]
 _LOG = logging.getLogger(__name__)
 _PATIENCE = 0.5  # chosen: of a period; a gate's jitter is a tenth of it
 _APART = 0.5  # chosen: of a period between goals that were held up by a slow answer
+_AT_ONCE = 6  # chosen: goals between two readings, as many as come within a stall
 _CHECKS = 4.0  # [Hz] chosen: looks at each servo's torque; a fallen arm is seen at once
 _RECONNECT = 0.5  # [s] chosen: each look for a silent servo may cost a timeout
 _UNASKED_EVERY = 1.0  # [s] chosen: over which bytes of others are counted
@@ -58,6 +59,7 @@ class Snapshot:
         enabled: Servos with torque, as last seen, shape (n,).
         held: Servos that follow goals, shape (n,).
         health: Faults of servos with remedies, by id.
+        disturbance: Traffic of another controller, with its remedy, or empty.
         reconnects: Returns of the port and of servos.
     """
 
@@ -68,6 +70,7 @@ class Snapshot:
     enabled: Mask
     held: Mask
     health: Mapping[int, str] = field(default_factory=dict)
+    disturbance: str = ""
     reconnects: int = 0
 
 
@@ -102,7 +105,7 @@ class BusThread(PortThread):
         self._warnings: list[str] = []
         self._reconnects = 0
         self._counted = 0, 0  # unasked bytes and failures at the last count
-        self._is_disturbed = False
+        self._disturbance = ""
         self.problems: Sequence[str] = ()
 
     def open(self) -> None:
@@ -287,15 +290,15 @@ class BusThread(PortThread):
             deadline = self._wait(deadline + period, period * _PATIENCE * has_goal)
 
     def _write_goals(self) -> bool:
-        """Send the goals that wait, apart; return whether there was one."""
-        goal = self._goals.take()
-        has_goal = goal is not None
-        while goal is not None:
+        """Send goals that wait, apart; return whether there was one."""
+        for k in range(_AT_ONCE):
+            goal = self._goals.take()
+            if goal is None:
+                return k > 0
             self._bus.write_goals(goal)
             if not len(self._goals) or self._stop.wait(_APART / self.settings.rate):
                 break
-            goal = self._goals.take()
-        return has_goal
+        return True
 
     def _wait(self, deadline: float, patience: float) -> float:
         """Wait for the next goal, at most until the deadline and the patience."""
@@ -330,18 +333,18 @@ class BusThread(PortThread):
         """Warn once while more comes unasked than late answers explain."""
         now = self._bus.wire.port.n_unasked, sum(self.n_failed.values())
         n_unasked, n_failed = now[0] - self._counted[0], now[1] - self._counted[1]
-        was_disturbed, self._counted = self._is_disturbed, now
+        self._counted = now
         most = max(_UNASKED, _LATE_SHARE * n_failed)
-        self._is_disturbed = n_unasked >= most and not self._bus.wire.packets.n_echoes
-        if self._is_disturbed and not was_disturbed:
-            self._note_warnings(
-                [
-                    f"port '{self.settings.path}': expected silence between requests, "
-                    f"got bytes before {n_unasked} of them in {_UNASKED_EVERY:g} [s]: "
-                    "another controller speaks on this bus, or two servos share an "
-                    "id; unplug the other one, or end its program"
-                ]
+        if n_unasked < most or self._bus.wire.packets.n_echoes:
+            self._disturbance = ""
+        elif not self._disturbance:
+            self._disturbance = (
+                f"port '{self.settings.path}': expected silence between requests, "
+                f"got bytes before {n_unasked} of them in {_UNASKED_EVERY:g} [s]: "
+                "another controller speaks on this bus, or two servos share an "
+                "id; unplug the other one, or end its program"
             )
+            self._note_warnings([self._disturbance])
 
     def _publish(self, reading: Reading) -> None:
         last = self._snapshot
@@ -353,6 +356,7 @@ class BusThread(PortThread):
             enabled=self._bus.is_on,
             held=self._bus.is_held,
             health=self._bus.describe_faults(),
+            disturbance=self._disturbance,
             reconnects=self._reconnects,
         )
 

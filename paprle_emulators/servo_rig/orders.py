@@ -36,7 +36,7 @@ class Described(Protocol):
 class Log:
     """A rig's true states as JSON lines in a file.
 
-    ``stamp_ns`` is the host's monotonic clock when a line is written, for rigs that fall
+    ``stamp_ns`` is the host's monotonic clock when a line is written: a rig may fall
     behind it. A full file becomes ``<name>.1``.
     """
 

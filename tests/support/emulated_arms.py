@@ -78,7 +78,11 @@ class ServoArm:
         self._rig.process.wait()
 
     def hurt(self, fault):
-        self.order({"cmd": fault} if fault == "unplug" else {"fault": fault})
+        own = {
+            "unplug": {"cmd": "unplug"},
+            "duplicate_id": {"fault": fault, "joint": "wrist_roll", "of": 4},
+        }
+        self.order(own.get(fault, {"fault": fault}))
 
     def read(self):
         record = so101_arm.read_log(self._log)

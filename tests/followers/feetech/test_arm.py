@@ -228,7 +228,7 @@ def test_a_silent_servo_stops_the_arm_with_a_reason(arm, follower, clock):
 
     def has_reason():
         follower.write(q)
-        return "servo 4" in follower.read().stop_reason
+        return "wrist_flex" in follower.read().stop_reason
 
     wait_for(has_reason, "a reason")
 
