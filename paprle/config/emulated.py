@@ -13,15 +13,18 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from paprle.config.layers import Layer, read_command_line
+from paprle.config.layers import Layer, Tree, read_command_line
 
 _PLACE = "emulator of process "
 
 
-def read_emulated(names: Mapping[str, str], problems: list[str]) -> list[Layer]:
+def read_emulated(
+    names: Mapping[str, str], typed: Tree, problems: list[str]
+) -> list[Layer]:
     """Return a layer each for the emulators of leader and env.
 
-    ``problems`` receives a message when two emulators stand for the same part.
+    An emulator at another port than the typed one is left alone. ``problems`` receives
+    a message when two emulators stand for the same part.
     """
     layers = []
     for part in ("leader", "env"):
@@ -31,18 +34,35 @@ def read_emulated(names: Mapping[str, str], problems: list[str]) -> list[Layer]:
             if notice.get("part") == part
             and notice.get("name") == names.get(part)
             and notice.get("follower") in ("", names.get("follower"))
+            and _is_there(_read_overrides(notice).get(part), typed.get(part))
         ]
         if len(fitting) > 1:
             pids = ", ".join(str(pid) for pid, _ in fitting)
             problems.append(
                 f"{part}: expected one emulator of '{names.get(part)}', got processes "
-                f"{pids}; end all but one"
+                f"{pids}; end all but one, or type the settings that one has printed"
             )
         elif fitting:
             pid, notice = fitting[0]
-            line = read_command_line([str(w) for w in notice["overrides"]], problems)
-            layers.append(Layer(f"{_PLACE}{pid}", line.layer.tree))
+            layers.append(Layer(f"{_PLACE}{pid}", _read_overrides(notice, problems)))
     return layers
+
+
+def _read_overrides(
+    notice: Mapping[str, Any], problems: list[str] | None = None
+) -> Tree:
+    words = [str(word) for word in notice["overrides"]]
+    return read_command_line(words, [] if problems is None else problems).layer.tree
+
+
+def _is_there(emulated: Any, typed: Any) -> bool:
+    """Return whether no typed value leads elsewhere than an emulator's."""
+    if isinstance(emulated, Mapping) and isinstance(typed, Mapping):
+        shared = emulated.keys() & typed.keys()
+        return all(_is_there(emulated[key], typed[key]) for key in shared)
+    if emulated is None or typed is None or emulated == typed:
+        return True
+    return os.path.realpath(str(emulated)) == os.path.realpath(str(typed))
 
 
 def describe_emulated(sources: Mapping[str, str]) -> list[str]:

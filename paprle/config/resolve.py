@@ -233,7 +233,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     check_names(names, folders, problems)
     given = pick_rig(names, folders, problems)
     layers, unread = read_files(given, folders, problems)
-    layers += [*read_emulated(given, problems), line.layer]
+    layers += [*read_emulated(given, line.layer.tree, problems), line.layer]
     group = read_group(given, layers, folders, problems)
     layers = layers if group is None else group.layers
     types = take_types(given, layers, folders, problems)

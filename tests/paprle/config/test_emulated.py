@@ -104,3 +104,24 @@ def test_two_emulators_of_one_device_are_refused():
         pytest.raises(ConfigError, match=r"env: expected one emulator of 'ros2'"),
     ):
         resolve(TRIPLE)
+
+
+def test_a_typed_port_chooses_between_two_emulators(tmp_path):
+    ports = [f"leader.limbs.arm.port={tmp_path / name}" for name in ("left", "right")]
+    (tmp_path / "link").symlink_to(tmp_path / "right")
+    with (
+        announce("leader", "puppeteer_piper", [ports[0]]),
+        announce_in_another_process("leader", "puppeteer_piper", [ports[1]], ""),
+    ):
+        right = resolve((*TRIPLE, ports[1]))
+        linked = resolve((*TRIPLE, f"leader.limbs.arm.port={tmp_path / 'link'}"))
+
+    assert right.leader.limbs["arm"].port == str(tmp_path / "right")
+    assert linked.leader.limbs["arm"].port == str(tmp_path / "link")
+
+
+def test_an_emulator_accepts_no_robot_at_another_place():
+    with announce("env", "ros2", REACHED, "piper"):
+        resolved = resolve((*TRIPLE, "env.interface=eth0"))
+
+    assert not resolved.gate.accept_unattended
