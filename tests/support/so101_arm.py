@@ -48,7 +48,8 @@ def read_log(path: Path, limb: str = "follower") -> Record:
     """Read a log of ``paprle-emulate so101``, whose calibration is LeRobot's."""
     rows: list[dict[str, float]] = [{}]
     stamps, t_ns, states = [], [], []
-    for text in path.read_text().splitlines():
+    files = [file for file in (Path(f"{path}.1"), path) if file.exists()]
+    for text in (text for file in files for text in file.open()):
         try:
             line = json.loads(text)
         except ValueError:  # the last one of an emulator that was killed
