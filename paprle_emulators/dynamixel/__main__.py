@@ -7,6 +7,8 @@ Keys:
     motion=PROGRAM   what hands do from a client's first packet on: one of still, sines,
                      chirp, reach, grasp_all, end, or a CSV or NPZ file of joints;
                      several with their seconds: grasp_all:14,sines:60,end  (still)
+    plant=FILE       each arm as a MuJoCo model (MJCF, or a URDF) that has its joints by
+                     name, in place of the leader's URDF
     setup=NAME       leader: servos as opening their leader leaves them: 4 Mbaud,
                      current control, in a hand; factory: as delivered, 57600 baud,
                      position control, but with their ids, in nobody's hand  (leader)
@@ -54,6 +56,7 @@ WATCHDOGS: Mapping[str, Literal["real", "ideal"]] = {"real": "real", "ideal": "i
 KEYS = (
     "leader",
     "motion",
+    "plant",
     "setup",
     "watchdog",
     "firmware",
@@ -73,6 +76,9 @@ def read_spec(settings: dict[str, list[str]]) -> RigSpec:
         ValueError: If setup, watchdog or firmware is unknown.
     """
     spec = read_rig(read_one(settings, "leader", LEADER))
+    for file in settings["plant"]:
+        limbs = [replace(limb, plant=Path(file)) for limb in spec.limbs]
+        spec = replace(spec, limbs=tuple(limbs))
     for name in settings["setup"]:
         if name not in SETUPS:
             raise ValueError(f"expected setup=leader or factory, got '{name}'")

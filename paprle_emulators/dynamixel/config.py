@@ -47,6 +47,7 @@ class LimbSpec:
         gripper: Closed and open position, [rad]; None: no gripper.
         base_rpy: Base in upright axes, [rad].
         reset_q: Pose of the end signal, arm joints only, [rad].
+        plant: MuJoCo model in place of the URDF; its base is upright.
     """
 
     name: str
@@ -56,6 +57,7 @@ class LimbSpec:
     gripper: tuple[float, float] | None = None
     base_rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
     reset_q: tuple[float, ...] = ()
+    plant: Path | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,35 +4,49 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib.util import find_spec
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from paprle_emulators.dynamixel.config import LimbSpec
 from paprle_emulators.dynamixel.models import ServoModel
 from paprle_emulators.servo_rig.arm import Drives
 from paprle_emulators.servo_rig.links import Links
+from paprle_emulators.servo_rig.plant import read_plant
+
+if TYPE_CHECKING:
+    from paprle_emulators.servo_rig.mujoco_links import MujocoLinks
 
 Vec = NDArray[np.float64]
 
 
-def make_links(
-    urdf: Path, joint_names: Sequence[str], rpy: tuple[float, float, float]
-) -> Links:
-    """Return the bodies of an arm, computed by Pinocchio if it is installed.
+def make_links(spec: LimbSpec) -> Links | MujocoLinks | None:
+    """Return the bodies of an arm: by MuJoCo, by Pinocchio if installed, or by numpy.
+
+    Returns:
+        None for an arm without a model.
 
     Raises:
-        ValueError: If the URDF lacks a joint.
+        ValueError: If the model lacks a joint.
+        ModuleNotFoundError: If MuJoCo is asked for and not installed.
     """
+    joints = [servo.joint for servo in spec.servos]
+    if spec.plant is not None:
+        return read_plant(spec.plant, joints)
+    if spec.urdf is None:
+        return None
     if find_spec("pinocchio") is None:
-        return Links(urdf, joint_names, rpy)
+        return Links(spec.urdf, joints, spec.base_rpy)
     from paprle_emulators.servo_rig.pin_links import PinLinks  # noqa: PLC0415 - optional
 
-    return PinLinks(urdf, joint_names, rpy)
+    return PinLinks(spec.urdf, joints, spec.base_rpy)
 
 
 def make_drives(
-    servos: Sequence[ServoModel], gears: Sequence[float], links: Links | None
+    servos: Sequence[ServoModel],
+    gears: Sequence[float],
+    links: Links | MujocoLinks | None,
 ) -> Drives:
     """Return the drives of servos with outer gears; friction of a URDF prevails."""
     g = np.abs(np.array(gears, dtype=float))

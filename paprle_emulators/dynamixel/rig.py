@@ -10,9 +10,9 @@ from paprle_emulators.dynamixel.config import LimbSpec, RigSpec, ServoSpec
 from paprle_emulators.dynamixel.links import make_drives, make_links
 from paprle_emulators.dynamixel.models import find_model
 from paprle_emulators.dynamixel.servo import Servo
+from paprle_emulators.servo_rig.arm import Links
 from paprle_emulators.servo_rig.hand import Body
 from paprle_emulators.servo_rig.held_arm import HeldArm, make_body
-from paprle_emulators.servo_rig.links import Links
 from paprle_emulators.servo_rig.rig import ServoRig
 
 Vec = NDArray[np.float64]
@@ -54,7 +54,7 @@ class Limb(HeldArm):
             if servo.twin is not None
         }
         joints = [servo.joint for servo in spec.servos]
-        links = make_links(spec.urdf, joints, spec.base_rpy) if spec.urdf else None
+        links = make_links(spec)
         gear = np.array([float(s.sign * s.gear) for s in spec.servos])
         models = [servo.model for servo in self.servos]
         drives = make_drives(models, gear.tolist(), links)

@@ -9,6 +9,8 @@ Keys:
                      of joints; several with their seconds: reach:14,still  (still)
     setup=NAME       lerobot: servos as its calibration leaves them; factory: as
                      delivered, with IDs 1 to 6  (lerobot)
+    plant=FILE       the arm as a MuJoCo model (MJCF, or a URDF) that has its joints by
+                     name; it may stand at a table or in a scene
     ideal=BOOL       servos as the memory table has them, without their vices  (false)
     port=LINK        give the port a stable name, which survives unplug and replug; of
                      several arms each gets LINK_LIMB
@@ -48,7 +50,17 @@ from paprle_emulators.feetech.server import Server
 from paprle_emulators.servo_rig.orders import Log
 from paprle_emulators.servo_rig.process import serve
 
-KEYS = ("rig", "motion", "setup", "ideal", "port", "link_dir", "log", "fault")
+KEYS = (
+    "rig",
+    "motion",
+    "setup",
+    "plant",
+    "ideal",
+    "port",
+    "link_dir",
+    "log",
+    "fault",
+)
 BOOLEANS = {"true": True, "false": False}
 PARTS: dict[bool, tuple[Literal["leader", "env"], str]] = {
     False: ("env", "feetech"),
@@ -72,7 +84,8 @@ def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
     """Return a rig's server and log."""
     ideal = [read_boolean("ideal", word) for word in settings["ideal"]]
     setup = settings["setup"] or ["lerobot"]
-    rig = Rig(find_rig(settings["rig"][0], setup[0], any(ideal)))
+    plant = Path(settings["plant"][0]) if settings["plant"] else None
+    rig = Rig(find_rig(settings["rig"][0], setup[0], any(ideal), plant))
     for program in settings["motion"]:
         rig.play(program)
     log = Log(Path(settings["log"][0])) if settings["log"] else None

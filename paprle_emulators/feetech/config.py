@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from paprle_emulators.feetech.models import RAD_PER_TICK, TICKS
@@ -120,12 +121,14 @@ class RigSpec:
         setup: ``lerobot``: as its calibration and connection leave the servos, or
             ``factory``: as delivered, with IDs.
         is_ideal: Servos behave as the memory table states.
+        plant: MuJoCo model of each arm; None: the bodies of ``links``.
     """
 
     name: str
     limbs: tuple[LimbSpec, ...]
     setup: Literal["lerobot", "factory"] = "lerobot"
     is_ideal: bool = False
+    plant: Path | None = None
 
 
 def make_limb(
@@ -169,7 +172,12 @@ SETUPS: Mapping[str, Literal["lerobot", "factory"]] = {
 }
 
 
-def find_rig(name: str, setup: str = "lerobot", is_ideal: bool = False) -> RigSpec:
+def find_rig(
+    name: str,
+    setup: str = "lerobot",
+    is_ideal: bool = False,
+    plant: Path | None = None,
+) -> RigSpec:
     """Return a rig by name.
 
     Raises:
@@ -179,4 +187,10 @@ def find_rig(name: str, setup: str = "lerobot", is_ideal: bool = False) -> RigSp
         raise ValueError(f"rig: expected one of {', '.join(RIGS)}, got '{name}'")
     if setup not in SETUPS:
         raise ValueError(f"setup: expected one of {', '.join(SETUPS)}, got '{setup}'")
-    return RigSpec(name=name, limbs=RIGS[name], setup=SETUPS[setup], is_ideal=is_ideal)
+    return RigSpec(
+        name=name,
+        limbs=RIGS[name],
+        setup=SETUPS[setup],
+        is_ideal=is_ideal,
+        plant=plant,
+    )

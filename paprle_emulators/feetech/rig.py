@@ -26,6 +26,7 @@ from paprle_emulators.feetech.registers import WHOLE_ANGLE
 from paprle_emulators.feetech.servo import Servo
 from paprle_emulators.servo_rig.arm import Drives
 from paprle_emulators.servo_rig.held_arm import HeldArm, make_body
+from paprle_emulators.servo_rig.plant import read_plant
 from paprle_emulators.servo_rig.rig import ServoRig
 
 Vec = NDArray[np.float64]
@@ -77,8 +78,12 @@ class Limb(HeldArm):
             stall_torque=np.array([model.stall_torque for model in models]),
             drag=np.full(len(models), DRAG),
         )
-        links = PlanarLinks([one.stops for one in spec.servos])
         joints = [one.joint for one in spec.servos]
+        links = (
+            PlanarLinks([one.stops for one in spec.servos])
+            if rig.plant is None
+            else read_plant(rig.plant, joints)
+        )
         super().__init__(spec.name, joints, drives, links)
         offset = [
             (one.mounted - CENTRE) * RAD_PER_TICK - one.middle for one in spec.servos
