@@ -49,6 +49,7 @@ class _Sweeps:
         ends = [tree.scale * q[tree.column] + tree.offset for q in (q_min, q_max)]
         self._travel = np.stack(ends, axis=1)
         self.chain = cache(self._find_chain)
+        self._circle = cache(self._find_circle)
         self._in_joint = cache(self._wrap_in_joint)
         self._seen = cache(self._wrap_seen)
         self.rate = cache(self._find_rate)
@@ -60,6 +61,9 @@ class _Sweeps:
             chain.append(joint)
             joint = int(self._tree.parent[joint])
         return tuple(chain)
+
+    def _find_circle(self, joint: int) -> Vec:
+        return _make_circle(self._tree.axis[joint])
 
     def _find_rate(self, body: int, joint: int) -> float:
         return self._distance_from_axis(joint, self._in_joint(body, joint))
@@ -75,8 +79,8 @@ class _Sweeps:
         if self._tree.is_prismatic[joint]:
             return 1.0
         along = wrap.points @ self._tree.axis[joint]
-        across = wrap.points - np.outer(along, self._tree.axis[joint])
-        return float(np.linalg.norm(across, axis=1).max()) + wrap.margin
+        across = wrap.points - along[:, None] * self._tree.axis[joint]
+        return math.sqrt((across * across).sum(axis=1).max()) + wrap.margin
 
     def _wrap_in_joint(self, body: int, joint: int) -> _Wrap:
         """Wrap a body in the frame of a joint that moves it; -1: the root."""
@@ -109,7 +113,8 @@ class _Sweeps:
             return _Wrap(np.concatenate(moved), wrap.margin)
         along = wrap.points @ axis
         return _Wrap(
-            _circles(
+            _make_rims(
+                self._circle(joint),
                 axis,
                 self._distance_from_axis(joint, wrap),
                 (along.min() - wrap.margin, along.max() + wrap.margin),
@@ -118,22 +123,29 @@ class _Sweeps:
         )
 
 
-def _circles(axis: Vec, radius: float, heights: tuple[float, float]) -> Vec:
+def _make_circle(axis: Vec) -> Vec:
+    """Return corners around a unit circle square to an axis, shape (_N_CORNERS, 3)."""
     side = np.eye(3)[np.argmin(np.abs(axis))]
     u = np.cross(axis, side)
     u /= np.linalg.norm(u)
     angles = np.arange(_N_CORNERS) * (2.0 * math.pi / _N_CORNERS)
-    wide = radius / math.cos(math.pi / _N_CORNERS)
-    ring = wide * (
-        np.outer(np.cos(angles), u) + np.outer(np.sin(angles), np.cross(axis, u))
-    )
-    return np.concatenate([ring + height * axis for height in heights])
+    return np.outer(np.cos(angles), u) + np.outer(np.sin(angles), np.cross(axis, u))
+
+
+def _make_rims(
+    circle: Vec, axis: Vec, radius: float, heights: tuple[float, float]
+) -> Vec:
+    """Return points whose hull holds the cylinder between two heights, [m]."""
+    rim = (radius / math.cos(math.pi / _N_CORNERS)) * circle
+    return np.concatenate([rim + height * axis for height in heights])
 
 
 def _wrap_body(bodies: Bodies, body: int) -> _Wrap:
     x, y, z = bodies.size[body, :3]
     if bodies.size[body, DISC] > 0.0:
-        points = _circles(np.array([0.0, 0.0, 1.0]), bodies.size[body, DISC], (-z, z))
+        up = np.array([0.0, 0.0, 1.0])
+        disc = bodies.size[body, DISC]
+        points = _make_rims(_make_circle(up), up, disc, (-z, z))
     else:
         signs = (-1.0, 1.0)
         points = np.array(
