@@ -9,8 +9,9 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import threading
 from collections.abc import Callable
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -21,6 +22,9 @@ _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 _MARKS = b"from paprle.compiled import", b"from numba"
 _VERIFIED = "0.68."
 """Versions whose compiler ``kernel_parts`` was verified with."""
+
+_OWN_FOLDER = threading.Lock()
+"""Held while Numba's setting names our cache."""
 
 
 def _find_pipelines() -> tuple[Any, Any] | None:
@@ -75,25 +79,42 @@ def _compile(function: _Kernel, **options: bool) -> _Kernel:
     if numba.config.DISABLE_JIT:
         return function
     jit = partial(numba.njit, error_model="numpy", **options)
-    theirs, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE
-    try:
-        if PIPELINES is None:
-            return cast(_Kernel, jit(cache=True)(function))
-        return cast(_Kernel, _compile_in_parts(function, jit, *PIPELINES))
-    finally:  # kernels of the program that imports this one stay where they were
-        numba.config.CACHE_DIR = theirs
+    if PIPELINES is None:
+        return cast(_Kernel, _cache_on_use(jit(function)))
+    return cast(_Kernel, _compile_in_parts(function, jit, *PIPELINES))
 
 
 def _compile_in_parts(function: _Kernel, jit: Any, whole: Any, part: Any) -> Any:
     jit = partial(jit, no_cfunc_wrapper=True)
-    to_python = jit(cache=True, pipeline_class=whole)(function)
-    to_kernels = jit(no_cpython_wrapper=True, pipeline_class=part)(function)
+    to_python = _cache_on_use(jit(pipeline_class=whole)(function))
+
+    @cache
+    def make_part() -> Any:
+        return jit(no_cpython_wrapper=True, pipeline_class=part)(function)
 
     def find_template(args: Any, kws: dict[str, Any]) -> Any:
         # else it is compiled once more for each number that is written out
         any_number = map(numba.types.unliteral, args)
-        return to_kernels.get_call_template(tuple(any_number), kws)
+        return make_part().get_call_template(tuple(any_number), kws)
 
     to_python.get_call_template = find_template
-    to_python.get_overload = to_kernels.get_overload
+    to_python.get_overload = lambda signature: make_part().get_overload(signature)
     return to_python
+
+
+def _cache_on_use(kernel: Any) -> Any:
+    """Look for a kernel's cache once it is called; most are called by kernels alone."""
+    compile_now = kernel.compile
+
+    def compile_cached(signature: Any) -> Any:
+        with _OWN_FOLDER:
+            theirs, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE
+            try:
+                kernel.enable_caching()
+            finally:  # kernels of the program that imports this one stay where they were
+                numba.config.CACHE_DIR = theirs
+        kernel.compile = compile_now
+        return compile_now(signature)
+
+    kernel.compile = compile_cached
+    return kernel
