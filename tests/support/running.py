@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -25,15 +26,23 @@ def find_child(parent: int, role: str) -> int | None:
     """Return the process of a role by its name in the table of processes."""
     kind, _, instance = role.partition(":")
     title = re.compile(rf"paprle\.hosts\.\w+\.{kind} {instance}".rstrip().encode())
-    for entry in Path("/proc").glob("[0-9]*/cmdline"):
+    for pid in _list_children(parent):
         try:
-            words = entry.read_bytes().split(b"\0")
-            stat = (entry.parent / "stat").read_text().rsplit(")", 1)[1].split()
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:
             continue
-        if any(map(title.fullmatch, words)) and int(stat[1]) == parent:
-            return int(entry.parent.name)
+        if any(map(title.fullmatch, words)):
+            return pid
     return None
+
+
+def _list_children(parent: int) -> list[int]:
+    """Return the children of all threads of a process (proc_pid_children(5))."""
+    found: list[int] = []
+    for path in Path(f"/proc/{parent}/task").glob("*/children"):
+        with suppress(OSError):  # a thread that ended
+            found += map(int, path.read_text().split())
+    return found
 
 
 def is_running(pid: int) -> bool:

@@ -25,6 +25,11 @@ def measured(make_episode):
 
 
 @pytest.fixture(scope="module")
+def thin(make_episode):
+    return [measure_source(make_episode(rows=slice(200, 201)))]
+
+
+@pytest.fixture(scope="module")
 def blank(tmp_path_factory):
     return report.evaluate([tmp_path_factory.mktemp("none") / "none.mcap"])
 
@@ -87,7 +92,7 @@ def test_all_kinds_of_plots_are_drawn(page, part):
 
 @pytest.mark.long
 def test_an_episode_with_little_in_it_still_makes_a_page(make_episode, tmp_path):
-    thin = [
+    episodes = [
         measure_source(make_episode(rows=rows, limbs=limbs))
         for rows, limbs in (
             (slice(0, 0), ("arm",)),
@@ -98,7 +103,7 @@ def test_an_episode_with_little_in_it_still_makes_a_page(make_episode, tmp_path)
     ]
 
     page = tmp_path / "thin.report.html"
-    report._write(report.collect_entries(thin), thin, page)
+    report._write(report.collect_entries(episodes), episodes, page)
 
     assert "never ENGAGED" in page.read_text(encoding="utf-8")
 
@@ -108,18 +113,26 @@ def test_an_episode_with_little_in_it_still_makes_a_page(make_episode, tmp_path)
     "urdf", ["", "<robot", "<robot name='x'><link name='a'/></robot>"]
 )
 def test_a_recording_whose_urdf_is_unreadable_still_tells_of_its_timing(
-    make_episode, tmp_path, urdf
+    make_episode, urdf
 ):
     episode = make_episode(n=400)
     object.__setattr__(episode, "urdf", urdf)
-    result = measure_source(episode)
-    entries = report.collect_entries([result])
-
-    report._write(entries, [result], tmp_path / "a.report.html")
+    entries = report.collect_entries([measure_source(episode)])
 
     assert "URDF" in entries[0]["notes"][0]
     assert entries[0]["tick"]["rate_hz"] == pytest.approx(200.0)
     assert "200 Hz" in report.summary_text(entries)
+
+
+def test_a_recording_whose_urdf_is_unreadable_has_a_page(make_episode, tmp_path):
+    episode = make_episode(n=400)
+    object.__setattr__(episode, "urdf", "<robot")
+    result = measure_source(episode)
+
+    page = tmp_path / "a.report.html"
+    report._write(report.collect_entries([result]), [result], page)
+
+    assert "200 Hz" in page.read_text(encoding="utf-8")
 
 
 def test_a_blank_entry_has_words_and_a_page(blank):
@@ -137,26 +150,24 @@ def test_a_report_of_nothing_but_failures_is_not_written(blank, tmp_path):
     assert not list(tmp_path.iterdir())
 
 
-def test_a_failed_report_never_takes_the_place_of_a_good_one(measured, blank, tmp_path):
-    page, one = tmp_path / "a.report.html", measured[:1]
-    good = report.collect_entries(one)
-    report._write(good, one, page)
+def test_a_failed_report_never_takes_the_place_of_a_good_one(thin, blank, tmp_path):
+    page = tmp_path / "a.report.html"
+    good = report.collect_entries(thin)
+    report._write(good, thin, page)
     before = page.read_bytes(), page.with_suffix(".json").read_bytes()
 
-    report._write([*good, *blank], one, page)
+    report._write([*good, *blank], thin, page)
 
     assert (page.read_bytes(), page.with_suffix(".json").read_bytes()) == before
 
 
-def test_a_link_in_the_place_of_a_report_is_replaced_and_not_followed(
-    measured, tmp_path
-):
+def test_a_link_in_the_place_of_a_report_is_replaced_and_not_followed(thin, tmp_path):
     victim = tmp_path / "victim"
     victim.write_text("mine")
     page = tmp_path / "a.report.html"
     page.symlink_to(victim)
 
-    report._write(report.collect_entries(measured[:1]), measured[:1], page)
+    report._write(report.collect_entries(thin), thin, page)
 
     assert victim.read_text() == "mine"
     assert not page.is_symlink()
