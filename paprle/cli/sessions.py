@@ -7,6 +7,7 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from paprle.cli.slow_work import SlowWork
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
@@ -16,7 +17,9 @@ from paprle.contracts.kit.text import make_printable
 from paprle.contracts.types import RobotInfo
 from paprle.hosts import check, run
 from paprle.hosts.operator.terminal import HELP
-from paprle.recording.reader import Episode
+
+if TYPE_CHECKING:
+    from paprle.recording.reader import Episode
 
 _SIMULATED = ("kinematic", "mujoco")  # envs that move nothing real, whoever names them
 
@@ -68,6 +71,8 @@ def _add_replay(parser: argparse.ArgumentParser) -> None:
 
 
 def _replay(args: argparse.Namespace) -> int:
+    from paprle.recording.reader import Episode  # noqa: PLC0415 - to run needs none
+
     try:
         episode = Episode.open(args.episode)
     except RecordingError as err:  # Nothing was started: this is a refusal.

@@ -111,7 +111,7 @@ def _cache_on_use(kernel: Any) -> Any:
             theirs, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE
             try:
                 kernel.enable_caching()
-            finally:  # kernels of the program that imports this one stay where they were
+            finally:  # kernels of the program that imports this one stay there
                 numba.config.CACHE_DIR = theirs
         kernel.compile = compile_now
         return compile_now(signature)
