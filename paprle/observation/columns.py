@@ -114,7 +114,7 @@ class Columns:
             yield Column("observation.effort", efforts, self.units.efforts, MEASURED)
         yield Column("observation.ee_pose", ee, ee_units, MEASURED)
         if self.objects:
-            places = tuple(f"{name}.{axis}" for name in self.objects for axis in _EE)
+            places = name_objects(self.objects)
             yield Column(OBJECTS, places, _EE_UNITS * len(self.objects), MEASURED)
         yield Column("action", positions, units, SENT)
         yield Column("requested.joints", positions, units, ASKED)
@@ -142,6 +142,11 @@ class Columns:
         turn = turn if before is None else unwrap_rotation(turn, before)
         self._last[column, k] = turn
         return np.concatenate([T.translation, turn])
+
+
+def name_objects(objects: Sequence[str]) -> tuple[str, ...]:
+    """Return the coordinates of objects, as their column has them."""
+    return tuple(f"{name}.{axis}" for name in objects for axis in _EE)
 
 
 def unwrap_rotation(turn: Vec, before: Vec) -> Vec:

@@ -12,7 +12,7 @@ from paprle.contracts.errors import CommandError
 from paprle.contracts.images import EXACT, CameraInfo, Frame
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.types import GripperInfo, LimbCommand, RobotInfo, Vec, readonly
-from paprle.observation.columns import Columns
+from paprle.observation.columns import Columns, name_objects
 from paprle.recording.video.codec import Decoder, Image
 
 Action = Literal["joints", "ee_pose"]
@@ -42,6 +42,11 @@ class Observations:
     def cameras(self) -> tuple[str, ...]:
         """Cameras with image columns."""
         return tuple(self._images)
+
+    @property
+    def object_names(self) -> tuple[str, ...]:
+        """Coordinates of objects, in the order of their column."""
+        return name_objects(self._objects)
 
     def begin(self) -> None:
         """Begin an episode with continuous rotations."""

@@ -12,9 +12,9 @@ from paprle.cli.verb import Verb, say
 from paprle.config import resolve
 from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError
-from paprle.hosts.factories import make_camera
+from paprle.hosts.factories import list_objects, make_camera
 from paprle.hosts.plan import make_robot
-from paprle.observation.live import Actions
+from paprle.observation.live import Actions, Observations
 from paprle_lab.dataset.check import check
 from paprle_lab.dataset.create import create
 from paprle_lab.trials.labels import find_by_layout, write_index
@@ -85,9 +85,12 @@ def _run(args: argparse.Namespace) -> int:
 def _list_columns(words: Sequence[str]) -> dict[str, Any]:
     resolved = resolve(["leader=autopilot", *words])
     cameras = {k: make_camera(resolved, k).info for k in list_named(resolved.cameras)}
+    robot = make_robot(resolved).info
+    seen = Observations(robot, cameras, list_objects(resolved))
     return {
-        "action": list(Actions(make_robot(resolved).info, "joints").names),
-        "cameras": {k: [one.height, one.width, 3] for k, one in cameras.items()},
+        "action": list(Actions(robot, "joints").names),
+        "objects": seen.object_names,
+        "cameras": {k: [cameras[k].height, cameras[k].width, 3] for k in seen.cameras},
     }
 
 
@@ -128,7 +131,8 @@ episodes that were kept, at one rate, and reports what was interpolated, held or
 dropped. Frames that no leader drove (alignment, pauses) are left out unless
 --keep-undriven is given. A stopped run is resumed; later episodes are added to an
 existing data set.
-columns prints names of joints and sizes of images as JSON (follower=… env=…).
+columns prints names of joints, coordinates of objects and sizes of images as JSON
+(follower=… env=…).
 check prints the share of each episode's frames that a leader drove, and reports frozen
 or missing images, gaps, drift, jumps, copies, missing labels and episodes that were
 mostly not driven; the exit code is 1 where it found any.

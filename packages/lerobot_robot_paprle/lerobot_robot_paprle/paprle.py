@@ -7,12 +7,13 @@ import numpy as np
 from lerobot.robots import Robot
 
 from lerobot_robot_paprle.config_paprle import PaprleRobotConfig
-from lerobot_robot_paprle.session import Session, read_columns
+from lerobot_robot_paprle.session import Connected, read_columns
 
 _LEADER = ("leader=policy", "leader.duration=86400", "leader.episodes=0")
+_OBJECTS = "observation.environment_state"  # spec: LeRobot's OBS_ENV_STATE
 
 
-class PaprleRobot(Robot):
+class PaprleRobot(Connected, Robot):
     """Joints in degrees, grippers 0 closed … 100 open, cameras of the session."""
 
     config_class = PaprleRobotConfig
@@ -21,7 +22,6 @@ class PaprleRobot(Robot):
     def __init__(self, config):
         super().__init__(config)
         self.config = config
-        self._session = None
 
     @cached_property
     def _columns(self):
@@ -39,54 +39,59 @@ class PaprleRobot(Robot):
         return {**self.action_features, **images}
 
     @property
+    def environment_features(self):
+        """The data set's column of simulated objects, empty where there are none.
+
+        LeRobot makes ``observation.state`` of all numbers of ``observation_features``.
+        A data set or a policy of this column beside it finds its values, [m] and
+        rotation vector [rad], by their names in ``get_observation``.
+        """
+        names = self._columns["objects"]
+        column = {"dtype": "float32", "shape": (len(names),), "names": names}
+        return {_OBJECTS: column} if names else {}
+
+    @property
     def action_features(self):
         """Joints."""
         return dict.fromkeys(self._columns["action"], float)
 
-    @property
-    def is_connected(self):
-        """Whether its session runs."""
-        return self._session is not None and self._session.is_alive
-
     def connect(self, calibrate=True):
         """Start the session."""
-        words = [*_LEADER, "session.status=false", *self.config.words]
-        self._session = Session(
-            self.config.command, "leader.remote", words, self.config.timeout
-        )
-
-    @property
-    def is_calibrated(self):
-        """It is PAPRLE's to calibrate it."""
-        return True
-
-    def calibrate(self):
-        """Nothing: `paprle calibrate` does."""
-
-    def configure(self):
-        """Nothing: the session's YAML does."""
+        self._start("leader.remote", [*_LEADER, *self.config.words])
 
     def get_observation(self):
-        """Return what was seen last."""
-        told = self._session.read()
-        values = zip(self._columns["action"], told["observation.state"], strict=True)
+        """Return what was seen last.
+
+        Raises:
+            DeviceNotConnectedError: If the session has gone, or tells nothing more.
+        """
+        told = self._meet().read()
+        names, objects = self._columns["action"], self._columns["objects"]
+        values = dict(zip(names, told["observation.state"], strict=True))
+        if objects:
+            values |= zip(objects, told[_OBJECTS], strict=True)
         images = {
             name: _read_image(told[f"observation.images.{name}"])
             for name in self._columns["cameras"]
         }
-        return {**dict(values), **images}
+        return {**values, **images}
 
     def send_action(self, action):
-        """Ask for these joints; the gate decides what is sent."""
-        row = [float(action[name]) for name in self._columns["action"]]
-        self._session.send({"action": row})
-        return action
+        """Ask for these joints; the gate decides what is sent.
 
-    def disconnect(self):
-        """Let the robot brake, and end the session."""
-        if self._session is not None:
-            self._session.close()
-        self._session = None
+        Returns:
+            What was asked for.
+
+        Raises:
+            DeviceNotConnectedError: If the session has gone.
+            ValueError: If a joint is missing.
+        """
+        names = self._columns["action"]
+        if missing := [name for name in names if name not in action]:
+            raise ValueError(f"action: expected {names}, got none of {missing}")
+        row = [float(action[name]) for name in names]
+        self._meet().send({"action": row})
+        return action
 
 
 def _read_image(told):

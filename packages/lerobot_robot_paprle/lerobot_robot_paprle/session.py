@@ -10,6 +10,8 @@ import threading
 import time
 from pathlib import Path
 
+from lerobot.utils.errors import DeviceAlreadyConnectedError, DeviceNotConnectedError
+
 OLDEST = 1.0  # [s] chosen: LeRobot's loop is slower than a session's, at times
 _GOODBYE = 20.0  # [s] chosen: the robot brakes and is left by its policy
 
@@ -31,7 +33,7 @@ class Session:
             timeout: How long to wait, [s].
 
         Raises:
-            ConnectionError: If it ended, or told nothing.
+            DeviceNotConnectedError: If it ended, or told nothing.
         """
         self.message, self._came = None, 0.0
         self._connection = None
@@ -54,7 +56,9 @@ class Session:
             if self._process.poll() is not None or time.monotonic() > end:
                 words = self.read_log()
                 self.close()
-                raise ConnectionError(f"paprle: expected a session, got:\n{words}")
+                raise DeviceNotConnectedError(
+                    f"paprle: expected a session, got:\n{words}"
+                )
             time.sleep(0.01)
 
     @property
@@ -66,19 +70,28 @@ class Session:
         """Return the newest message.
 
         Raises:
-            ConnectionError: If it has gone, or tells nothing more.
+            DeviceNotConnectedError: If it has gone, or tells nothing more.
         """
         age = time.monotonic() - self._came
         if not self.is_alive or age > OLDEST:
-            raise ConnectionError(
+            raise DeviceNotConnectedError(
                 f"paprle: expected news of the session, got none for {age:.1f} [s]:\n"
                 f"{self.read_log()}"
             )
         return self.message
 
     def send(self, message):
-        """Send a message."""
-        self._connection.sendall(json.dumps(message).encode() + b"\n")
+        """Send a message.
+
+        Raises:
+            DeviceNotConnectedError: If it has gone.
+        """
+        try:
+            self._connection.sendall(json.dumps(message).encode() + b"\n")
+        except OSError as err:
+            raise DeviceNotConnectedError(
+                f"paprle: expected a session, got {err}:\n{self.read_log()}"
+            ) from err
 
     def read_log(self):
         """Return the end of what it said."""
@@ -110,8 +123,65 @@ class Session:
             return  # ``read`` tells that nothing came
 
 
+class Connected:
+    """What a robot and a teleoperator of LeRobot share: their session.
+
+    Attributes:
+        config: With ``command`` and ``timeout``.
+    """
+
+    _session = None
+
+    @property
+    def is_connected(self):
+        """Whether its session runs."""
+        return self._session is not None and self._session.is_alive
+
+    @property
+    def is_calibrated(self):
+        """True: PAPRLE calibrates its devices."""
+        return True
+
+    def calibrate(self):
+        """Do nothing: ``paprle calibrate`` does."""
+
+    def configure(self):
+        """Do nothing: the session's YAML does."""
+
+    def disconnect(self):
+        """Let the robot brake, and end the session."""
+        if self._session is not None:
+            self._session.close()
+        self._session = None
+
+    def _start(self, key, words):
+        """Start a session, or another after one that has ended.
+
+        Raises:
+            DeviceAlreadyConnectedError: If one runs.
+            DeviceNotConnectedError: If none comes to run.
+        """
+        if self.is_connected:
+            raise DeviceAlreadyConnectedError(f"{self} is already connected.")
+        self.disconnect()
+        words = ["session.status=false", *words]
+        self._session = Session(self.config.command, key, words, self.config.timeout)
+
+    def _meet(self):
+        """Return its session.
+
+        Raises:
+            DeviceNotConnectedError: If it was not connected.
+        """
+        if self._session is None:
+            raise DeviceNotConnectedError(
+                f"{self} is not connected. Run `.connect()` first."
+            )
+        return self._session
+
+
 def read_columns(command, words):
-    """Return names of joints and sizes of images of such a session.
+    """Return names of joints and objects, and sizes of images, of such a session.
 
     Args:
         command: Starts PAPRLE.

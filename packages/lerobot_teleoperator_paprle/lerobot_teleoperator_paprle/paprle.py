@@ -3,12 +3,12 @@
 from functools import cached_property
 
 from lerobot.teleoperators import Teleoperator
-from lerobot_robot_paprle.session import Session, read_columns
+from lerobot_robot_paprle.session import Connected, read_columns
 
 from lerobot_teleoperator_paprle.config_paprle import PaprleTeleoperatorConfig
 
 
-class PaprleTeleoperator(Teleoperator):
+class PaprleTeleoperator(Connected, Teleoperator):
     """Joints in degrees, grippers 0 closed … 100 open."""
 
     config_class = PaprleTeleoperatorConfig
@@ -17,7 +17,6 @@ class PaprleTeleoperator(Teleoperator):
     def __init__(self, config):
         super().__init__(config)
         self.config = config
-        self._session = None
 
     @cached_property
     def _names(self):
@@ -34,38 +33,17 @@ class PaprleTeleoperator(Teleoperator):
         """None: what is felt is rendered by the session."""
         return {}
 
-    @property
-    def is_connected(self):
-        """Whether its session runs."""
-        return self._session is not None and self._session.is_alive
-
     def connect(self, calibrate=True):
         """Start the session."""
-        words = ["session.status=false", *self.config.words]
-        self._session = Session(
-            self.config.command, "observers.socket.path", words, self.config.timeout
-        )
-
-    @property
-    def is_calibrated(self):
-        """It is PAPRLE's to calibrate its leaders."""
-        return True
-
-    def calibrate(self):
-        """Nothing: `paprle calibrate` does."""
-
-    def configure(self):
-        """Nothing: the session's YAML does."""
+        self._start("observers.socket.path", self.config.words)
 
     def get_action(self):
-        """Return what the session sends to its robot."""
-        return self._session.read()["action"]
+        """Return what the session sends to its robot.
+
+        Raises:
+            DeviceNotConnectedError: If the session has gone, or tells nothing more.
+        """
+        return self._meet().read()["action"]
 
     def send_feedback(self, feedback):
         """Nothing is felt of LeRobot's robot."""
-
-    def disconnect(self):
-        """End the session."""
-        if self._session is not None:
-            self._session.close()
-        self._session = None
