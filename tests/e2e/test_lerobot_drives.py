@@ -1,11 +1,15 @@
-"""LeRobot drives a robot of ours through the gate, by the two packages it finds."""
+"""LeRobot drives a robot of ours through the gate, by the two packages it finds.
+
+With each release for which there is a Python.
+"""
 
 import json
 import sys
 
 import numpy as np
 import pytest
-from lerobot_env import ROOT, find_lerobot, run
+from feetech_rig import running_feetech
+from lerobot_env import RELEASES, ROOT, add_guests, find_lerobot, run
 from running import judge
 
 from paprle.contracts.types import SessionState
@@ -17,32 +21,38 @@ pytestmark = [
     pytest.mark.timeout(3600),
 ]
 
-PAPRLE = f"{sys.executable} -c 'from paprle.cli import main; raise SystemExit(main())'"
+MAIN = "'from paprle.cli import main; raise SystemExit(main())'"
+PAPRLE = f"env PYTHONPATH={ROOT} {sys.executable} -c {MAIN}"
+GUEST = ROOT / "tests/support/lerobot_guest.py"
 ROBOT = ["follower=piper", "env=kinematic"]
 
 
-@pytest.fixture(scope="module")
-def lerobot():
-    python = find_lerobot()
-    for name in ("lerobot_robot_paprle", "lerobot_teleoperator_paprle"):
-        folder = str(ROOT / "packages" / name)
-        done = run(python, "-m", "pip", "install", "--quiet", "--no-deps", folder)
-        assert done.returncode == 0, done.stderr
+@pytest.fixture(scope="module", params=RELEASES)
+def lerobot(request):
+    python = find_lerobot(request.param)
+    add_guests(python)
     return python
 
 
-def drive(python, verb, out, home, *more):
-    """Let LeRobot drive for some seconds; return what it said."""
-    robot = json.dumps([*ROBOT, f"record.dir={out}"])
-    teleop = json.dumps([*ROBOT, "leader=autopilot", "leader.laps=50"])
+def drive(python, verb, out, home, *more, robot=ROBOT):
+    """Let LeRobot drive for some seconds."""
+    model = [robot[0], "env=kinematic", "leader=autopilot", "leader.laps=50"]
+    robot = json.dumps([*robot, f"record.dir={out}"])
+    teleop = json.dumps(model)
     words = ["--robot.type=paprle", f"--robot.command={PAPRLE}"]
     words += ["--teleop.type=paprle", f"--teleop.command={PAPRLE}"]
     words += [f"--robot.words={robot}", f"--teleop.words={teleop}", *more]
     home = {"HF_LEROBOT_HOME": str(home), "HF_HOME": str(home)}
-    found = f"env PYTHONPATH={ROOT} "
-    words = [word.replace("command=", f"command={found}") for word in words]
     done = run(python, "-m", f"lerobot.scripts.lerobot_{verb}", *words, **home)
     assert done.returncode == 0, done.stderr[-3000:]
+
+
+def to_record(root):
+    """Return the words of ``lerobot-record`` for a short episode."""
+    words = ["--dataset.repo_id=local/driven", f"--dataset.root={root}"]
+    words += ["--dataset.num_episodes=1", "--dataset.episode_time_s=8"]
+    words += ["--dataset.reset_time_s=0", "--dataset.single_task=draw"]
+    return [*words, "--dataset.push_to_hub=false", "--play_sounds=false"]
 
 
 def check(out):
@@ -67,14 +77,59 @@ def test_teleoperate_drives_through_the_gate(lerobot, tmp_path):
 
 def test_record_drives_and_writes_its_data_set(lerobot, tmp_path):
     out, root = tmp_path / "out", tmp_path / "set"
-    words = ["--dataset.repo_id=local/driven", f"--dataset.root={root}"]
-    words += ["--dataset.num_episodes=1", "--dataset.episode_time_s=8"]
-    words += ["--dataset.reset_time_s=0", "--dataset.single_task=draw"]
-    words += ["--dataset.push_to_hub=false", "--play_sounds=false"]
 
-    drive(lerobot, "record", out, tmp_path, *words)
+    drive(lerobot, "record", out, tmp_path, *to_record(root))
 
     check(out)
     info = json.loads((root / "meta/info.json").read_text())
     assert info["features"]["action"]["names"][0] == "joint1.pos"
     assert info["total_frames"] > 100
+
+
+def test_record_drives_an_arm_of_servos(lerobot, tmp_path):
+    out, root = tmp_path / "out", tmp_path / "set"
+    with running_feetech("rig=so101") as rig:
+        port = f"env.port={rig.ports['follower']}"
+        arm = ["follower=so101", "env=feetech", port, "gate.accept_unattended=true"]
+
+        drive(lerobot, "record", out, tmp_path, *to_record(root), robot=arm)
+        torque = rig.state("follower")["torque_on"]
+
+    check(out)
+    assert torque == [True] * 6, "it holds where LeRobot left it"
+    info = json.loads((root / "meta/info.json").read_text())
+    assert info["features"]["observation.state"]["names"][-1] == "gripper.pos"
+    assert info["total_frames"] > 100
+
+
+def test_an_arm_of_servos_comes_back_after_its_session_was_killed(lerobot):
+    with running_feetech("rig=so101") as rig:
+        port = f"env.port={rig.ports['follower']}"
+        words = ["follower=so101", "env=feetech", port, "gate.accept_unattended=true"]
+
+        done = run(lerobot, str(GUEST), "killed", PAPRLE, json.dumps(words))
+
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {
+        "killed": "DeviceNotConnectedError",
+        "sent": "DeviceNotConnectedError",
+        "twice": "DeviceAlreadyConnectedError",
+        "is_back": True,
+    }
+
+
+def test_act_reads_the_objects_of_a_simulation_and_drives(lerobot, tmp_path):
+    out = tmp_path / "out"
+    words = ["follower=so101", "env=mujoco", f"record.dir={out}"]
+
+    done = run(lerobot, str(GUEST), "act", PAPRLE, json.dumps(words))
+
+    assert done.returncode == 0, done.stderr[-3000:]
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert told["inputs"] == {
+        "observation.environment_state": 6,
+        "observation.state": 6,
+    }
+    assert told["moved"] > 1.0
+    verdict = judge(Episode.open(out / "episode_000000.mcap"))
+    assert verdict.is_ok, str(verdict)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from filmed import START_NS, write_episode
-from lerobot_env import ROOT, find_lerobot, run
+from lerobot_env import ROOT, find_newest_lerobot, run
 
 from paprle.recording.video.pictures import Footage
 from paprle_emulators.camera.clock_picture import read_clock
@@ -25,7 +25,7 @@ CAMERAS = ("front", "side")
 @pytest.fixture(scope="module")
 def lerobot():
     """Return the Python of an environment that has LeRobot."""
-    return find_lerobot()
+    return find_newest_lerobot()
 
 
 @pytest.fixture(scope="module")

@@ -17,12 +17,12 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from pythons import VERSIONS, find_pythons
 
 from paprle.contracts.kinds import PLUGIN_FOLDERS
 from paprle.ipc.process import WORKSPACE
 
 pytestmark = pytest.mark.process
-VERSIONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
 MAIN = "import sys; from paprle.cli import main; sys.exit(main())"
 
 
@@ -172,24 +172,6 @@ def test_the_core_runs_without_the_lab(unpacked, tmp_path):
 
     assert done.returncode == 0, done.stderr
     assert shown.returncode == 0, shown.stderr
-
-
-def find_pythons() -> dict[str, str]:
-    """Return the interpreters there are, by version."""
-    given = os.environ.get("PYTHONS", "")
-    found = given.split(os.pathsep) if given else []
-    if not given:
-        found += map(str, Path.home().glob(".pyenv/versions/3.*/bin/python"))
-        found += map(str, Path.home().glob(".local/share/uv/python/*/bin/python3"))
-        found += filter(None, (shutil.which(f"python{v}") for v in VERSIONS))
-    pythons = {}
-    for python in found:
-        tell = "import sys; print('%d.%d' % sys.version_info[:2])"
-        done = subprocess.run(
-            [python, "-c", tell], capture_output=True, text=True, check=False
-        )
-        pythons.setdefault(done.stdout.strip(), python)
-    return pythons
 
 
 @pytest.mark.nightly

@@ -10,7 +10,7 @@ import av
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from lerobot_env import ROOT, find_lerobot
+from lerobot_env import ROOT, find_newest_lerobot
 from lerobot_env import run as run_lerobot
 from product import run_verb
 
@@ -91,7 +91,7 @@ def test_two_cameras_are_recovered_made_a_data_set_and_read_back(saved, tmp_path
 
 @pytest.mark.timeout(3600)
 def test_lerobot_itself_reads_what_was_recovered(saved, tmp_path):
-    lerobot, out = find_lerobot(), tmp_path / "rows.npz"
+    lerobot, out = find_newest_lerobot(), tmp_path / "rows.npz"
     run_verb("dataset", "create", saved[0], "--out", tmp_path / "set")
 
     judge = ROOT / "tests/support/lerobot_judge.py"
