@@ -8,7 +8,6 @@ import sys
 
 import numpy as np
 import pytest
-from feetech_rig import running_feetech
 from lerobot_env import RELEASES, ROOT, add_guests, find_lerobot, run
 from running import judge
 
@@ -34,11 +33,10 @@ def lerobot(request):
     return python
 
 
-def drive(python, verb, out, home, *more, robot=ROBOT):
+def drive(python, verb, out, home, *more):
     """Let LeRobot drive for some seconds."""
-    model = [robot[0], "env=kinematic", "leader=autopilot", "leader.laps=50"]
-    robot = json.dumps([*robot, f"record.dir={out}"])
-    teleop = json.dumps(model)
+    robot = json.dumps([*ROBOT, f"record.dir={out}"])
+    teleop = json.dumps([*ROBOT, "leader=autopilot", "leader.laps=50"])
     words = ["--robot.type=paprle", f"--robot.command={PAPRLE}"]
     words += ["--teleop.type=paprle", f"--teleop.command={PAPRLE}"]
     words += [f"--robot.words={robot}", f"--teleop.words={teleop}", *more]
@@ -86,28 +84,8 @@ def test_record_drives_and_writes_its_data_set(lerobot, tmp_path):
     assert info["total_frames"] > 100
 
 
-def test_record_drives_an_arm_of_servos(lerobot, tmp_path):
-    out, root = tmp_path / "out", tmp_path / "set"
-    with running_feetech("rig=so101") as rig:
-        port = f"env.port={rig.ports['follower']}"
-        arm = ["follower=so101", "env=feetech", port, "gate.accept_unattended=true"]
-
-        drive(lerobot, "record", out, tmp_path, *to_record(root), robot=arm)
-        torque = rig.state("follower")["torque_on"]
-
-    check(out)
-    assert torque == [True] * 6, "it holds where LeRobot left it"
-    info = json.loads((root / "meta/info.json").read_text())
-    assert info["features"]["observation.state"]["names"][-1] == "gripper.pos"
-    assert info["total_frames"] > 100
-
-
-def test_an_arm_of_servos_comes_back_after_its_session_was_killed(lerobot):
-    with running_feetech("rig=so101") as rig:
-        port = f"env.port={rig.ports['follower']}"
-        words = ["follower=so101", "env=feetech", port, "gate.accept_unattended=true"]
-
-        done = run(lerobot, str(GUEST), "killed", PAPRLE, json.dumps(words))
+def test_a_robot_comes_back_after_its_session_was_killed(lerobot):
+    done = run(lerobot, str(GUEST), "killed", PAPRLE, json.dumps(ROBOT))
 
     assert done.returncode == 0, done.stderr[-3000:]
     assert json.loads(done.stdout.splitlines()[-1]) == {
