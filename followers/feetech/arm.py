@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -19,8 +19,18 @@ from paprle.followers.feetech.zeros import (
 )
 from paprle.hardware.feetech.bus_thread import BusSettings, BusThread, Snapshot
 from paprle.hardware.feetech.calibration import choose_motors
+from paprle.hardware.feetech.calibration_check import Joint
+from paprle.hardware.feetech.eeprom import Stored, find_stored
 from paprle.hardware.feetech.errors import BusError
+from paprle.hardware.feetech.examination import (
+    ArmModel,
+    Table,
+    describe_unseen,
+    examine_calibration,
+    examine_servos,
+)
 from paprle.hardware.feetech.models import ServoSpec
+from paprle.hardware.feetech.wire import Wire
 
 _SAME_PLACE = 0.05  # [rad] chosen: a command that far from the arm is no jump
 _CALIBRATE = "calibrate it: paprle calibrate follower=… env=feetech"
@@ -88,32 +98,55 @@ class FeetechArm:
         self, robot: RobotInfo, calibration: str
     ) -> Iterator[tuple[bool, str]]:
         """Yield findings on its servos and calibration, without torque or motion."""
+        config = self._config
+        wire = Wire(self.bus.settings.path, config.baud, config.timeout)
+        model = self._make_model(robot, calibration)
         try:
-            self.bus.open()
-            yield from self._list_servos()
-            self._check_ranges(robot, self.find_map(calibration))
-            yield True, f"{self._where}: its calibration reaches the robot's limits"
+            wire.open()
+            tables = yield from examine_servos(wire, model.joints, is_driven=True)
+            if len(tables) == len(model.joints):
+                yield from self._examine_calibration(robot, model, tables)
         except BusError as err:
             for text in err.problems:
-                yield False, text
+                yield False, f"{self._where}: {text}"
+        finally:
+            wire.close()
+
+    def _examine_calibration(
+        self, robot: RobotInfo, model: ArmModel, tables: Mapping[int, Table]
+    ) -> Iterator[tuple[bool, str]]:
+        if not (yield from examine_calibration(model, tables)):
+            return
+        stored = [find_stored(tables[joint.spec.id]) for joint in model.joints]
+        try:
+            self._check_ranges(robot, self._make_map(model.calibration, stored))
+            yield True, f"{self._where}: its calibration reaches the robot's limits"
         except DeviceError as err:
             yield False, str(err)
-        finally:
-            self.bus.close(off=False)
+        yield True, describe_unseen(model)
 
-    def _list_servos(self) -> Iterator[tuple[bool, str]]:
-        snapshot = self.bus.snapshot
-        if snapshot is None:
-            return
-        reading = snapshot.reading
-        for i, name in enumerate(self.names):
-            yield (
-                True,
-                f"{self._where}: {name}: {reading.voltage[i]:.1f} [V], "
-                f"{reading.temperature[i]:.0f} [°C]",
-            )
-        for text in (*snapshot.health.values(), *self.bus.take_warnings()):
-            yield False, text
+    def _make_model(self, robot: RobotInfo, calibration: str) -> ArmModel:
+        travel = robot.q_max - robot.q_min
+        last = self._limb.gripper.joint if self._limb.gripper else ""
+        key = "env.calibration" if len(robot.limbs) == 1 else "env.calibrations"
+        return ArmModel(
+            joints=tuple(
+                Joint(
+                    name=name,
+                    spec=spec,
+                    travel=float(travel[robot.joint_names.index(name)]),
+                    is_gripper=name == last,
+                )
+                for name, spec in zip(
+                    self.names, make_specs(self._config, self._limb), strict=True
+                )
+            ),
+            where=self._where,
+            calibration=calibration,
+            is_driven=True,
+            setting=key if len(robot.limbs) == 1 else f"{key}.{self.name}",
+            command="paprle calibrate follower=… env=feetech",
+        )
 
     def find_map(self, calibration: str) -> JointMap:
         """Return the map of its joints, by a file or by its opened servos.
@@ -121,8 +154,10 @@ class FeetechArm:
         Raises:
             DeviceError: If there is no such file, or the servos are not calibrated.
         """
+        return self._make_map(calibration, self.bus.stored)
+
+    def _make_map(self, calibration: str, stored: Sequence[Stored]) -> JointMap:
         ids = [spec.id for spec in make_specs(self._config, self._limb)]
-        stored = self.bus.stored
         try:
             motors = choose_motors(calibration, ids, stored, is_leader=False)
         except (OSError, ValueError) as err:

@@ -14,11 +14,14 @@ import numpy.typing as npt
 
 from paprle.hardware.feetech.eeprom import Stored, write_stored
 from paprle.hardware.feetech.errors import BusError, BusTimeout
-from paprle.hardware.feetech.inspection import MEASURED, SETUP
-from paprle.hardware.feetech.models import BAUD_RATES, ServoSpec, find_number
+from paprle.hardware.feetech.inspection import (
+    MEASURED,
+    find_elsewhere,
+    find_foreigners,
+)
+from paprle.hardware.feetech.models import ServoSpec, find_number
 from paprle.hardware.feetech.servo import SILENT, Servo
 from paprle.hardware.feetech.wire import Wire
-from paprle.hardware.serial_bus.search import find_common_rate
 
 Vec = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
@@ -26,8 +29,6 @@ Mask = npt.NDArray[np.bool_]
 _LOG = logging.getLogger(__name__)
 _LONE_TRIES = (1, 3)  # chosen: all once, then the silent ones again and again
 _MUTE_CYCLES = 4  # chosen: about 0.5 s; a host may pause that long
-_LISTEN = 0.05  # [s] chosen: a controller that reads ten times a second is heard often
-_FOREIGN = 4  # [bytes] chosen: more than a spike on a cable makes
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,37 +118,16 @@ class Bus:
         """
         self._n_mute = 0
         self.wire.open()
-        problems = self._find_foreigners() if needs_all else []
+        problems = find_foreigners(self.wire) if needs_all else []
         for servo in self.servos:
             servo.is_alive = False
             problems += servo.configure(self.wire)
         has_none = not any(servo.is_alive for servo in self.servos)
         if has_none and needs_all:
-            problems = self._find_elsewhere() or problems
+            ids = [servo.spec.id for servo in self.servos]
+            problems = find_elsewhere(self.wire, ids) or problems
         if problems and (needs_all or has_none):
             raise BusError(problems)
-
-    def _find_foreigners(self) -> list[str]:
-        n_bytes = self.wire.listen(_LISTEN)
-        if n_bytes < _FOREIGN:
-            return []
-        return [
-            f"port '{self.wire.path}': expected silence, got {n_bytes} bytes that "
-            "nothing here asked for: another controller speaks on this bus; unplug it, "
-            "or end its program"
-        ]
-
-    def _find_elsewhere(self) -> list[str]:
-        ids = [servo.spec.id for servo in self.servos]
-        found = find_common_rate(self.wire, ids, BAUD_RATES)
-        if found is None:
-            return []
-        listed, here = ", ".join(map(str, ids)), self.wire.baud
-        return [
-            f"port '{self.wire.path}': expected servos {listed} at {here} [bit/s], got "
-            f"all of them at {found} [bit/s]; set baud={found} in the config, or give "
-            f"them {here} [bit/s] {SETUP}"
-        ]
 
     def read(self) -> Reading | None:
         """Return the state of all servos; None if no servo answers.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from paprle.hardware.feetech.models import (
+    BAUD_RATES,
     DELAY_UNIT,
     MODES,
     POSITION_MODE,
@@ -18,11 +19,14 @@ from paprle.hardware.feetech.models import (
     make_span,
 )
 from paprle.hardware.feetech.wire import Wire
+from paprle.hardware.serial_bus.search import find_common_rate
 
 SETUP = "with paprle setup-servos"
 MEASURED = make_span("Present_Position", "Present_Current")
 """Block of all measurements."""
 
+_LISTEN = 0.05  # [s] chosen: a controller that reads ten times a second is heard often
+_FOREIGN = 4  # [bytes] chosen: more than a spike on a cable makes
 _HOT = 10  # [°C] chosen: so near to the limit a servo is about to shut down
 _CURES = {
     0x01: "check the power supply and its plugs",
@@ -39,6 +43,39 @@ class Problem:
 
     text: str
     is_fatal: bool = True
+
+
+def find_foreigners(wire: Wire) -> list[str]:
+    """Return the problem of another controller on the bus.
+
+    Raises:
+        BusError: If the port is gone.
+    """
+    n_bytes = wire.listen(_LISTEN)
+    if n_bytes < _FOREIGN:
+        return []
+    return [
+        f"port '{wire.path}': expected silence, got {n_bytes} bytes that nothing here "
+        "asked for: another controller speaks on this bus; unplug it, or end its "
+        "program"
+    ]
+
+
+def find_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
+    """Return the problem of servos that all have another rate.
+
+    Raises:
+        BusError: If the port is gone.
+    """
+    found = find_common_rate(wire, ids, BAUD_RATES)
+    if found is None:
+        return []
+    listed, here = ", ".join(map(str, ids)), wire.baud
+    return [
+        f"port '{wire.path}': expected servos {listed} at {here} [bit/s], got all of "
+        f"them at {found} [bit/s]; set baud={found} in the config, or give them "
+        f"{here} [bit/s] {SETUP}"
+    ]
 
 
 def find_absence(wire: Wire, spec: ServoSpec) -> Problem | None:
@@ -92,6 +129,12 @@ def _judge_settings(kept: Mapping[str, int], where: str) -> Iterator[Problem]:
         yield Problem(
             f"{where}: expected positions of one turn, got those of several (bit 4 of "
             f"Phase): they are lost with its power; clear it {SETUP}"
+        )
+    if kept["Angular_Resolution"] != 1:
+        yield Problem(
+            f"{where}: expected an angular resolution of 1, got "
+            f"{kept['Angular_Resolution']}: a count is another angle then; set it "
+            f"{SETUP}"
         )
     delay = kept["Return_Delay_Time"]
     if delay:

@@ -31,6 +31,7 @@ DELAY_UNIT = 2e-6  # [s] spec: memory table, Return Delay Time
 POSITION_MODE = 0  # spec: memory table, Operating Mode
 MODES = ("position", "speed", "PWM", "steps")  # spec: memory table, Operating Mode
 WHOLE_TURNS = 0x10  # spec: memory table, Phase bit 4: feedback over several turns
+MIRRORED = 0x03  # spec: memory table, Phase bits 0 and 1: direction and bridge
 
 ERROR_BITS: Mapping[int, str] = {
     0x01: "input voltage out of range",

@@ -20,6 +20,7 @@ from paprle.hardware.feetech.models import (
     ServoSpec,
     find_name,
 )
+from paprle.hardware.feetech.usual import list_usual
 from paprle.hardware.feetech.wire import SCAN, Wire
 from paprle.hardware.serial_bus.alone import find_alone as search_alone
 
@@ -110,12 +111,13 @@ def is_set_up(wire: Wire, found: Found, goal: ServoSpec, baud: int) -> bool:
 
 def _find_settings(wire: Wire, servo_id: int) -> dict[str, int]:
     """Return the settings that a servo of an arm has."""
-    phase = read_settings(wire, servo_id)["Phase"]
-    return {
+    usual = list_usual(read_settings(wire, servo_id))
+    return usual | {
         "Return_Delay_Time": 0,
         "Response_Status_Level": 1,
+        "Angular_Resolution": 1,
         "Operating_Mode": POSITION_MODE,
-        "Phase": phase & ~WHOLE_TURNS,
+        "Phase": usual["Phase"] & ~WHOLE_TURNS,
     }
 
 

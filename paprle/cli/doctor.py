@@ -99,6 +99,8 @@ With ``env=`` it looks at the robot instead. Behind ROS: how often its states co
 how old they are, who takes its commands, and what its controllers would refuse. It
 publishes nothing. A PiPER on CAN: firmware and what follows from it, faults, the kind
 of motion that another program left it in, the gripper's stroke; it is only queried.
+An SO-101: servos, supply, protections, and a calibration that contradicts the robot,
+its file or the place where the joints stand.
 
 {SETTINGS}
 
@@ -108,7 +110,8 @@ examples:
   paprle doctor leader=puppeteer_papras_7dof
   paprle doctor leader=puppeteer follower=piper leader.limbs.arm.port=/dev/ttyUSB1
   paprle doctor follower=ur5e env=ros2
-  paprle doctor follower=piper env=can env.channel=can0""",
+  paprle doctor follower=piper env=can env.channel=can0
+  paprle doctor follower=so101 env=feetech env.port=/dev/ttyACM0""",
     add_arguments=add_settings,
     run=_doctor,
 )
