@@ -40,8 +40,9 @@ class FeetechArm:
     """One limb's servos: the arm's joints, then the gripper's.
 
     Attributes:
-        name: Of its limb.
+        limb, name: Its limb, and the name of that.
         names: Its joints, the gripper's last.
+        specs: Its servos, likewise.
         bus: Its bus.
         stop_reason: Reason not to move it, or "".
     """
@@ -49,19 +50,19 @@ class FeetechArm:
     def __init__(
         self, config: FeetechConfig, limb: LimbInfo, port: str, clock: Clock
     ) -> None:
-        self._config, self._limb = config, limb
+        self._config, self.limb = config, limb
         self.name, self.names = limb.name, list_joints(limb)
+        self.specs = make_specs(config, limb)
         self._where = f"env 'feetech': port '{port}'"
-        specs = make_specs(config, limb)
         self.bus = BusThread(
             BusSettings(
                 path=port, baud=config.baud, rate=config.rate, timeout=config.timeout
             ),
-            specs,
+            self.specs,
             clock,
         )
         self._joint_by_id = {
-            spec.id: name for spec, name in zip(specs, self.names, strict=True)
+            spec.id: name for spec, name in zip(self.specs, self.names, strict=True)
         }
         self._map: JointMap | None = None
         self._is_muted = False
@@ -79,20 +80,31 @@ class FeetechArm:
             DeviceError: If it is missing, faulty, or not calibrated.
             MissingDependency: If the SDK is not installed.
         """
+        self.connect()
         try:
-            self.bus.open()
             self._map = self.find_map(calibration)
             self._check_ranges(robot, self._map)
             self.bus.hold()
+        except BusError as err:
+            raise DeviceError(describe_problems(err)) from err
+        self.read()
+
+    def connect(self) -> None:
+        """Connect to its servos; torque stays as it is.
+
+        Raises:
+            DeviceError: If one is missing or faulty.
+            MissingDependency: If the SDK is not installed.
+        """
+        try:
+            self.bus.open()
         except ImportError as err:
             raise MissingDependency(
                 f"env 'feetech': expected {err.name}, got none; pip install "
                 "'paprle[so101]'"
             ) from err
         except BusError as err:
-            listed = "\n".join(err.problems)
-            raise DeviceError(f"env 'feetech': {listed}") from err
-        self.read()
+            raise DeviceError(describe_problems(err)) from err
 
     def diagnose(
         self, robot: RobotInfo, calibration: str
@@ -127,7 +139,7 @@ class FeetechArm:
 
     def _make_model(self, robot: RobotInfo, calibration: str) -> ArmModel:
         travel = robot.q_max - robot.q_min
-        last = self._limb.gripper.joint if self._limb.gripper else ""
+        last = self.limb.gripper.joint if self.limb.gripper else ""
         key = "env.calibration" if len(robot.limbs) == 1 else "env.calibrations"
         return ArmModel(
             joints=tuple(
@@ -137,9 +149,7 @@ class FeetechArm:
                     travel=float(travel[robot.joint_names.index(name)]),
                     is_gripper=name == last,
                 )
-                for name, spec in zip(
-                    self.names, make_specs(self._config, self._limb), strict=True
-                )
+                for name, spec in zip(self.names, self.specs, strict=True)
             ),
             where=self._where,
             calibration=calibration,
@@ -157,7 +167,7 @@ class FeetechArm:
         return self._make_map(calibration, self.bus.stored)
 
     def _make_map(self, calibration: str, stored: Sequence[Stored]) -> JointMap:
-        ids = [spec.id for spec in make_specs(self._config, self._limb)]
+        ids = [spec.id for spec in self.specs]
         try:
             motors = choose_motors(calibration, ids, stored, is_leader=False)
         except (OSError, ValueError) as err:
@@ -172,7 +182,7 @@ class FeetechArm:
             )
         middles = [self._config.middles.get(name, 0.0) for name in self.names]
         homings = [one.homing_offset for one in stored]
-        found = make_map(motors, homings, middles, self._limb.gripper)
+        found = make_map(motors, homings, middles, self.limb.gripper)
         unreachable = find_unreachable(self.names, found, stored)
         if unreachable:
             raise DeviceError(
@@ -262,6 +272,12 @@ class FeetechArm:
                 f"limits, got tighter ones; if its stops are really there add {words}, "
                 f"else {_CALIBRATE}"
             )
+
+
+def describe_problems(err: BusError) -> str:
+    """Return the problems of a bus, a line each."""
+    listed = "\n".join(err.problems)
+    return f"env 'feetech': {listed}"
 
 
 def list_joints(limb: LimbInfo) -> tuple[str, ...]:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.device import Dialogue
+from paprle.contracts.errors import CommandError, ConfigError, DeviceError
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -17,8 +18,10 @@ from paprle.contracts.types import (
     Vec,
     readonly,
 )
-from paprle.followers.feetech.arm import FeetechArm
+from paprle.followers.feetech.arm import FeetechArm, describe_problems
+from paprle.followers.feetech.calibration import calibrate_arms
 from paprle.followers.feetech.config import FeetechConfig
+from paprle.hardware.feetech.errors import BusError
 from paprle.hardware.serial_bus.port import find_obstacle
 
 _LOG = logging.getLogger(__name__)
@@ -33,6 +36,7 @@ class FeetechFollower(Follower):
         super().__init__(config, robot, clock)
         self._arms: list[tuple[FeetechArm, list[int]]] = []
         self._problems: tuple[str, ...] = ()
+        self._is_calibrating = False
 
     @property
     def goes_on_unattended(self) -> bool:
@@ -56,6 +60,8 @@ class FeetechFollower(Follower):
     def open(self) -> FollowerInfo:
         """Connect and hold each arm where it is; return the description.
 
+        For a calibration torque stays as it is.
+
         Returns:
             The description.
 
@@ -69,7 +75,10 @@ class FeetechFollower(Follower):
                 arm, ids = self._make_arm(limb, port)
                 self._arms.append((arm, ids))
                 try:
-                    arm.open(self.robot, self._find_calibration(limb))
+                    if self._is_calibrating:
+                        arm.connect()
+                    else:
+                        arm.open(self.robot, self._find_calibration(limb))
                 except DeviceError as err:
                     problems.append(str(err))
             if problems:
@@ -96,6 +105,25 @@ class FeetechFollower(Follower):
         for limb, port in ports.items():
             arm, _ = self._make_arm(limb, port)
             yield from arm.diagnose(self.robot, self._find_calibration(limb))
+
+    def calibrate(self, joints: Sequence[str]) -> Dialogue:
+        """Guide a calibration of the opened arms, which lose their torque."""
+        self._is_calibrating = True
+        return self._calibrate(joints)
+
+    def _calibrate(self, joints: Sequence[str]) -> Dialogue:
+        if joints:
+            raise ConfigError(
+                "--joint: expected none, as arms of Feetech servos are calibrated as a "
+                f"whole, got {', '.join(joints)}"
+            )
+        self._check_open()
+        arms = [arm for arm, _ in self._arms]
+        names = {arm.name: self._find_calibration(arm.name) for arm in arms}
+        try:
+            return (yield from calibrate_arms(arms, self.robot, names))
+        except BusError as err:
+            raise DeviceError(describe_problems(err)) from err
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""

@@ -13,7 +13,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from paprle.hardware.feetech.eeprom import Stored
 from paprle.hardware.feetech.models import COUNTS, UNIT, count_angle
@@ -153,6 +153,38 @@ def make_calibration(
         range_min=max(round(MIDDLE - half), 0),
         range_max=min(round(MIDDLE + half), COUNTS - 1),
     )
+
+
+class TravelAtServo(Protocol):
+    """A joint's travel at its servo: as the arguments of ``make_calibration``."""
+
+    @property
+    def middle(self) -> float:
+        """Angle in the middle, [rad]."""
+
+    @property
+    def travel(self) -> float | None:
+        """From stop to stop, [rad]; None: it turns freely."""
+
+    @property
+    def sign(self) -> int:
+        """1 where the joint turns as the servo does, else −1."""
+
+
+def make_motors(
+    ids: Sequence[int], travels: Sequence[TravelAtServo], stored: Sequence[Stored]
+) -> list[MotorCalibration]:
+    """Return an arm's calibration; ``stored`` was applied while it was measured."""
+    return [
+        make_calibration(
+            number,
+            middle=one.middle,
+            travel=one.travel,
+            sign=one.sign,
+            homing_offset=own.homing_offset,
+        )
+        for number, one, own in zip(ids, travels, stored, strict=True)
+    ]
 
 
 def read_calibration(path: Path) -> dict[str, MotorCalibration]:

@@ -117,9 +117,11 @@ def find_file_doubts(
     """Yield contradictions between a file's motors and an arm's joints."""
     ids = {joint.name: joint.spec.id for joint in joints}
     for name, motor in motors.items():
-        if name in ids and motor.id != ids[name]:
+        # a file has no name of a limb before that of a joint
+        named = [i for own, i in ids.items() if own == name or own.endswith(f"_{name}")]
+        if named and motor.id not in named:
             yield (
-                f"{name}: expected its servo {ids[name]} in the file, got id "
+                f"{name}: expected its servo {named[0]} in the file, got id "
                 f"{motor.id}: entries of two joints are exchanged"
             )
     extra = [name for name, motor in motors.items() if motor.id not in ids.values()]

@@ -80,7 +80,7 @@ class ArmModel:
 
     @property
     def remedy(self) -> str:
-        """How to get another calibration."""
+        """Words for another calibration."""
         return f"calibrate it with {self.command}"
 
 

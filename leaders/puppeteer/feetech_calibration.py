@@ -7,19 +7,23 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.kit.arm_calibration import JointModel, make_models
+from paprle.contracts.kit.arm_calibration import (
+    JointModel,
+    find_ranges,
+    make_models,
+)
 from paprle.contracts.kit.calibration_dialogue import calibrate_arm
+from paprle.contracts.urdf.limits import read_limits
 from paprle.contracts.urdf.turn_words import describe_turns
 from paprle.hardware.feetech.calibration import (
     LEADERS,
     MotorCalibration,
     find_home,
-    make_calibration,
+    make_motors,
     write_calibration,
 )
 from paprle.leaders.puppeteer.arm import Arm
 from paprle.leaders.puppeteer.feetech_bus import FeetechBus
-from paprle.leaders.puppeteer.limits import read_limits
 
 _OPENS = "it opens"
 
@@ -63,18 +67,9 @@ def _calibrate(
         Path(arm.settings.urdf), hand, arm.settings.eef_link, {}
     ) | dict.fromkeys(arm.joint_names[arm.n_arm :], _OPENS)
     fits = yield from calibrate_arm(models, words, lambda: bus.read_angles(arm))
-    motors = [
-        make_calibration(
-            servo.id,
-            middle=fit.offset + fit.sign * model.middle,
-            travel=fit.high - fit.low if model.has_stops else None,
-            sign=fit.sign,
-            homing_offset=stored.homing_offset,
-        )
-        for servo, fit, model, stored in zip(
-            arm.servos, fits, models, bus.thread.stored[arm.place], strict=True
-        )
-    ]
+    ids = [servo.id for servo in arm.servos]
+    now = bus.thread.stored[arm.place]
+    motors = make_motors(ids, find_ranges(models, fits), now)
     stored = list(bus.thread.stored)
     stored[arm.place] = [motor.stored for motor in motors]
     bus.thread.store(stored)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from paprle.contracts.urdf.limits import read_limits
 from paprle.hardware.dynamixel.bus_thread import BusSettings
 from paprle.hardware.dynamixel.probe import stand
 from paprle.hardware.feetech.calibration_check import Joint
@@ -21,7 +22,6 @@ from paprle.hardware.feetech.models import ServoSpec
 from paprle.hardware.feetech.wire import Wire
 from paprle.leaders.puppeteer.arm import Arm
 from paprle.leaders.puppeteer.feetech_bus import FeetechBus
-from paprle.leaders.puppeteer.limits import read_limits
 from paprle.leaders.puppeteer.pose_check import Finding, examine_pose
 
 _WATCH = 0.5  # [s] chosen: an arm in a hand moves in it

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
+from paprle.contracts.urdf.limits import read_limits
 from paprle.hardware.dynamixel.bus import Reading
 from paprle.leaders.puppeteer.arm import Arm, ArmState
-from paprle.leaders.puppeteer.limits import read_limits
 
 Finding = tuple[bool, str]
 """Whether the part is well, and a sentence about it."""

@@ -44,7 +44,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "find-cameras": ("cameras:FIND", "show the cameras there are, with a picture each"),
     "doctor": ("doctor:DOCTOR", "find faults of a leader, with their remedies"),
     "setup-servos": ("setup_servos:SETUP_SERVOS", "give servos their ids and rate"),
-    "calibrate": ("calibrate:CALIBRATE", "measure a leader's signs, zeros and range"),
+    "calibrate": ("calibrate:CALIBRATE", "measure signs, zeros and ranges of an arm"),
     "identify": ("identify:IDENTIFY", "measure lag, friction and delay of a rig"),
 }
 """Verbs by name: ``module:attribute`` in this package, and a line of help."""

@@ -25,6 +25,11 @@ def resolve_leader(settings: list[str]) -> Resolved:
     return resolve([*anything, *settings])
 
 
+def resolve_follower(settings: list[str]) -> Resolved:
+    """Return the config of a robot, whoever leads it."""
+    return resolve([f"leader={_ANY_LEADER}", *settings])
+
+
 def _doctor(args: argparse.Namespace) -> int:
     if any(word.startswith("env=") for word in args.settings):
         return _look_at_follower(args.settings)
@@ -41,7 +46,7 @@ def _doctor(args: argparse.Namespace) -> int:
 
 def _look_at_follower(settings: list[str]) -> int:
     """Diagnose an idle robot without motion."""
-    resolved = resolve([f"leader={_ANY_LEADER}", *settings])
+    resolved = resolve_follower(settings)
     follower = make_follower(resolved, make_robot(resolved))
     name, found = (
         f"{resolved.follower_name} in {resolved.env_name}",

@@ -84,6 +84,35 @@ class JointFit:
     high: float
 
 
+@dataclass(frozen=True, slots=True)
+class ServoRange:
+    """A joint's travel at its servo.
+
+    Attributes:
+        middle: Servo angle in the middle of the travel, [rad].
+        travel: From stop to stop, [rad]; None: it turns freely.
+        sign: 1 where the joint turns as its servo does, else −1.
+    """
+
+    middle: float
+    travel: float | None
+    sign: int
+
+
+def find_ranges(
+    joints: Sequence[JointModel], fits: Sequence[JointFit]
+) -> list[ServoRange]:
+    """Return each joint's travel at its servo."""
+    return [
+        ServoRange(
+            middle=fit.offset + fit.sign * joint.middle,
+            travel=fit.high - fit.low if joint.has_stops else None,
+            sign=fit.sign,
+        )
+        for joint, fit in zip(joints, fits, strict=True)
+    ]
+
+
 def make_models(
     names: Sequence[str], q_min: Sequence[float], q_max: Sequence[float]
 ) -> list[JointModel]:
