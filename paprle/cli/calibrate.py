@@ -80,8 +80,8 @@ def _measure(device: Device, joints: Sequence[str], name: str) -> dict[str, Any]
     dialogue = device.calibrate(joints)
     if dialogue is None:
         raise ConfigError(
-            f"calibrate: expected a device with a calibration, got {name}; it needs "
-            "none"
+            f"calibrate: expected a device with a calibration, got {name}; it needs no "
+            "calibration"
         )
     device.open()
     try:
