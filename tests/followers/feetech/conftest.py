@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 from emulated_feetech import run_feetech
+from feetech_rig import FeetechBench
+from feetech_wire import VirtualFeetechWire
 from piper_rig import RealClock
 from so101_arm import load_robot
 
@@ -39,3 +41,25 @@ def follower(config, robot, clock):
     follower.open()
     yield follower
     follower.close("hold")
+
+
+@pytest.fixture
+def bench():
+    return FeetechBench()
+
+
+@pytest.fixture
+def look(bench, robot, clock, monkeypatch):
+    """Return the faults, and all lines, of an examination."""
+    monkeypatch.setattr(
+        "paprle.followers.feetech.arm.Wire",
+        lambda _path, baud, _timeout: VirtualFeetechWire(bench, baud),
+    )
+
+    def run(calibration="", **settings):
+        config = FeetechConfig(port="follower", calibration=calibration, **settings)
+        found = list(FeetechFollower(config, robot, clock).diagnose())
+        assert not any(servo.is_on for servo in bench.limb.servos)
+        return [text for is_well, text in found if not is_well], [t for _, t in found]
+
+    return run

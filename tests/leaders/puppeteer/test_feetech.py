@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -79,6 +80,40 @@ def test_servos_from_the_factory_are_refused_but_can_be_calibrated(rig, leader):
 
 def test_the_doctor_finds_nothing_wrong_with_a_healthy_arm(leader):
     assert [text for is_well, text in leader.diagnose() if not is_well] == []
+
+
+def name_register(joint, name, value):
+    return {"fault": "register", "joint": joint, "name": name, "value": value}
+
+
+@pytest.mark.parametrize(
+    ("fault", "text"),
+    [
+        (
+            {"fault": "swapped", "joint": "shoulder_pan", "with": "wrist_flex"},
+            "shoulder_pan and wrist_flex: .*exchanged; .*calibrate it with paprle",
+        ),
+        (
+            name_register("elbow_flex", "Max_Position_Limit", 2700),
+            "elbow_flex: .*a stop was not reached.*zero is .* off; calibrate it",
+        ),
+        (
+            {"fault": "mounting", "joint": "shoulder_lift", "offset": 0.3},
+            "away from its rest pose: shoulder_lift by [+]0.30 .*run paprle calibrate",
+        ),
+        (
+            name_register("wrist_flex", "Phase", 28),
+            "wrist_flex: servo 4.*of several .*setup-servos",
+        ),
+    ],
+    ids=["exchanged", "missed stop", "horn 17° off at the rest pose", "turns"],
+)
+def test_the_doctor_names_a_planted_fault_with_its_remedy(rig, leader, fault, text):
+    rig.cause(**fault)
+
+    found = [line for is_well, line in leader.diagnose() if not is_well]
+
+    assert any(re.search(text, line) for line in found), found
 
 
 def sweep(rig, joints):
