@@ -17,6 +17,7 @@ from pathlib import Path
 import serial
 
 from paprle.hardware.serial_bus.errors import BusError
+from paprle.hardware.serial_bus.holders import describe_holders
 
 _WAIT = 0.002  # [s] chosen: of a timeout of 10 ms, what a lost packet may cost more
 _CHUNK = 4096  # chosen: more than all servos of a bus answer at once
@@ -184,9 +185,10 @@ def _explain(path: str, err: Exception) -> str:
             "run: sudo usermod -aG dialout $USER, then log in again"
         )
     if number in {errno.EAGAIN, errno.EBUSY}:
+        known = describe_holders(path)
         return (
-            f"{where}: expected it to be free, got one that another process has open; "
-            f"end that one (fuser -v {path})"
+            f"{where}: expected it to be free, got one that another process has open"
+            f"{f', {known}' if known else ''}; end that one (fuser -v {path})"
         )
     return f"{where}: expected a serial device, got '{err}'; check the cable and path"
 
