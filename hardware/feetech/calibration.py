@@ -253,9 +253,19 @@ def find_home() -> Path:
 
 def list_files(*, is_leader: bool) -> list[Path]:
     """Return LeRobot's files of SO-100 and SO-101 arms on this machine."""
+    folders = _list_folders(is_leader=is_leader)
+    return [path for folder in folders for path in sorted(folder.glob("*.json"))]
+
+
+def name_file(name: str, *, is_leader: bool) -> Path:
+    """Return the place of an arm's file, as LeRobot 0.6 names it."""
+    return _list_folders(is_leader=is_leader)[0] / f"{name}.json"
+
+
+def _list_folders(*, is_leader: bool) -> list[Path]:
     kind, folders = ("teleoperators", LEADERS) if is_leader else ("robots", FOLLOWERS)
     base = find_home().expanduser() / kind
-    return [path for name in folders for path in sorted((base / name).glob("*.json"))]
+    return [base / name for name in folders]
 
 
 def find_file(name: str, *, is_leader: bool) -> Path:

@@ -16,10 +16,9 @@ from paprle.contracts.kit.calibration_dialogue import calibrate_arm
 from paprle.contracts.urdf.limits import read_limits
 from paprle.contracts.urdf.turn_words import describe_turns
 from paprle.hardware.feetech.calibration import (
-    LEADERS,
     MotorCalibration,
-    find_home,
     make_motors,
+    name_file,
     write_calibration,
 )
 from paprle.leaders.puppeteer.arm import Arm
@@ -51,7 +50,7 @@ def calibrate_feetech(
     limbs: dict[str, Any] = {}
     for arm in arms:
         motors = yield from _calibrate(arm, buses[arm.settings.port])
-        path = find_home() / "teleoperators" / LEADERS[0] / f"paprle_{arm.name}.json"
+        path = name_file(f"paprle_{arm.name}", is_leader=True)
         write_calibration(path, dict(zip(arm.joint_names, motors, strict=True)))
         limbs[arm.name] = {"calibration": str(path)}
     return {"leader": {"limbs": limbs}}
