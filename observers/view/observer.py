@@ -21,6 +21,8 @@ from paprle.contracts.proximity import FindNear, Near
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.session_view import MirroredRobot
 from paprle.contracts.types import RobotInfo, Vec
+from paprle.hardware.web.errors import WebError
+from paprle.hardware.web.serving.addresses import find_place
 from paprle.observers.view.config import ViewConfig
 from paprle.observers.view.snapshots import copy_arrays, copy_for_cues, copy_mirror
 from paprle.observers.view.view_json import Shown
@@ -75,8 +77,15 @@ class View(Observer):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Secret address of the page, with the token."""
-        return [f"open {self._address}"] if self._port else []
+        """Secret address of the page with the token; on a network as a QR code, too."""
+        if not self._port:
+            return []
+        try:
+            address = self._address
+        except WebError:
+            return []  # its thread reports that it has no place
+        is_here = self.config.listen == "usb"
+        return [f"open {address}", *([] if is_here else _draw(address))]
 
     @property
     def wishes(self) -> Wishes:
@@ -187,8 +196,11 @@ class View(Observer):
     @property
     def _address(self) -> str:
         server = self._server
-        base = f"http://127.0.0.1:{self._port}/" if server is None else server.address
-        return f"{base}#{self._key}"
+        if server is not None:
+            return f"{server.address}#{self._key}"
+        place = find_place(self.config.listen)
+        scheme = "https" if place.has_tls else "http"
+        return f"{scheme}://{place.address}:{self._port}/#{self._key}"
 
     def _run(self) -> None:
         try:
@@ -302,6 +314,15 @@ class View(Observer):
 
 def _find_nothing(_: Vec) -> Sequence[Near]:
     return ()
+
+
+def _draw(address: str) -> list[str]:
+    """Return an address as a QR code; nothing without the package that draws it."""
+    try:
+        from paprle.hardware.web.serving.qr import draw_qr  # noqa: PLC0415 - of phones
+    except ImportError:
+        return []
+    return ["\n" + "\n".join(draw_qr(address))]
 
 
 def find_port(first: int) -> int:

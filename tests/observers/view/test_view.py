@@ -78,6 +78,25 @@ def test_the_page_is_on_loopback_and_nowhere_else(view):
     assert own == [f"0100007F:{port:04X}"]
 
 
+def test_on_a_network_its_address_has_tls_and_is_a_qr_code():
+    pytest.importorskip("segno")
+    view = View(ViewConfig(port=18090, listen="127.0.0.1"), PIPER, time.monotonic_ns)
+    view._port = 18090  # what open() chooses
+
+    address, code = view.notes
+
+    assert address.startswith("open https://127.0.0.1:18090/#")
+    assert code.count("\n") > 10
+    assert set(code) <= set("█▀▄ \n")
+
+
+def test_a_network_that_is_not_there_gives_no_address():
+    view = View(ViewConfig(port=18090, listen="nowhere"), PIPER, time.monotonic_ns)
+    view._port = 18090
+
+    assert view.notes == []
+
+
 def test_a_taken_port_is_passed_over():
     with socket.socket() as other:
         other.bind(("127.0.0.1", 0))
