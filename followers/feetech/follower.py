@@ -9,7 +9,7 @@ import numpy as np
 
 from paprle.contracts.device import Dialogue
 from paprle.contracts.errors import CommandError, ConfigError, DeviceError
-from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.plugins import ArmSearch, Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
     FollowerInfo,
@@ -21,6 +21,7 @@ from paprle.contracts.types import (
 from paprle.followers.feetech.arm import FeetechArm, describe_problems
 from paprle.followers.feetech.calibration import calibrate_arms
 from paprle.followers.feetech.config import FeetechConfig
+from paprle.followers.feetech.search import FeetechSearch
 from paprle.hardware.feetech.errors import BusError
 from paprle.hardware.serial_bus.port import find_obstacle
 
@@ -37,6 +38,11 @@ class FeetechFollower(Follower):
         self._arms: list[tuple[FeetechArm, list[int]]] = []
         self._problems: tuple[str, ...] = ()
         self._is_calibrating = False
+
+    @classmethod
+    def search(cls) -> ArmSearch:
+        """Return the search for arms of Feetech servos."""
+        return FeetechSearch()
 
     @property
     def goes_on_unattended(self) -> bool:

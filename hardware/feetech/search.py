@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from serial.tools import list_ports
 
+from paprle.hardware.feetech.eeprom import Stored, read_stored
 from paprle.hardware.feetech.errors import BusError, BusTimeout
-from paprle.hardware.feetech.models import REGISTERS, VOLTAGE_UNIT, find_name
+from paprle.hardware.feetech.models import (
+    REGISTERS,
+    VOLTAGE_UNIT,
+    count_angle,
+    decode,
+    find_name,
+)
 from paprle.hardware.feetech.wire import TIMEOUT, Wire
 
 ARM_IDS = (1, 2, 3, 4, 5, 6)
@@ -29,12 +38,16 @@ class FoundBus:
         models: Model names by id.
         voltage: Supply of the first servo, [V]; 0 without servos.
         problem: Reason that it could not be asked, or "".
+        stored: Calibration at each servo of a whole arm, by id.
+        has_torque: Whether a servo of a whole arm holds its place.
     """
 
     path: str
     models: dict[int, str]
     voltage: float = 0.0
     problem: str = ""
+    stored: Mapping[int, Stored] = field(default_factory=dict)
+    has_torque: bool = False
 
     def has_arm(self, ids: Sequence[int] = ARM_IDS) -> bool:
         """Return whether all of some ids answer."""
@@ -72,11 +85,43 @@ def _look(wire: Wire, ids: Sequence[int]) -> FoundBus:
         numbers = {i: wire.ping(i, _TRIES) for i in ids}
         models = {i: find_name(n) for i, n in numbers.items() if n is not None}
         voltage = _read_voltage(wire, next(iter(models), None))
+        whole = ids if set(ids) <= set(models) else ()
+        stored = {i: read_stored(wire, i) for i in whole}
+        has_torque = any(wire.read(i, REGISTERS["Torque_Enable"]) for i in whole)
     except BusError as err:
         return FoundBus(wire.path, {}, problem=str(err))
     finally:
         wire.close()
-    return FoundBus(wire.path, models, voltage)
+    return FoundBus(wire.path, models, voltage, "", stored, has_torque)
+
+
+Angles = Callable[[], list[float]]
+"""Returns angles, [rad]; NaN where a servo is silent. Raises BusError."""
+
+
+@contextmanager
+def reading_angles(
+    path: str, ids: Sequence[int] = ARM_IDS, baud: int = _BAUD
+) -> Iterator[Angles]:
+    """Open a port and give a source of its servos' angles.
+
+    Raises:
+        BusError: If it cannot be opened.
+    """
+    wire, at = Wire(path, baud), REGISTERS["Present_Position"]
+
+    def read() -> list[float]:
+        rows = wire.sync_read(at, ids)
+        return [
+            count_angle(decode("Present_Position", rows[i])) if i in rows else math.nan
+            for i in ids
+        ]
+
+    wire.open()
+    try:
+        yield read
+    finally:
+        wire.close()
 
 
 def _read_voltage(wire: Wire, servo_id: int | None) -> float:

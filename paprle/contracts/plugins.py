@@ -13,6 +13,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from paprle.contracts.arm_search import ArmSearch
 from paprle.contracts.device import Device, Dialogue
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
@@ -121,6 +122,11 @@ class Follower(Device):
         self.config = config
         self.robot = robot
         self.clock = clock
+
+    @classmethod
+    def search(cls) -> ArmSearch | None:
+        """Return the search for connected arms of this kind; None without one."""
+        return None
 
     @property
     def objects(self) -> tuple[str, ...]:
@@ -351,6 +357,7 @@ class Camera(Device):
 __all__ = [
     "Advice",
     "Advisor",
+    "ArmSearch",
     "Camera",
     "CameraInfo",
     "Clock",

@@ -1,0 +1,79 @@
+"""Search for connected arms of one kind, before any of them is opened.
+
+Nothing is written to an arm, and its torque stays as it is.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paprle.contracts.types import Vec
+
+ReadAngles = Callable[[], Vec]
+"""Returns the newest angles of an arm's servos, shape (n,), [rad]; NaN where one is
+silent. Raises DeviceError when the port is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundArm:
+    """A port, and what answers there.
+
+    Attributes:
+        path: With a lasting name where it has one.
+        ids: Servos that make an arm.
+        models: Models of the servos that answer, by id.
+        voltage: Supply, [V]; 0 without servos.
+        problem: Reason that the port could not be asked, with its remedy, or "".
+        is_calibrated: Whether each servo keeps a calibration.
+        has_torque: Whether any servo holds its place.
+    """
+
+    path: str
+    ids: Sequence[int]
+    models: Mapping[int, str] = field(default_factory=dict)
+    voltage: float = 0.0
+    problem: str = ""
+    is_calibrated: bool = False
+    has_torque: bool = False
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Ids of the servos that an arm needs and that do not answer."""
+        return tuple(number for number in self.ids if number not in self.models)
+
+    @property
+    def is_arm(self) -> bool:
+        """Whether all servos of an arm answer."""
+        return not self.missing
+
+
+class ArmSearch(ABC):
+    """Search for arms of one kind."""
+
+    @abstractmethod
+    def list_ports(self) -> Sequence[str]:
+        """Return the ports at which an arm may be, by lasting names."""
+
+    @abstractmethod
+    def look(self, path: str) -> FoundArm:
+        """Return what answers at a port."""
+
+    @abstractmethod
+    def watch(self, path: str) -> AbstractContextManager[ReadAngles]:
+        """Open a port and give a source of its arm's angles.
+
+        Raises:
+            DeviceError: If the port cannot be opened.
+        """
+
+    @abstractmethod
+    def list_calibrations(self, *, is_leader: bool) -> Sequence[Path]:
+        """Return the calibration files of leaders, or of followers, there are."""
+
+    @abstractmethod
+    def name_calibration(self, name: str, *, is_leader: bool) -> Path:
+        """Return the place of a new calibration file."""
