@@ -77,6 +77,16 @@ def describe_emulated(sources: Mapping[str, str]) -> list[str]:
     ]
 
 
+def list_emulated(part: str, name: str) -> list[str]:
+    """Return the settings of all running emulators of a device, ``key=value`` each."""
+    return [
+        str(word)
+        for _, notice in _read_notices()
+        if (notice.get("part"), notice.get("name")) == (part, name)
+        for word in notice["overrides"]
+    ]
+
+
 def _read_notices() -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield process and notice of each running emulator of this user."""
     runtime = os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()

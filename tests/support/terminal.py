@@ -30,17 +30,22 @@ class TerminalSession(RunningSession):
 
     def __init__(self, args: list[str], out: Path, env: dict[str, str]) -> None:
         self.out = out
+        words = ["session.view=false", *args, f"record.dir={out}"]
+        script = str(WORKSPACE / "run.py")
+        self._open([sys.executable, "-c", _LAUNCHER, script, *words], env)
+
+    def _open(
+        self, command: list[str], env: dict[str, str], cwd: Path | None = None
+    ) -> None:
         self._shown = b""
         self._seen = 0
         self._master, slave = pty.openpty()
         self._settings = termios.tcgetattr(slave)
         self._slave: int | None = slave
         self.process = subprocess.Popen(
-            [sys.executable, "-c", _LAUNCHER, str(WORKSPACE / "run.py"),
-             "session.view=false", *args,
-             f"record.dir={out}"],
+            command,
             stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
-            env=os.environ | env,
+            env=os.environ | env, cwd=cwd,
         )  # fmt: skip
         self.pids = {"session": self.process.pid}
 

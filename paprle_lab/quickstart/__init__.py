@@ -1,0 +1,1 @@
+"""The first session with an arm: ports, roles, calibration, cameras, data set."""

@@ -1,0 +1,159 @@
+"""Third step: the calibration of each arm, found or made, and a look at the arm."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from paprle.cli.calibrate import talk
+from paprle.cli.doctor import diagnose_leader, resolve_leader
+from paprle.config import resolve
+from paprle.contracts.arm_search import ArmSearch
+from paprle.contracts.errors import PaprleError
+from paprle.hosts.factories import make_leader
+from paprle.hosts.plan import make_follower, make_robot
+from paprle_lab.quickstart.dialogue import Dialogue
+from paprle_lab.quickstart.rig import LEADER_PORT, ROBOT, Arm, Rig
+
+_NAME = "paprle_arm"
+_MAKE = "calibrate it now: two postures, and a sweep of each joint (3 minutes)"
+_AT_SERVOS = "as its servos keep it"
+
+
+def calibrate_arms(search: ArmSearch, rig: Rig, known: Rig, dialogue: Dialogue) -> Rig:
+    """Return the rig with the calibration of each arm.
+
+    Args:
+        search: Source of files.
+        rig: Ports and roles.
+        known: Rig of the last time.
+        dialogue: The person.
+
+    Raises:
+        Quit: If the person leaves.
+    """
+    if rig.follower is not None:
+        follower = _calibrate(search, rig.follower, known.follower, dialogue, False)
+        rig = replace(rig, follower=follower)
+    if rig.leader is not None:
+        leader = _calibrate(search, rig.leader, known.leader, dialogue, True)
+        rig = replace(rig, leader=leader)
+    return rig
+
+
+def _calibrate(
+    search: ArmSearch, arm: Arm, known: Arm | None, dialogue: Dialogue, is_leader: bool
+) -> Arm:
+    """Return an arm whose calibration is found, or made, and then looked at."""
+    role = "leader" if is_leader else "follower"
+    has_own = search.look(arm.port).is_calibrated
+    if has_own and (known is None or known.port != arm.port or not known.calibration):
+        dialogue.say(f"{role}: calibrated, {_AT_SERVOS}")
+        arm = replace(arm, calibration="")
+    else:
+        arm = _choose(search, arm, known, dialogue, is_leader)
+    while not _is_well(arm, dialogue, is_leader):
+        options = ["look again, after the remedy", _MAKE, "go on all the same"]
+        choice = dialogue.choose(f"The {role} has a fault.", options)
+        if choice == 2:
+            break
+        if choice == 1:
+            arm = _make(search, arm, dialogue, is_leader)
+    return arm
+
+
+def list_candidates(
+    search: ArmSearch, arm: Arm, known: Arm | None, *, is_leader: bool
+) -> list[str]:
+    """Return the calibrations that an arm may have, the likeliest first.
+
+    ``""`` stands for that of its servos, which is listed where they have one.
+    """
+    files = [str(path) for path in search.list_calibrations(is_leader=is_leader)]
+    own = [""] if search.look(arm.port).is_calibrated else []
+    last = [known.calibration] if known and known.port == arm.port else []
+    there = [path for path in last if path in own or Path(path).is_file()]
+    return list(dict.fromkeys([*there, *own, *files]))
+
+
+def _choose(
+    search: ArmSearch, arm: Arm, known: Arm | None, dialogue: Dialogue, is_leader: bool
+) -> Arm:
+    role = "leader" if is_leader else "follower"
+    candidates = list_candidates(search, arm, known, is_leader=is_leader)
+    named = [path or _AT_SERVOS for path in candidates]
+    choice = dialogue.choose(
+        f"The calibration of the {role} at {arm.port}:", [*named, _MAKE]
+    )
+    if choice < len(candidates):
+        return replace(arm, calibration=candidates[choice])
+    return _make(search, arm, dialogue, is_leader)
+
+
+def _make(search: ArmSearch, arm: Arm, dialogue: Dialogue, is_leader: bool) -> Arm:
+    """Calibrate an arm as ``paprle calibrate`` does, and keep the file by its role."""
+    dialogue.say(
+        "The arm goes limp now: hold it. The result is kept at its servos, and in a "
+        "file that LeRobot reads."
+    )
+    before = _read_all(search.list_calibrations(is_leader=True))
+    leader = make_leader(
+        resolve_leader([f"leader={ROBOT}", f"{LEADER_PORT}={arm.port}"])
+    )
+    questions = leader.calibrate(())
+    if questions is None:
+        return arm
+    try:
+        leader.open()
+        found = talk(questions)
+    except PaprleError as err:
+        dialogue.say(str(err))
+        return arm
+    finally:
+        leader.close()
+    if found is None:
+        dialogue.say("nothing was written")
+        return arm
+    made = Path(found["leader"]["limbs"]["arm"]["calibration"])
+    path = made if is_leader else _take_over(search, made, before)
+    dialogue.say(f"written: {path}")
+    return replace(arm, calibration=str(path))
+
+
+def _take_over(search: ArmSearch, made: Path, before: dict[Path, bytes]) -> Path:
+    """Move a file from the leaders' to the followers'; the leaders' are as before."""
+    path = search.name_calibration(_NAME, is_leader=False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(made.read_bytes())
+    if made in before:
+        made.write_bytes(before[made])
+    else:
+        made.unlink()
+    return path
+
+
+def _read_all(paths: Iterable[Path]) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for path in paths}
+
+
+def _is_well(arm: Arm, dialogue: Dialogue, is_leader: bool) -> bool:
+    """Look at an arm as the doctor does; print the faults."""
+    rig = Rig(leader=arm) if is_leader else Rig(follower=arm)
+    try:
+        found = list(_diagnose(rig))
+    except PaprleError as err:
+        found = [(False, str(err))]
+    faults = [text for is_well, text in found if not is_well]
+    for text in faults:
+        dialogue.say(f"   FAULT {text}")
+    if not faults:
+        dialogue.say(f"   {arm.port}: {len(found)} checks of the doctor are well")
+    return not faults
+
+
+def _diagnose(rig: Rig) -> Iterable[tuple[bool, str]]:
+    if rig.leader is not None:
+        return diagnose_leader(make_leader(resolve_leader(rig.leader_words)))
+    resolved = resolve(["leader=autopilot", *rig.follower_words])
+    return make_follower(resolved, make_robot(resolved)).diagnose() or ()

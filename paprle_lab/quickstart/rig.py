@@ -1,0 +1,100 @@
+"""The rig that the dialogue arrives at, and the settings that name it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from paprle.config.emulated import list_emulated
+
+ROBOT = "so101"
+LEADER_PORT, FOLLOWER_PORT = "leader.limbs.arm.port", "env.port"
+_LEADER_FILE, _FOLLOWER_FILE = "leader.limbs.arm.calibration", "env.calibration"
+SIMULATED, REAL = "mujoco", "feetech"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One arm of a rig.
+
+    Attributes:
+        port: Serial port.
+        calibration: File, or "": as its servos keep it.
+        is_emulated: Whether a running emulator made the port.
+    """
+
+    port: str
+    calibration: str = ""
+    is_emulated: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rig:
+    """A leader and a follower.
+
+    Attributes:
+        leader: Arm in the operator's hand; None: the page leads.
+        follower: Arm that is driven; None: a simulated one is.
+        cameras: Settings of each camera by name.
+        is_autopilot: A program leads, in simulation.
+        is_on_network: The page is served to phones, too.
+    """
+
+    leader: Arm | None = None
+    follower: Arm | None = None
+    cameras: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    is_autopilot: bool = False
+    is_on_network: bool = False
+
+    @property
+    def leader_words(self) -> list[str]:
+        """Settings that choose the leader."""
+        if self.leader is None:
+            return ["leader=autopilot" if self.is_autopilot else "leader=web"]
+        return [
+            f"leader={ROBOT}",
+            *_name_arm(self.leader, LEADER_PORT, _LEADER_FILE, ("leader", ROBOT)),
+        ]
+
+    @property
+    def follower_words(self) -> list[str]:
+        """Settings that choose the follower and its env."""
+        if self.follower is None:
+            return [f"follower={ROBOT}", f"env={SIMULATED}"]
+        return [
+            f"follower={ROBOT}",
+            f"env={REAL}",
+            *_name_arm(self.follower, FOLLOWER_PORT, _FOLLOWER_FILE, ("env", REAL)),
+        ]
+
+    def list_words(self, out: Path, n_episodes: int, task: str) -> list[str]:
+        """Return the settings of ``paprle run``.
+
+        Args:
+            out: Folder of the recordings.
+            n_episodes: End after so many.
+            task: Purpose of the episodes.
+        """
+        words = [*self.leader_words, *self.follower_words]
+        if self.follower is not None:
+            words.append("gate.accept_unattended=true")
+        words += [
+            f"cameras.{name}.{key}={value}"
+            for name, values in self.cameras.items()
+            for key, value in values.items()
+        ]
+        words.append(
+            "observers.view.listen=lan" if self.is_on_network else "observers.view={}"
+        )
+        words += [f"session.episodes={n_episodes}", f"record.dir={out}"]
+        return [*words, *([f"record.task={task}"] if task else [])]
+
+
+def _name_arm(
+    arm: Arm, port_key: str, file_key: str, device: tuple[str, str]
+) -> list[str]:
+    """Return an arm's settings, without those that its emulator's notice gives."""
+    port = f"{port_key}={arm.port}"
+    words = [] if port in list_emulated(*device) else [port]
+    return [*words, *([f"{file_key}={arm.calibration}"] if arm.calibration else [])]

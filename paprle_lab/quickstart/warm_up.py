@@ -1,0 +1,42 @@
+"""Compilation of what a session runs, beside the dialogue."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+_NICE = 10  # chosen: the dialogue and its readings come first
+_COMMAND = ("-m", "paprle.hosts.precompile")
+
+
+@contextmanager
+def compiling_beside(say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
+    """Compile in a process of its own; what it has done is kept when it is ended.
+
+    Yields:
+        A function that waits for its end.
+    """
+    process = subprocess.Popen(
+        [sys.executable, *_COMMAND],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    with suppress(OSError):  # a machine may forbid it, or it has ended
+        os.setpriority(os.PRIO_PROCESS, process.pid, _NICE)
+
+    def wait() -> None:
+        if process.poll() is None:
+            say("compiling, once after an install or update: a minute or more …")
+            process.wait()
+
+    try:
+        yield wait
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+            process.wait()
