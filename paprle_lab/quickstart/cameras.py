@@ -64,6 +64,8 @@ def _read(answer: str, found: list[Found]) -> tuple[list[Mapping[str, str]], str
     words = answer.split()
     if len(words) > len(NAMES):
         return [], f"expected at most {len(NAMES)} cameras, got {len(words)}"
+    if len(set(words)) < len(words):
+        return [], "expected two different cameras, got one twice"
     chosen: list[Mapping[str, str]] = []
     for word in words:
         if word.isdecimal() and 1 <= int(word) <= len(found):

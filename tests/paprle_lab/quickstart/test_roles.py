@@ -11,10 +11,11 @@ from paprle_lab.quickstart.roles import find_roles
 
 A, B, C = "/dev/a", "/dev/b", "/dev/c"
 NEW = Rig()
+MOVED = (Moved(B),)
 LAST = Rig(leader=Arm(port=B), follower=Arm(port=A))
 
 
-def find(person, *paths, known=NEW, moved=(Moved(B),)):
+def find(person, *paths, known=NEW, moved=MOVED):
     search = ScriptedSearch(*map(make_arm, paths))
     results = list(moved)
 
