@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from paprle.cli.verb import EXIT_CODES, Verb, say
+from paprle.cli.verb import EXIT_CODES, Verb, add_settings, say
 from paprle.contracts.errors import ConfigError
 
 _MOST = 1000  # chosen: more is no first session
@@ -29,6 +29,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="take the default of each question: for a rig that was set up before",
     )
+    add_settings(parser)
 
 
 def _run(args: argparse.Namespace) -> int:
@@ -44,7 +45,12 @@ def _run(args: argparse.Namespace) -> int:
     )
 
     check_packages()
-    plan = Plan(out=args.out, n_episodes=args.episodes, task=args.task)
+    plan = Plan(
+        out=args.out,
+        n_episodes=args.episodes,
+        task=args.task,
+        settings=tuple(args.settings),
+    )
     try:
         return go(plan, Dialogue(is_brief=args.yes))
     except Quit:
@@ -68,7 +74,7 @@ A dialogue in six steps. Enter takes the default of each question, q leaves.
 No arm gets torque before step 5. Ports and calibrations are stored in configs/site (of
 a package: ~/.config/paprle), so that the next time only asks to confirm them;
 recordings and data set go below --out. The session's own command line is printed:
-`paprle run …`.
+`paprle run …`. Settings (key=value) are added to it and win, as in `paprle run`.
 
 Without arms, in two other terminals (marked EMULATED here, and never stored):
   paprle-emulate so101
@@ -78,6 +84,7 @@ Without arms, in two other terminals (marked EMULATED here, and never stored):
 
 examples:
   paprle so101
+  paprle so101 session.reduced=true        # the robot moves slowly
   paprle so101 --episodes 10 --task 'put the cube into the box' --out cube
   uvx --from 'paprle[so101,sim,page,data]' paprle so101""",
     add_arguments=_add_arguments,

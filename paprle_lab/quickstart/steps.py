@@ -39,11 +39,13 @@ class Plan:
         out: Folder of recordings and data set.
         n_episodes: Episodes to record.
         task: Purpose of the episodes; "": asked.
+        settings: Further settings of the session, which win.
     """
 
     out: Path
     n_episodes: int
     task: str = ""
+    settings: tuple[str, ...] = ()
 
 
 def check_packages() -> None:
@@ -105,7 +107,10 @@ def _record(plan: Plan, rig: Rig, dialogue: Dialogue, wait: Callable[[], None]) 
     task = plan.task or dialogue.ask(
         "The task, a sentence that goes into the data set", "move the arm"
     )
-    words = rig.list_words(plan.out / RECORDINGS, plan.n_episodes, task)
+    words = [
+        *rig.list_words(plan.out / RECORDINGS, plan.n_episodes, task),
+        *plan.settings,
+    ]
     dialogue.say(f"This session is:\n  {describe_command(words)}")
     if rig.follower is not None:
         dialogue.ask(

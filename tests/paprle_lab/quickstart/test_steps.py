@@ -62,7 +62,9 @@ class Bench:
 
     def go(self, *answers):
         self.person = Person(*answers)
-        return go(Plan(out=self.folder / "out", n_episodes=3), self.person)
+        words = ("session.reduced=true",)
+        plan = Plan(out=self.folder / "out", n_episodes=3, settings=words)
+        return go(plan, self.person)
 
 
 class _Beside:
@@ -82,8 +84,9 @@ def test_a_whole_run_records_and_writes_a_data_set(bench):
 
     out = bench.folder / "out"
     assert bench.data == (out / "recordings", out / "dataset")
-    assert bench.words[-3:] == [
+    assert bench.words[-4:] == [
         "session.episodes=3", f"record.dir={out / 'recordings'}", "record.task=wave",
+        "session.reduced=true",
     ]  # fmt: skip
     assert "paprle run leader=so101 leader.limbs.arm.port=/dev/b" in bench.person.text
     assert "lerobot-train --dataset.repo_id=local/so101" in bench.person.text
