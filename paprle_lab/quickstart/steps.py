@@ -124,7 +124,12 @@ def _record(plan: Plan, rig: Rig, dialogue: Dialogue, wait: Callable[[], None]) 
 
 
 def describe_start(rig: Rig) -> str:
-    """Return how an episode begins and ends."""
+    """Return how an episode begins and ends, and whether it is of a simulation."""
+    simulated = "" if rig.follower else "SIMULATION: no arm follows, a model does. "
+    return f"{simulated}{_describe_signals(rig)}"
+
+
+def _describe_signals(rig: Rig) -> str:
     if rig.leader is not None:
         return (
             "Each begins when the leader's gripper is opened, then held closed for 3 s "
