@@ -18,6 +18,9 @@ from paprle_lab.quickstart.rig import LEADER_PORT, ROBOT, Arm, Rig
 
 _NAME = "paprle_arm"
 _MAKE = "calibrate it now: two postures, and a sweep of each joint (3 minutes)"
+_SET_UP = (
+    "set new servos up first, each alone on the cable (as paprle setup-servos does)"
+)
 _AT_SERVOS = "as its servos keep it"
 
 
@@ -54,11 +57,13 @@ def _calibrate(
     else:
         arm = _choose(search, arm, known, dialogue, is_leader)
     while not _is_well(arm, dialogue, is_leader):
-        options = ["look again, after the remedy", _MAKE, "go on all the same"]
-        choice = dialogue.choose(f"The {role} has a fault.", options)
-        if choice == 2:
+        options = ["look again, after the remedy", _SET_UP, _MAKE, "go on all the same"]
+        choice = options[dialogue.choose(f"The {role} has a fault.", options)]
+        if choice == options[-1]:
             break
-        if choice == 1:
+        if choice == _SET_UP:
+            _set_up(arm, dialogue)
+        if choice == _MAKE:
             arm = _make(search, arm, dialogue, is_leader)
     return arm
 
@@ -119,6 +124,19 @@ def _make(search: ArmSearch, arm: Arm, dialogue: Dialogue, is_leader: bool) -> A
     path = made if is_leader else _take_over(search, made, before)
     dialogue.say(f"written: {path}")
     return replace(arm, calibration=str(path))
+
+
+def _set_up(arm: Arm, dialogue: Dialogue) -> None:
+    """Give each servo its id and modes, as ``paprle setup-servos`` does."""
+    words = [f"leader={ROBOT}", f"{LEADER_PORT}={arm.port}"]
+    questions = make_leader(resolve_leader(words)).set_up(())
+    try:
+        found = None if questions is None else talk(questions)
+    except PaprleError as err:
+        dialogue.say(str(err))
+        return
+    for line in (found or {}).get("servos", ()):
+        dialogue.say(f"   {line}")
 
 
 def _take_over(search: ArmSearch, made: Path, before: dict[Path, bytes]) -> Path:

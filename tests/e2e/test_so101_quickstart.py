@@ -63,6 +63,15 @@ class Hands:
             time.sleep(0.1)
         raise AssertionError(f"never at {posture}: {joints}")
 
+    def set_up(self, newcomer):
+        """Put each servo on the cable alone, as a new one is given its id and modes."""
+        for joint in self.middle:
+            newcomer.wait_for(f"connect the servo of {joint} alone", 60.0)
+            self.rig.send(cmd="chain", joints=[joint])
+            newcomer.press(b"\n")
+        newcomer.wait_for("gripper: id 6", 60.0)
+        self.rig.send(cmd="chain")
+
     def calibrate(self, newcomer):
         """Answer the dialogue of a calibration."""
         newcomer.wait_for("in the middle of its travel", 60.0)
@@ -120,8 +129,12 @@ def play(setup, folder, arm, leader, camera):
         newcomer.wait_for("the leader is at", 60.0)
         if setup == "factory":
             for rig, limb in ((arm, "follower"), (leader, "leader")):
+                hands = Hands(rig, limb)
                 newcomer.answer("The calibration of the", "1")
-                Hands(rig, limb).calibrate(newcomer)
+                newcomer.answer("has a fault", "2")  # of servos as delivered
+                hands.set_up(newcomer)
+                newcomer.answer("has a fault", "3")
+                hands.calibrate(newcomer)
         newcomer.answer("Up to 2", camera)
         newcomer.answer("Show the page on a phone", "n")
         newcomer.answer("The task", "wave")

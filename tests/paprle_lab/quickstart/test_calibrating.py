@@ -99,6 +99,10 @@ class Calibrated:
     def close(self):
         self.is_open = False
 
+    def set_up(self, _):
+        yield "connect the servo of gripper alone"
+        return {"servos": ["gripper: id 6"]}
+
     def calibrate(self, _):
         yield "hold the middle"
         self.path.write_text(json.dumps({"new": 1}))
@@ -151,6 +155,18 @@ def test_an_arm_that_cannot_be_opened_is_reported_and_closed(search, leader):
 
     assert "port '/dev/a': it is gone" in person.text
     assert not leader.is_open
+
+
+@pytest.mark.usefixtures("leader")
+def test_new_servos_are_set_up_before_they_are_calibrated(search, monkeypatch):
+    faults = [[(False, "clear it with paprle setup-servos")], [(True, "well")]]
+    monkeypatch.setattr(calibrating, "_diagnose", lambda _: faults.pop(0))
+    person = Person("1", "2")
+
+    calibrate_arms(search, Rig(leader=ARM), NEW, person)
+
+    assert "gripper: id 6" in person.text
+    assert not faults
 
 
 def test_ctrl_c_in_a_calibration_closes_the_arm(search, leader, monkeypatch):
