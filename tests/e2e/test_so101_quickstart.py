@@ -66,7 +66,7 @@ class Hands:
     def set_up(self, newcomer):
         """Put each servo on the cable alone, as a new one is given its id and modes."""
         for joint in self.middle:
-            newcomer.wait_for(f"connect the servo of {joint} alone", 60.0)
+            newcomer.wait_for(f"connect the servo of arm/{joint} alone", 60.0)
             self.rig.send(cmd="chain", joints=[joint])
             newcomer.press(b"\n")
         newcomer.wait_for("gripper: id 6", 60.0)
