@@ -16,10 +16,9 @@ from paprle.contracts.urdf.limits import read_limits
 from paprle.contracts.urdf.turn_words import describe_turns
 from paprle.followers.feetech.arm import FeetechArm
 from paprle.hardware.feetech.calibration import (
-    FOLLOWERS,
     MotorCalibration,
-    find_home,
     make_motors,
+    name_file,
     write_calibration,
 )
 
@@ -63,8 +62,7 @@ def find_target(name: str, limb: str) -> Path:
     """Return the file to write for a limb, by the set file or name."""
     if name.endswith(".json"):
         return Path(name).expanduser()
-    folder = find_home().expanduser() / "robots" / FOLLOWERS[0]
-    return folder / f"{name or f'paprle_{limb}'}.json"
+    return name_file(name or f"paprle_{limb}", is_leader=False)
 
 
 def _calibrate(

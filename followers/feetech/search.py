@@ -11,7 +11,7 @@ import numpy as np
 from paprle.contracts.arm_search import ArmSearch, FoundArm, ReadAngles
 from paprle.contracts.errors import DeviceError
 from paprle.contracts.types import Vec
-from paprle.hardware.feetech.calibration import choose_motors, list_files, name_file
+from paprle.hardware.feetech.calibration import choose_motors, list_files
 from paprle.hardware.feetech.errors import BusError
 from paprle.hardware.feetech.search import (
     ARM_IDS,
@@ -69,7 +69,3 @@ class FeetechSearch(ArmSearch):
     def list_calibrations(self, *, is_leader: bool) -> Sequence[Path]:
         """Return LeRobot's files."""
         return list_files(is_leader=is_leader)
-
-    def name_calibration(self, name: str, *, is_leader: bool) -> Path:
-        """Return the place of a file among LeRobot's."""
-        return name_file(name, is_leader=is_leader)

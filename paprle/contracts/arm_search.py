@@ -73,7 +73,3 @@ class ArmSearch(ABC):
     @abstractmethod
     def list_calibrations(self, *, is_leader: bool) -> Sequence[Path]:
         """Return the calibration files of leaders, or of followers, there are."""
-
-    @abstractmethod
-    def name_calibration(self, name: str, *, is_leader: bool) -> Path:
-        """Return the place of a new calibration file."""

@@ -11,12 +11,12 @@ from paprle.cli.doctor import diagnose_leader, resolve_leader
 from paprle.config import resolve
 from paprle.contracts.arm_search import ArmSearch
 from paprle.contracts.errors import PaprleError
+from paprle.contracts.plugins import Follower, Leader
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_follower, make_robot
 from paprle_lab.quickstart.dialogue import Dialogue
 from paprle_lab.quickstart.rig import LEADER_PORT, ROBOT, Arm, Rig
 
-_NAME = "paprle_arm"
 _MAKE = "calibrate it now: two postures, and a sweep of each joint (3 minutes)"
 _SET_UP = (
     "set new servos up first, each alone on the cable (as paprle setup-servos does)"
@@ -64,7 +64,7 @@ def _calibrate(
         if choice == _SET_UP:
             _set_up(arm, dialogue)
         if choice == _MAKE:
-            arm = _make(search, arm, dialogue, is_leader)
+            arm = _make(arm, dialogue, is_leader)
     return arm
 
 
@@ -93,37 +93,38 @@ def _choose(
     )
     if choice < len(candidates):
         return replace(arm, calibration=candidates[choice])
-    return _make(search, arm, dialogue, is_leader)
+    return _make(arm, dialogue, is_leader)
 
 
-def _make(search: ArmSearch, arm: Arm, dialogue: Dialogue, is_leader: bool) -> Arm:
-    """Calibrate an arm as ``paprle calibrate`` does, and keep the file by its role."""
+def _make(arm: Arm, dialogue: Dialogue, is_leader: bool) -> Arm:
+    """Calibrate an arm as ``paprle calibrate`` does."""
     dialogue.say(
         "The arm goes limp now: hold it. The result is kept at its servos, and in a "
         "file that LeRobot reads."
     )
-    before = _read_all(search.list_calibrations(is_leader=True))
-    leader = make_leader(
-        resolve_leader([f"leader={ROBOT}", f"{LEADER_PORT}={arm.port}"])
-    )
-    questions = leader.calibrate(())
+    arm = replace(arm, calibration="")  # a chosen file stays as it is
+    device = _make_device(arm, is_leader)
+    questions = device.calibrate(())
     if questions is None:
         return arm
     try:
-        leader.open()
+        device.open()
         found = talk(questions)
     except PaprleError as err:
         dialogue.say(str(err))
         return arm
     finally:
-        leader.close()
+        device.close()
     if found is None:
         dialogue.say("nothing was written")
         return arm
-    made = Path(found["leader"]["limbs"]["arm"]["calibration"])
-    path = made if is_leader else _take_over(search, made, before)
+    path = (
+        found["leader"]["limbs"]["arm"]["calibration"]
+        if is_leader
+        else found["files"][0]
+    )
     dialogue.say(f"written: {path}")
-    return replace(arm, calibration=str(path))
+    return replace(arm, calibration=path)
 
 
 def _set_up(arm: Arm, dialogue: Dialogue) -> None:
@@ -139,27 +140,10 @@ def _set_up(arm: Arm, dialogue: Dialogue) -> None:
         dialogue.say(f"   {line}")
 
 
-def _take_over(search: ArmSearch, made: Path, before: dict[Path, bytes]) -> Path:
-    """Move a file from the leaders' to the followers'; the leaders' are as before."""
-    path = search.name_calibration(_NAME, is_leader=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(made.read_bytes())
-    if made in before:
-        made.write_bytes(before[made])
-    else:
-        made.unlink()
-    return path
-
-
-def _read_all(paths: Iterable[Path]) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in paths}
-
-
 def _is_well(arm: Arm, dialogue: Dialogue, is_leader: bool) -> bool:
     """Look at an arm as the doctor does; print the faults."""
-    rig = Rig(leader=arm) if is_leader else Rig(follower=arm)
     try:
-        found = list(_diagnose(rig))
+        found = list(_diagnose(arm, is_leader))
     except PaprleError as err:
         found = [(False, str(err))]
     faults = [text for is_well, text in found if not is_well]
@@ -170,8 +154,16 @@ def _is_well(arm: Arm, dialogue: Dialogue, is_leader: bool) -> bool:
     return not faults
 
 
-def _diagnose(rig: Rig) -> Iterable[tuple[bool, str]]:
-    if rig.leader is not None:
-        return diagnose_leader(make_leader(resolve_leader(rig.leader_words)))
-    resolved = resolve(["leader=autopilot", *rig.follower_words])
-    return make_follower(resolved, make_robot(resolved)).diagnose() or ()
+def _diagnose(arm: Arm, is_leader: bool) -> Iterable[tuple[bool, str]]:
+    device = _make_device(arm, is_leader)
+    if isinstance(device, Leader):
+        return diagnose_leader(device)
+    return device.diagnose() or ()
+
+
+def _make_device(arm: Arm, is_leader: bool) -> Leader | Follower:
+    if is_leader:
+        return make_leader(resolve_leader(Rig(leader=arm).leader_words))
+    words = Rig(follower=arm).follower_words
+    resolved = resolve(["leader=autopilot", *words])
+    return make_follower(resolved, make_robot(resolved))

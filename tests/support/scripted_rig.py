@@ -67,9 +67,6 @@ class ScriptedSearch(ArmSearch):
     def list_calibrations(self, *, is_leader):
         return sorted((self.folder / _kind(is_leader)).glob("*.json"))
 
-    def name_calibration(self, name, *, is_leader):
-        return self.folder / _kind(is_leader) / f"{name}.json"
-
 
 def _kind(is_leader: bool) -> str:
     return "leaders" if is_leader else "followers"

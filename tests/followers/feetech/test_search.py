@@ -5,6 +5,7 @@ import pytest
 
 from paprle.contracts.errors import DeviceError
 from paprle.followers.feetech.follower import FeetechFollower
+from paprle.hardware.feetech.calibration import name_file
 
 pytestmark = pytest.mark.timed  # a busy machine makes servos silent
 
@@ -83,7 +84,7 @@ def test_a_port_that_is_not_there_is_an_error(search, tmp_path):
 
 def test_files_of_a_role_lie_in_lerobots_folders(search, tmp_path, monkeypatch):
     monkeypatch.setenv("HF_LEROBOT_CALIBRATION", str(tmp_path))
-    path = search.name_calibration("mine", is_leader=False)
+    path = name_file("mine", is_leader=False)
     path.parent.mkdir(parents=True)
     path.write_text("{}")
 
@@ -92,11 +93,11 @@ def test_files_of_a_role_lie_in_lerobots_folders(search, tmp_path, monkeypatch):
     assert list(search.list_calibrations(is_leader=True)) == []
 
 
-def test_the_home_folder_is_meant_by_its_sign(search, tmp_path, monkeypatch):
+def test_the_home_folder_is_meant_by_its_sign(tmp_path, monkeypatch):
     for name in ("HF_LEROBOT_CALIBRATION", "HF_LEROBOT_HOME", "HF_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
 
-    path = search.name_calibration("mine", is_leader=True)
+    path = name_file("mine", is_leader=True)
 
     assert path.is_relative_to(tmp_path)
