@@ -112,6 +112,11 @@ def load_factory(spec: PluginSpec) -> type[Any]:
     return _load(spec.factory, spec.install)
 
 
+def load_servo_search(spec: PluginSpec) -> type[Any] | None:
+    """Return a leader's class that finds servos, or None; raises as others."""
+    return _load(spec.servos, spec.install) if spec.servos else None
+
+
 def _load(reference: str, install: str) -> type[Any]:
     module, _, attribute = reference.partition(":")
     value = getattr(_import(module, f"plug-in '{module}'", install), attribute, None)

@@ -238,10 +238,15 @@ def _find_wrong(keys: Any) -> list[str]:
 def write_calibration(path: Path, motors: Mapping[str, MotorCalibration]) -> None:
     """Write a file that LeRobot reads, in place of an older one at once."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    tree = {name: asdict(motor) for name, motor in motors.items()}
     new = path.with_name(f".{path.name}.new")
-    new.write_text(json.dumps(tree, indent=4) + "\n", "utf-8")
+    new.write_text(make_text(motors), "utf-8")
     new.replace(path)
+
+
+def make_text(motors: Mapping[str, MotorCalibration]) -> str:
+    """Return the text of a file that LeRobot reads."""
+    tree = {name: asdict(motor) for name, motor in motors.items()}
+    return json.dumps(tree, indent=4) + "\n"
 
 
 def find_home() -> Path:

@@ -7,5 +7,6 @@ PLUGIN = PluginSpec(
     config="paprle.leaders.puppeteer.config:PuppeteerConfig",
     factory="paprle.leaders.puppeteer.leader:Puppeteer",
     verified="emulator",
+    servos="paprle.leaders.puppeteer.servo_search:PuppeteerServos",
     install="pip install 'paprle[dynamixel]'",
 )

@@ -52,6 +52,7 @@ class PluginSpec:
             ``Advisor(config, robot, cameras, clock)``, ``Camera(config, clock)`` or
             ``Link(config, name, is_leader)``.
         packages: Import names that its class loads lazily, checked by a dry run.
+        servos: ``ServoSearch()`` of a leader on a bus of servos; empty: none.
     """
 
     summary: str
@@ -60,6 +61,7 @@ class PluginSpec:
     verified: Verified = "none"
     install: str = ""
     packages: tuple[str, ...] = ()
+    servos: str = ""
 
 
 class Leader(Device):

@@ -14,6 +14,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "latency": ("latency:LATENCY", "measure how late a rig follows its leader"),
     "so101": ("so101:SO101", "set up an SO-101 and record a data set, step by step"),
     "accept": ("accept:ACCEPT", "check a rig step by step; write a report to attach"),
+    "new-leader": ("leaders:NEW_LEADER", "write the YAML of a leader of servos"),
     "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot from its URDF"),
 }
 """Verbs by name, as ``paprle.cli.app.VERBS``: the entry point ``paprle.verbs``."""

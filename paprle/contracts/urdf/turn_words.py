@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -48,6 +49,16 @@ def describe_turns(
         joint = model.getJointId(name)
         turn = jacobian[:, model.joints[joint].idx_v]
         words[name] = _describe(turn[:3], turn[3:], hand - data.oMi[joint].translation)
+    return words
+
+
+def reverse(words: str) -> str:
+    """Return the words for the other sense of a turn."""
+    pairs = (*_SIDES, ("counter-clockwise", "clockwise"))
+    for one, other in pairs:
+        for here, there in ((one, other), (other, one)):
+            if re.search(rf"\b(?<!-){here}\b", words):
+                return re.sub(rf"\b(?<!-){here}\b", there, words)
     return words
 
 

@@ -1,0 +1,52 @@
+"""LeRobot's calibration file of an arm of Feetech servos that was just measured."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from paprle.contracts.servo_search import MountedGripper, MountedServo
+from paprle.hardware.feetech.calibration import (
+    LEADERS,
+    MotorCalibration,
+    find_home,
+    make_calibration,
+    make_text,
+)
+
+
+def make_file(
+    name: str,
+    joints: Sequence[MountedServo],
+    gripper: MountedGripper | None,
+    stored: Sequence[tuple[int, int]],
+) -> tuple[str, str]:
+    """Return path and text of a leader's calibration; servos keep theirs.
+
+    Args:
+        name: Of the leader.
+        joints: From the base to the hand.
+        gripper: None: none.
+        stored: Id and homing offset [counts] of each servo.
+    """
+    homing = dict(stored)
+    motors = {one.joint: _make_joint(one, homing) for one in joints}
+    if gripper is not None:
+        motors[gripper.joint] = make_calibration(
+            gripper.id,
+            middle=0.5 * (gripper.closed + gripper.open),
+            travel=abs(gripper.open - gripper.closed),
+            sign=1 if gripper.open > gripper.closed else -1,
+            homing_offset=homing[gripper.id],
+        )
+    path = find_home().expanduser() / "teleoperators" / LEADERS[0] / f"{name}.json"
+    return str(path), make_text(motors)
+
+
+def _make_joint(one: MountedServo, homing: Mapping[int, int]) -> MotorCalibration:
+    return make_calibration(
+        one.id,
+        middle=one.offset,
+        travel=None,
+        sign=one.sign,
+        homing_offset=homing[one.id],
+    )
