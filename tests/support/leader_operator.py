@@ -29,6 +29,7 @@ class Operator:
         self.home = np.append(leader.home, [0.0] * (n - leader.n))
         self.asked = []
         self.answers = {}
+        self.still = ()  # joints that are forgotten in the second posture
         self.show(self.home)
         self.power_up()
 
@@ -74,6 +75,7 @@ class Operator:
             q[i] += np.radians(float(degrees)) * self.find_sense(i, words)
         if self.has_gripper:
             q[-1] = 0.9
+        q[list(self.still)] = self.home[list(self.still)]
         self.show(q - self.error)
 
     def find_sense(self, i, words):

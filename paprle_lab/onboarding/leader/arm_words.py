@@ -137,7 +137,8 @@ def _read_number(word: str, most: float) -> float:
 def _read_joint(words: Sequence[str], xyz: Triple, index: int) -> DescribedJoint:
     """Return the joint of ``elbow pitch up gear 2``."""
     left = list(words)
-    name = f"joint{index + 1}" if left[0] in AXES else left.pop(0)
+    is_named = left[0] not in AXES or (len(left) > 1 and left[1] in AXES)
+    name = left.pop(0) if is_named else f"joint{index + 1}"
     if not left or left[0] not in AXES:
         got = left[0] if left else name
         raise ValueError(f"expected an axis: {', '.join(AXES)}, got '{got}'")

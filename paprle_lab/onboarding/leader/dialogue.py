@@ -106,12 +106,16 @@ def measure_leader(
 
 
 class _Session:
-    """Questions about one arm."""
+    """Questions about one arm.
+
+    Attributes:
+        note: Takes what is seen while a question stands.
+    """
 
     def __init__(
         self, arm: NewArm, servos: list[FoundServo], tracker: Tracker, note: Note
     ) -> None:
-        self._arm, self._tracker, self._note = arm, tracker, note
+        self._arm, self._tracker, self.note = arm, tracker, note
         self._servos = servos
         self._names = arm.geometry.joint_names
         self._order = list(range(len(servos)))  # places of the joints' servos
@@ -381,10 +385,6 @@ class _Session:
         words = self._say_turn(self._names[i], fits[i].sign * turned)
         return f"{self._names[i]} (servo {servo.id}): {words}"
 
-    def say(self, text: str) -> None:
-        """Tell the operator while a question stands."""
-        self._note(text)
-
 
 class _Narrator:
     """Names the joint that turns, and which way."""
@@ -402,5 +402,5 @@ class _Narrator:
         if abs(turned[place]) < _SAID:
             return
         way = float(turned[place])
-        self._session.say(self._session.name_motion(place, way, self._fits))
+        self._session.note(self._session.name_motion(place, way, self._fits))
         self._said = angle.copy()

@@ -151,7 +151,7 @@ def _choose_limb(path: Path, limbs: Sequence[FoundLimb], wanted: str) -> FoundLi
 
 
 def _scale_joint(joint: ET.Element, scale: float, *, is_moving: bool) -> _Joint:
-    """Return a joint with a scaled origin; fixed where nobody drives it.
+    """Return a joint with a scaled origin, fixed unless it is driven.
 
     Raises:
         ConfigError: If it slides.
