@@ -16,7 +16,6 @@ from paprle.hardware.dynamixel.models import (
     find_name,
     model_names,
 )
-from paprle.leaders.puppeteer.servo_models import is_feetech
 
 _FEETECH_RATE = 1_000_000
 """Rate at which Feetech's servos leave the factory. spec: memory table, Baud Rate."""
@@ -126,7 +125,7 @@ def _judge(port: str, found: list[FoundServo]) -> None:
             f"port '{port}': expected servos, got no answer at {rates} [bit/s]; check "
             f"their power and the cable{more}"
         )
-    rates_of = {servo.baud: [] for servo in found}
+    rates_of: dict[int, list[str]] = {servo.baud: [] for servo in found}
     for servo in found:
         rates_of[servo.baud].append(str(servo.id))
     if len(rates_of) > 1:
@@ -136,13 +135,6 @@ def _judge(port: str, found: list[FoundServo]) -> None:
         raise DeviceError(
             f"port '{port}': expected servos of one rate, got {listed}; give them one "
             "Baud Rate (8) with their maker's tool"
-        )
-    unknown = [one for one in found if not is_feetech(one.model)]
-    unknown = [one for one in unknown if one.model not in model_names()]
-    if unknown:
-        one = unknown[0]
-        raise DeviceError(
-            f"servo {one.id} on '{port}': expected a known model, got {one.model}"
         )
 
 

@@ -62,8 +62,8 @@ class PuppeteerServos(ServoSearch):
         self._baud = servos[0].baud
         config = _make_config(port, servos)
         settings = make_buses(config)[port]
-        bus = make_bus(settings, make_arms(config), time.monotonic_ns)
-        try:
+        try:  # a model may be unknown
+            bus = make_bus(settings, make_arms(config), time.monotonic_ns)
             bus.open()
         except BusError as err:
             raise DeviceError(str(err)) from err
@@ -111,7 +111,7 @@ class PuppeteerServos(ServoSearch):
                     "open": round(travel, _DIGITS),
                 }
             arm["calibration"] = name
-            return tree | _FEETECH | {"limbs": {"arm": arm}}, {path: text}
+            return {**tree, **_FEETECH, "limbs": {"arm": arm}}, {path: text}
         arm["servos"] = {one.joint: _make_servo(one) for one in joints}
         n = len(joints)
         if gripper is not None:

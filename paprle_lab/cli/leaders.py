@@ -8,6 +8,7 @@ from pathlib import Path
 from paprle.cli.calibrate import talk
 from paprle.cli.verb import Verb, complain, say
 from paprle.config.folders import DATA, IS_PACKED
+from paprle.contracts.errors import MissingDependency
 from paprle.plugins import find_plugin, load_servo_search
 from paprle_lab.onboarding.leader.known import KNOWN
 from paprle_lab.onboarding.leader.new_leader import LeaderRequest, make_new_leader
@@ -68,6 +69,8 @@ def _new_leader(args: argparse.Namespace) -> int:
         home=args.home,
         calibration=args.calibration,
     )
+    if search is None:
+        raise MissingDependency("leader 'puppeteer': expected a search for servos")
     found = talk(make_new_leader(request, search(), say))
     if found is None:
         complain("new-leader: the operator left; nothing was written")

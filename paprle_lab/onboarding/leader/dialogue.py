@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,7 +38,7 @@ from paprle_lab.onboarding.notes import Note
 _WATCH = 0.3  # [s] chosen: a hand that holds a posture is still for so long
 _STILL = math.radians(1.5)  # chosen: a held joint sways less
 _SWEPT = math.radians(15.0)  # chosen: a joint that was turned on purpose
-_SAID = math.radians(20.0)  # chosen: of a joint's turn between two words about it
+_SAID = math.radians(15.0)  # chosen: of a joint's turn between two words about it
 _TRAVEL = 0.2  # [rad] chosen: a trigger that moves less cannot be held half open
 
 Ask = Generator[str, str, Vec]
@@ -335,7 +335,7 @@ class _Session:
         self,
         fits: Sequence[ServoFit],
         gripper: Vec | None,
-        twins: dict[int | None, int],
+        twins: Mapping[int, int],
     ) -> MeasuredLeader:
         """Return the result."""
         found = [self._servos[place] for place in self._order]

@@ -151,11 +151,7 @@ def _choose_limb(path: Path, limbs: Sequence[FoundLimb], wanted: str) -> FoundLi
 
 
 def _scale_joint(joint: ET.Element, scale: float, *, is_moving: bool) -> _Joint:
-    """Return a joint with a scaled origin, fixed unless it is driven.
-
-    Raises:
-        ConfigError: If it slides.
-    """
+    """Return a joint with a scaled origin, fixed unless driven."""
     name, kind = str(joint.get("name")), str(joint.get("type"))
     if is_moving and kind == "prismatic":
         raise ConfigError(f"joint {name}: expected one that turns, got a sliding one")
