@@ -11,7 +11,7 @@ def test_a_process_that_has_a_file_open_is_named(tmp_path):
         found = describe_holders(str(path))
 
     assert str(os.getpid()) in found
-    assert "pytest" in found
+    assert "python" in found
     assert describe_holders(str(path)) == ""
 
 

@@ -26,7 +26,7 @@ def search(tmp_path):
 @pytest.fixture(autouse=True)
 def healthy(monkeypatch):
     """An arm in which the doctor finds nothing wrong."""
-    monkeypatch.setattr(calibrating, "_diagnose", lambda _: [(True, "well")])
+    monkeypatch.setattr(calibrating, "_diagnose", lambda *_: [(True, "well")])
 
 
 def lose_calibration(search):
@@ -76,7 +76,7 @@ def test_servos_from_the_factory_are_asked_about(search, tmp_path):
 
 def test_a_fault_is_printed_with_ways_on(search, monkeypatch):
     faults = [[(False, "servo 3: it is hot; let it cool")], [(True, "well")]]
-    monkeypatch.setattr(calibrating, "_diagnose", lambda _: faults.pop(0))
+    monkeypatch.setattr(calibrating, "_diagnose", lambda *_: faults.pop(0))
     person = Person("1")
 
     calibrate_arms(search, Rig(leader=ARM), NEW, person)
@@ -86,10 +86,11 @@ def test_a_fault_is_printed_with_ways_on(search, monkeypatch):
 
 
 class Calibrated:
-    """A leader whose calibration writes a file, or fails."""
+    """An arm whose calibration writes a file, or fails."""
 
-    def __init__(self, path, err=None):
-        self.path, self.err, self.is_open = path, err, False
+    def __init__(self, path, is_leader=True):
+        self.path, self.is_leader = path, is_leader
+        self.err, self.is_open = None, False
 
     def open(self):
         self.is_open = True
@@ -106,6 +107,8 @@ class Calibrated:
     def calibrate(self, _):
         yield "hold the middle"
         self.path.write_text(json.dumps({"new": 1}))
+        if not self.is_leader:
+            return {"files": [str(self.path)]}
         return {"leader": {"limbs": {"arm": {"calibration": str(self.path)}}}}
 
 
@@ -118,16 +121,21 @@ def leader(search, monkeypatch, tmp_path):
     return leader
 
 
-def test_a_follower_is_calibrated_without_a_leaders_file_lost(search, leader, tmp_path):
-    leader.path.write_text("of the leader")
+def test_a_follower_is_calibrated_beside_a_chosen_file(search, monkeypatch, tmp_path):
+    lose_calibration(search)
+    follower = Calibrated(tmp_path / "followers/paprle_arm.json", is_leader=False)
+    asked = []
+    monkeypatch.setattr(calibrating, "resolve", asked.append)
+    monkeypatch.setattr(calibrating, "make_robot", lambda _: None)
+    monkeypatch.setattr(calibrating, "make_follower", lambda *_: follower)
+    monkeypatch.setattr("builtins.input", lambda _: "")
+    chosen = Arm(port=PATH, calibration=str(tmp_path / "followers/his.json"))
 
-    rig = calibrate_arms(search, Rig(follower=ARM), NEW, Person("2"))
+    rig = calibrate_arms(search, Rig(follower=chosen), NEW, Person("2"))
 
-    made = tmp_path / "followers/paprle_arm.json"
-    assert rig.follower.calibration == str(made)
-    assert json.loads(made.read_text()) == {"new": 1}
-    assert leader.path.read_text() == "of the leader"
-    assert not leader.is_open
+    assert rig.follower.calibration == str(follower.path)
+    assert not any("calibration" in word for words in asked for word in words)
+    assert not follower.is_open
 
 
 def test_a_leader_keeps_its_file_where_it_was_written(search, leader):
@@ -160,7 +168,7 @@ def test_an_arm_that_cannot_be_opened_is_reported_and_closed(search, leader):
 @pytest.mark.usefixtures("leader")
 def test_new_servos_are_set_up_before_they_are_calibrated(search, monkeypatch):
     faults = [[(False, "clear it with paprle setup-servos")], [(True, "well")]]
-    monkeypatch.setattr(calibrating, "_diagnose", lambda _: faults.pop(0))
+    monkeypatch.setattr(calibrating, "_diagnose", lambda *_: faults.pop(0))
     person = Person("1", "2")
 
     calibrate_arms(search, Rig(leader=ARM), NEW, person)

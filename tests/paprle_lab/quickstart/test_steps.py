@@ -36,7 +36,7 @@ class Bench:
                 "make_lerobot": self.make,
             },
             ports: {"list_emulated_ports": list},
-            calibrating: {"_diagnose": lambda _: [(True, "well")]},
+            calibrating: {"_diagnose": lambda *_: [(True, "well")]},
             site: {"find_site": lambda: Folder(folder / "site", "site")},
         }
         for module, values in places.items():
