@@ -49,7 +49,7 @@ def read_log(path: Path, limb: str = "follower") -> Record:
     rows: list[dict[str, float]] = [{}]
     stamps, t_ns, states = [], [], []
     files = [file for file in (Path(f"{path}.1"), path) if file.exists()]
-    for text in (text for file in files for text in file.open()):
+    for text in "".join(file.read_text() for file in files).splitlines():
         try:
             line = json.loads(text)
         except ValueError:  # the last one of an emulator that was killed
