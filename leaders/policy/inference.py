@@ -75,10 +75,11 @@ class Mind:
         except CommandError as err:
             self._refuse("not asked", str(err))
             return
-        task, decode = self._config.task, self._observations.decode
+        decode = self._observations.decode
+        known = {"task": self._config.task, "session.state": sight.view.state.name}
 
         def see() -> Observation:
-            return {**seen, **decode(sight.frames), "task": task}
+            return {**seen, **decode(sight.frames), **known}
 
         self._thinker.ask(Question(now_ns, see, self._is_first))
         self._is_first = False

@@ -14,6 +14,8 @@ from paprle.contracts.errors import DeviceError
 from paprle.hardware.lines.lines import Lines
 from paprle.leaders.policy.load import Observation, stay
 
+_DRIVEN = ("ALIGNING", "ENGAGED", "CLUTCHED")
+
 
 class RemotePolicy:
     """Sends observations and receives actions."""
@@ -26,6 +28,7 @@ class RemotePolicy:
         except ConnectionError as err:
             raise DeviceError(f"leader.remote: {err}") from err
         self._action: Any = None
+        self._place: Any = None
 
     def __call__(self, observation: Observation) -> Any:
         """Return the newest action."""
@@ -33,7 +36,19 @@ class RemotePolicy:
         message = self._lines.read()
         if message is not None:
             self._action = message["action"]
-        return stay(observation) if self._action is None else self._action
+        return self._stay(observation) if self._action is None else self._action
+
+    def _stay(self, observation: Observation) -> Any:
+        """Return one place as long as the robot is driven.
+
+        An arm stands a little below its command: one that is sent to where it is seen,
+        again and again, sinks.
+        """
+        if observation["session.state"] not in _DRIVEN:
+            self._place = None
+        elif self._place is None:
+            self._place = stay(observation)
+        return stay(observation) if self._place is None else self._place
 
     def close(self) -> None:
         """Close the connection."""

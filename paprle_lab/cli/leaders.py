@@ -90,11 +90,11 @@ NEW_LEADER = Verb(
     name="new-leader",
     summary="Write the YAML and URDF of a printed leader of servos, guided.",
     help=f"""\
-Finds the servos of a port (Dynamixel or Feetech, at any rate), asks for two postures,
-and solves signs, zeros and gears; then it names each joint that you turn, and which way
-it turns. The arm is a known one, a URDF (of the leader, or of the robot that it copies
-at a scale), or described in words from the base to the hand. q leaves; nothing is
-written before the end.
+Finds the servos of a port (Dynamixel at any rate, Feetech at 1 Mbit/s), asks for two
+postures, and solves signs, zeros and gears; then it names each joint that you turn, and
+which way it turns. The arm is a known one, a URDF (of the leader, or of the robot that
+it copies at a scale), or described in words from the base to the hand. q leaves;
+nothing is written before the end.
 
 known leaders:
 {_LISTED}

@@ -1,11 +1,12 @@
 """A program in place of ``paprle`` for its guests: run by their ``command``.
 
 It tells one observation until the first action, then joints that are where they were
-sent. ``mute`` ends the news after the first; ``ends`` ends it before; ``late`` never
-tells anything.
+sent; five are of a robot on its way home before. ``mute`` ends the news after the first
+at home; ``ends`` ends it before any; ``late`` never tells anything.
 """
 
 import base64
+import itertools
 import json
 import socket
 import sys
@@ -24,15 +25,16 @@ def tell(path, is_leader, words):
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as own:
         own.connect(path)
         own.settimeout(0.005)
-        while True:
+        for told in itertools.count():
             state = {
-                "observation.state": place,
+                "session.state": "HOMING" if told < 5 else "ENGAGED",
+                "observation.state": place if told >= 5 else [-9.0, 0.0],
                 "observation.environment_state": [0.1, 0.2],
                 "observation.images.front": IMAGE,
             }
             sent = {"action": dict(zip(COLUMNS["action"], place, strict=True))}
             own.sendall(json.dumps(sent if is_leader else state).encode() + b"\n")
-            if "mute" in words:
+            if "mute" in words and told >= 5:
                 time.sleep(60.0)
             try:
                 tail += own.recv(1 << 16)

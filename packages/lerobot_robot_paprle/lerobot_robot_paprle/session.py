@@ -13,6 +13,7 @@ from pathlib import Path
 from lerobot.utils.errors import DeviceAlreadyConnectedError, DeviceNotConnectedError
 
 OLDEST = 1.0  # [s] chosen: LeRobot's loop is slower than a session's, at times
+_FOLLOWS = "ENGAGED"
 _GOODBYE = 20.0  # [s] chosen: the robot brakes and is left by its policy
 
 
@@ -52,7 +53,7 @@ class Session:
         )
         threading.Thread(target=self._hear, daemon=True).start()
         end = time.monotonic() + timeout
-        while self.message is None:
+        while not self._is_ready():
             if self._process.poll() is not None or time.monotonic() > end:
                 words = self.read_log()
                 self.close()
@@ -60,6 +61,11 @@ class Session:
                     f"paprle: expected a session, got:\n{words}"
                 )
             time.sleep(0.01)
+
+    def _is_ready(self):
+        """Whether its robot follows; a leader has no such news."""
+        told = self.message
+        return told is not None and told.get("session.state", _FOLLOWS) == _FOLLOWS
 
     @property
     def is_alive(self):

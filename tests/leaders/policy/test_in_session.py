@@ -68,7 +68,8 @@ def test_the_policy_sees_the_columns_of_the_data_set_that_is_made_of_it(tmp_path
     rows, info = read_dataset(out, tmp_path / "set")
     last = policy.seen[-1]
     columns = {name for name in rows if name.startswith("observation.")}
-    assert set(last) == {*columns, "task"}
+    assert set(last) == {*columns, "task", "session.state"}
+    assert last["session.state"] == "ENGAGED"
     assert "observation.environment_state" in columns
     driven = rows["driven"].astype(bool).ravel()
     for name in columns:

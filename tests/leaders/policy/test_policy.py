@@ -353,6 +353,26 @@ def test_another_program_says_where_the_robot_shall_be(robot, tmp_path):
     scene.leader.close()
 
 
+def test_an_arm_that_stands_below_its_command_does_not_sink(tmp_path):
+    path = str(tmp_path / "policy.sock")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as listener:
+        listener.bind(path)
+        listener.listen(1)
+        policy = RemotePolicy(path)
+        theirs, _ = listener.accept()
+    sag, asked, q = 3.0, {}, 50.0
+    for state in ["HOMING"] * 5 + ["ENGAGED"] * 50 + ["CLUTCHED"] * 5 + ["HOMING"] * 5:
+        q = -40.0 if state == "HOMING" else q - sag
+        seen = {"observation.state": np.array([q]), "session.state": state}
+        q = float(policy(seen)[0])
+        asked.setdefault(state, []).append(q)
+    policy.close()
+    theirs.close()
+
+    assert set(asked["HOMING"]) == {-40.0}, "it is brought home"
+    assert set(asked["ENGAGED"] + asked["CLUTCHED"]) == {-40.0 - sag}
+
+
 @pytest.mark.parametrize("reposture", ["ask", "auto"])
 def test_the_config_says_whether_a_stuck_limb_changes_over_unasked(stage, reposture):
     assert stage(stay, reposture=reposture).leader.info.reposture == reposture
