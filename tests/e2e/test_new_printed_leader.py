@@ -101,3 +101,12 @@ def test_a_leader_is_made_from_words(tmp_path, monkeypatch):
         assert sorted(p.name for p in out.iterdir()) == ["printed.urdf", "printed.yaml"]
         leader = f"leader={out / 'printed.yaml'}"
         assert f"paprle run {leader}" in said
+
+        arm.order({"cmd": "motion", "program": "grasp_all:30,sines:4,end:40"})
+        words = [leader, "follower=ur5e", "env=kinematic", "session.episodes=1"]
+        done = subprocess.run(
+            [sys.executable, "-m", "paprle", "run", *words, f"record.dir={out}"],
+            cwd=WORKSPACE, capture_output=True, text=True, timeout=200, check=False,
+        )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "kept 1" in done.stdout
