@@ -48,6 +48,23 @@ class OpencvCamera(Camera):
         for device in list_devices():
             yield FoundCamera(device.name, {"device": str(device.path)})
 
+    @classmethod
+    def look_at(cls, address: str) -> FoundCamera:
+        """Return a stream with the size of its images; raises as the base class."""
+        camera = cls(OpencvConfig(device=address), time.monotonic_ns)
+        capture = camera._make_capture(_load_cv2())
+        try:
+            is_there, image = capture.read()
+        finally:
+            capture.release()
+        if not is_there:
+            raise DeviceError(
+                camera._say("a camera that answers", camera._explain())
+            )
+        height, width = image.shape[:2]
+        size = {"width": str(width), "height": str(height)}
+        return FoundCamera(address, {"device": address, **size})
+
     @property
     def info(self) -> CameraInfo:
         """The configured description."""

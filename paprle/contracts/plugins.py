@@ -15,7 +15,7 @@ import numpy as np
 
 from paprle.contracts.arm_search import ArmSearch
 from paprle.contracts.device import Device, Dialogue
-from paprle.contracts.errors import ConfigError
+from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
 from paprle.contracts.film import Film
 from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
@@ -318,6 +318,15 @@ class Camera(Device):
     def find(cls) -> Iterable[FoundCamera]:
         """Return the connected cameras of this kind, opening none."""
         return ()
+
+    @classmethod
+    def look_at(cls, address: str) -> FoundCamera:
+        """Return the camera at an address of the network, with the size of its images.
+
+        Raises:
+            DeviceError: If no image comes from there.
+        """
+        raise DeviceError(f"expected a kind of camera with addresses, got '{address}'")
 
     @property
     @abstractmethod

@@ -71,9 +71,17 @@ def _read(answer: str, found: list[Found]) -> tuple[list[Mapping[str, str]], str
         if word.isdecimal() and 1 <= int(word) <= len(found):
             chosen.append(found[int(word) - 1].settings)
         elif "://" in word:
-            chosen.append({"type": _STREAM, "device": word})
+            try:
+                chosen.append(_look_at(word))
+            except PaprleError as err:
+                return [], str(err)
         else:
             return [], (
                 f"expected a number from 1 to {len(found)} or an address, got '{word}'"
             )
     return chosen, ""
+
+
+def _look_at(address: str) -> Mapping[str, str]:
+    factory: type[Camera] = load_factory(list_plugins("camera")[_STREAM])
+    return {"type": _STREAM, **factory.look_at(address).settings}

@@ -74,6 +74,8 @@ class Hands:
 
     def calibrate(self, newcomer):
         """Answer the dialogue of a calibration."""
+        if self.limb == "follower":
+            newcomer.answer("its torque goes off")
         newcomer.wait_for("in the middle of its travel", 60.0)
         self.stand(self.middle)
         newcomer.press(b"\n")

@@ -42,10 +42,23 @@ def test_up_to_two_cameras_are_chosen_by_number_or_address():
     assert choose_cameras(FOUND, Person("3 1")) == {
         "front": FOUND[2].settings, "wrist": FOUND[0].settings,
     }  # fmt: skip
-    address = "http://10.0.0.5:8080/video"
-    assert choose_cameras([], Person(address)) == {
-        "front": {"type": "opencv", "device": address}
-    }
+
+
+def test_a_camera_on_the_network_is_looked_at_for_the_size_of_its_images():
+    http_camera = pytest.importorskip("paprle_emulators.camera.http_camera")
+    with http_camera.HttpCamera(320, 240, 30.0) as camera:
+        chosen = choose_cameras([], Person(camera.url))
+
+    size = {"width": "320", "height": "240"}
+    assert chosen == {"front": {"type": "opencv", "device": camera.url, **size}}
+
+
+def test_an_address_without_a_camera_is_asked_for_again():
+    pytest.importorskip("cv2")
+    person = Person("http://127.0.0.1:1/none", "")
+
+    assert choose_cameras([], person) == {}
+    assert "is the address right" in person.text
 
 
 @pytest.mark.parametrize(
