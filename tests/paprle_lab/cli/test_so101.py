@@ -26,9 +26,18 @@ QUIET = ("session.clock=virtual", "session.status=false", "observers.view=null")
 DRAWS = "3\n\nn\nwave\n"  # a simulated arm, no camera, no phone, the task
 
 
+# a shell's background job ignores Ctrl-C, and so would its children
+TYPED = """
+import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from paprle.cli import main
+sys.exit(main())
+"""
+
+
 def begin(folder, *words):
     return subprocess.Popen(
-        [sys.executable, "-m", "paprle", "so101", *words],
+        [sys.executable, "-c", TYPED, "so101", *words],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
