@@ -58,9 +58,7 @@ class OpencvCamera(Camera):
         finally:
             capture.release()
         if not is_there:
-            raise DeviceError(
-                camera._say("a camera that answers", camera._explain())
-            )
+            raise DeviceError(camera._say("a camera that answers", camera._explain()))
         height, width = image.shape[:2]
         size = {"width": str(width), "height": str(height)}
         return FoundCamera(address, {"device": address, **size})

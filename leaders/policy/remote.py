@@ -39,11 +39,8 @@ class RemotePolicy:
         return self._stay(observation) if self._action is None else self._action
 
     def _stay(self, observation: Observation) -> Any:
-        """Return one place as long as the robot is driven.
-
-        An arm stands a little below its command: one that is sent to where it is seen,
-        again and again, sinks.
-        """
+        """Return one place as long as the robot is driven."""
+        # An arm stands a little below its command: sent to where it is seen, it sinks.
         if observation["session.state"] not in _DRIVEN:
             self._place = None
         elif self._place is None:
