@@ -6,11 +6,10 @@ from collections.abc import Mapping, Sequence
 
 from paprle.contracts.servo_search import MountedGripper, MountedServo
 from paprle.hardware.feetech.calibration import (
-    LEADERS,
     MotorCalibration,
-    find_home,
     make_calibration,
     make_text,
+    name_file,
 )
 
 
@@ -38,8 +37,7 @@ def make_file(
             sign=1 if gripper.open > gripper.closed else -1,
             homing_offset=homing[gripper.id],
         )
-    path = find_home().expanduser() / "teleoperators" / LEADERS[0] / f"{name}.json"
-    return str(path), make_text(motors)
+    return str(name_file(name, is_leader=True)), make_text(motors)
 
 
 def _make_joint(one: MountedServo, homing: Mapping[int, int]) -> MotorCalibration:

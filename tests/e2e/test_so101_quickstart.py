@@ -104,7 +104,7 @@ def lead_episode(newcomer, leader, *, is_last):
 
 @pytest.fixture(scope="module", params=["lerobot", "factory"])
 def done(request, tmp_path_factory):
-    """What the newcomer has: the terminal's text, the folder, and the time, [s]."""
+    """The terminal's text, the folder, and the time of a whole dialogue, [s]."""
     folder = tmp_path_factory.mktemp(request.param)
     env = {"XDG_RUNTIME_DIR": folder / "run", "HF_LEROBOT_CALIBRATION": folder / "cal"}
     (folder / "run").mkdir(mode=0o700)

@@ -130,7 +130,7 @@ class Session:
 
 
 class Connected:
-    """What a robot and a teleoperator of LeRobot share: their session.
+    """The session behind a robot or a teleoperator of LeRobot.
 
     Attributes:
         config: With ``command`` and ``timeout``.

@@ -237,20 +237,31 @@ def test_another_controller_is_warned_of_while_it_runs(emulated, bus, monkeypatc
     found = wait_for(bus.take_warnings, "the warning")
 
     assert "another controller speaks on this bus" in found[0]
+    assert bus.snapshot.disturbance == found[0]
     assert not np.isnan(bus.snapshot.reading.angle).any()
 
 
-@pytest.mark.parametrize("fault", ["late", "corrupted", "lost"])
+@pytest.mark.parametrize(
+    ("fault", "p"),
+    [
+        ("late", 0.03),
+        ("corrupted", 0.03),
+        ("lost", 0.03),
+        ("duplicated", 0.03),
+        ("noise", 0.2),
+    ],
+)
 def test_a_bad_line_is_not_taken_for_another_controller(
-    emulated, bus, monkeypatch, fault
+    emulated, bus, monkeypatch, fault, p
 ):
     monkeypatch.setattr(bus_thread, "_UNASKED_EVERY", 0.1)
     bus.open()
-    emulated.cause(fault, p=0.03)
+    emulated.cause(fault, p=p)
 
     wait_for_next(bus, 60)
 
     assert bus.take_warnings() == []
+    assert bus.snapshot.disturbance == ""
     assert emulated.rig.line_faults["follower"].n_spoilt > 0
     assert bus.snapshot.health == {}
 

@@ -47,7 +47,7 @@ def find_poses(path, names, rows):
 
 
 def read_through_driver(path, operator, postures):
-    """What the real driver says of postures, by the written settings."""
+    """Joint positions by the real driver with the written settings."""
     leader = make_leader(resolve_leader([f"leader={path}", "leader.timeout=0.03"]))
     leader.open()
     try:
