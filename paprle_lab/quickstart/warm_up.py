@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
 _NICE = 10  # chosen: the dialogue and its readings come first
+_PATIENCE = 5.0  # [s] chosen: it ends between two kernels
 _COMMAND = ("-m", "paprle.hosts.precompile")
 
 
@@ -39,4 +40,8 @@ def compiling_beside(say: Callable[[str], None]) -> Iterator[Callable[[], None]]
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)
-            process.wait()
+            try:
+                process.wait(_PATIENCE)
+            except subprocess.TimeoutExpired:  # a background job's child ignores it
+                process.kill()
+                process.wait()
