@@ -186,7 +186,8 @@ class _Run:
     def _ask(self, observation: Mapping[str, Any]) -> Any:
         if self._session.core.state is not SessionState.ENGAGED:
             return np.zeros(self._n)  # it is ready; this moves nothing
-        self._seen.put({k: v for k, v in observation.items() if k != "task"})
+        arrays = {k: v for k, v in observation.items() if isinstance(v, np.ndarray)}
+        self._seen.put(arrays)
         return self._actions.get()
 
 
