@@ -55,12 +55,15 @@ class Hands:
         self.rig.send(cmd="hold")
         self.rig.send(cmd="pose", joints=posture)
         end = time.monotonic() + 30.0
+        last = None
         while time.monotonic() < end:
             state = self.rig.state(self.limb)
             joints = dict(zip(state["joints"], state["q"], strict=True))
-            if all(abs(joints[name] - q) < 0.03 for name, q in posture.items()):
+            is_still = last is not None and np.ptp([last, state["q"]], axis=0).max() < 1e-3
+            if is_still and all(abs(joints[k] - q) < 0.03 for k, q in posture.items()):
                 return
-            time.sleep(0.1)
+            last = state["q"]
+            time.sleep(0.2)
         raise AssertionError(f"never at {posture}: {joints}")
 
     def set_up(self, newcomer):
@@ -75,7 +78,8 @@ class Hands:
     def calibrate(self, newcomer):
         """Answer the dialogue of a calibration."""
         if self.limb == "follower":
-            newcomer.answer("its torque goes off")
+            newcomer.wait_for("its torque goes off", 60.0)
+            newcomer.press(b"\n")
         newcomer.wait_for("in the middle of its travel", 60.0)
         self.stand(self.middle)
         newcomer.press(b"\n")
@@ -98,8 +102,9 @@ def lead_episode(newcomer, leader, *, is_last):
     newcomer.wait_for("ENGAGED", 60.0)
     if is_last:
         return
-    newcomer.wait_for("WAITING", 90.0)
-    leader.send(cmd="motion", program="still")
+    newcomer.wait_for("RESETTING", 90.0)
+    leader.send(cmd="motion", program="still")  # it signals on and on
+    newcomer.wait_for("WAITING", 60.0)
 
 
 @pytest.fixture(scope="module", params=["lerobot", "factory"])
