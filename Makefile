@@ -130,8 +130,8 @@ cover: $(VENV)/.ready  ## branch coverage; all of the gate and the state machine
 mutants: $(VENV)/.ready  ## change the gate in one place at a time: does a test notice?
 	$(BIN)/python -m benchmarks.mutants --sample 25
 
-nightly: $(VENV)/.ready  ## the long runs, or PART of them (.ci/nightly), and a summary; hours
-	.ci/nightly $(BIN)/python $(PART)
+nightly: $(VENV)/.ready  ## the long runs of this day of the week, or PART or SHARE of them (.ci/nightly)
+	.ci/nightly $(BIN)/python $(or $(PART),all) $(SHARE)
 
 clean:  ## remove what was made here
 	rm -rf $(VENV) $(OUT) site .pytest_cache .mypy_cache .ruff_cache .hypothesis .mutants

@@ -8,6 +8,7 @@ import tempfile
 
 import pytest
 from hypothesis import HealthCheck, settings
+from shares import take_share
 
 from paprle.ipc.threads import limit_threads
 
@@ -23,6 +24,12 @@ settings.register_profile(
 settings.load_profile("busy")
 
 
+def pytest_addoption(parser):
+    """Add the option that ``.ci/nightly`` sets."""
+    text = "run share K of N of the tests, chosen by their names"
+    parser.addoption("--share", default="1/1", metavar="K/N", help=text)
+
+
 def pytest_sessionstart(session):
     """Compile before any test's time runs, and hide emulators of other processes."""
     compile_once()
@@ -32,8 +39,13 @@ def pytest_sessionstart(session):
 
 
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items):
-    """Put long files first: no worker is left with one of them at the end."""
+def pytest_collection_modifyitems(config, items):
+    """Keep a share; put long files first: no worker ends with one of them."""
+    kept = take_share(items, config.getoption("--share"))
+    if len(kept) < len(items):
+        left_out = set(items) - set(kept)
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = kept
     long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
     items.sort(key=lambda item: item.path not in long)
 

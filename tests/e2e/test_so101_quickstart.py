@@ -59,7 +59,9 @@ class Hands:
         while time.monotonic() < end:
             state = self.rig.state(self.limb)
             joints = dict(zip(state["joints"], state["q"], strict=True))
-            is_still = last is not None and np.ptp([last, state["q"]], axis=0).max() < 1e-3
+            is_still = (
+                last is not None and np.ptp([last, state["q"]], axis=0).max() < 1e-3
+            )
             if is_still and all(abs(joints[k] - q) < 0.03 for k, q in posture.items()):
                 return
             last = state["q"]
