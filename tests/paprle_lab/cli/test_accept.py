@@ -54,7 +54,8 @@ def read(folder):
 def test_a_simulated_rig_is_accepted_with_its_leader(tmp_path):
     def accept():
         done = run_live(
-            *TRIPLE, "leader.laps=9", "--yes", "--seconds", "12", "--out", str(tmp_path),
+            *TRIPLE, "leader.laps=9", "--yes", "--seconds", "12",
+            "--out", str(tmp_path),
             "--only", "doctor,silence,unplug-robot,latency,recording,end",
             verb="accept",
         )  # fmt: skip
