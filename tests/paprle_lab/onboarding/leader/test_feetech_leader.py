@@ -64,9 +64,9 @@ class Hand(Operator):
             state = self.rig.state("leader")
             seen = dict(zip(state["joints"], state["q"], strict=True))
             place = np.array([seen[name] for name in names])
-            if last is not None and np.abs(place - last).max() < 1e-3:
-                if np.abs(place - self.q).max() < 0.02:
-                    return
+            is_still = last is not None and np.abs(place - last).max() < 1e-3
+            if is_still and np.abs(place - self.q).max() < 0.02:
+                return
             last = place
             time.sleep(0.1)
         raise AssertionError(f"never at {self.q}: {place}")
