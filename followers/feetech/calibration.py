@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from paprle.contracts.kit.arm_calibration import JointModel, find_ranges, make_models
-from paprle.contracts.kit.calibration_dialogue import calibrate_arm
+from paprle.contracts.kit.calibration.arm import JointModel, find_ranges, make_models
+from paprle.contracts.kit.calibration.dialogue import calibrate_arm
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.contracts.urdf.limits import read_limits
 from paprle.contracts.urdf.turn_words import describe_turns

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.contracts.arm_search import ArmSearch, FoundArm, ReadAngles
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.searches.arm_search import ArmSearch, FoundArm, ReadAngles
 from paprle.contracts.types import Vec
 from paprle.hardware.feetech.calibration import choose_motors, list_files
 from paprle.hardware.feetech.errors import BusError

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from paprle.contracts.errors import DeviceError, RecordingError
 from paprle.contracts.types import LeaderInfo, SessionState, Vec
-from paprle.leaders.offline.text import Limb
+from paprle.leaders.offline.readers.text import Limb
 from paprle.leaders.offline.track import Rows
 from paprle.recording.reader import Episode
 

@@ -12,7 +12,6 @@ import numpy as np
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.types import RobotInfo
-from paprle.leaders.offline.arrays import read_npz
 from paprle.leaders.offline.checks import (
     MOST_ROWS,
     MOST_TIME,
@@ -21,9 +20,10 @@ from paprle.leaders.offline.checks import (
     find_own_joints,
 )
 from paprle.leaders.offline.config import ColumnSettings, OfflineConfig
-from paprle.leaders.offline.decode import read_whole
 from paprle.leaders.offline.quantities import check_joints, doubt_opening, guess_units
-from paprle.leaders.offline.text import Limb, read_text
+from paprle.leaders.offline.readers.arrays import read_npz
+from paprle.leaders.offline.readers.decode import read_whole
+from paprle.leaders.offline.readers.text import Limb, read_text
 from paprle.leaders.offline.track import Rows, RowTrack
 from paprle.recording.others.adaptix import AdaptixFrame, is_adaptix
 
@@ -182,7 +182,7 @@ def _read_files(config: OfflineConfig) -> list[tuple[Path, dict[str, Limb]]]:
 def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str, Limb]:
     # Imported here: only these kinds of files need the recording's libraries.
     if path.suffix not in {".csv", ".npz", ".txt"}:
-        from paprle.leaders.offline.bags import read_bag  # noqa: PLC0415
+        from paprle.leaders.offline.readers.bags import read_bag  # noqa: PLC0415
         from paprle.recording.others.bags import is_bag  # noqa: PLC0415
 
         if is_bag(path):
@@ -194,7 +194,7 @@ def _read(path: Path, names: tuple[str, ...], config: OfflineConfig) -> dict[str
         is_single = len(limbs) == len(names) == 1
         return dict(zip(names, limbs.values(), strict=True)) if is_single else limbs
     if path.suffix == ".csv" and config.columns == ColumnSettings():
-        from paprle.leaders.offline.adaptix import read_adaptix  # noqa: PLC0415
+        from paprle.leaders.offline.readers.adaptix import read_adaptix  # noqa: PLC0415
 
         text = read_whole(path).text
         if is_adaptix(text):

@@ -12,7 +12,7 @@ from pathlib import Path
 from paprle.contracts.errors import ConfigError
 from paprle.leaders.offline.columns import TUM, TUM_WXYZ, shown
 from paprle.leaders.offline.config import ColumnSettings, Delimiter
-from paprle.leaders.offline.echo import read_echo
+from paprle.leaders.offline.readers.echo import read_echo
 from paprle.leaders.offline.titles import find_header, is_units
 
 _NAMED: Mapping[Delimiter, str | None] = {

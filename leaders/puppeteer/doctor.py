@@ -39,7 +39,7 @@ def diagnose(arms: tuple[Arm, ...], buses: dict[str, BusSettings]) -> Iterator[F
     for port, settings in buses.items():
         mine = tuple(arm for arm in arms if arm.settings.port == port)
         if is_feetech(settings.servos[0].model):
-            from paprle.leaders.puppeteer.feetech_doctor import (  # noqa: PLC0415
+            from paprle.leaders.puppeteer.feetech.doctor import (  # noqa: PLC0415
                 examine_feetech,
             )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.servo_search import FoundServo
+from paprle.contracts.searches.servo_search import FoundServo
 from paprle.hardware.dynamixel.errors import BusError, BusTimeout
 from paprle.hardware.dynamixel.inspection import NO_SHADOW, ServoSpec, is_duplicated
 from paprle.hardware.dynamixel.line.wire import Wire

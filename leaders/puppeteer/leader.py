@@ -214,7 +214,7 @@ class Puppeteer(Leader):
                 "leader.limbs: expected servos of one maker, got two; calibrate each "
                 "maker's arms by a config of their own"
             )
-        from paprle.leaders.puppeteer.feetech_calibration import (  # noqa: PLC0415
+        from paprle.leaders.puppeteer.feetech.calibration import (  # noqa: PLC0415
             calibrate_feetech,
         )
 

@@ -11,7 +11,7 @@ from paprle.leaders.puppeteer.config import PuppeteerConfig
 from paprle.leaders.puppeteer.servo_models import is_feetech
 
 if TYPE_CHECKING:  # its SDK belongs to another extra
-    from paprle.leaders.puppeteer.feetech_bus import FeetechBus
+    from paprle.leaders.puppeteer.feetech.bus import FeetechBus
 
     ServoBus = BusThread | FeetechBus
 
@@ -53,7 +53,7 @@ def make_bus(
     """Return the closed bus of a port by the maker of its servos."""
     mine = [arm for arm in arms if arm.settings.port == settings.path]
     if is_feetech(settings.servos[0].model):
-        from paprle.leaders.puppeteer.feetech_bus import (  # noqa: PLC0415
+        from paprle.leaders.puppeteer.feetech.bus import (  # noqa: PLC0415
             FeetechBus,
         )
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.servo_search import (
+from paprle.contracts.searches.servo_search import (
     FoundServo,
     MountedGripper,
     MountedServo,
@@ -95,7 +95,7 @@ class PuppeteerServos(ServoSearch):
         arm: dict[str, Any] = {"port": ""}
         tree: dict[str, Any] = {"type": "puppeteer", "baud": self._baud}
         if is_feetech(joints[0].model):
-            from paprle.leaders.puppeteer.feetech_file import (  # noqa: PLC0415
+            from paprle.leaders.puppeteer.feetech.file import (  # noqa: PLC0415
                 make_file,
             )
 

@@ -44,7 +44,7 @@ def set_up_servos(
     for port, settings in buses.items():
         chosen = {n: g for n, g in goals[port].items() if not joints or n in joints}
         if is_feetech(settings.servos[0].model):
-            from paprle.leaders.puppeteer.feetech_setup import (  # noqa: PLC0415
+            from paprle.leaders.puppeteer.feetech.setup import (  # noqa: PLC0415
                 set_up_feetech,
             )
 

@@ -13,7 +13,7 @@ import pinocchio as pin
 
 from paprle.contracts.axes import FREEDOMS, AxisSpeeds
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.operator_requests import Hands
+from paprle.contracts.operator.requests import Hands
 from paprle.contracts.plugins import Clock, Leader
 from paprle.contracts.types import (
     LeaderInfo,

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Le, MaxLen, Predicate
 from pydantic import TypeAdapter
 
-from paprle.contracts.actions import PAGE_ACTIONS
+from paprle.contracts.operator.actions import PAGE_ACTIONS
 from paprle.contracts.reality_levels import Level
 from paprle.hardware.web.messages import (
     STRICT,

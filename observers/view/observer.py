@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from paprle.contracts.errors import MissingDependency
 from paprle.contracts.film import Film
-from paprle.contracts.operator_requests import Wishes
+from paprle.contracts.operator.requests import Wishes
 from paprle.contracts.plugins import CameraInfo, Clock, Frame, Observer, SessionView
 from paprle.contracts.proximity import FindNear, Near
 from paprle.contracts.scene_body import SceneBody
@@ -255,7 +255,7 @@ class View(Observer):
         with contextlib.suppress(OSError):  # a machine may forbid it
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), _NICE)
         try:
-            from paprle.observers.view.bodies import Robot  # noqa: PLC0415
+            from paprle.observers.view.drawing.bodies import Robot  # noqa: PLC0415
             from paprle.observers.view.scene import Scene  # noqa: PLC0415
         except ImportError as err:
             self._told.append(_MISSING.format(err.name, "a picture"))

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from paprle.contracts.operator_requests import Hands, Wishes
+from paprle.contracts.operator.requests import Hands, Wishes
 from paprle.contracts.reality_levels import (
     EVERYTHING,
     Level,

@@ -17,15 +17,15 @@ from paprle.contracts.proximity import Near
 from paprle.contracts.reality_levels import EVERYTHING, Parts
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import RobotInfo, Vec
-from paprle.observers.view.bodies import Color, Robot
-from paprle.observers.view.cues import Cues
-from paprle.observers.view.drag_arrows import Carried
-from paprle.observers.view.forces import Forces
-from paprle.observers.view.frusta import Frusta
-from paprle.observers.view.handles import Handles
+from paprle.observers.view.drawing.bodies import Color, Robot
+from paprle.observers.view.drawing.cues import Cues
+from paprle.observers.view.drawing.drag_arrows import Carried
+from paprle.observers.view.drawing.forces import Forces
+from paprle.observers.view.drawing.frusta import Frusta
+from paprle.observers.view.drawing.handles import Handles
+from paprle.observers.view.drawing.proximity_colours import Nearness
+from paprle.observers.view.drawing.surroundings import Surroundings
 from paprle.observers.view.panel import Panel
-from paprle.observers.view.proximity_colours import Nearness
-from paprle.observers.view.surroundings import Surroundings
 from paprle.observers.view.thumbnails import Album
 
 _GHOST: Color = (70, 130, 255)

@@ -6,8 +6,8 @@ import json
 from pathlib import Path
 from typing import NamedTuple
 
-from paprle.contracts.actions import PAGE_KEYS
-from paprle.contracts.operator_requests import Wishes
+from paprle.contracts.operator.actions import PAGE_KEYS
+from paprle.contracts.operator.requests import Wishes
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import RobotInfo
 from paprle.hardware.web.serving.addresses import find_place

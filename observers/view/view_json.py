@@ -9,9 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from paprle.contracts.actions import KEY_CAPS
 from paprle.contracts.gate_status import GATE_NUMBERS
 from paprle.contracts.kit.motion_cues import CrossingCounter
+from paprle.contracts.operator.actions import KEY_CAPS
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import GateState, RobotInfo, SessionState
 from paprle.observers.view.mirrored import describe_mirror

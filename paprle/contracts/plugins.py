@@ -13,15 +13,15 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from paprle.contracts.arm_search import ArmSearch
 from paprle.contracts.device import Device, Dialogue
 from paprle.contracts.errors import ConfigError, DeviceError
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
 from paprle.contracts.film import Film
 from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
-from paprle.contracts.operator_requests import Hands, Wishes
+from paprle.contracts.operator.requests import Hands, Wishes
 from paprle.contracts.proximity import FindNear
 from paprle.contracts.scene_body import SceneBody
+from paprle.contracts.searches.arm_search import ArmSearch
 from paprle.contracts.session_view import Advice, Record, SessionView, make_advice_dtype
 from paprle.contracts.settings.plugin import FollowerSettings
 from paprle.contracts.types import (

@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
 
-from paprle.contracts import actions, robot_info, states
+from paprle.contracts import robot_info, states
 from paprle.contracts.axes import AxisSpeeds
 from paprle.contracts.kit.sampling import Sampling
+from paprle.contracts.operator import actions
 from paprle.contracts.scene_body import SceneBody
 
 Actions = actions.Actions

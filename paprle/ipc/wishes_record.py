@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from paprle.contracts.operator_requests import Hands, Wishes
+from paprle.contracts.operator.requests import Hands, Wishes
 from paprle.contracts.types import Actions, RobotInfo, Vec
 from paprle.ipc.records import Record
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.far_leader import FarLeader
 from paprle.contracts.observing_leader import SeeingLeader
-from paprle.contracts.operator_requests import Hands
+from paprle.contracts.operator.requests import Hands
 from paprle.contracts.plugins import Clock, Leader, Link
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.settings.core import LinkSettings

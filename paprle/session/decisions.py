@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from paprle.contracts.actions import KEY_CAPS
+from paprle.contracts.operator.actions import KEY_CAPS
 from paprle.contracts.settings.core import SessionSettings
 from paprle.contracts.types import Actions, GateState, LeaderInfo, SessionState
 from paprle.gate.reason_text import describe_reasons, name_reasons

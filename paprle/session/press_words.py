@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from paprle.contracts.actions import KEY_CAPS
+from paprle.contracts.operator.actions import KEY_CAPS
 from paprle.contracts.types import LeaderInfo
 
 _PRESS = f"press {KEY_CAPS['engage']}"

@@ -9,9 +9,9 @@ from pathlib import Path
 from paprle.cli.calibrate import talk
 from paprle.cli.doctor import diagnose_leader, resolve_leader
 from paprle.config import resolve
-from paprle.contracts.arm_search import ArmSearch
 from paprle.contracts.errors import PaprleError
 from paprle.contracts.plugins import Follower, Leader
+from paprle.contracts.searches.arm_search import ArmSearch
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_follower, make_robot
 from paprle_lab.quickstart.dialogue import Dialogue

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from paprle.contracts.arm_search import ArmSearch, ReadAngles
+from paprle.contracts.searches.arm_search import ArmSearch, ReadAngles
 from paprle.contracts.types import Vec
 from paprle.ipc.loop import DeadlineLoop
 

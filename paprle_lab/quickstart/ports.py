@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from paprle.config.emulated import list_emulated
-from paprle.contracts.arm_search import ArmSearch, FoundArm
+from paprle.contracts.searches.arm_search import ArmSearch, FoundArm
 from paprle_lab.quickstart.dialogue import Dialogue
 from paprle_lab.quickstart.rig import REAL, ROBOT
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from paprle.contracts.arm_search import ArmSearch
 from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.searches.arm_search import ArmSearch
 from paprle_lab.quickstart.dialogue import Dialogue
 from paprle_lab.quickstart.motion_watch import PATIENCE, Moved, watch_ports
 from paprle_lab.quickstart.rig import Arm, Rig

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from pathlib import Path
 
-from paprle.contracts.arm_search import ArmSearch
 from paprle.contracts.errors import MissingDependency
 from paprle.contracts.plugins import Follower
+from paprle.contracts.searches.arm_search import ArmSearch
 from paprle.plugins import find_plugin, load_factory
 from paprle_lab.quickstart import site
 from paprle_lab.quickstart.calibrating import calibrate_arms

@@ -14,7 +14,7 @@ from running import RunningSession
 
 from paprle.config import resolve
 from paprle.hosts.plan import make_robot
-from paprle.observers.view.bodies import Robot
+from paprle.observers.view.drawing.bodies import Robot
 from paprle.observers.view.scene import find_outlook
 
 ADDRESS = re.compile(r"open (http://\S+)")

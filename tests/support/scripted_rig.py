@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.contracts.arm_search import ArmSearch, FoundArm
 from paprle.contracts.errors import DeviceError
+from paprle.contracts.searches.arm_search import ArmSearch, FoundArm
 from paprle_lab.quickstart.dialogue import Dialogue
 
 IDS = (1, 2, 3, 4, 5, 6)

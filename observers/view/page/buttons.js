@@ -1,4 +1,4 @@
-// Buttons of the operator's actions, made of the table that is served with the page (paprle/contracts/actions.py).
+// Buttons of the operator's actions, made of the table that is served with the page (paprle/contracts/operator/actions.py).
 
 import { make } from "./elements.js";
 import { KEYS } from "./keys.js";

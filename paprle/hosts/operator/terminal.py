@@ -13,7 +13,7 @@ import tty
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from paprle.contracts.actions import OPERATOR_KEYS
+from paprle.contracts.operator.actions import OPERATOR_KEYS
 from paprle.contracts.types import Actions
 
 _BYTES = {"Enter": "\r\n"}

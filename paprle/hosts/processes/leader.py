@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from paprle.config import Resolved
 from paprle.contracts.far_leader import FAR, FarLeader, tells_life
 from paprle.contracts.observing_leader import SeeingLeader, Window
-from paprle.contracts.operator_requests import Wishes
+from paprle.contracts.operator.requests import Wishes
 from paprle.contracts.plugins import Leader
 from paprle.contracts.types import Feedback, RobotInfo
 from paprle.haptics.cues import CueSource

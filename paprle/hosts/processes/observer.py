@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 
 from paprle.config import Resolved
-from paprle.contracts.operator_requests import Wishes
+from paprle.contracts.operator.requests import Wishes
 from paprle.contracts.plugins import Observer
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.servo_search import (
+from paprle.contracts.searches.servo_search import (
     FoundServo,
     MountedGripper,
     MountedServo,

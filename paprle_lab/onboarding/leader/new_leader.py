@@ -13,7 +13,7 @@ from typing import Any
 from paprle.cli.doctor import resolve_leader
 from paprle.config.folders import DATA, find_folders
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.servo_search import FoundServo, ServoSearch
+from paprle.contracts.searches.servo_search import FoundServo, ServoSearch
 from paprle.hosts.factories import make_leader
 from paprle.plugins import list_names
 from paprle_lab.onboarding.leader.arm_words import FORM, read_words

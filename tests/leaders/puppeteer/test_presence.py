@@ -4,7 +4,7 @@ import itertools
 
 import pytest
 
-from paprle.leaders.puppeteer.presence import (
+from paprle.leaders.puppeteer.gestures.presence import (
     TRANSITIONS,
     ArmPresence,
     Event,

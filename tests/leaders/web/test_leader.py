@@ -8,7 +8,7 @@ import pytest
 from paprle import leaders
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.operator_requests import Hands
+from paprle.contracts.operator.requests import Hands
 from paprle.hosts.plan import make_plan
 from paprle.leaders.web.config import WebConfig
 from paprle.leaders.web.leader import Web

@@ -9,7 +9,7 @@ import pytest
 from page_alone import PageAlone, serve_alone
 from phones import wait_until
 
-from paprle.contracts.actions import PAGE_KEYS, Actions
+from paprle.contracts.operator.actions import PAGE_KEYS, Actions
 from paprle.contracts.types import SessionState
 from paprle.testing.robots import make_robot_info
 

@@ -14,12 +14,12 @@ from paprle.config import resolve
 from paprle.contracts.images import CameraInfo, Encoding, Frame
 from paprle.contracts.proximity import Near
 from paprle.hosts.plan import make_robot
-from paprle.observers.view.bodies import Robot
 from paprle.observers.view.config import ViewConfig
-from paprle.observers.view.forces import Forces, estimate_force
-from paprle.observers.view.frusta import Frusta
+from paprle.observers.view.drawing.bodies import Robot
+from paprle.observers.view.drawing.forces import Forces, estimate_force
+from paprle.observers.view.drawing.frusta import Frusta
+from paprle.observers.view.drawing.proximity_colours import Nearness
 from paprle.observers.view.observer import View
-from paprle.observers.view.proximity_colours import Nearness
 from paprle.observers.view.thumbnails import Album, Shot, encode, shrink
 
 PIPER = make_robot(

@@ -7,7 +7,7 @@ import pytest
 
 from paprle.config import resolve
 from paprle.hosts.plan import make_robot
-from paprle.observers.view.bodies import Robot
+from paprle.observers.view.drawing.bodies import Robot
 
 ARM = """\
 <robot name="arm">

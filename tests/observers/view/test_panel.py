@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from paprle.contracts.operator_requests import Wishes
+from paprle.contracts.operator.requests import Wishes
 from paprle.hardware.web.errors import MessageError
 from paprle.ipc.wishes_record import make_wishes_dtype, pack_wishes, unpack_wishes
 from paprle.observers.view.messages import HandsMessage, LimbMessage, parse

@@ -11,10 +11,10 @@ from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.settings.core import SceneBodySettings
 from paprle.hosts.plan import make_robot
 from paprle.hosts.views.scene_bodies import list_scene_bodies
-from paprle.observers.view.bodies import Robot
-from paprle.observers.view.proximity_colours import Nearness
+from paprle.observers.view.drawing.bodies import Robot
+from paprle.observers.view.drawing.proximity_colours import Nearness
+from paprle.observers.view.drawing.surroundings import Surroundings, make_mesh
 from paprle.observers.view.scene import Scene
-from paprle.observers.view.surroundings import Surroundings, make_mesh
 
 HERE = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0)
 TABLE = SceneBody("table", "box", (1.2, 1.4, 0.04), (0.4, 0, -0.02, 0, 0, 0, 1.0))

@@ -15,8 +15,8 @@ from paprle.contracts.reality_levels import EVERYTHING, LEVELS, find_parts
 from paprle.contracts.session_view import MirroredRobot
 from paprle.hosts.factories import add_view, list_observers
 from paprle.hosts.plan import make_robot
-from paprle.observers.view.bodies import Robot
 from paprle.observers.view.config import ViewConfig
+from paprle.observers.view.drawing.bodies import Robot
 from paprle.observers.view.mirrored import describe_mirror
 from paprle.observers.view.observer import View, find_port
 from paprle.observers.view.scene import Scene

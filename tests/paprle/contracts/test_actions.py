@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from paprle.contracts.actions import (
+from paprle.contracts.operator.actions import (
     KEY_CAPS,
     OPERATOR_KEYS,
     PAGE_ACTIONS,

@@ -8,7 +8,7 @@ from cells import spread
 
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.operator_requests import Hands
+from paprle.contracts.operator.requests import Hands
 from paprle.hosts.factories import make_leader
 from paprle.hosts.plan import make_robot
 from paprle.hosts.virtual import VirtualSession

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from paprle.contracts.kit.arm_calibration import JointModel, Recorded, fit_arm
+from paprle.contracts.kit.calibration.arm import JointModel, Recorded, fit_arm
 
 JOINTS = tuple(
     JointModel(name=name, q_min=-travel, q_max=travel, q_shown=shown)

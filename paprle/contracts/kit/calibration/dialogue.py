@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 
 import numpy as np
 
-from paprle.contracts.kit.arm_calibration import (
+from paprle.contracts.kit.calibration.arm import (
     JointFit,
     JointModel,
     Recorded,

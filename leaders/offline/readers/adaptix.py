@@ -8,7 +8,7 @@ import numpy as np
 
 from paprle.contracts.errors import DeviceError, RecordingError
 from paprle.leaders.offline.config import OfflineConfig
-from paprle.leaders.offline.text import Limb
+from paprle.leaders.offline.readers.text import Limb
 from paprle.leaders.offline.track import Rows
 from paprle.recording.others.adaptix import CLOSED, parse_adaptix
 

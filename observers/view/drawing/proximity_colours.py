@@ -8,7 +8,7 @@ import numpy as np
 import viser
 
 from paprle.contracts.proximity import Near
-from paprle.observers.view.bodies import Color
+from paprle.observers.view.drawing.bodies import Color
 
 _NEAR: Color = (255, 176, 0)
 _KEPT: Color = (214, 40, 40)

@@ -9,7 +9,7 @@ import pinocchio as pin
 import viser
 
 from paprle.contracts.images import CameraInfo
-from paprle.observers.view.bodies import Robot
+from paprle.observers.view.drawing.bodies import Robot
 from paprle.observers.view.thumbnails import Shot
 
 _SCALE = 0.12  # [m] chosen: as deep as a hand is long

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from paprle.contracts.servo_search import MountedGripper, MountedServo
+from paprle.contracts.searches.servo_search import MountedGripper, MountedServo
 from paprle.hardware.feetech.calibration import (
     MotorCalibration,
     make_calibration,

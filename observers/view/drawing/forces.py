@@ -8,7 +8,7 @@ import numpy as np
 import viser
 
 from paprle.contracts.types import LimbInfo, Vec
-from paprle.observers.view.bodies import Robot
+from paprle.observers.view.drawing.bodies import Robot
 
 _LEAST = 8.0  # [N] measured: a PiPER in free motion in MuJoCo shows 5; less is hidden
 _LENGTH = 0.01  # [m/N] chosen: 30 N is an arm's width across the picture

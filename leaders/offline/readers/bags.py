@@ -13,7 +13,7 @@ from paprle.contracts.kit.seen_at_rest import TRIGGER, is_at_rest
 from paprle.contracts.kit.static_frames import SourceFrame
 from paprle.contracts.types import Vec
 from paprle.leaders.offline.config import OfflineConfig
-from paprle.leaders.offline.text import Limb
+from paprle.leaders.offline.readers.text import Limb
 from paprle.leaders.offline.track import Rows
 from paprle.recording.others.bag_joints import Stamps, Wanted
 from paprle.recording.others.bags import JOINT_TYPES, POSE_STAMPED, Bag

@@ -17,7 +17,7 @@ from paprle.contracts.kit.motion_cues import (
 )
 from paprle.contracts.plugins import SessionView
 from paprle.contracts.types import LimbInfo, Vec
-from paprle.observers.view.bodies import Body, Robot
+from paprle.observers.view.drawing.bodies import Body, Robot
 
 _GHOST_OPACITY = 0.35  # chosen: the hand itself is seen through it
 _SHAFT, _HEAD, _HEAD_LENGTH = 0.006, 0.016, 0.03  # [m] chosen: seen beside a finger

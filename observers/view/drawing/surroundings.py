@@ -11,7 +11,7 @@ import viser
 
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.types import Vec
-from paprle.observers.view.bodies import Color
+from paprle.observers.view.drawing.bodies import Color
 
 _WOOD: Color = (214, 196, 168)  # chosen: of what stands; told apart by its name
 _OBJECT: Color = (120, 94, 170)  # chosen: of what moves; no colour that warns

@@ -9,7 +9,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from paprle.contracts.types import SessionState, Vec
-from paprle.leaders.puppeteer.signals import CLOSED, HOLD_NS, Hold, step_end, step_start
+from paprle.leaders.puppeteer.gestures.signals import (
+    CLOSED,
+    HOLD_NS,
+    Hold,
+    step_end,
+    step_start,
+)
 
 _ENGAGED, _CLUTCHED = SessionState.ENGAGED, SessionState.CLUTCHED
 _STOPPED = SessionState.STOPPED

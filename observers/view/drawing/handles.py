@@ -11,7 +11,7 @@ import pinocchio as pin
 import viser
 
 from paprle.contracts.types import LimbInfo, Vec
-from paprle.observers.view.bodies import Robot
+from paprle.observers.view.drawing.bodies import Robot
 from paprle.observers.view.panel import Panel
 
 Listener = Callable[[Any], Coroutine[Any, Any, None]]

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import ConfigError
-from paprle.contracts.kit.arm_calibration import (
+from paprle.contracts.kit.calibration.arm import (
     JointModel,
     find_ranges,
     make_models,
 )
-from paprle.contracts.kit.calibration_dialogue import calibrate_arm
+from paprle.contracts.kit.calibration.dialogue import calibrate_arm
 from paprle.contracts.urdf.limits import read_limits
 from paprle.contracts.urdf.turn_words import describe_turns
 from paprle.hardware.feetech.calibration import (
@@ -22,7 +22,7 @@ from paprle.hardware.feetech.calibration import (
     write_calibration,
 )
 from paprle.leaders.puppeteer.arm import Arm
-from paprle.leaders.puppeteer.feetech_bus import FeetechBus
+from paprle.leaders.puppeteer.feetech.bus import FeetechBus
 
 _OPENS = "it opens"
 

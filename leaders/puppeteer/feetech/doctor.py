@@ -21,7 +21,7 @@ from paprle.hardware.feetech.examination import (
 from paprle.hardware.feetech.models import ServoSpec
 from paprle.hardware.feetech.wire import Wire
 from paprle.leaders.puppeteer.arm import Arm
-from paprle.leaders.puppeteer.feetech_bus import FeetechBus
+from paprle.leaders.puppeteer.feetech.bus import FeetechBus
 from paprle.leaders.puppeteer.pose_check import Finding, examine_pose
 
 _WATCH = 0.5  # [s] chosen: an arm in a hand moves in it

@@ -1,0 +1,1 @@
+"""Calibration of an arm: its fit and its dialogue."""

@@ -1,0 +1,1 @@
+"""Keys and requests of the operator."""

@@ -1,0 +1,1 @@
+"""Searches for devices that have no settings yet."""
