@@ -1,12 +1,15 @@
 """Compilation of all kernels before the first session (``make setup``).
 
 ``PARTS`` compile in parallel, each in its own cache: Numba's allows one writer per
-file. Finished parts survive an interruption.
+file. Finished parts survive an interruption. One process of a user compiles at a time,
+and others wait for it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import fcntl
 import gc
 import io
 import os
@@ -51,6 +54,7 @@ _MODULE = "paprle.hosts.precompile"  # whose name is another when it is run
 _UNCOLOURED = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
 _POLL = 0.1  # [s] chosen: a bar that moves is seen to move
 _LINE_EVERY = 10.0  # [s] chosen: for logs, where a line stays
+_PR_SET_PDEATHSIG = 1  # spec: linux/prctl.h
 _BAR = 30  # chosen: characters
 _PART = "part-"  # chosen: folders of the parts begin so, those of Numba do not
 
@@ -116,9 +120,31 @@ def compile_once() -> None:
     done = cache / "complete"
     if done.exists() or numba.config.DISABLE_JIT:
         return
-    print_line("compiling, once after an install or update: half a minute or more …")
     cache.mkdir(parents=True, exist_ok=True)
+    with _alone(cache):
+        if not done.exists():
+            _compile(cache)
+            done.touch()
+
+
+@contextlib.contextmanager
+def _alone(cache: Path) -> Iterator[None]:
+    """Wait until no other process compiles; a killed one holds no lock."""
+    with (cache / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print_line("another process compiles; waiting for it …")
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _compile(cache: Path) -> None:
+    print_line("compiling, once after an install or update: half a minute or more …")
     begin = time.monotonic()
+    for folder in cache.glob(f"{_PART}*"):  # of a process that was killed
+        _take_over(folder, cache)
+        shutil.rmtree(folder)
     progress = _Progress(N_KERNELS)
     try:
         _compile_beside(list(PARTS), cache, progress)
@@ -126,7 +152,6 @@ def compile_once() -> None:
         progress.close()
     with _no_collecting():
         _run_briefly()  # the little that is left; it shows what a process failed of
-    done.touch()
     print_line(f"compiled what a session runs in {time.monotonic() - begin:.0f} s")
 
 
@@ -169,7 +194,7 @@ def _start(part: str, cache: Path, running: Iterable[_Helper]) -> _Helper:
             target.parent.mkdir(exist_ok=True)
             shutil.copyfile(path, target)
     process = subprocess.Popen(
-        [sys.executable, "-m", _MODULE, part],
+        [sys.executable, "-m", _MODULE, part, str(os.getpid())],
         cwd=WORKSPACE,
         env=os.environ | {"NUMBA_CACHE_DIR": str(folder)} | _UNCOLOURED,
         stdin=subprocess.DEVNULL,
@@ -240,9 +265,17 @@ class _Progress:
             sys.stdout.flush()
 
 
+def _end_with(parent: int) -> None:
+    """Let this process be killed when its parent ends, or end it now."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    if os.getppid() != parent:
+        sys.exit(1)
+
+
 def main(words: list[str]) -> int:
-    """Compile the named part, or all missing ones; return the exit code."""
+    """Compile all missing parts, or one for a parent process; return the exit code."""
     if words:
+        _end_with(int(words[1]))
         with _no_collecting():
             PARTS[words[0]]()
         return 0

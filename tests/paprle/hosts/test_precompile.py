@@ -85,7 +85,7 @@ def test_on_a_terminal_there_is_a_bar_which_goes(capsys, monkeypatch):
 @pytest.mark.parametrize("part", spread(warm.PARTS, "gate"))
 def test_a_part_compiles_what_there_is(part):
     done = subprocess.run(
-        [sys.executable, "-m", "paprle.hosts.precompile", part],
+        [sys.executable, "-m", "paprle.hosts.precompile", part, str(os.getpid())],
         cwd=WORKSPACE,
         capture_output=True,
         text=True,
@@ -110,6 +110,51 @@ def test_what_a_session_runs_is_as_much_as_the_bar_says(tmp_path):
     assert n_compiled == warm.N_KERNELS or not PIPELINES, "one is compiled twice"
 
 
+def has_group(pid):
+    try:
+        os.killpg(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def wait_for_kernels(process, cache):
+    end = time.monotonic() + 60
+    while not list(cache.glob("part-*/*/*.nbc")):
+        assert process.poll() is None
+        assert time.monotonic() < end, "no part compiles"
+        time.sleep(0.05)
+
+
+@pytest.mark.process
+def test_one_process_compiles_and_a_killed_one_leaves_nothing_that_compiles(tmp_path):
+    def start():
+        return subprocess.Popen(
+            [sys.executable, "-m", "paprle.hosts.precompile"],
+            cwd=WORKSPACE, env=os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)},
+            stdout=subprocess.PIPE, text=True, start_new_session=True,
+        )  # fmt: skip
+
+    first = start()
+    wait_for_kernels(first, tmp_path)
+    second = start()
+    try:
+        said = second.stdout.readline()
+        first.kill()
+        first.communicate()
+        more = second.stdout.readline()
+
+        assert said == "another process compiles; waiting for it …\n"
+        assert more.startswith("compiling, once")
+        end = time.monotonic() + 10
+        while has_group(first.pid):
+            assert time.monotonic() < end, "its children compile on"
+            time.sleep(0.05)
+    finally:
+        os.killpg(second.pid, signal.SIGKILL)
+        second.communicate()
+
+
 @pytest.mark.process
 def test_ctrl_c_ends_it_and_keeps_what_is_compiled(tmp_path):
     process = subprocess.Popen(
@@ -128,11 +173,7 @@ def test_ctrl_c_ends_it_and_keeps_what_is_compiled(tmp_path):
         text=True,
         start_new_session=True,
     )
-    end = time.monotonic() + 60
-    while not list(tmp_path.glob("part-*/*/*.nbc")):
-        assert process.poll() is None
-        assert time.monotonic() < end, "no part compiles"
-        time.sleep(0.05)
+    wait_for_kernels(process, tmp_path)
 
     os.killpg(process.pid, signal.SIGINT)
     said, _ = process.communicate(timeout=20)
