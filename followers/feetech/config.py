@@ -54,6 +54,13 @@ class FeetechConfig(FollowerSettings):
         Unit("s"),
         doc("How far the arm is behind a moving command; identify it on your arm."),
     ] = 0.025  # measured: the emulated arm; a real arm differs
+    sag: Annotated[
+        float,
+        Ge(0),
+        Le(0.2),
+        Unit("rad"),
+        doc("How far a joint hangs below its command by weight; this is no fault."),
+    ] = 0.06  # measured: the emulated arm at LeRobot's gains, 3°; a real arm differs
     timeout: Annotated[
         float,
         Ge(0.002),

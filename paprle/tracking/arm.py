@@ -36,9 +36,14 @@ class Arm:
     """A limb with its own pinocchio data, for any thread."""
 
     def __init__(
-        self, limb: Limb, robot: RobotInfo, gate: GateSettings, asked: Asked
+        self,
+        limb: Limb,
+        robot: RobotInfo,
+        gate: GateSettings,
+        asked: Asked,
+        sag: float = 0.0,
     ) -> None:
-        self.limb, self.asked = copy.copy(limb), asked
+        self.limb, self.asked, self._sag = copy.copy(limb), asked, sag
         self.limb.data = limb.model.createData()
         self.indices = limb.indices
         self.bounds = tuple(
@@ -88,6 +93,20 @@ class Arm:
         if not self.asked.counts_rotation:
             return pos, 0.0
         return pos, min(self._find_angle(T.rotation, a, b) for a, b in ends)
+
+    def lift(self, q: Vec, way: Sequence[Vec]) -> Vec:
+        """Return measured joints, (n_l,), without what drives give way under load.
+
+        Args:
+            q: Joints, shape (n_l,); NaN: not measured.
+            way: Commands of the last half second, each (n_l,).
+        """
+        short = np.asarray(way) - q
+        lifts = np.clip(short, -self._sag, self._sag)
+        left = np.abs(short - lifts).max(axis=1)
+        nearest = np.lexsort((np.abs(short).max(axis=1), left))[0]
+        lifted: Vec = q + lifts[nearest]
+        return lifted
 
     def find_joint_gap(self, q: Vec, way: Sequence[Vec]) -> tuple[float, float]:
         """Return hand, [m], and joint distance, [rad] or [m], to requested joints."""

@@ -57,8 +57,10 @@ class Classifier:
         name_kept: NameKept,
     ) -> None:
         """Prepare for a robot and a resolved config, as recorded."""
+        sag = float((config.get("env") or {}).get("sag", 0.0))
         self._arms = [
-            Arm(limb, robot, gate, find_asked(limb, config)) for limb in limbs.values()
+            Arm(limb, robot, gate, find_asked(limb, config), sag)
+            for limb in limbs.values()
         ]
         self._name_kept = name_kept
 
@@ -73,7 +75,8 @@ class Classifier:
             is_driven = True
             own = _take_alike(looks, i)
             found = list(self._judge(arm, i, own))
-            is_away |= _is_off(_find_gap(arm, i, look.q_meas, own))
+            q = arm.lift(look.q_meas[arm.indices], _take_commands(arm, own))
+            is_away |= _is_off(_find_gap(arm, i, q, own))
             findings += found
             cuts += list(find_cuts(arm, i, own, self._sign(arm)))
         if is_driven:
@@ -99,13 +102,14 @@ class Classifier:
             kind, words, is_stuck = arm.find_obstacle(q, dq, now.target[i])
             yield Finding(name, kind, sign + words, pos, rot, is_stuck)
             return
-        late = _find_gap(arm, i, now.q_cmd, looks)
+        late = _find_gap(arm, i, now.q_cmd[arm.indices], looks)
         if _is_off(late) and not now.reasons & ~_NOT_TOLD:
             fastest = arm.find_fastest(now.dq_cmd[arm.indices])
             kind, words = ("velocity", fastest) if fastest else ("lag", _LAG)
             yield Finding(name, kind, sign + words, *late)
-        way = [one.q_cmd[arm.indices] for one in looks]
-        behind = arm.find_joint_gap(now.q_meas[arm.indices], way)
+        way = _take_commands(arm, looks)
+        q_meas = arm.lift(now.q_meas[arm.indices], way)
+        behind = arm.find_joint_gap(q_meas, way)
         if _is_off(behind):
             yield Finding(name, "stall", sign + _STALL, *behind)
 
@@ -126,12 +130,16 @@ def _is_off(gap: tuple[float, float]) -> bool:
 
 
 def _find_gap(arm: Arm, i: int, q: Vec, looks: Sequence[Look]) -> tuple[float, float]:
-    """Return a limb's distance to its recent targets at joints (n,)."""
+    """Return a limb's distance to its recent targets at its joints (n_l,)."""
     way = to_way([one.target[i] for one in looks])
     if way and not np.isnan(looks[-1].err_pos[i]):
-        return arm.find_gap(q[arm.indices], way)
+        return arm.find_gap(q, way)
     asked = [one.q_des[arm.indices] for one in looks]
-    return arm.find_joint_gap(q[arm.indices], asked)
+    return arm.find_joint_gap(q, asked)
+
+
+def _take_commands(arm: Arm, looks: Sequence[Look]) -> list[Vec]:
+    return [one.q_cmd[arm.indices] for one in looks]
 
 
 def _find_pause(look: Look) -> str:

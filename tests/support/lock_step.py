@@ -189,11 +189,12 @@ class LockStep:
             self.states.append(self.core.state.name)
         return self
 
-    def track(self, scene=None):
+    def track(self, scene=None, env=None):
         """Judge the tracking from here on; ``verdicts`` has what was found."""
         gate = GateSettings(scene=scene or {})
         plan = SimpleNamespace(
-            robot=self.robot, resolved=SimpleNamespace(gate=gate, to_dict=dict)
+            robot=self.robot,
+            resolved=SimpleNamespace(gate=gate, to_dict=lambda: {"env": env or {}}),
         )
         self.watch, self.verdicts = TrackingWatch(make_classifier(plan)), []
         return self

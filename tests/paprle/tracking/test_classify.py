@@ -157,6 +157,29 @@ def test_a_robot_beside_what_was_asked_does_not_follow(
     assert all(one.cause == "the robot does not come along" for one in stalls)
 
 
+@pytest.mark.long
+@pytest.mark.parametrize("share", [-2.0, -0.9, 0.9, 2.0])
+def test_an_arm_that_hangs_by_its_sag_comes_along_and_one_that_hangs_more_does_not(
+    lock_step, share
+):
+    sag, limb = 0.05, PIPER.limbs["arm"]
+    session = lock_step().engage().track(env={"sag": sag})
+    read = session.follower.read
+
+    def hang():
+        state = read()
+        q = state.q.copy()
+        q[limb.indices[1:3]] += share * sag  # shoulder and elbow
+        return replace(state, q=q)
+
+    session.follower.read = hang
+    sway(session, 600)
+
+    stalls = [one for one in session.watch.newest.findings if one.kind == "stall"]
+    assert bool(stalls) == (abs(share) > 1.0)
+    assert session.watch.session.is_most == (abs(share) > 1.0)
+
+
 def test_what_the_robot_is_kept_clear_of_is_named_with_its_limb(lock_step):
     scene = {name: SceneBodySettings(**body) for name, body in WALL.items()}
     session = lock_step(scene=scene).engage().track(scene)
