@@ -123,8 +123,8 @@ class LimbSolver:
             T,
             is_asked,
             wanted,
-            q_prev,
-            q_cmd,
+            q_prev.copy(),  # a read-only array would be compiled for once more
+            q_cmd.copy(),
             q,
             errors,
         )

@@ -1,13 +1,14 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from numba import config
 from retargeting import draw_command, load_robot, make, pose_sample
 
 from paprle.contracts.errors import CommandError
 from paprle.contracts.settings.core import IkSettings
 from paprle.ipc.records import row_to_pose
 from paprle.kinematics import IkSolver
-from paprle.kinematics.robot_solver import LimbSolver
+from paprle.kinematics.robot_solver import LimbSolver, solve_limbs
 from paprle.robot.eefs import Eefs
 
 ROBOTS = ["piper", "papras_7dof_2arm", "g1", "open_manipulator_x", "so101_2arm"]
@@ -174,3 +175,17 @@ def test_arrays_of_another_length_are_refused(at):
 
     with pytest.raises(CommandError, match=f"ik: expected .* of shapes .*{n}"):
         LimbSolver(robot, IkSettings(), 0.0).solve(*arrays)
+
+
+def test_read_only_joints_are_not_compiled_for_once_more():
+    robot = load_robot("piper")
+    q = robot.home.copy()
+    q.flags.writeable = False
+    T, nothing = np.eye(4).reshape(1, 4, 4), np.full(len(q), np.nan)
+    solver = LimbSolver(robot, IkSettings(), 0.0)
+
+    for joints in (q.copy(), q):
+        solver.solve(T, np.array([False]), nothing, joints, joints)
+
+    if not config.DISABLE_JIT:
+        assert len(solve_limbs.signatures) == 1
