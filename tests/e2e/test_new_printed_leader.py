@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from running import RunningSession
 
 from paprle.ipc.process import WORKSPACE
 from paprle_emulators import start
@@ -102,11 +103,14 @@ def test_a_leader_is_made_from_words(tmp_path, monkeypatch):
         leader = f"leader={out / 'printed.yaml'}"
         assert f"paprle run {leader}" in said
 
-        arm.order({"cmd": "motion", "program": "grasp_all:30,sines:4,end:40"})
+        arm.order({"cmd": "motion", "program": "grasp_all"})
         words = [leader, "follower=ur5e", "env=kinematic", "session.episodes=1"]
-        done = subprocess.run(
-            [sys.executable, "-m", "paprle", "run", *words, f"record.dir={out}"],
-            cwd=WORKSPACE, capture_output=True, text=True, timeout=200, check=False,
-        )  # fmt: skip
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert "kept 1" in done.stdout
+        session = RunningSession(words, out)
+        try:
+            session.wait_for("ENGAGED", timeout=100.0)
+            arm.order({"cmd": "motion", "program": "sines:4,end"})
+            code = session.wait_gone(timeout=100.0)
+        finally:
+            session.end()
+    assert code == 0, session.text()
+    assert "kept 1" in session.text()
