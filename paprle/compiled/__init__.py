@@ -9,19 +9,25 @@ from __future__ import annotations
 import hashlib
 import importlib
 import os
+import sys
 import threading
 from collections.abc import Callable
 from functools import cache, partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.registry import cpu_target
 
 _Kernel = TypeVar("_Kernel", bound=Callable[..., object])
 
 _MARKS = b"from paprle.compiled import", b"from numba"
 _VERIFIED = "0.68."
 """Versions whose compiler ``kernel_parts`` was verified with."""
+
+_ALGEBRA = "numba.np.arraymath"
+_BLAS = "scipy.linalg.cython_blas"
 
 _OWN_FOLDER = threading.Lock()
 """Held while Numba's setting names our cache."""
@@ -108,6 +114,7 @@ def _cache_on_use(kernel: Any) -> Any:
 
     def compile_cached(signature: Any) -> Any:
         with _OWN_FOLDER:
+            _import_algebra()
             theirs, numba.config.CACHE_DIR = numba.config.CACHE_DIR, CACHE
             try:
                 kernel.enable_caching()
@@ -118,3 +125,21 @@ def _cache_on_use(kernel: Any) -> Any:
 
     kernel.compile = compile_cached
     return kernel
+
+
+def prepare() -> None:
+    """Load what every kernel needs, so that forked processes share it."""
+    if not numba.config.DISABLE_JIT:
+        _import_algebra()
+        cpu_target.target_context.refresh()
+
+
+def _import_algebra() -> None:
+    """Import what kernels load, without SciPy's BLAS: half a second; none calls it."""
+    if _ALGEBRA in sys.modules or _BLAS in sys.modules:
+        return
+    sys.modules[_BLAS] = ModuleType(_BLAS)  # Numba only looks whether it is there
+    try:
+        importlib.import_module(_ALGEBRA)
+    finally:
+        del sys.modules[_BLAS]

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from functools import partial
 from types import FrameType
 
+from paprle import compiled
 from paprle.config.laws import list_named
 from paprle.contracts.errors import PaprleError, SessionError, StartRefused
 from paprle.contracts.kit.leader_group import list_rows
@@ -143,6 +144,7 @@ class LiveSession:
 
     def _start(self) -> bool:
         children = self._children
+        compiled.prepare()
         children.start(has_keys=self._operator.is_interactive)
         self._operator.forward_to(children.list_key_fds())
         self._beside.start()

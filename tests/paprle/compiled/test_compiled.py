@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
 from paprle import compiled
 from paprle.compiled import _find_cache
+from paprle.ipc.process import WORKSPACE
 
 KERNEL = "from paprle.compiled import compiled\n"
 
@@ -51,3 +54,20 @@ def test_each_way_to_compile_has_a_cache_of_its_own(package, monkeypatch):
         caches.add(_find_cache(package))
 
     assert len(caches) == 2
+
+
+ALGEBRA = """
+import sys
+from paprle import compiled
+compiled.prepare()
+assert "numba.np.arraymath" in sys.modules
+assert "scipy.linalg" not in sys.modules
+import numba, numpy
+product = numba.njit(lambda a, b: numpy.dot(a, b))
+assert (product(numpy.eye(2), numpy.ones((2, 2))) == 1.0).all()
+"""
+
+
+def test_scipy_is_imported_by_programs_that_need_it_alone():
+    pytest.importorskip("scipy")
+    subprocess.run([sys.executable, "-c", ALGEBRA], check=True, cwd=WORKSPACE)
