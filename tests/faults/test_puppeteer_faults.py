@@ -80,7 +80,7 @@ def test_no_fault_of_packets_makes_a_wrong_angle(arm, kind):
 
 @pytest.mark.parametrize(
     "seconds",
-    [30, pytest.param(600, marks=[pytest.mark.nightly, pytest.mark.timeout(1200)])],
+    [15, pytest.param(600, marks=[pytest.mark.nightly, pytest.mark.timeout(1200)])],
 )
 def test_one_percent_corrupted_packets_are_got_over_and_counted(arm, seconds):
     arm.faults.cause({"fault": "corrupted", "p": 0.01})
