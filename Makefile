@@ -67,8 +67,6 @@ quick: $(VENV)/.ready  ## the unit tests, in less than a minute
 	$(BIN)/python -m pytest -n 2 $(TOGETHER) --dist worksteal -m "$(UNMARKED)" \
 		--durations=5 $(QUICK) $(ALSO)
 
-# every session starts four processes, which need not compile their sources again
-test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.ready  ## all tests but the nightly ones
 	.ci/tests $(BIN)/python
 
