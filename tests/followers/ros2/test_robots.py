@@ -29,8 +29,8 @@ ENVS = ("ros2", "ros1", "ros2_sim", "ros1_sim", "piper_ros")
 PAIRS = sorted(
     (path.stem, env)
     for path in (WORKSPACE / "configs/follower").glob("*.yaml")
-    for env in ENVS
-    if env in (yaml.safe_load(path.read_text()).get("envs") or {})
+    for env in (yaml.load(path.read_text(), yaml.CSafeLoader).get("envs") or {})
+    if env in ENVS
 )
 
 

@@ -42,9 +42,12 @@ def test_records_come_out_as_they_went_in_and_fit_datagrams(n, seed):
         zlib.compress(bytes(SIZE))[:-3],
         zlib.compress(bytes(SIZE)) + b"more",
         zlib.compress(bytes(3 * SIZE)),
-        zlib.compress(bytes(100_000_000)),
     ],
-    ids=["empty", "other", "none", "short", "cut", "tail", "too many", "bomb"],
+    ids=["empty", "other", "none", "short", "cut", "tail", "too many"],
 )
 def test_what_is_no_record_is_none(payload):
     assert stretch(payload, SIZE, 2) == []
+
+
+def test_a_bomb_is_none():
+    assert stretch(zlib.compress(bytes(100_000_000)), SIZE, 2) == []
