@@ -64,6 +64,10 @@ _ALL: Mapping[str, Device] = {
         about="AgileX PiPER on a CAN bus: python-can, piper_sdk",
         ideal=("firmware=S-V1.8-6",),
     ),
+    "ur": Device(
+        module="paprle_emulators.ur",
+        about="Universal Robots e-series on TCP: ur_rtde, UR's RTDE client",
+    ),
     "ros2-robot": Device(
         module="paprle_emulators.ros",
         about="robot with ros2_control's controllers, over DDS or ROS 1: any ROS node",

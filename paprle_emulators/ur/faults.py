@@ -1,0 +1,115 @@
+"""Orders from standard input: what may happen to a robot and its network."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from paprle_emulators.ur.controller import DT, Controller
+from paprle_emulators.ur.models import N_JOINTS
+from paprle_emulators.ur.server import Server
+
+
+class Faults:
+    """Executes orders.
+
+    Attributes:
+        stalled: Remaining standstill of the controller, [s].
+    """
+
+    def __init__(self, controller: Controller, server: Server) -> None:
+        self._controller, self._server = controller, server
+        self.stalled = 0.0
+        self._until: list[tuple[float, Callable[[], None]]] = []
+        self._orders: dict[str, Callable[..., None]] = {
+            "estop": controller.stop_in_emergency,
+            "estop_release": controller.release_emergency,
+            "protective_stop": controller.stop_protectively,
+            "unlock": controller.unlock,
+            "safeguard": controller.open_safeguard,
+            "safeguard_reset": controller.close_safeguard,
+            "local": lambda: controller.set_remote(is_remote=False),
+            "remote": lambda: controller.set_remote(is_remote=True),
+            "power_off": lambda: controller.switch_power(is_on=False),
+            "power_on": controller.release_brakes,
+            "program_stop": lambda: controller.end_program("stopped at the pendant"),
+            "slider": self._set_slider,
+            "wrench": self._set_wrench,
+            "push": self._push,
+            "unplug": self._unplug,
+            "replug": lambda: server.cut(is_cut=False),
+            "power_loss": self._lose_power,
+            "late": self._delay,
+            "stall": self._stall,
+            "none": self._clear,
+        }
+
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        """Names of all orders."""
+        return tuple(self._orders)
+
+    def apply(self, order: Mapping[str, Any]) -> None:
+        """Execute an order, ``fault`` and its arguments.
+
+        Raises:
+            ValueError: If it is unknown or its arguments are wrong.
+        """
+        arguments = dict(order)
+        kind = str(arguments.pop("fault", ""))
+        if kind not in self._orders:
+            raise ValueError(f"fault: expected one of {', '.join(self._orders)}")
+        try:
+            self._orders[kind](**arguments)
+        except TypeError as err:
+            raise ValueError(f"fault '{kind}': {err}") from err
+
+    def step(self) -> None:
+        """End what was to last for a time."""
+        now = self._controller.time
+        due = [action for at, action in self._until if at <= now]
+        self._until = [(at, action) for at, action in self._until if at > now]
+        for action in due:
+            action()
+
+    def _set_slider(self, fraction: float) -> None:
+        self._controller.slider = min(max(float(fraction), 0.0), 1.0)
+
+    def _set_wrench(self, values: list[float]) -> None:
+        if len(values) != N_JOINTS:
+            raise ValueError(f"wrench: expected 6 values, got {len(values)}")
+        self._controller.wrench = np.array(values, dtype=float)
+
+    def _push(self, joint: int = 1, by: float = 0.1) -> None:
+        if not 1 <= joint <= N_JOINTS:
+            raise ValueError(f"joint: expected 1 to {N_JOINTS}, got {joint}")
+        self._controller.arm.push(joint - 1, by)
+
+    def _unplug(self, time: float = 0.0) -> None:
+        self._server.cut(is_cut=True)
+        if time > 0.0:
+            self._later(time, lambda: self._server.cut(is_cut=False))
+
+    def _lose_power(self, time: float = 0.0) -> None:
+        self._controller.switch_power(is_on=False)
+        self._server.close()
+        if time > 0.0:
+            self._later(time, self._server.listen)
+
+    def _delay(self, by: float = 0.05, time: float = 0.0) -> None:
+        self._server.delay = round(by / DT)
+        if time > 0.0:
+            self._later(time, lambda: setattr(self._server, "delay", 0))
+
+    def _stall(self, time: float = 0.1) -> None:
+        self.stalled = float(time)
+
+    def _clear(self) -> None:
+        self._server.delay = 0
+        if self._server.is_cut:
+            self._server.cut(is_cut=False)
+
+    def _later(self, time: float, action: Callable[[], None]) -> None:
+        self._until.append((self._controller.time + time, action))
