@@ -1,0 +1,219 @@
+"""The follower: one Universal Robots arm per limb and controller."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from paprle.contracts.errors import CommandError, DeviceError, MissingDependency
+from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    RobotInfo,
+    Vec,
+    readonly,
+)
+from paprle.followers.ur.config import UrConfig
+from paprle.followers.ur.doctor import diagnose
+from paprle.followers.ur.naming import find_other_model
+from paprle.hardware.ur.arm import UrArm, UrSettings
+from paprle.hardware.vendor_arm.states import ArmError
+
+N_JOINTS = 6
+_LOG = logging.getLogger(__name__)
+_INSTALL = "pip install 'paprle[ur]'"
+_FULL = 0.995  # chosen: of the slider's speed; the pendant shows whole percents
+
+
+class UrFollower(Follower):
+    """Arms on the network; ``read`` and ``write`` never wait."""
+
+    config: UrConfig
+
+    def __init__(self, config: UrConfig, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._arms: list[tuple[str, UrArm, list[int]]] = []
+        self._speeds: dict[str, float] = {}
+        self._news: list[str] = []
+
+    @property
+    def unchecked(self) -> str:
+        """Checks that need a connection: power, safety and remote control."""
+        return "whether the controllers answer, are in remote control and well"
+
+    def preflight(self) -> tuple[str, ...]:
+        """Report missing addresses and limbs that are no UR's."""
+        try:
+            self._list_hosts()
+            self._check_limbs()
+        except DeviceError as err:
+            return (str(err),)
+        return ()
+
+    def open(self) -> FollowerInfo:
+        """Connect, give the arms power and start their programs, without motion.
+
+        Returns:
+            The description.
+
+        Raises:
+            DeviceError: If an arm is unreachable, stopped, in local control, or
+                another model.
+            MissingDependency: If ur_rtde is not installed.
+        """
+        self.close("hold")
+        problems: list[str] = []
+        try:
+            self._check_limbs()
+            for limb, host in self._list_hosts().items():
+                problems += self._open_arm(limb, host)
+            if problems:
+                raise DeviceError("\n".join(problems))
+        except BaseException:
+            self.close("hold")
+            raise
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=self.config.rate,
+            lag=self.config.lag,
+            has_effort=True,
+            has_unattended_stop=True,
+            power_off="brakes",
+        )
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Examine the controllers without power or motion."""
+        try:
+            self._check_limbs()
+            hosts = self._list_hosts()
+        except DeviceError as err:
+            yield False, str(err)
+            return
+        for limb, host in hosts.items():
+            yield from diagnose(self._make_arm(host), limb, self.robot.name)
+
+    def read(self) -> FollowerState:
+        """Return the newest state of all arms, with the oldest stamp."""
+        self._check_open()
+        q, dq, tau, held = np.zeros((4, len(self.robot.joint_names)))
+        stamps, reasons = [], []
+        for limb, arm, ids in self._arms:
+            reading, reason = arm.read()
+            q[ids], dq[ids], tau[ids] = reading.q, reading.dq, reading.tau
+            held[ids] = arm.find_held(reading)
+            stamps.append(reading.stamp_ns)
+            if reason:
+                reasons.append(reason if len(self._arms) == 1 else f"{limb}: {reason}")
+            self._note_speed(limb, reading.speed)
+        return FollowerState(
+            stamp_ns=min(stamps),
+            q=readonly(q),
+            dq=readonly(dq),
+            tau=readonly(tau),
+            stop_reason="; ".join(reasons),
+            q_held=readonly(held),
+        )
+
+    def write(self, q_cmd: Vec) -> None:
+        """Give one goal to each arm without waiting.
+
+        Raises:
+            CommandError: If its shape is wrong or it is not finite.
+        """
+        self._check_open()
+        n = len(self.robot.joint_names)
+        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
+            raise CommandError(f"env 'ur': expected {n} finite positions, got {q_cmd}")
+        for _, arm, ids in self._arms:
+            arm.write(q_cmd[ids])
+
+    def close(self, policy: ClosePolicy = "hold") -> None:
+        """Leave the arms holding; ``off`` cuts their power: brakes hold."""
+        for limb, arm, _ in self._arms:
+            try:
+                arm.close(is_powerless=policy == "off")
+            except ArmError:  # one arm must not keep the others open
+                _LOG.exception("env 'ur': %s could not be left", limb)
+        self._arms = []
+
+    def take_warnings(self) -> list[str]:
+        """Return new warnings: speed sliders."""
+        told, self._news = self._news, []
+        return told
+
+    def _note_speed(self, limb: str, speed: float) -> None:
+        if speed == self._speeds.get(limb, 1.0):
+            return
+        self._speeds[limb] = speed
+        if speed < _FULL:
+            self._news.append(
+                f"{limb}: the speed slider is at {speed:.0%}: the arm falls behind "
+                "fast motions and catches up late; raise it at the pendant"
+            )
+
+    def _list_hosts(self) -> Mapping[str, str]:
+        """Return each limb's controller; raise DeviceError on a mismatch."""
+        config, limbs = self.config, [limb.name for limb in self.robot.limbs]
+        if len(limbs) == 1 and not config.hosts:
+            return {limbs[0]: config.host}
+        if sorted(config.hosts) != sorted(limbs):
+            raise DeviceError(
+                f"env.hosts: expected one of each limb ({', '.join(limbs)}), got "
+                f"{', '.join(config.hosts) or 'none'}; write "
+                f"env.hosts.{limbs[0]}=192.168.1.10"
+            )
+        return {name: config.hosts[name] for name in limbs}
+
+    def _check_limbs(self) -> None:
+        """Raise DeviceError for a robot with other joints than six a limb."""
+        robot = self.robot
+        sizes = [len(limb.joint_names) for limb in robot.limbs]
+        is_ur = sizes == [N_JOINTS] * len(sizes)
+        if not is_ur or len(robot.joint_names) != sum(sizes):
+            raise DeviceError(
+                f"env 'ur': expected limbs of {N_JOINTS} joints without a gripper, got "
+                f"{', '.join(robot.joint_names)}"
+            )
+
+    def _make_arm(self, host: str) -> UrArm:
+        config = self.config
+        return UrArm(
+            UrSettings(
+                host=host,
+                rate=config.rate,
+                lookahead=config.lookahead_time,
+                gain=config.gain,
+                watchdog=config.watchdog,
+                payload=config.payload,
+                payload_centre=config.payload_centre,
+            ),
+            self.clock,
+        )
+
+    def _open_arm(self, name: str, host: str) -> list[str]:
+        """Open one limb's arm; return what is wrong with it."""
+        limb = next(limb for limb in self.robot.limbs if limb.name == name)
+        ids = [self.robot.joint_names.index(joint) for joint in limb.joint_names]
+        arm = self._make_arm(host)
+        self._arms.append((name, arm, ids))
+        try:
+            arm.open()
+        except ImportError as err:
+            raise MissingDependency(
+                f"env 'ur': expected {err.name}, got none; {_INSTALL}"
+            ) from err
+        except ArmError as err:
+            return [f"env 'ur': {err}"]
+        other = find_other_model(self.robot.name, arm.identity.model)
+        return [f"env 'ur': {host}: {other}"] if other else []
+
+    def _check_open(self) -> None:
+        if not self._arms:
+            raise DeviceError(
+                "env 'ur': expected an open follower, got a closed one; call open() "
+                "first"
+            )

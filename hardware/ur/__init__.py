@@ -1,0 +1,1 @@
+"""Driver of Universal Robots' arms of the e-series, by ur_rtde."""

@@ -1,0 +1,319 @@
+"""One arm behind its controller: RTDE, dashboard, and the script of ur_rtde.
+
+Only readings and one goal at a time cross to ur_rtde, which waits for the controller
+before each command. It connects again by itself when its socket closes, and uploads its
+script; a lost connection is therefore closed for good, until the next ``open``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paprle.hardware.ur.conditions import IDLE, POWER_OFF, judge, judge_safety
+from paprle.hardware.ur.geometry import GEOMETRIES, Geometry, compute_torques
+from paprle.hardware.vendor_arm.arm import Clock, Reading, Vec, VendorArm
+from paprle.hardware.vendor_arm.clock import DeviceClock
+from paprle.hardware.vendor_arm.states import (
+    ArmError,
+    ArmState,
+    Condition,
+    describe,
+)
+
+PORTS: Mapping[int, str] = {
+    29999: "dashboard",
+    30003: "scripts",
+    30004: "RTDE",
+}  # spec: Universal Robots; all are fixed
+RATE = 500.0  # [Hz] spec: control cycle of the e-series
+OLDEST = (5, 6)  # spec: the dashboard knows remote control since PolyScope 5.6
+_VARIABLES = (
+    "timestamp",
+    "actual_q",
+    "actual_qd",
+    "actual_TCP_force",
+    "robot_mode",
+    "safety_status_bits",
+    "robot_status_bits",
+    "runtime_state",
+    "target_speed_fraction",
+)
+_REACH_TIME = 1.0  # [s] chosen: a controller on the same network answers in 1 ms
+_DASHBOARD_MS = 2000  # [ms] spec: default of ur_rtde
+_POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
+_START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
+_POLL = 0.02  # [s] chosen
+_NO_SPEED = 0.0  # servoJ's speed and acceleration are not used. spec: ur_rtde
+_LOST = Condition(ArmState.DISCONNECTED)
+_LOCAL = Condition(ArmState.LOCAL)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UrSettings:
+    """Settings of an arm.
+
+    Attributes:
+        host: Address of its controller.
+        rate: Of goals, [Hz].
+        lookahead: Of ``servoj``, 0.03 … 0.2, [s].
+        gain: Of ``servoj``, 100 … 2000.
+        watchdog: Longest silence before its program ends, [s].
+        payload: Mass at the flange, [kg]; 0: as installed at the pendant.
+        payload_centre: Its centre in the frame of the flange, [m].
+    """
+
+    host: str
+    rate: float = RATE
+    lookahead: float = 0.03
+    gain: float = 300.0
+    watchdog: float = 0.2
+    payload: float = 0.0
+    payload_centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a controller says about its arm."""
+
+    model: str
+    version: str
+    serial: str
+
+
+class UrArm(VendorArm):
+    """A connected arm; ``open`` first.
+
+    Attributes:
+        identity: Of the controller, after ``open``.
+    """
+
+    def __init__(self, settings: UrSettings, clock: Clock) -> None:
+        super().__init__(
+            f"ur '{settings.host}'", clock, settings.rate, settings.watchdog
+        )
+        self._settings = settings
+        self._time = DeviceClock()
+        self._dashboard: Any = None
+        self._receiver: Any = None
+        self._control: Any = None
+        self._geometry: Geometry | None = None
+        self._last: Reading | None = None
+        self._is_local = False
+        self.identity = Identity("", "", "")
+
+    def open(self) -> None:
+        """Connect, give the arm power, and start its program, without motion.
+
+        Raises:
+            ImportError: If ur_rtde is not installed.
+            ArmError: If it cannot be reached, or is stopped, faulty or in local
+                control.
+        """
+        self.greet()
+        self._check_remote()
+        self._receiver = self._connect("rtde_receive", "RTDEReceiveInterface")
+        self._switch_on()
+        self._control = self._connect("rtde_control", "RTDEControlInterface")
+        self._set_up()
+        self.start()
+
+    def greet(self) -> Identity:
+        """Connect to the dashboard and return what the controller says it is.
+
+        Raises:
+            ImportError: If ur_rtde is not installed.
+            ArmError: If it cannot be reached, or is too old.
+        """
+        client = importlib.import_module("dashboard_client").DashboardClient
+        for port in PORTS:
+            self._check_port(port)
+        self._dashboard = client(self._settings.host)
+        self._ask(lambda: self._dashboard.connect(_DASHBOARD_MS))
+        version = str(self._ask(self._dashboard.polyscopeVersion))
+        numbers = tuple(int(word) for word in version.split(".")[:2] if word.isdigit())
+        if numbers < OLDEST or numbers[0] != OLDEST[0]:
+            raise ArmError(
+                f"{self.name}: expected PolyScope 5.6 or a newer 5, got {version}; "
+                "update the controller"
+            )
+        model = str(self._ask(self._dashboard.getRobotModel)).upper().rstrip("E")
+        serial = str(self._ask(self._dashboard.getSerialNumber))
+        self.identity = Identity(model, version, serial)
+        self._geometry = GEOMETRIES.get(model)
+        if self._geometry is None:
+            raise ArmError(
+                f"{self.name}: expected one of {', '.join(GEOMETRIES)}, got {model}"
+            )
+        return self.identity
+
+    def examine(self) -> tuple[Condition, float]:
+        """Return power, safety and control, and the slider, of a greeted controller.
+
+        Raises:
+            ArmError: If it cannot be read.
+        """
+        self._receiver = self._connect("rtde_receive", "RTDEReceiveInterface")
+        receiver = self._receiver
+        found = judge_safety(receiver.getRobotMode(), receiver.getSafetyStatusBits())
+        if found.is_ready and not self._ask(self._dashboard.isInRemoteControl):
+            found = _LOCAL
+        return found, float(receiver.getTargetSpeedFraction())
+
+    def _read(self) -> Reading:
+        receiver, now = self._receiver, self._clock()
+        if receiver is None or self._geometry is None:
+            raise ArmError(f"{self.name}: expected an open arm, got a closed one")
+        is_lost = not receiver.isConnected() or not self._is_controlled()
+        if is_lost and self._last is not None:
+            last = self._last
+            return Reading(last.stamp_ns, last.q, last.dq, last.tau, _LOST, last.speed)
+        q = receiver.getActualQ()
+        wrench = np.array(receiver.getActualTCPForce())
+        condition = judge(
+            receiver.getRobotMode(),
+            receiver.getSafetyStatusBits(),
+            receiver.getRobotStatus(),
+            receiver.getRuntimeState(),
+        )
+        if not condition.is_ready and self._is_local:
+            condition = _LOCAL
+        self._last = Reading(
+            self._time.to_ours(receiver.getTimestamp(), now),
+            np.array(q),
+            np.array(receiver.getActualQd()),
+            compute_torques(self._geometry, q, wrench),
+            condition,
+            float(receiver.getTargetSpeedFraction()),
+        )
+        return self._last
+
+    def _is_controlled(self) -> bool:
+        return self._control is None or bool(self._control.isConnected())
+
+    def _send(self, q: Vec) -> None:
+        settings = self._settings
+        self._command(
+            self._control.servoJ,
+            q.tolist(),
+            _NO_SPEED,
+            _NO_SPEED,
+            1.0 / settings.rate,
+            settings.lookahead,
+            settings.gain,
+        )
+
+    def _keep(self) -> None:
+        self._command(self._control.kickWatchdog)
+
+    def _end_program(self) -> None:
+        self._is_local = not self._ask(self._dashboard.isInRemoteControl)
+        if not self._is_local:
+            self._ask(self._dashboard.stop)
+
+    def _start_program(self) -> None:
+        self._is_local = not self._ask(self._dashboard.isInRemoteControl)
+        if self._is_local:
+            return
+        self._clear_command()
+        self._ask(self._control.reuploadScript)
+        if self._wait_for(self._control.isProgramRunning, _START_TIME):
+            self._set_up()
+
+    def _leave(self, *, is_powerless: bool) -> None:
+        """End the program, then the connections."""
+        control, receiver, dashboard = self._control, self._receiver, self._dashboard
+        self._control = self._receiver = self._dashboard = self._last = None
+        steps: list[Callable[[], object]] = []
+        if control is not None:
+            steps += [control.stopScript] * bool(control.isConnected())
+            steps += [control.disconnect]
+        if receiver is not None:
+            steps += [receiver.disconnect]
+        if dashboard is not None:
+            steps += [dashboard.powerOff] * is_powerless
+            steps += [dashboard.disconnect]
+        for step in steps:
+            try:
+                self._ask(step)
+            except ArmError:  # a controller that has gone is left as well
+                continue
+
+    def _clear_command(self) -> None:
+        """Clear the command register: a program that starts would obey the last one."""
+        self._ask(self._control.kickWatchdog)
+
+    def _set_up(self) -> None:
+        """Arm the watchdog and set the payload of a program that has just begun."""
+        settings = self._settings
+        self._command(self._control.setWatchdog, 1.0 / settings.watchdog)
+        if settings.payload > 0.0:
+            centre = list(settings.payload_centre)
+            self._command(self._control.setPayload, settings.payload, centre)
+
+    def _check_port(self, port: int) -> None:
+        host = self._settings.host
+        try:
+            socket.create_connection((host, port), _REACH_TIME).close()
+        except OSError as err:
+            raise ArmError(
+                f"{self.name}: expected its {PORTS[port]} at port {port}, got: {err}; "
+                "look at its cable, power and address, and enable its services "
+                "(Settings, Security)"
+            ) from err
+
+    def _check_remote(self) -> None:
+        if not self._ask(self._dashboard.isInRemoteControl):
+            raise ArmError(f"{self.name}: {describe(_LOCAL)}")
+
+    def _switch_on(self) -> None:
+        """Give power and release brakes where nothing stops it."""
+        receiver = self._receiver
+
+        def find() -> Condition:
+            return judge_safety(
+                receiver.getRobotMode(), receiver.getSafetyStatusBits()
+            )
+
+        if receiver.getRobotMode() in (POWER_OFF, IDLE):
+            safety = judge_safety(7, receiver.getSafetyStatusBits())
+            if safety.is_ready:
+                self._ask(self._dashboard.powerOn)
+                self._ask(self._dashboard.brakeRelease)
+                self._wait_for(lambda: find().is_ready, _POWER_TIME)
+        if not find().is_ready:
+            raise ArmError(f"{self.name}: {describe(find(), self.remedies)}")
+
+    def _connect(self, module: str, name: str) -> Any:
+        host = self._settings.host
+        make = getattr(importlib.import_module(module), name)
+        more: tuple[Sequence[str], ...] = ()
+        more = (list(_VARIABLES),) if module == "rtde_receive" else ()
+        return self._ask(lambda: make(host, RATE, *more))
+
+    def _command(self, command: Callable[..., object], *values: object) -> None:
+        """Execute a command of the script; raise ArmError if it is not obeyed."""
+        if not self._ask(lambda: command(*values)):
+            raise ArmError(f"{command.__name__} was not obeyed")
+
+    def _ask(self, call: Callable[[], object]) -> Any:
+        """Call ur_rtde; raise ArmError for whatever it raises."""
+        try:
+            return call()
+        except (RuntimeError, ValueError, TypeError) as err:
+            raise ArmError(f"{self.name}: {err}") from err
+
+    @staticmethod
+    def _wait_for(is_met: Callable[[], object], timeout: float) -> bool:
+        end = time.monotonic() + timeout
+        while not is_met():
+            if time.monotonic() > end:
+                return False
+            time.sleep(_POLL)
+        return True

@@ -1,0 +1,70 @@
+"""A UR controller's modes and bits as a condition.
+
+Source: Universal Robots, "Real-Time Data Exchange (RTDE) Guide".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from paprle.hardware.vendor_arm.states import READY, ArmState, Condition
+
+POWER_OFF, IDLE, RUNNING = 3, 5, 7  # spec: robot_mode
+_STOPPED, _PLAYING = 1, 2  # spec: runtime_state
+_PROGRAM_RUNS = 1 << 1  # spec: robot_status_bits
+_BITS: tuple[tuple[int, ArmState, str], ...] = (  # spec: safety_status_bits
+    (1 << 9, ArmState.FAULT, "safety fault"),
+    (1 << 8, ArmState.FAULT, "safety violation"),
+    (1 << 5, ArmState.EMERGENCY_STOP, "system"),
+    (1 << 6, ArmState.EMERGENCY_STOP, "robot"),
+    (1 << 7, ArmState.EMERGENCY_STOP, ""),
+    (1 << 2, ArmState.PROTECTIVE_STOP, ""),
+    (1 << 4, ArmState.SAFEGUARD_STOP, ""),
+    (1 << 3, ArmState.FAULT, "recovery mode"),
+)
+_MODES: Mapping[int, ArmState] = {POWER_OFF: ArmState.POWER_OFF, IDLE: ArmState.BRAKED}
+_NAMES: Mapping[int, str] = {
+    -1: "no controller",
+    0: "disconnected",
+    1: "confirm safety",
+    2: "booting",
+    4: "power on",
+    6: "backdrive",
+    8: "updating firmware",
+}
+
+
+def judge_safety(robot_mode: int, safety_bits: int) -> Condition:
+    """Return the condition of power and safety alone.
+
+    Args:
+        robot_mode: As RTDE reports it.
+        safety_bits: ``safety_status_bits``.
+    """
+    for bit, state, detail in _BITS:
+        if safety_bits & bit:
+            return Condition(state, detail)
+    if robot_mode == RUNNING:
+        return READY
+    if robot_mode in _MODES:
+        return Condition(_MODES[robot_mode])
+    return Condition(ArmState.FAULT, _NAMES.get(robot_mode, f"mode {robot_mode}"))
+
+
+def judge(
+    robot_mode: int, safety_bits: int, status_bits: int, runtime: int
+) -> Condition:
+    """Return the condition of an arm whose program is to run.
+
+    Args:
+        robot_mode: As RTDE reports it.
+        safety_bits: ``safety_status_bits``.
+        status_bits: ``robot_status_bits``.
+        runtime: ``runtime_state``.
+    """
+    found = judge_safety(robot_mode, safety_bits)
+    if not found.is_ready:
+        return found
+    if status_bits & _PROGRAM_RUNS and runtime == _PLAYING:
+        return READY
+    return Condition(ArmState.ENDED if runtime == _STOPPED else ArmState.PAUSED)

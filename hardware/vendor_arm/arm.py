@@ -1,0 +1,221 @@
+"""One arm of a maker's controller: goals out, readings in, and what to do at a stop.
+
+A thread sends each goal once, as it comes. The rules are the same for all makers:
+
+* A goal that waited longer than a gap, or would follow readings that do not come, is
+  dropped, not sent late.
+* After any stop nothing is sent until a goal is where the arm is.
+* A program that would go on by itself after a stop is ended.
+* The controller's watchdog is kept alive only while its owner reads or writes.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle.hardware.vendor_arm.states import (
+    RESUMING,
+    ArmError,
+    ArmState,
+    Condition,
+    describe,
+)
+
+Vec = npt.NDArray[np.float64]
+Clock = Callable[[], int]
+
+_LOG = logging.getLogger(__name__)
+_GAP_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
+_GAP_PERIODS = 3  # spec: likewise; a gate that is paced writes at the end of its period
+_BLIND_NS = 50_000_000  # [ns] chosen: readings that old mean a cable, not a busy host
+_SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the arm is no jump
+_AT_REST = 0.01  # [rad/s] chosen: above the noise of measured speeds
+_PAUSE_NS = 500_000_000  # [ns] chosen: between attempts to end or start a program
+_JOIN = 8.0  # [s] chosen: ur_rtde waits 5 s for a program that does not start
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """What a controller reports at one instant.
+
+    Attributes:
+        stamp_ns: When it was measured, on our clock, [ns].
+        q: Shape (n,), [rad].
+        dq: Shape (n,), [rad/s].
+        tau: Torques by contact, shape (n,), [N·m].
+        condition: State of the controller.
+        speed: Share of speed that it allows, its slider, 0 … 1.
+    """
+
+    stamp_ns: int
+    q: Vec
+    dq: Vec
+    tau: Vec
+    condition: Condition
+    speed: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Goal:
+    q: Vec
+    stamp_ns: int
+
+
+class VendorArm(ABC):
+    """Base of a driver; a subclass fills the hooks, which its thread calls.
+
+    Attributes:
+        remedies: The maker's own, by state.
+        n_dropped: Goals that came too late to be sent.
+    """
+
+    remedies: Mapping[ArmState, str] = {}
+
+    def __init__(self, name: str, clock: Clock, rate: float, watchdog: float) -> None:
+        """Describe an arm.
+
+        Args:
+            name: For messages.
+            clock: Monotonic, [ns].
+            rate: Of goals, [Hz].
+            watchdog: Longest silence before the controller stops by itself, [s].
+        """
+        self.name = name
+        self._clock = clock
+        self._period = 1.0 / rate
+        self._gap_ns = max(_GAP_NS, round(_GAP_PERIODS * 1e9 / rate))
+        self._keep_ns = round(watchdog * 1e9 / 4)  # chosen: three may be lost
+        self._watchdog_ns = round(watchdog * 1e9)
+        self._goal: _Goal | None = None
+        self._sent: Vec | None = None
+        self._is_muted = False
+        self._beat_ns = self._spoke_ns = self._tried_ns = 0
+        self._news, self._must_end = threading.Event(), threading.Event()
+        self._thread: threading.Thread | None = None
+        self.n_dropped = 0
+
+    @abstractmethod
+    def _read(self) -> Reading:
+        """Return the newest reading without waiting."""
+
+    @abstractmethod
+    def _send(self, q: Vec) -> None:
+        """Send one goal; raise ArmError if the controller does not take it."""
+
+    @abstractmethod
+    def _keep(self) -> None:
+        """Keep the controller's watchdog alive without a goal."""
+
+    @abstractmethod
+    def _end_program(self) -> None:
+        """End a program that could go on by itself."""
+
+    @abstractmethod
+    def _start_program(self) -> None:
+        """Start the program again, without motion."""
+
+    @abstractmethod
+    def _leave(self, *, is_powerless: bool) -> None:
+        """Leave the controller holding, or its arm without power."""
+
+    def start(self) -> None:
+        """Start the thread of an arm that is connected and ready."""
+        self._must_end.clear()
+        self._beat_ns = self._spoke_ns = self._clock()
+        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
+        self._thread.start()
+
+    def read(self) -> tuple[Reading, str]:
+        """Return the newest reading, and why the arm is not to be commanded, or ""."""
+        self._beat_ns = self._clock()
+        reading = self._read()
+        reason = describe(reading.condition, self.remedies)
+        if not reason and reading.speed <= 0.0:
+            reason = "speed slider at 0 %; raise it at the pendant"
+        if reason:
+            self._is_muted = True
+        return reading, reason
+
+    def write(self, q: Vec) -> None:
+        """Give one goal, shape (n,), [rad]; never waits."""
+        self._beat_ns = self._clock()
+        self._goal = _Goal(q.copy(), self._beat_ns)
+        self._news.set()
+
+    def find_held(self, reading: Reading) -> Vec:
+        """Return where the arm holds without new goals, shape (n,), [rad]."""
+        is_here = self._sent is None or not reading.condition.is_ready
+        return reading.q if is_here or self._sent is None else self._sent
+
+    def close(self, *, is_powerless: bool) -> None:
+        """End the thread and leave the controller; may be called twice."""
+        self._must_end.set()
+        self._news.set()
+        if self._thread is not None:
+            self._thread.join(_JOIN)
+            self._thread = None
+        self._leave(is_powerless=is_powerless)
+
+    def _run(self) -> None:
+        while not self._must_end.is_set():
+            self._news.wait(self._period)
+            self._news.clear()
+            try:
+                self._serve()
+            except ArmError as err:
+                self._is_muted = True
+                _LOG.warning("%s: %s", self.name, err)
+
+    def _serve(self) -> None:
+        """Send a goal, or keep the watchdog alive, or attend to a stop."""
+        reading, now = self._read(), self._clock()
+        if not reading.condition.is_ready:
+            self._is_muted, self._goal = True, None
+            self._attend(reading, now)
+            return
+        goal = self._take_goal(reading, now)
+        if goal is not None:
+            self._spoke_ns = now
+            self._send(goal)
+            self._sent = goal
+        elif (
+            now - self._spoke_ns > self._keep_ns
+            and now - self._beat_ns < self._watchdog_ns
+            and now - reading.stamp_ns < _BLIND_NS
+        ):
+            self._spoke_ns = now
+            self._keep()
+
+    def _take_goal(self, reading: Reading, now: int) -> Vec | None:
+        """Return the goal that may be sent now."""
+        goal, self._goal = self._goal, None
+        if goal is None:
+            return None
+        is_late = now - goal.stamp_ns > self._gap_ns
+        if is_late or now - reading.stamp_ns > _BLIND_NS:
+            self.n_dropped += 1
+            return None
+        if self._is_muted:
+            if np.abs(goal.q - reading.q).max() > _SAME_PLACE or reading.speed <= 0.0:
+                return None
+            self._is_muted = False
+        return goal.q
+
+    def _attend(self, reading: Reading, now: int) -> None:
+        """End what would resume by itself; start again what has ended at rest."""
+        if now - self._tried_ns < _PAUSE_NS or now - self._beat_ns > self._watchdog_ns:
+            return
+        state = reading.condition.state
+        if state in RESUMING:
+            self._tried_ns = now
+            self._end_program()
+        elif state is ArmState.ENDED and np.abs(reading.dq).max() < _AT_REST:
+            self._start_program()
+            self._tried_ns = self._clock()

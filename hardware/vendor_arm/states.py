@@ -1,0 +1,79 @@
+"""States of a maker's controller, and the remedy of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class ArmState(Enum):
+    """What a controller is ready for, the same for all makers."""
+
+    READY = "ready"
+    ENDED = "its program does not run"
+    PAUSED = "its program is paused"
+    PROTECTIVE_STOP = "protective stop"
+    SAFEGUARD_STOP = "safeguard stop"
+    EMERGENCY_STOP = "emergency stop"
+    LOCAL = "local control"
+    BRAKED = "brakes engaged"
+    POWER_OFF = "no power"
+    FAULT = "fault"
+    DISCONNECTED = "connection lost"
+
+
+class ArmError(OSError):
+    """The arm cannot be reached, refuses, or is not ready."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A state and the controller's own words about it."""
+
+    state: ArmState
+    detail: str = ""
+
+    @property
+    def is_ready(self) -> bool:
+        """Whether goals are obeyed."""
+        return self.state is ArmState.READY
+
+
+READY = Condition(ArmState.READY)
+
+REMEDIES: Mapping[ArmState, str] = {
+    ArmState.ENDED: "it is started again by itself",
+    ArmState.PAUSED: "it is started again by itself",
+    ArmState.PROTECTIVE_STOP: "clear the arm's way, then unlock it at its pendant",
+    ArmState.SAFEGUARD_STOP: "close the safeguard and reset it",
+    ArmState.EMERGENCY_STOP: "release the button, then give the arm power again",
+    ArmState.LOCAL: "switch to remote control at its pendant",
+    ArmState.BRAKED: "release the brakes at its pendant",
+    ArmState.POWER_OFF: "switch the arm on at its pendant",
+    ArmState.FAULT: "read its pendant",
+    ArmState.DISCONNECTED: "look at its cable and power, then start the session again",
+}
+"""What a person does about each state; a maker may know better."""
+
+RESUMING = frozenset(
+    {ArmState.PAUSED, ArmState.PROTECTIVE_STOP, ArmState.SAFEGUARD_STOP}
+)
+"""States in which a program waits, to go on with its last goal by itself."""
+
+
+def describe(
+    condition: Condition, remedies: Mapping[ArmState, str] | None = None
+) -> str:
+    """Return a condition and its remedy as text; "" if ready.
+
+    Args:
+        condition: Of the arm.
+        remedies: The maker's own, before the common ones.
+    """
+    if condition.is_ready:
+        return ""
+    detail = f" ({condition.detail})" if condition.detail else ""
+    own = remedies or {}
+    remedy = own.get(condition.state, REMEDIES[condition.state])
+    return f"{condition.state.value}{detail}; {remedy}"
