@@ -125,7 +125,10 @@ class UrArm(VendorArm):
         self.start()
 
     def greet(self) -> Identity:
-        """Connect to the dashboard and return what the controller says it is.
+        """Connect to the dashboard and ask what the controller is.
+
+        Returns:
+            Model, version and serial number.
 
         Raises:
             ImportError: If ur_rtde is not installed.
@@ -154,7 +157,10 @@ class UrArm(VendorArm):
         return self.identity
 
     def examine(self) -> tuple[Condition, float]:
-        """Return power, safety and control, and the slider, of a greeted controller.
+        """Read power, safety, control and slider of a greeted controller.
+
+        Returns:
+            The condition, and the share of speed that the slider allows.
 
         Raises:
             ArmError: If it cannot be read.
@@ -277,9 +283,7 @@ class UrArm(VendorArm):
         receiver = self._receiver
 
         def find() -> Condition:
-            return judge_safety(
-                receiver.getRobotMode(), receiver.getSafetyStatusBits()
-            )
+            return judge_safety(receiver.getRobotMode(), receiver.getSafetyStatusBits())
 
         if receiver.getRobotMode() in (POWER_OFF, IDLE):
             safety = judge_safety(7, receiver.getSafetyStatusBits())

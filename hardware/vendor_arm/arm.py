@@ -22,6 +22,7 @@ import numpy.typing as npt
 
 from paprle.hardware.vendor_arm.states import (
     RESUMING,
+    STARTABLE,
     ArmError,
     ArmState,
     Condition,
@@ -119,7 +120,7 @@ class VendorArm(ABC):
 
     @abstractmethod
     def _start_program(self) -> None:
-        """Start the program again, without motion."""
+        """Start the program again without motion, unless it may not be started."""
 
     @abstractmethod
     def _leave(self, *, is_powerless: bool) -> None:
@@ -216,6 +217,6 @@ class VendorArm(ABC):
         if state in RESUMING:
             self._tried_ns = now
             self._end_program()
-        elif state is ArmState.ENDED and np.abs(reading.dq).max() < _AT_REST:
+        elif state in STARTABLE and np.abs(reading.dq).max() < _AT_REST:
             self._start_program()
             self._tried_ns = self._clock()

@@ -61,6 +61,9 @@ RESUMING = frozenset(
 )
 """States in which a program waits, to go on with its last goal by itself."""
 
+STARTABLE = frozenset({ArmState.ENDED, ArmState.LOCAL})
+"""States in which a program may be started, if the controller lets it."""
+
 
 def describe(
     condition: Condition, remedies: Mapping[ArmState, str] | None = None

@@ -158,9 +158,7 @@ class Emulator:
         self._must_end = True
 
 
-def _listen(
-    host: str, ports: dict[int, Callable[[], Session]]
-) -> tuple[str, Server]:
+def _listen(host: str, ports: dict[int, Callable[[], Session]]) -> tuple[str, Server]:
     """Return an address and the server there; raise OSError if none is free."""
     if host:
         return host, Server(host, ports)

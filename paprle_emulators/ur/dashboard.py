@@ -109,7 +109,9 @@ class Dashboard:
         return "Brake releasing"
 
     def _play(self) -> str:
-        return "Starting program" if self._controller.play() else "Failed to execute: play"
+        return (
+            "Starting program" if self._controller.play() else "Failed to execute: play"
+        )
 
     def _stop(self) -> str:
         self._controller.end_program("stopped at the dashboard")

@@ -40,8 +40,9 @@ class Journal:
         """Write the arm's state, and flush."""
         arm = controller.arm
         numbers = ",".join(f"{x:.7f}" for x in (*arm.q, *arm.dq))
-        modes = f"{controller.robot_mode:d},{controller.safety_mode:d},{controller.runtime:d}"
-        self._write("arm", f"{numbers},{modes},{controller.scaling:.3f}")
+        modes = controller.robot_mode, controller.safety_mode, controller.runtime
+        told = ",".join(f"{mode:d}" for mode in modes)
+        self._write("arm", f"{numbers},{told},{controller.scaling:.3f}")
         if self._file is not None:
             self._file.flush()
 

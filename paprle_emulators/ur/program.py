@@ -35,13 +35,12 @@ class Program:
         found = _NAME.search(text)
         self.name = found[1] if found else "script"
 
-    def step(self, controller: Controller) -> str:
+    def step(self, _controller: Controller) -> str:
         """Run one cycle; return why the program ends, or ""."""
-        if "sleep" in self.text or "while" in self.text:
-            return ""
-        return "finished"
+        goes_on = "sleep" in self.text or "while" in self.text
+        return "" if goes_on else "finished"
 
-    def resume(self, controller: Controller) -> None:
+    def resume(self, _controller: Controller) -> None:
         """Go on after a pause."""
 
 

@@ -20,7 +20,7 @@ from paprle_emulators.ur.variables import (
 
 RATE = 500.0  # [Hz] spec: e-series
 _HEADER = struct.Struct(">HB")
-_PROTOCOL = 2
+_PROTOCOL = b"\x00\x02"
 _COMMAND_REGISTERS = {"input_int_register_0", "input_int_register_24"}
 _SERVOJ = 11  # spec: ur_rtde's control script
 
@@ -61,7 +61,10 @@ class RtdeClient:
         self.is_started = False
 
     def take(self, data: bytes) -> bytes:
-        """Take bytes of the client; return the answer.
+        """Take bytes of the client.
+
+        Returns:
+            The answers.
 
         Raises:
             ValueError: If they are no RTDE.
@@ -92,20 +95,20 @@ class RtdeClient:
             del self._claims[name]
 
     def _answer(self, kind: str, body: bytes) -> bytes:
-        if kind == "V":
-            return _pack("V", bytes([struct.unpack(">H", body)[0] == _PROTOCOL]))
-        if kind == "v":
-            return _pack("v", struct.pack(">4I", *VERSION))
-        if kind == "O":
-            return self._set_output(body)
-        if kind == "I":
-            return self._add_input(body)
-        if kind in "SP":
-            self.is_started = kind == "S" and self._output is not None
-            return _pack(kind, bytes([self.is_started or kind == "P"]))
-        if kind == "U":
-            self._take_data(body)
-        return b""
+        answers: dict[str, Callable[[bytes], bytes]] = {
+            "V": lambda asked: _pack("V", bytes([asked == _PROTOCOL])),
+            "v": lambda _: _pack("v", struct.pack(">4I", *VERSION)),
+            "O": self._set_output,
+            "I": self._add_input,
+            "S": lambda _: self._start(is_on=True),
+            "P": lambda _: self._start(is_on=False),
+            "U": self._take_data,
+        }
+        return answers[kind](body) if kind in answers else b""
+
+    def _start(self, *, is_on: bool) -> bytes:
+        self.is_started = is_on and self._output is not None
+        return _pack("S" if is_on else "P", bytes([self.is_started or not is_on]))
 
     def _set_output(self, body: bytes) -> bytes:
         (rate,) = struct.unpack_from(">d", body)
@@ -131,15 +134,19 @@ class RtdeClient:
             return "NOT_FOUND"
         return INPUTS[name] if self._claims.get(name, self) is self else "IN_USE"
 
-    def _take_data(self, body: bytes) -> None:
+    def _take_data(self, body: bytes) -> bytes:
         if not body or not 1 <= body[0] <= len(self._inputs):
-            return
+            return b""
         recipe = self._inputs[body[0] - 1]
-        values = recipe.layout.unpack(body[1:])
+        try:
+            values = recipe.layout.unpack(body[1:])
+        except struct.error as err:
+            raise ValueError(f"RTDE: recipe {body[0]}: {err}") from err
         for name, value in zip(recipe.names, values, strict=True):
             write_value(name, value, self._controller)
         if recipe.names[0] in _COMMAND_REGISTERS and values[0] == _SERVOJ:
             self._note_goal([float(value) for value in values[1:]])
+        return b""
 
 
 def _split(body: bytes) -> list[str]:

@@ -18,6 +18,9 @@ class ScriptSession:
     def take(self, data: bytes) -> bytes:
         """Take a part of a script; start each that is complete.
 
+        Returns:
+            Nothing.
+
         Raises:
             ValueError: If a script does not end.
         """

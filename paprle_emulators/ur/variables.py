@@ -35,7 +35,7 @@ _GRAVITY = (0.0, 0.0, 9.81)  # [m/s²] of a robot that stands
 
 
 def _constant(values: object) -> Read:
-    return lambda controller: values
+    return lambda _: values
 
 
 def _joint_modes(controller: Controller) -> list[int]:
@@ -95,6 +95,22 @@ OUTPUTS: dict[str, tuple[str, Read]] = {
     "payload_inertia": ("VECTOR6D", _constant(_ZEROS)),
     "output_bit_registers0_to_31": ("UINT32", _constant(0)),
     "output_bit_registers32_to_63": ("UINT32", _constant(0)),
+    "joint_position_deviation_ratio": ("DOUBLE", _constant(0.0)),
+    "collision_detection_ratio": ("DOUBLE", _constant(0.0)),
+    "time_scale_source": ("INT32", _constant(0)),
+    "elbow_position": ("VECTOR3D", _constant((0.0, 0.0, 0.0))),
+    "elbow_velocity": ("VECTOR3D", _constant((0.0, 0.0, 0.0))),
+    "tcp_force_scalar": ("DOUBLE", lambda c: float(np.linalg.norm(c.wrench[:3]))),
+    "tcp_offset": ("VECTOR6D", _constant(_ZEROS)),
+    "script_control_line": ("UINT32", _constant(0)),
+    "io_current": ("DOUBLE", _constant(0.0)),
+    "tool_mode": ("UINT32", _constant(_RUNNING)),
+    "tool_analog_input_types": ("UINT32", _constant(0)),
+    "tool_analog_input0": ("DOUBLE", _constant(0.0)),
+    "tool_analog_input1": ("DOUBLE", _constant(0.0)),
+    "tool_output_voltage": ("INT32", _constant(0)),
+    "tool_output_current": ("DOUBLE", _constant(0.0)),
+    "tool_temperature": ("DOUBLE", _constant(30.0)),
 }
 
 

@@ -1,0 +1,205 @@
+"""Rules that all makers' arms share, with a controller that does as it is told."""
+
+import numpy as np
+import pytest
+
+from paprle.hardware.vendor_arm.arm import Reading, VendorArm
+from paprle.hardware.vendor_arm.clock import DeviceClock
+from paprle.hardware.vendor_arm.states import (
+    READY,
+    REMEDIES,
+    RESUMING,
+    ArmError,
+    ArmState,
+    Condition,
+    describe,
+)
+
+MS = 1_000_000
+ZEROS = np.zeros(6)
+
+
+class Scripted(VendorArm):
+    """An arm whose readings a test sets; it notes what is done to it."""
+
+    def __init__(self, clock):
+        super().__init__("arm", clock, rate=500.0, watchdog=0.1)
+        self.condition, self.q, self.age_ns = READY, ZEROS, 0
+        self.speed, self.refuses = 1.0, False
+        self.done = []
+
+    def _read(self):
+        stamp = self._clock() - self.age_ns
+        return Reading(stamp, self.q, ZEROS, ZEROS, self.condition, self.speed)
+
+    def _send(self, q):
+        if self.refuses:
+            raise ArmError("servoJ was not obeyed")
+        self.done.append(("goal", q.tolist()))
+
+    def _keep(self):
+        self.done.append("keep")
+
+    def _end_program(self):
+        self.done.append("end")
+
+    def _start_program(self):
+        self.done.append("start")
+
+    def _leave(self, *, is_powerless):
+        self.done.append(("leave", is_powerless))
+
+    def turn(self):
+        self._serve()
+        done, self.done = self.done, []
+        return done
+
+
+class Clock:
+    now = 10_000 * MS
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def arm(clock):
+    arm = Scripted(clock)
+    arm.read()
+    arm._spoke_ns = clock()
+    return arm
+
+
+def test_a_goal_is_sent_once(arm):
+    arm.write(ZEROS)
+    assert arm.turn() == [("goal", [0.0] * 6)]
+    assert arm.turn() == []
+    reading, reason = arm.read()
+    assert reason == ""
+    assert arm.find_held(reading) is not None
+
+
+def test_a_goal_that_waited_is_not_sent_late(arm, clock):
+    arm.write(ZEROS)
+    clock.now += 21 * MS
+    assert arm.turn() == []
+    assert arm.n_dropped == 1
+    arm.write(ZEROS)
+    assert len(arm.turn()) == 1
+
+
+def test_nothing_is_sent_into_a_cable_that_is_out(arm, clock):
+    arm.age_ns = 60 * MS
+    arm.write(ZEROS)
+    assert arm.turn() == []
+    clock.now += 60 * MS
+    assert arm.turn() == [], "nor kept alive: its watchdog shall end it"
+
+
+def test_the_watchdog_is_kept_only_while_the_owner_reads(arm, clock):
+    clock.now += 30 * MS
+    assert arm.turn() == ["keep"]
+    clock.now += 30 * MS
+    arm.read()
+    assert arm.turn() == ["keep"]
+    clock.now += 101 * MS
+    assert arm.turn() == [], "a gate that stands still is no gate"
+
+
+@pytest.mark.parametrize("state", [s for s in ArmState if s is not ArmState.READY])
+def test_after_a_stop_nothing_is_sent_until_a_goal_is_where_the_arm_is(
+    arm, clock, state
+):
+    far = ZEROS + 0.3
+    arm.condition = Condition(state)
+    arm.write(ZEROS)
+    assert ("goal", [0.0] * 6) not in arm.turn()
+    arm.condition = READY
+    arm.write(far)
+    assert arm.turn() == [], "it would jump"
+    arm.write(ZEROS + 0.04)
+    assert len(arm.turn()) == 1
+    clock.now += 2 * MS
+    arm.write(far)
+    assert len(arm.turn()) == 1, "from then on the gate's limits hold"
+
+
+def test_a_stop_that_only_a_reader_has_seen_mutes_as_well(arm):
+    arm.condition = Condition(ArmState.ENDED)
+    arm.read()
+    arm.condition = READY
+    arm.write(ZEROS + 0.3)
+    assert arm.turn() == []
+
+
+@pytest.mark.parametrize("state", sorted(RESUMING, key=lambda s: s.value))
+def test_a_program_that_would_go_on_by_itself_is_ended(arm, clock, state):
+    arm.condition = Condition(state)
+    assert arm.turn() == ["end"]
+    assert arm.turn() == [], "not 500 times a second"
+    clock.now += 501 * MS
+    arm.read()
+    assert arm.turn() == ["end"]
+
+
+def test_an_ended_program_is_started_again_for_a_living_owner_alone(arm, clock):
+    arm.condition = Condition(ArmState.ENDED)
+    assert arm.turn() == ["start"]
+    clock.now += 600 * MS
+    assert arm.turn() == [], "nobody reads"
+    arm.read()
+    assert arm.turn() == ["start"]
+
+
+@pytest.mark.parametrize(
+    "state", [ArmState.EMERGENCY_STOP, ArmState.POWER_OFF, ArmState.DISCONNECTED]
+)
+def test_what_a_person_has_to_do_is_left_to_a_person(arm, state):
+    arm.condition = Condition(state)
+    assert arm.turn() == []
+
+
+def test_a_slider_at_0_is_a_reason(arm):
+    arm.speed = 0.0
+    assert "speed slider" in arm.read()[1]
+    arm.write(ZEROS)
+    assert arm.turn() == []
+
+
+def test_a_refused_goal_mutes_in_the_thread_and_a_close_ends_it(arm):
+    arm.refuses = True
+    arm.start()
+    for _ in range(50):
+        arm.write(ZEROS)
+        arm._must_end.wait(0.002)
+        if arm._is_muted:
+            break
+    arm.close(is_powerless=True)
+    assert arm._is_muted
+    assert arm.done[-1] == ("leave", True)
+    arm.close(is_powerless=False)
+
+
+def test_each_state_has_words_and_a_remedy():
+    assert describe(READY) == ""
+    for state in set(ArmState) - {ArmState.READY}:
+        assert REMEDIES[state] in describe(Condition(state, "C204"))
+        assert "(C204)" in describe(Condition(state, "C204"))
+    own = {ArmState.FAULT: "clean_error()"}
+    assert describe(Condition(ArmState.FAULT), own) == "fault; clean_error()"
+
+
+def test_a_reading_is_as_old_as_the_fastest_one_says():
+    clock, late = DeviceClock(), 50 * MS
+    t = [clock.to_ours(k * 0.002, 5000 * MS + k * 2 * MS) for k in range(100)]
+    assert t[-1] == 5000 * MS + 99 * 2 * MS
+    at = clock.to_ours(0.2, 5200 * MS + late)
+    assert at == pytest.approx(5200 * MS, abs=0.1 * MS), "a late one is old"
+    again = clock.to_ours(0.2, 5300 * MS + late)
+    assert again == pytest.approx(5200 * MS, abs=0.2 * MS), "as is a frozen one"
+    assert clock.to_ours(0.002, 90_000 * MS) == 90_000 * MS, "started again"
