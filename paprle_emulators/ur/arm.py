@@ -17,6 +17,7 @@ from paprle_emulators.ur.models import Model, Vec
 
 STOP_RATE = 10.0  # [rad/s²] chosen: at the end of a program; UR names no figure
 BRAKE_RATE = 40.0  # [rad/s²] chosen: protective and emergency stop, stop category 0, 1
+_MOST_RATE = 80.0  # [rad/s²] chosen: of a target that jumps
 _GAIN_TIME = 3.0  # [s] chosen: over the gain, 10 ms at 300: smooth at 0.03 s look-ahead
 _DRIVE_TIME = 0.004  # [s] chosen: actual_q after target_q
 _EXCESS = 1.1  # chosen: of a joint's speed limit; above it the controller stops
@@ -111,7 +112,9 @@ class EmulatedArm:
         goal = self._goal
         wanted = (goal.q - self.q_target) / goal.lookahead
         share = min(1.0, dt * goal.gain / _GAIN_TIME)
-        self.dq_target = self.dq_target + (wanted - self.dq_target) * share
+        most = _MOST_RATE * dt
+        change = np.clip((wanted - self.dq_target) * share, -most, most)
+        self.dq_target = self.dq_target + change
         self.q_target = self.q_target + self.dq_target * dt
 
     def _step_move(self, dt: float) -> None:

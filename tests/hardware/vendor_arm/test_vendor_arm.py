@@ -202,4 +202,5 @@ def test_a_reading_is_as_old_as_the_fastest_one_says():
     assert at == pytest.approx(5200 * MS, abs=0.1 * MS), "a late one is old"
     again = clock.to_ours(0.2, 5300 * MS + late)
     assert again == pytest.approx(5200 * MS, abs=0.2 * MS), "as is a frozen one"
+    assert clock.to_ours(3.0, 8000 * MS) == 8000 * MS
     assert clock.to_ours(0.002, 90_000 * MS) == 90_000 * MS, "started again"
