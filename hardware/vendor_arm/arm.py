@@ -6,7 +6,8 @@ A thread sends each goal once, as it comes. The rules are the same for all maker
   dropped, not sent late.
 * After any stop nothing is sent until a goal is where the arm is.
 * A program that would go on by itself after a stop is ended.
-* The controller's watchdog is kept alive only while its owner reads or writes.
+* From an owner's first reading on, the controller's watchdog is kept alive only while
+  it reads or writes.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ Clock = Callable[[], int]
 _LOG = logging.getLogger(__name__)
 _GAP_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _GAP_PERIODS = 3  # spec: likewise; a gate that is paced writes at the end of its period
+_BEAT_NS = 50_000_000  # [ns] chosen: an owner that reads more seldom stands still
 _BLIND_NS = 50_000_000  # [ns] chosen: readings that old mean a cable, not a busy host
 _SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the arm is no jump
 _AT_REST = 0.01  # [rad/s] chosen: above the noise of measured speeds
@@ -97,7 +99,8 @@ class VendorArm(ABC):
         self._goal: _Goal | None = None
         self._sent: Vec | None = None
         self._is_muted = False
-        self._beat_ns = self._spoke_ns = self._tried_ns = 0
+        self._beat_ns: int | None = None
+        self._spoke_ns = self._tried_ns = 0
         self._news, self._must_end = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self.n_dropped = 0
@@ -129,7 +132,7 @@ class VendorArm(ABC):
     def start(self) -> None:
         """Start the thread of an arm that is connected and ready."""
         self._must_end.clear()
-        self._beat_ns = self._spoke_ns = self._clock()
+        self._beat_ns, self._spoke_ns = None, self._clock()
         self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
         self._thread.start()
 
@@ -146,8 +149,8 @@ class VendorArm(ABC):
 
     def write(self, q: Vec) -> None:
         """Give one goal, shape (n,), [rad]; never waits."""
-        self._beat_ns = self._clock()
-        self._goal = _Goal(q.copy(), self._beat_ns)
+        self._beat_ns = now = self._clock()
+        self._goal = _Goal(q.copy(), now)
         self._news.set()
 
     def find_held(self, reading: Reading) -> Vec:
@@ -188,7 +191,7 @@ class VendorArm(ABC):
             self._sent = goal
         elif (
             now - self._spoke_ns > self._keep_ns
-            and now - self._beat_ns < self._watchdog_ns
+            and self._is_owned(now, _BEAT_NS)
             and now - reading.stamp_ns < _BLIND_NS
         ):
             self._spoke_ns = now
@@ -211,7 +214,8 @@ class VendorArm(ABC):
 
     def _attend(self, reading: Reading, now: int) -> None:
         """End what would resume by itself; start again what has ended at rest."""
-        if now - self._tried_ns < _PAUSE_NS or now - self._beat_ns > self._watchdog_ns:
+        is_early = now - self._tried_ns < _PAUSE_NS
+        if is_early or not self._is_owned(now, self._watchdog_ns):
             return
         state = reading.condition.state
         if state in RESUMING:
@@ -220,3 +224,7 @@ class VendorArm(ABC):
         elif state in STARTABLE and np.abs(reading.dq).max() < _AT_REST:
             self._start_program()
             self._tried_ns = self._clock()
+
+    def _is_owned(self, now: int, within_ns: int) -> bool:
+        """Return whether the owner has read or written lately, or not begun yet."""
+        return self._beat_ns is None or now - self._beat_ns < within_ns

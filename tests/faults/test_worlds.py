@@ -11,7 +11,7 @@ import time
 
 import pytest
 import ros_rig
-from emulated_arms import CanArm, RosArm, ServoArm
+from emulated_arms import CanArm, RosArm, ServoArm, UrArm
 from ros_rig import need_dds
 from running import SLACK, RunningSession
 from worlds import BESIDE, WORLDS, judge_arrived
@@ -42,16 +42,26 @@ ON_SERVOS = {
     "foreign": "another controller speaks on this bus",
     "duplicate_id": "wrist_roll",
 }
+ON_UR = {
+    "unplug": "state_lost",
+    "protective_stop": "protective stop; clear the arm's way",
+    "safeguard": "safeguard stop; close the safeguard",
+    "estop": "emergency stop (robot); release the button",
+    "local": "its program does not run",
+    "power_loss": "connection lost",
+}
 OTHERS = {"twice", "rogue", "foreign", "duplicate_id"}
 HURTS = [
     *((world, *hurt) for world in ("ros2", "ros1") for hurt in IN_ROS.items()),
     *(("can", *hurt) for hurt in ON_CAN.items()),
     *(("feetech", *hurt) for hurt in ON_SERVOS.items()),
+    *(("ur", *hurt) for hurt in ON_UR.items()),
 ]
 MOTION = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
 
 pytest.importorskip("piper_sdk")
 pytest.importorskip("scservo_sdk")
+pytest.importorskip("rtde_control")
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(200)]
 
 
@@ -60,11 +70,11 @@ def master():
     yield from ros_rig.run_master()
 
 
-@pytest.fixture(params=(*WORLDS, "feetech"))
+@pytest.fixture(params=(*WORLDS, "feetech", "ur"))
 def arm(request, tmp_path):
     need_dds()
     env = request.getfixturevalue("master") if request.param == "ros1" else {}
-    on_bus = {"can": CanArm, "feetech": ServoArm}.get(request.param)
+    on_bus = {"can": CanArm, "feetech": ServoArm, "ur": UrArm}.get(request.param)
     arm = on_bus(tmp_path) if on_bus else RosArm(request.param, tmp_path, env)
     yield arm
     arm.end()

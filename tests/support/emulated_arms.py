@@ -11,6 +11,7 @@ import numpy as np
 import piper_rig
 import ros_rig
 import so101_arm
+import ur_rig
 from worlds import Arrived
 
 from paprle_emulators import start
@@ -91,6 +92,23 @@ class ServoArm:
             "bus", ids, record.goals_ns, record.goals[:, ids], so101_arm.QUANTUM
         )
         return arrived, record.t_ns, np.abs(record.dq[:, ids]).max(axis=1)
+
+
+class UrArm:
+    """A UR5e behind its controller, at the rate of the other worlds."""
+
+    def __init__(self, folder):
+        self.env, self.robot = {}, ros_rig.load_robot("ur5e")
+        self.rig = ur_rig.EmulatedUr(folder)
+        self.args = [*self.rig.args, "env.rate=200"]
+        self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
+
+    def read(self):
+        record = self.rig.read()
+        arrived = Arrived(
+            "servoj", list(range(6)), record.stamps, record.goals, ur_rig.QUANTUM
+        )
+        return arrived, record.state_stamps, ur_rig.find_speeds(record)
 
 
 class SimulatedArm:

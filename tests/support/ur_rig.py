@@ -11,7 +11,8 @@ from piper_rig import RealClock, load
 from paprle_emulators import start
 from paprle_emulators.ur.journal import Record, read_journal
 
-__all__ = ["EmulatedUr", "RealClock", "cycle", "load"]
+QUANTUM = 1e-9  # [rad] of the journal
+__all__ = ["QUANTUM", "EmulatedUr", "RealClock", "cycle", "load"]
 
 
 class EmulatedUr:

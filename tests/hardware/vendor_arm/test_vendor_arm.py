@@ -107,8 +107,15 @@ def test_the_watchdog_is_kept_only_while_the_owner_reads(arm, clock):
     clock.now += 30 * MS
     arm.read()
     assert arm.turn() == ["keep"]
-    clock.now += 101 * MS
+    clock.now += 51 * MS
     assert arm.turn() == [], "a gate that stands still is no gate"
+
+
+def test_until_the_first_reading_it_is_kept_alive(clock):
+    arm = Scripted(clock)
+    for _ in range(3):
+        clock.now += 500 * MS
+        assert arm.turn() == ["keep"], "a session may take long to begin"
 
 
 @pytest.mark.parametrize("state", [s for s in ArmState if s is not ArmState.READY])
