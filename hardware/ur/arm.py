@@ -80,7 +80,7 @@ class UrSettings:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a controller says about its arm."""
+    """Model, software and number of a controller."""
 
     model: str
     version: str

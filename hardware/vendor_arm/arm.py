@@ -46,7 +46,7 @@ _JOIN = 8.0  # [s] chosen: ur_rtde waits 5 s for a program that does not start
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a controller reports at one instant.
+    """Measurements and condition of an arm at one instant.
 
     Attributes:
         stamp_ns: When it was measured, on our clock, [ns].

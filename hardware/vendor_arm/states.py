@@ -8,7 +8,7 @@ from enum import Enum
 
 
 class ArmState(Enum):
-    """What a controller is ready for, the same for all makers."""
+    """Readiness of a controller, the same for all makers."""
 
     READY = "ready"
     ENDED = "its program does not run"
@@ -54,7 +54,7 @@ REMEDIES: Mapping[ArmState, str] = {
     ArmState.FAULT: "read its pendant",
     ArmState.DISCONNECTED: "look at its cable and power, then start the session again",
 }
-"""What a person does about each state; a maker may know better."""
+"""Actions of a person by state; a maker's own come before them."""
 
 RESUMING = frozenset(
     {ArmState.PAUSED, ArmState.PROTECTIVE_STOP, ArmState.SAFEGUARD_STOP}

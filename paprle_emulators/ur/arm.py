@@ -25,7 +25,7 @@ _AT_REST = 1e-6  # [rad/s]
 
 
 class Motion(Enum):
-    """What moves the target."""
+    """Kinds of motion of the target."""
 
     HOLD = "hold"
     SERVO = "servo"

@@ -13,7 +13,7 @@ _MOST_UNSENT = 1 << 20  # [bytes] chosen: a client that reads nothing is dropped
 
 
 class Session(Protocol):
-    """What a port says to one client."""
+    """Conversation of a port with one client."""
 
     def take(self, data: bytes) -> bytes:
         """Take bytes; return the answer."""
