@@ -47,6 +47,7 @@ _VARIABLES = (
 )
 _REACH_TIME = 1.0  # [s] chosen: a controller on the same network answers in 1 ms
 _DASHBOARD_MS = 2000  # [ms] spec: default of ur_rtde
+_SILENT_NS = 300_000_000  # [ns] chosen: 150 cycles of the controller
 _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
 _POLL = 0.02  # [s] chosen
@@ -234,22 +235,30 @@ class UrArm(VendorArm):
 
     def _leave(self, *, is_powerless: bool) -> None:
         """End the program, then the connections."""
+        # of a silent controller ur_rtde would wait for minutes; its watchdog ends it
+        is_heard = self._is_heard()
         control, receiver, dashboard = self._control, self._receiver, self._dashboard
         self._control = self._receiver = self._dashboard = self._last = None
         steps: list[Callable[[], object]] = []
         if control is not None:
-            steps += [control.stopScript] * bool(control.isConnected())
+            steps += [control.stopScript] * is_heard
             steps += [control.disconnect]
         if receiver is not None:
             steps += [receiver.disconnect]
         if dashboard is not None:
-            steps += [dashboard.powerOff] * is_powerless
+            steps += [dashboard.powerOff] * (is_powerless and is_heard)
             steps += [dashboard.disconnect]
         for step in steps:
             try:
                 self._ask(step)
             except ArmError:  # a controller that has gone is left as well
                 continue
+
+    def _is_heard(self) -> bool:
+        last = self._last
+        if last is None or self._control is None or not self._control.isConnected():
+            return False
+        return self._clock() - last.stamp_ns < _SILENT_NS
 
     def _clear_command(self) -> None:
         """Clear the command register: a program that starts would obey the last one."""

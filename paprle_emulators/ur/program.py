@@ -8,14 +8,11 @@ uploads, ``RTDE Control Script Loaded``. Any other script plays until it is stop
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 
-from paprle_emulators.ur.arm import Goal, Motion
-
-if TYPE_CHECKING:
-    from paprle_emulators.ur.controller import Controller
+from paprle_emulators.ur.arm import EmulatedArm, Goal, Motion
 
 _NAME = re.compile(r"def (\w+)\(")
 _OFFSET = re.compile(r"# int register offset\n\s*(\d+)")
@@ -27,6 +24,22 @@ _AT_ONCE = {6, 9, 10, 11, 24, 25, 26, 27, 38, 58, 66, 67, 68, 69, 70, 71}
 """Commands after which the script is ready in the same cycle. spec: its main loop."""
 
 
+class Host(Protocol):
+    """Parts of a controller that its program uses."""
+
+    arm: EmulatedArm
+    int_in: list[int]
+    int_out: list[int]
+    double_in: list[float]
+    payload: float
+
+    def find_age(self, register: int) -> float:
+        """Return the time since an input register was written, [s]."""
+
+    def stop_protectively(self, reason: str = ...) -> None:
+        """Stop with a protective stop."""
+
+
 class Program:
     """A script that plays until it is stopped."""
 
@@ -35,12 +48,12 @@ class Program:
         found = _NAME.search(text)
         self.name = found[1] if found else "script"
 
-    def step(self, _controller: Controller) -> str:
+    def step(self, _controller: Host) -> str:
         """Run one cycle; return why the program ends, or ""."""
         goes_on = "sleep" in self.text or "while" in self.text
         return "" if goes_on else "finished"
 
-    def resume(self, _controller: Controller) -> None:
+    def resume(self, _controller: Host) -> None:
         """Go on after a pause."""
 
 
@@ -63,7 +76,7 @@ class ControlProgram(Program):
         found = _OFFSET.search(text)
         return cls(text, int(found[1]) if found else 0)
 
-    def step(self, controller: Controller) -> str:
+    def step(self, controller: Host) -> str:
         """Run one cycle; return why the program ends, or ""."""
         age = controller.find_age(self._offset)
         if self._min_rate > 0.0 and age > 1.0 / self._min_rate:
@@ -86,17 +99,17 @@ class ControlProgram(Program):
             out[self._offset], self._moving = _DONE, 0
         return ""
 
-    def resume(self, controller: Controller) -> None:
+    def resume(self, controller: Host) -> None:
         """Go on after a pause: its servo thread takes up the last goal."""
         if self._servo is not None:
             controller.arm.servo(self._servo)
 
-    def _is_done(self, controller: Controller) -> bool:
+    def _is_done(self, controller: Host) -> bool:
         if self._moving in (_MOVEJ, _SERVO_STOP, _STOPJ, _STOPL):
             return controller.arm.motion is Motion.HOLD
         return True
 
-    def _process(self, controller: Controller, command: int) -> None:
+    def _process(self, controller: Host, command: int) -> None:
         arm, at = controller.arm, self._offset
         numbers = controller.double_in[at : at + 18]
         if command == _SERVOJ:

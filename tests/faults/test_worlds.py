@@ -137,7 +137,7 @@ def test_a_robot_that_vanishes_stops_the_session_with_a_reason(arm, session):
     arm.kill()
 
     assert session.wait_gone() == 4
-    reasons = "state_lost", "bus lost", "nobody takes"
+    reasons = "state_lost", "bus lost", "nobody takes", "connection lost"
     assert any(reason in session.text() for reason in reasons)
 
 

@@ -95,6 +95,18 @@ def test_a_short_cut_of_the_cable_is_no_jump_and_what_waited_is_not_sent(
     assert late.sum() <= 15, "50 ms of goals at most are on their way"
 
 
+def test_a_pulled_cable_makes_nobody_wait_at_the_end(arm, follower, clock):
+    drive(follower, clock)
+    arm.do("unplug")
+    cycle(follower, clock, time_s=0.5)
+    begin = clock()
+    follower.close("hold")
+
+    assert clock() - begin < 4e9
+    ended = [text for _, text in arm.read().events if "watchdog" in text]
+    assert ended, "the controller ends the program by itself"
+
+
 def test_slider_wrench_and_payload(arm, robot, clock):
     follower = UrFollower(
         UrConfig(host=arm.host, rate=250.0, payload=1.2), robot, clock
