@@ -11,7 +11,9 @@ import importlib
 import socket
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from threading import Thread
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,7 @@ _VARIABLES = (
 _REACH_TIME = 1.0  # [s] chosen: a controller on the same network answers in 1 ms
 _DASHBOARD_MS = 2000  # [ms] spec: default of ur_rtde
 _SILENT_NS = 300_000_000  # [ns] chosen: 150 cycles of the controller
+_LEAVE_TIME = 1.5  # [s] chosen: three times what ur_rtde waits
 _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
 _POLL = 0.02  # [s] chosen
@@ -235,24 +238,27 @@ class UrArm(VendorArm):
 
     def _leave(self, *, is_powerless: bool) -> None:
         """End the program, then the connections."""
-        # of a silent controller ur_rtde would wait for minutes; its watchdog ends it
         is_heard = self._is_heard()
         control, receiver, dashboard = self._control, self._receiver, self._dashboard
         self._control = self._receiver = self._dashboard = self._last = None
         steps: list[Callable[[], object]] = []
-        if control is not None:
-            steps += [control.stopScript] * is_heard
-            steps += [control.disconnect]
-        if receiver is not None:
-            steps += [receiver.disconnect]
-        if dashboard is not None:
-            steps += [dashboard.powerOff] * (is_powerless and is_heard)
-            steps += [dashboard.disconnect]
-        for step in steps:
-            try:
-                self._ask(step)
-            except ArmError:  # a controller that has gone is left as well
-                continue
+        if is_heard:  # for a silent one ur_rtde waits minutes; its watchdog ends it
+            self._try(control.stopScript)
+        if is_powerless and dashboard is not None and (is_heard or control is None):
+            self._try(dashboard.powerOff)
+        for client in (control, receiver, dashboard):
+            steps += [] if client is None else [client.disconnect]
+        # each waits for half a second, of a silent controller for several
+        ends = [Thread(target=self._try, args=(step,), daemon=True) for step in steps]
+        for end in ends:
+            end.start()
+        until = time.monotonic() + _LEAVE_TIME
+        for end in ends:
+            end.join(max(0.0, until - time.monotonic()))
+
+    def _try(self, step: Callable[[], object]) -> None:
+        with suppress(ArmError):  # a controller that has gone is left as well
+            self._ask(step)
 
     def _is_heard(self) -> bool:
         last = self._last
