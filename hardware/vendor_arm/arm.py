@@ -6,6 +6,8 @@ A thread sends each goal once, as it comes. The rules are the same for all maker
   dropped, not sent late.
 * After any stop nothing is sent until a goal is where the arm is.
 * A program that would go on by itself after a stop is ended.
+* A program that ended by our own silence while the arm stood is no stop, unless it does
+  not begin again soon.
 * From an owner's first reading on, the controller's watchdog is kept alive only while
   it reads or writes.
 """
@@ -41,6 +43,9 @@ _BLIND_NS = 50_000_000  # [ns] chosen: readings that old mean a cable, not a bus
 _SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the arm is no jump
 _AT_REST = 0.01  # [rad/s] chosen: above the noise of measured speeds
 _PAUSE_NS = 500_000_000  # [ns] chosen: between attempts to end or start a program
+_PARDON_NS = 3_000_000_000  # [ns] chosen: several attempts to start a program
+_STANDING_NS = 1_000_000_000  # [ns] chosen: goals that long the same
+_SAME_GOAL = 1e-6  # [rad] chosen
 _JOIN = 8.0  # [s] chosen: ur_rtde waits 5 s for a program that does not start
 
 
@@ -100,7 +105,9 @@ class VendorArm(ABC):
         self._sent: Vec | None = None
         self._is_muted = False
         self._beat_ns: int | None = None
-        self._spoke_ns = self._tried_ns = 0
+        self._spoke_ns = self._tried_ns = self._moved_ns = self._silent_ns = 0
+        self._ended_ns: int | None = None
+        self._given: Vec | None = None
         self._news, self._must_end = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self.n_dropped = 0
@@ -145,12 +152,15 @@ class VendorArm(ABC):
             reason = "speed slider at 0 %; raise it at the pendant"
         if reason:
             self._is_muted = True
-        return reading, reason
+        return reading, "" if self._is_pardoned(reading, self._beat_ns) else reason
 
     def write(self, q: Vec) -> None:
         """Give one goal, shape (n,), [rad]; never waits."""
         self._beat_ns = now = self._clock()
-        self._goal = _Goal(q.copy(), now)
+        if self._given is not None and np.abs(q - self._given).max() > _SAME_GOAL:
+            self._moved_ns = now
+        self._given = q.copy()
+        self._goal = _Goal(self._given, now)
         self._news.set()
 
     def find_held(self, reading: Reading) -> Vec:
@@ -186,7 +196,7 @@ class VendorArm(ABC):
             return
         goal = self._take_goal(reading, now)
         if goal is not None:
-            self._spoke_ns = now
+            self._note_speech(now)
             self._send(goal)
             self._sent = goal
         elif (
@@ -194,7 +204,7 @@ class VendorArm(ABC):
             and self._is_owned(now, _BEAT_NS)
             and now - reading.stamp_ns < _BLIND_NS
         ):
-            self._spoke_ns = now
+            self._note_speech(now)
             self._keep()
 
     def _take_goal(self, reading: Reading, now: int) -> Vec | None:
@@ -228,3 +238,21 @@ class VendorArm(ABC):
     def _is_owned(self, now: int, within_ns: int) -> bool:
         """Return whether the owner has read or written lately, or not begun yet."""
         return self._beat_ns is None or now - self._beat_ns < within_ns
+
+    def _note_speech(self, now: int) -> None:
+        """Note that the controller hears us, and whether it had to wait too long."""
+        if now - self._spoke_ns > self._watchdog_ns // 2:
+            self._silent_ns = now
+        self._spoke_ns = now
+
+    def _is_pardoned(self, reading: Reading, now: int) -> bool:
+        """Return whether an ended program is our own doing while the arm stands."""
+        if reading.condition.state is not ArmState.ENDED:
+            self._ended_ns = None
+            return False
+        if self._ended_ns is None:
+            self._ended_ns = now
+        lately = self._ended_ns - self._silent_ns < _PAUSE_NS
+        was_silent = lately or self._ended_ns - self._spoke_ns > self._watchdog_ns // 2
+        is_standing = now - self._moved_ns > _STANDING_NS
+        return was_silent and is_standing and now - self._ended_ns < _PARDON_NS

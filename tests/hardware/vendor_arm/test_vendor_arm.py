@@ -163,6 +163,41 @@ def test_an_ended_program_is_started_again_for_a_living_owner_alone(arm, clock):
     assert arm.turn() == ["start"]
 
 
+def stand(arm, clock, seconds=1.2):
+    for _ in range(round(seconds / 0.02)):
+        clock.now += 20 * MS
+        arm.read()
+        arm.write(ZEROS)
+        arm.turn()
+
+
+def test_our_own_silence_while_it_stands_is_no_stop_for_a_while(arm, clock):
+    stand(arm, clock)
+    clock.now += 150 * MS
+    arm.condition = Condition(ArmState.ENDED)
+    assert arm.read()[1] == ""
+    assert arm.turn() == ["start"]
+    clock.now += 2900 * MS
+    assert arm.read()[1] == ""
+    clock.now += 200 * MS
+    assert "does not run" in arm.read()[1], "it does not begin again"
+
+
+def test_a_program_that_another_ended_is_a_stop(arm, clock):
+    stand(arm, clock)
+    arm.condition = Condition(ArmState.ENDED)
+    assert "does not run" in arm.read()[1]
+
+
+def test_our_own_silence_in_motion_is_a_stop(arm, clock):
+    stand(arm, clock)
+    arm.write(ZEROS + 0.001)
+    arm.turn()
+    clock.now += 150 * MS
+    arm.condition = Condition(ArmState.ENDED)
+    assert "does not run" in arm.read()[1]
+
+
 @pytest.mark.parametrize(
     "state", [ArmState.EMERGENCY_STOP, ArmState.POWER_OFF, ArmState.DISCONNECTED]
 )
