@@ -177,13 +177,15 @@ class UrArm(VendorArm):
         return found, float(receiver.getTargetSpeedFraction())
 
     def _read(self) -> Reading:
-        receiver, now = self._receiver, self._clock()
+        receiver = self._receiver
         if receiver is None or self._geometry is None:
             raise ArmError(f"{self.name}: expected an open arm, got a closed one")
         is_lost = not receiver.isConnected() or not self._is_controlled()
         if is_lost and self._last is not None:
             last = self._last
             return Reading(last.stamp_ns, last.q, last.dq, last.tau, _LOST, last.speed)
+        stamp = receiver.getTimestamp()
+        now = self._clock()  # after it: an early clock makes all later readings old
         q = receiver.getActualQ()
         wrench = np.array(receiver.getActualTCPForce())
         condition = judge(
@@ -195,7 +197,7 @@ class UrArm(VendorArm):
         if not condition.is_ready and self._is_local:
             condition = _LOCAL
         self._last = Reading(
-            self._time.to_ours(receiver.getTimestamp(), now),
+            self._time.to_ours(stamp, now),
             np.array(q),
             np.array(receiver.getActualQd()),
             compute_torques(self._geometry, q, wrench),

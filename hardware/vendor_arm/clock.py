@@ -22,7 +22,7 @@ class DeviceClock:
 
         Args:
             stamp: The controller's time of it, [s].
-            now_ns: Our time, [ns].
+            now_ns: Our time, taken after the reading came, [ns].
 
         Returns:
             Our time of it, never later than now, [ns].
