@@ -14,7 +14,7 @@ class DeviceClock:
 
     def __init__(self) -> None:
         self._offset_ns: int | None = None
-        self._at_ns = 0
+        self._at_ns = self._newest_ns = 0
         self._last_s = 0.0
 
     def to_ours(self, stamp: float, now_ns: int) -> int:
@@ -25,7 +25,7 @@ class DeviceClock:
             now_ns: Our time, taken after the reading came, [ns].
 
         Returns:
-            Our time of it, never later than now, [ns].
+            Our time of it, never later than now nor before an earlier one, [ns].
         """
         offset = now_ns - round(stamp * 1e9)
         if self._offset_ns is None or (self._last_s - stamp) * 1e9 > _JUMP_NS:
@@ -33,4 +33,5 @@ class DeviceClock:
         slack = round((now_ns - self._at_ns) * _DRIFT)
         self._offset_ns = min(offset, self._offset_ns + slack)
         self._at_ns, self._last_s = now_ns, stamp
-        return round(stamp * 1e9) + self._offset_ns
+        self._newest_ns = max(self._newest_ns, round(stamp * 1e9) + self._offset_ns)
+        return self._newest_ns
