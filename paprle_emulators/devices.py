@@ -68,6 +68,10 @@ _ALL: Mapping[str, Device] = {
         module="paprle_emulators.ur",
         about="Universal Robots e-series on TCP: ur_rtde, UR's RTDE client",
     ),
+    "xarm": Device(
+        module="paprle_emulators.xarm",
+        about="UFACTORY arm behind its control box, on TCP: xarm-python-sdk",
+    ),
     "ros2-robot": Device(
         module="paprle_emulators.ros",
         about="robot with ros2_control's controllers, over DDS or ROS 1: any ROS node",

@@ -1,0 +1,115 @@
+"""Journal of the emulated arm: received requests, servo targets and states.
+
+Stamps are monotonic, [ns], shared by all processes of a host.
+
+    rx,STAMP,REGISTER,HEX              a request, other than servo targets and queries
+    servo,STAMP,COUNTS,q1,…,qn         a servo target, and whether it counts  [rad]
+    arm,STAMP,MODE,STATE,ERROR,POWERED,GRIPPER,q1,…,qn,dq1,…,dqn   once a cycle
+    fault,STAMP,JSON                   an order from standard input
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from io import TextIOBase
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle_emulators.xarm.arm import Arm
+
+Vec = npt.NDArray[np.float64]
+Stamps = npt.NDArray[np.int64]
+
+
+class Journal:
+    """Writes to an open file, if any."""
+
+    def __init__(self, file: TextIOBase | None) -> None:
+        self._file = file
+
+    def write_request(self, stamp_ns: int, register: int, data: bytes) -> None:
+        """Write a request."""
+        self._write(f"rx,{stamp_ns},{register},{data.hex()}")
+
+    def write_target(
+        self, stamp_ns: int, target: tuple[float, ...], *, counts: bool
+    ) -> None:
+        """Write a servo target."""
+        numbers = ",".join(f"{x:.9g}" for x in target)
+        self._write(f"servo,{stamp_ns},{int(counts)},{numbers}")
+
+    def write_arm(self, stamp_ns: int, arm: Arm) -> None:
+        """Write the arm's state, and flush."""
+        gripper = 0.0 if arm.gripper is None else arm.gripper.position
+        numbers = ",".join(f"{x:.7f}" for x in (gripper, *arm.q, *arm.dq))
+        flags = f"{arm.mode:d},{arm.state:d},{arm.error},{int(arm.is_enabled.all())}"
+        self._write(f"arm,{stamp_ns},{flags},{numbers}")
+        if self._file is not None:
+            self._file.flush()
+
+    def write_fault(self, stamp_ns: int, order: str) -> None:
+        """Write an order from standard input."""
+        self._write(f"fault,{stamp_ns},{order}")
+
+    def _write(self, line: str) -> None:
+        if self._file is not None:
+            self._file.write(line + "\n")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A journal read back: K requests, N servo targets and M states of n joints.
+
+    Attributes:
+        registers: Of requests, shape (K,).
+        register_stamps: Their times, [ns], shape (K,).
+        stamps: Times of targets, [ns], shape (N,).
+        commands: Targets, shape (N, n), [rad].
+        counts: Whether each was taken, shape (N,).
+        state_stamps: Times of states, [ns], shape (M,).
+        q: Shape (M, n), [rad].
+        dq: Shape (M, n), [rad/s].
+        gripper: Its position, shape (M,), [pulses].
+        flags: Mode, state, error, and whether all joints have power, shape (M, 4).
+    """
+
+    registers: Stamps
+    register_stamps: Stamps
+    stamps: Stamps
+    commands: Vec
+    counts: npt.NDArray[np.bool_]
+    state_stamps: Stamps
+    q: Vec
+    dq: Vec
+    gripper: Vec
+    flags: Stamps
+
+
+def read_journal(path: Path) -> Record:
+    """Return a journal without a partial last line."""
+    lines = [
+        line.split(",") for line in path.read_text(encoding="ascii").split("\n")[:-1]
+    ]
+    rx = [w for w in lines if w[0] == "rx"]
+    servo = [w for w in lines if w[0] == "servo"]
+    arm = [w for w in lines if w[0] == "arm"]
+    numbers = np.array([[float(x) for x in w[6:]] for w in arm])
+    n = (numbers.shape[1] - 1) // 2 if arm else 0
+    return Record(
+        registers=_read_whole([w[2] for w in rx]),
+        register_stamps=_read_whole([w[1] for w in rx]),
+        stamps=_read_whole([w[1] for w in servo]),
+        commands=np.array([[float(x) for x in w[3:]] for w in servo]).reshape(-1, n),
+        counts=np.array([w[2] == "1" for w in servo], dtype=bool),
+        state_stamps=_read_whole([w[1] for w in arm]),
+        q=numbers[:, 1 : 1 + n] if n else np.zeros((0, 0)),
+        dq=numbers[:, 1 + n :] if n else np.zeros((0, 0)),
+        gripper=numbers[:, 0] if n else np.zeros(0),
+        flags=np.array([[int(x) for x in w[2:6]] for w in arm], dtype=np.int64),
+    )
+
+
+def _read_whole(words: list[str]) -> Stamps:
+    return np.array([int(word) for word in words], dtype=np.int64)
