@@ -1,0 +1,235 @@
+"""The follower: one UFACTORY arm per limb and control box."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from paprle.contracts.errors import CommandError, DeviceError, MissingDependency
+from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    LimbInfo,
+    RobotInfo,
+    Vec,
+    readonly,
+)
+from paprle.followers.xarm.config import XArmConfig
+from paprle.followers.xarm.doctor import diagnose, list_differences
+from paprle.hardware.vendor_arm.states import ArmError
+from paprle.hardware.xarm.arm import XArm, XArmSettings
+
+_LOG = logging.getLogger(__name__)
+_INSTALL = "pip install 'paprle[xarm]'"
+_SIZES = (5, 6, 7)  # spec: UFACTORY's arms
+_WARM = 70  # [°C] chosen: joints stop by themselves some way above (S15)
+
+
+class XArmFollower(Follower):
+    """Arms on the network; ``read`` and ``write`` never wait."""
+
+    config: XArmConfig
+
+    def __init__(self, config: XArmConfig, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._arms: list[tuple[LimbInfo, XArm, list[int], int | None]] = []
+        self._told: set[str] = set()
+
+    @property
+    def goes_on_unattended(self) -> bool:
+        """An arm goes to its last target unattended, and holds it."""
+        return True
+
+    @property
+    def unchecked(self) -> str:
+        """Checks that need a connection: answers and errors."""
+        return "whether the control boxes answer and are well"
+
+    def preflight(self) -> tuple[str, ...]:
+        """Report missing addresses and limbs that are no UFACTORY arm's."""
+        try:
+            self._list_hosts()
+            self._check_limbs()
+        except DeviceError as err:
+            return (str(err),)
+        return ()
+
+    def open(self) -> FollowerInfo:
+        """Connect and power the arms in servo mode, without motion.
+
+        Returns:
+            The description.
+
+        Raises:
+            DeviceError: If an arm is unreachable, has an error, moves, or is another.
+            MissingDependency: If the SDK is not installed.
+        """
+        self.close("hold")
+        problems: list[str] = []
+        try:
+            self._check_limbs()
+            hosts = self._list_hosts()
+            for limb in self.robot.limbs:
+                problems += self._open_arm(limb, hosts[limb.name])
+            if problems:
+                raise DeviceError("\n".join(problems))
+        except BaseException:
+            self.close("hold")
+            raise
+        self._told.clear()
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=self.config.rate,
+            state_rate=min(arm.state_rate for _, arm, _, _ in self._arms),
+            lag=self.config.lag,
+            has_effort=True,
+            has_unattended_stop=not self.goes_on_unattended,
+            power_off="brakes",
+        )
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Examine the control boxes without power or motion."""
+        try:
+            self._check_limbs()
+            hosts = self._list_hosts()
+        except DeviceError as err:
+            yield False, str(err)
+            return
+        for limb in self.robot.limbs:
+            arm = self._make_arm(limb, hosts[limb.name])
+            yield from diagnose(arm, limb, self.robot)
+
+    def read(self) -> FollowerState:
+        """Return the newest state of all arms, with the oldest stamp."""
+        self._check_open()
+        q, dq, tau, held = np.zeros((4, len(self.robot.joint_names)))
+        stamps, reasons = [], []
+        for limb, arm, ids, finger in self._arms:
+            reading, reason = arm.read()
+            q[ids], dq[ids], tau[ids] = reading.q, reading.dq, reading.tau
+            held[ids] = arm.find_held(reading)
+            if finger is not None and arm.gripper is not None:
+                q[finger] = held[finger] = 0.5 * arm.gripper.opening
+                dq[finger] = 0.5 * arm.gripper.speed
+                reason = reason or arm.gripper.failure
+            stamps.append(reading.stamp_ns)
+            if reason:
+                is_one = len(self._arms) == 1
+                reasons.append(reason if is_one else f"{limb.name}: {reason}")
+        return FollowerState(
+            stamp_ns=min(stamps),
+            q=readonly(q),
+            dq=readonly(dq),
+            tau=readonly(tau),
+            stop_reason="; ".join(reasons),
+            q_held=readonly(held),
+        )
+
+    def write(self, q_cmd: Vec) -> None:
+        """Give one target to each arm without waiting.
+
+        Raises:
+            CommandError: If its shape is wrong or it is not finite.
+        """
+        self._check_open()
+        n = len(self.robot.joint_names)
+        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
+            raise CommandError(
+                f"env 'xarm': expected {n} finite positions, got {q_cmd}"
+            )
+        for _, arm, ids, finger in self._arms:
+            arm.write(q_cmd[ids])
+            if finger is not None:
+                arm.write_gripper(2.0 * float(q_cmd[finger]))
+
+    def close(self, policy: ClosePolicy = "hold") -> None:
+        """Leave the arms holding; ``off`` cuts their power: brakes hold."""
+        for limb, arm, _, _ in self._arms:
+            try:
+                arm.close(is_powerless=policy == "off")
+            except OSError:  # one arm must not keep the others open
+                _LOG.exception("env 'xarm': %s could not be left", limb.name)
+        self._arms = []
+
+    def take_warnings(self) -> list[str]:
+        """Return new warnings: warm joints."""
+        news = []
+        for limb, arm, _, _ in self._arms:
+            details = arm.details
+            heat = () if details is None else details.temperatures
+            for joint, warmth in zip(limb.joint_names, heat, strict=False):
+                if warmth >= _WARM and joint not in self._told:
+                    self._told.add(joint)
+                    news.append(f"{limb.name}: {joint} is at {warmth} [°C]; let it rest")
+        return news
+
+    def _list_hosts(self) -> Mapping[str, str]:
+        """Return each limb's control box; raise DeviceError on a mismatch."""
+        config, limbs = self.config, [limb.name for limb in self.robot.limbs]
+        if len(limbs) == 1 and not config.hosts:
+            return {limbs[0]: config.host}
+        if sorted(config.hosts) != sorted(limbs):
+            raise DeviceError(
+                f"env.hosts: expected one of each limb ({', '.join(limbs)}), got "
+                f"{', '.join(config.hosts) or 'none'}; write "
+                f"env.hosts.{limbs[0]}=192.168.1.203"
+            )
+        return {name: config.hosts[name] for name in limbs}
+
+    def _check_limbs(self) -> None:
+        """Raise DeviceError for a robot with limbs of other sizes."""
+        robot = self.robot
+        sizes = [len(limb.joint_names) for limb in robot.limbs]
+        n = sum(sizes) + sum(limb.gripper is not None for limb in robot.limbs)
+        if not set(sizes) <= set(_SIZES) or len(robot.joint_names) != n:
+            raise DeviceError(
+                f"env 'xarm': expected limbs of 5, 6 or 7 joints and a gripper, got "
+                f"{', '.join(robot.joint_names)}"
+            )
+
+    def _make_arm(self, limb: LimbInfo, host: str) -> XArm:
+        config = self.config
+        return XArm(
+            XArmSettings(
+                host=host,
+                n=len(limb.joint_names),
+                rate=config.rate,
+                gripper=config.gripper if limb.gripper is not None else "none",
+                sensitivity=config.collision_sensitivity,
+                payload=config.payload,
+                payload_centre=config.payload_centre,
+            ),
+            self.clock,
+        )
+
+    def _open_arm(self, limb: LimbInfo, host: str) -> list[str]:
+        """Open one limb's arm; return what is wrong with it."""
+        robot = self.robot
+        ids = [robot.joint_names.index(joint) for joint in limb.joint_names]
+        finger = limb.gripper and robot.joint_names.index(limb.gripper.joint)
+        arm = self._make_arm(limb, host)
+        self._arms.append((limb, arm, ids, finger))
+        try:
+            arm.greet()
+            different = list_differences(arm, limb, robot)
+            if different:
+                return [f"env 'xarm': {host}: {text}" for text in different]
+            arm.open()
+        except ImportError as err:
+            raise MissingDependency(
+                f"env 'xarm': expected {err.name}, got none; {_INSTALL}"
+            ) from err
+        except ArmError as err:
+            return [f"env 'xarm': {err}"]
+        return []
+
+    def _check_open(self) -> None:
+        if not self._arms:
+            raise DeviceError(
+                "env 'xarm': expected an open follower, got a closed one; call open() "
+                "first"
+            )

@@ -1,0 +1,1 @@
+"""UFACTORY arms behind their control box, through the maker's SDK."""

@@ -1,0 +1,370 @@
+"""One arm behind its control box: commands through the SDK, readings by our reader.
+
+The SDK waits for the answer to each command, so that at most one is under way. A box
+that does not answer is left for good: what was sent is discarded, not sent later.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import io
+import logging
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from paprle.hardware.vendor_arm.arm import Clock, Reading, Vec, VendorArm
+from paprle.hardware.vendor_arm.states import (
+    READY,
+    ArmError,
+    ArmState,
+    Condition,
+    describe,
+)
+from paprle.hardware.xarm.conditions import (
+    MOVING,
+    PAUSED,
+    SERVO,
+    STOPPED,
+    judge,
+    judge_error,
+)
+from paprle.hardware.xarm.gripper import Gripper
+from paprle.hardware.xarm.reports import Details, Motion, Reports
+
+CONTROL = 502  # spec: TCP port; the SDK knows no other
+OLDEST = (1, 8, 0)  # spec: data-description-of-tcp-port, firmware of these reports
+_SILENCE = 0.2  # [s] chosen: of the owner, after which nothing is tried; no watchdog
+_REACH_TIME = 1.0  # [s] chosen: a box on the same network answers in 1 ms
+_FIRST_TIME = (
+    3.0  # [s] chosen: for the first reports; the slow ones come 5 times a second
+)
+_ANSWER_TIME = 0.5  # [s] chosen: a box answers in 1 ms; longer is a cable
+_ENABLE_TIME = 5.0  # [s] chosen: brakes open in less than one
+_LISTEN_TIME = 0.1  # [s] chosen: another master moves the arm meanwhile
+_POLL = 0.01  # [s] chosen
+_DETAILS_NS = (
+    1_000_000_000  # [ns] chosen: five reports of the condition that are missing
+)
+_ASKING_NS = 50_000_000  # [ns] chosen: until the box has said why it stopped
+_DISCARD = struct.pack("ii", 1, 0)  # spec: struct linger of socket(7)
+_GENERATION = 1305  # spec: SDK; serial numbers from there on have tighter limits
+_OF_850 = 8500  # spec: SDK; the 850's serial numbers begin there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class XArmSettings:
+    """Settings of an arm.
+
+    Attributes:
+        host: Address of its control box.
+        n: Joints of the arm.
+        rate: Of goals, [Hz].
+        gripper: xarm, bio or none.
+        sensitivity: To collisions, 0 … 5; None: as set at the box.
+        payload: Mass at the flange, [kg]; None: as set at the box.
+        payload_centre: Its centre in the frame of the flange, [m].
+    """
+
+    host: str
+    n: int
+    rate: float = 200.0
+    gripper: str = "none"
+    sensitivity: int | None = None
+    payload: float | None = None
+    payload_centre: tuple[float, float, float] = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """What a control box says about its arm: joints, type, serial number, firmware."""
+
+    axis: int
+    kind: int
+    serial: str
+    firmware: tuple[int, int, int]
+
+
+class XArm(VendorArm):
+    """A connected arm; ``open`` first.
+
+    Attributes:
+        identity: Of the arm, after ``greet``.
+        gripper: None: the robot has none.
+    """
+
+    def __init__(self, settings: XArmSettings, clock: Clock) -> None:
+        super().__init__(f"xarm '{settings.host}'", clock, settings.rate, _SILENCE)
+        self._settings = settings
+        self._api: Any = None
+        self._reports: Reports | None = None
+        self._lost = ""
+        self._stopped_ns = self._asked_ns = self._error = 0
+        self.identity = Identity(0, 0, "", (0, 0, 0))
+        self.gripper: Gripper | None = None
+
+    def open(self) -> None:
+        """Greet, unless it was, and give the arm power in servo mode, without motion.
+
+        Raises:
+            ImportError: If the SDK is not installed.
+            ArmError: If it cannot be reached, has an error, or moves.
+        """
+        if self._api is None:
+            self.greet()
+        condition, _ = self.examine()
+        if not condition.is_ready:
+            raise ArmError(f"{self.name}: {describe(condition, self.remedies)}")
+        self._check_rest()
+        self._switch_on()
+        if self._settings.gripper != "none":
+            self.gripper = Gripper(self._api, self._settings.gripper)
+            self.gripper.open()
+        self.start()
+
+    def greet(self) -> Identity:
+        """Connect and return what the box says about its arm.
+
+        Returns:
+            The same as ``identity``.
+
+        Raises:
+            ImportError: If the SDK is not installed.
+            ArmError: If it cannot be reached, is too old, or has another arm.
+        """
+        settings = self._settings
+        self._lost, self._error = "", 0
+        try:
+            socket.create_connection((settings.host, CONTROL), _REACH_TIME).close()
+        except OSError as err:
+            raise ArmError(
+                f"{self.name}: expected a control box at port {CONTROL}, got: {err}; "
+                "look at its cable, power and address"
+            ) from err
+        self._connect()
+        api = self._api
+        firmware = tuple(int(x) for x in api.version_number)
+        self.identity = Identity(
+            int(api.axis), int(api.device_type), str(api.sn or ""), firmware
+        )
+        if firmware < OLDEST or api.axis != settings.n:
+            raise ArmError(
+                f"{self.name}: expected an arm of {settings.n} joints and firmware "
+                f"{'.'.join(map(str, OLDEST))} or newer, got {api.axis} joints and "
+                f"{'.'.join(map(str, firmware))}"
+            )
+        return self.identity
+
+    def examine(self) -> tuple[Condition, Details]:
+        """Return whether a greeted arm is well, power aside, and its details.
+
+        Returns:
+            A condition that is ready without an error, and the newest report.
+
+        Raises:
+            ArmError: If it sends no reports.
+        """
+        self._reports = Reports(self._settings.host, self._settings.n, self._clock)
+        reports = self._reports
+        try:
+            reports.open()
+        except OSError as err:
+            raise ArmError(f"{self.name}: expected its reports, got: {err}") from err
+        self._wait_for(lambda: reports.motion and reports.details, _FIRST_TIME)
+        if reports.motion is None or reports.details is None:
+            got = reports.failure or "none"
+            raise ArmError(f"{self.name}: expected its reports, got {got}")
+        details = reports.details
+        if not details.error:
+            return READY, details
+        condition, remedy = judge_error(details.error, details)
+        self.remedies = {condition.state: remedy}
+        return condition, details
+
+    def find_limits(self) -> Vec:
+        """Return the limits of the greeted arm, lower and upper, shape (n, 2), [rad].
+
+        Empty, shape (0, 2), if the SDK does not know the arm.
+        """
+        table = importlib.import_module("xarm.core.config.x_config").XCONF.Robot
+        who = self.identity
+        digits = who.serial[2:6]
+        generation = int(digits) if digits.isdigit() else 0
+        kind = who.kind
+        if _GENERATION <= generation < _OF_850:
+            kind = int(f"{who.axis}{_GENERATION}")
+        rows = table.JOINT_LIMITS.get(who.axis, {}).get(kind, [])
+        return np.array(rows, dtype=np.float64).reshape(-1, 2)
+
+    def write_gripper(self, opening: float) -> None:
+        """Give the gripper an opening, [m], unless the arm has stopped."""
+        if self.gripper is not None and not self._is_muted:
+            self.gripper.write(opening)
+
+    @property
+    def details(self) -> Details | None:
+        """Newest condition of box and joints."""
+        return None if self._reports is None else self._reports.details
+
+    @property
+    def state_rate(self) -> float:
+        """Rate of readings, [Hz]."""
+        return 0.0 if self._reports is None else self._reports.rate
+
+    def _read(self) -> Reading:
+        reports = self._reports
+        if reports is None or reports.motion is None or reports.details is None:
+            raise ArmError(f"{self.name}: expected an open arm, got a closed one")
+        motion = reports.motion
+        condition = self._judge(motion, reports.details, reports.failure)
+        return Reading(motion.stamp_ns, motion.q, motion.dq, motion.tau, condition)
+
+    def _judge(self, motion: Motion, details: Details, failure: str) -> Condition:
+        now = self._clock()
+        if self._lost or failure:
+            return Condition(ArmState.DISCONNECTED, self._lost or failure)
+        if motion.state < STOPPED:
+            self._stopped_ns = 0
+        elif not self._stopped_ns:
+            self._stopped_ns = now
+        is_newer = self._asked_ns > details.stamp_ns
+        error = self._error if is_newer else details.error
+        is_asking = self._asked_ns < self._stopped_ns
+        if is_asking and not error and now - self._stopped_ns < _ASKING_NS:
+            return READY
+        condition, remedy = judge(motion, details, error, now)
+        self.remedies = {condition.state: remedy} if remedy else {}
+        return condition
+
+    def _serve(self) -> None:
+        """Ask why the box has stopped, then serve."""
+        if self._stopped_ns > self._asked_ns and not self._lost:
+            code, found = self._api.get_err_warn_code()
+            if code == 0:
+                self._error, self._asked_ns = int(found[0]), self._clock()
+        super()._serve()
+
+    def _send(self, q: Vec) -> None:
+        code = self._api.set_servo_angle_j(q.tolist())
+        if code == 0:
+            return
+        api_state = importlib.import_module("xarm.x3.code").APIState
+        if code in (api_state.RES_TIMEOUT, api_state.NOT_CONNECTED, api_state.NO_TCP):
+            self._discard(f"a target was not answered, code {code}")
+        raise ArmError(f"a target was not obeyed, code {code}")
+
+    def _discard(self, reason: str) -> None:
+        """Leave a box that does not answer, and what is on its way to it."""
+        self._lost = reason
+        with contextlib.suppress(OSError, AttributeError):
+            node = self._api._arm._stream.com  # noqa: SLF001 - the SDK hides it
+            node.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DISCARD)
+            node.close()
+
+    def _keep(self) -> None:
+        """Do nothing: the box has no watchdog."""
+
+    def _end_program(self) -> None:
+        """Stop a paused arm, so that it does not go on by itself."""
+        reports = self._reports
+        if reports and reports.motion and reports.motion.state == PAUSED:
+            self._api.set_state(STOPPED)
+
+    def _start_program(self) -> None:
+        """Do nothing: power and mode come by ``open`` alone."""
+
+    def _leave(self, *, is_powerless: bool) -> None:
+        api, reports, gripper = self._api, self._reports, self.gripper
+        self._api = self._reports = self.gripper = None
+        if gripper is not None:
+            gripper.close()
+        if api is not None:
+            with _quiet():
+                if not self._lost and api.connected:
+                    if is_powerless:
+                        api.motion_enable(False)
+                    api.set_state(STOPPED)
+                api.disconnect()
+        if reports is not None:
+            reports.close()
+
+    def _connect(self) -> None:
+        try:
+            with _quiet():
+                wrapper = importlib.import_module("xarm.wrapper")
+                log = importlib.import_module("xarm.core.utils.log")
+                log.logger.setLevel(logging.CRITICAL)
+                log.origin_logger.setLevel(logging.CRITICAL)
+                self._api = wrapper.XArmAPI(
+                    self._settings.host,
+                    is_radian=True,
+                    enable_report=False,
+                    timed_comm=False,
+                    forbid_uds=True,
+                )
+                self._api.set_timeout(_ANSWER_TIME)
+        except ImportError:
+            raise
+        except Exception as err:
+            raise ArmError(f"{self.name}: expected to connect, got: {err}") from err
+        finally:
+            socket.setdefaulttimeout(None)  # the SDK changes that of every socket
+
+    def _check_rest(self) -> None:
+        """Raise ArmError if another program moves the arm."""
+        time.sleep(_LISTEN_TIME)
+        motion = None if self._reports is None else self._reports.motion
+        if motion is not None and motion.state == MOVING:
+            raise ArmError(
+                f"{self.name}: expected an arm at rest, got one that another program "
+                "moves; end that one"
+            )
+
+    def _switch_on(self) -> None:
+        """Give power, set what is to be set, and enter servo mode."""
+        api, settings = self._api, self._settings
+        api.clean_warn()
+        codes = [api.motion_enable(True)]
+        if settings.sensitivity is not None:
+            codes.append(api.set_collision_sensitivity(settings.sensitivity))
+        if settings.payload is not None:
+            centre = [1e3 * x for x in settings.payload_centre]
+            api.set_tcp_load(settings.payload, centre)
+        codes += [api.set_mode(SERVO), api.set_state(0)]
+        self._stopped_ns = 0
+
+        def is_on() -> bool:
+            reports = self._reports
+            if reports is None or reports.motion is None or reports.details is None:
+                return False
+            motion = reports.motion
+            is_right = motion.mode == SERVO and motion.state < PAUSED
+            return is_right and reports.details.has_power
+
+        if any(codes) or not self._wait_for(is_on, _ENABLE_TIME):
+            raise ArmError(
+                f"{self.name}: expected power on all joints in servo mode, got codes "
+                f"{', '.join(map(str, codes))}; look at the arm in UFACTORY Studio"
+            )
+
+    @staticmethod
+    def _wait_for(is_met: Callable[[], object], timeout: float) -> bool:
+        end = time.monotonic() + timeout
+        while not is_met():
+            if time.monotonic() > end:
+                return False
+            time.sleep(_POLL)
+        return True
+
+
+@contextlib.contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep the SDK's prints away."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        yield
