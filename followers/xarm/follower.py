@@ -164,7 +164,7 @@ class XArmFollower(Follower):
             for joint, warmth in zip(limb.joint_names, heat, strict=False):
                 if warmth >= _WARM and joint not in self._told:
                     self._told.add(joint)
-                    news.append(f"{limb.name}: {joint} is at {warmth} [°C]; let it rest")
+                    news.append(f"{limb.name}: {joint} has {warmth} [°C]; let it rest")
         return news
 
     def _list_hosts(self) -> Mapping[str, str]:

@@ -24,7 +24,7 @@ def find_other_model(robot: str, found: Identity) -> str:
         robot: As ``follower=`` names it; one that names no model fits all.
         found: As the box says.
     """
-    name = robot.split("_")[0]
+    name = robot.partition("_")[0]
     if name not in _KINDS:
         return ""
     axis, kinds = _KINDS[name]

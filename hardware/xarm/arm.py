@@ -54,6 +54,9 @@ _DETAILS_NS = (
 )
 _ASKING_NS = 50_000_000  # [ns] chosen: until the box has said why it stopped
 _DISCARD = struct.pack("ii", 1, 0)  # spec: struct linger of socket(7)
+_N_MOST = 7  # spec: joints in every target, whatever the arm has
+_TAKEN = (0, 2)  # spec: SDK, no error; a warning
+_UNANSWERED = (3, 8)  # spec: SDK, no answer in time; nothing was written
 _GENERATION = 1305  # spec: SDK; serial numbers from there on have tighter limits
 _OF_850 = 8500  # spec: SDK; the 850's serial numbers begin there
 
@@ -251,19 +254,20 @@ class XArm(VendorArm):
         super()._serve()
 
     def _send(self, q: Vec) -> None:
-        code = self._api.set_servo_angle_j(q.tolist())
-        if code == 0:
+        # what set_servo_angle_j does, less a warning a target without SDK's reports
+        core = self._api.core
+        code = core.move_servoj([*q.tolist(), *[0.0] * (_N_MOST - len(q))], 0, 0, 0)[0]
+        if code in _TAKEN and core.state_is_ready:
             return
-        api_state = importlib.import_module("xarm.x3.code").APIState
-        if code in (api_state.RES_TIMEOUT, api_state.NOT_CONNECTED, api_state.NO_TCP):
+        if code in _UNANSWERED:
             self._discard(f"a target was not answered, code {code}")
         raise ArmError(f"a target was not obeyed, code {code}")
 
     def _discard(self, reason: str) -> None:
         """Leave a box that does not answer, and what is on its way to it."""
         self._lost = reason
-        with contextlib.suppress(OSError, AttributeError):
-            node = self._api._arm._stream.com  # noqa: SLF001 - the SDK hides it
+        with contextlib.suppress(OSError):
+            node = self._api.core.arm_port.com
             node.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _DISCARD)
             node.close()
 

@@ -164,16 +164,15 @@ class Reports:
     def _parse_motion(self, port: int, data: bytes, now: int) -> Motion:
         n, at = self._n, 12 if port == REALTIME else 4
         state, mode = data[at] & 0x0F, data[at] >> 4
-        if port == REALTIME:
-            stamp = self._time.to_ours(1e-6 * struct.unpack_from(">Q", data, 4)[0], now)
-            q, dq, tau = (_read_floats(data, at, n) for at in (116, 144, 228))
-        else:
-            stamp, q, tau = now, _read_floats(data, 7, n), _read_floats(data, 59, n)
-            dq = self._differ(q, now)
-        numbers = np.concatenate((q, dq, tau))
-        if not np.isfinite(numbers).all() or not (np.abs(q) < _TURNS).all():
+        places = (116, 144, 228) if port == REALTIME else (7, 59)
+        q, *rest = (_read_floats(data, place, n) for place in places)
+        if not (np.abs(q) < _TURNS).all() or not np.isfinite(rest).all():
             raise ValueError("expected joints, got noise")
-        return Motion(stamp, q, dq, tau, mode, state)
+        if port == REAL:
+            return Motion(now, q, self._differ(q, now), rest[0], mode, state)
+        device_s = 1e-6 * struct.unpack_from(">Q", data, 4)[0]
+        stamp = self._time.to_ours(device_s, now)
+        return Motion(stamp, q, rest[0], rest[1], mode, state)
 
     def _differ(self, q: Vec, now: int) -> Vec:
         """Return speeds by the last report, [rad/s]."""
@@ -198,4 +197,4 @@ class Reports:
 
 
 def _read_floats(data: bytes, at: int, n: int) -> Vec:
-    return np.frombuffer(data, "<f4", n, at).astype(np.float64)
+    return np.array(struct.unpack_from(f"<{n}f", data, at))

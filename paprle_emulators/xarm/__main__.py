@@ -70,6 +70,7 @@ class Emulator:
         self._arm, self._box, self._server, self._log = faults.arm, box, server, log
         self._faults = faults
         self._must_end, self._rest, self._n_boots = False, b"", 0
+        self._was_cut = False
         self._due = dict.fromkeys(PERIODS, 0)
         self._stdin = selectors.DefaultSelector()
 
@@ -92,8 +93,12 @@ class Emulator:
     def _listen(self, due: int) -> None:
         timeout = max(0.0, (due - time.monotonic_ns()) * 1e-9)
         if self._faults.is_cut or self._faults.is_off:
+            self._was_cut = True
             time.sleep(timeout)
             return
+        if self._was_cut:  # what a client has taken back never comes
+            self._was_cut = False
+            self._server.drop_reset()
         for node, request in self._server.receive(timeout):
             stamp = time.monotonic_ns()
             answer = self._box.answer(request)

@@ -70,6 +70,12 @@ class Server:
         self.leave()
         self._selector.close()
 
+    def drop_reset(self) -> None:
+        """Drop clients that have gone, with what of theirs has not arrived."""
+        for node in [*self._buffers, *self._readers]:
+            if node.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR):
+                self._drop(node)
+
     def has_readers(self, port: int) -> bool:
         """Whether somebody takes the reports of a port."""
         return port in self._readers.values()

@@ -40,6 +40,11 @@ ROBOTS = (
     "so101",
     "so100",
     "so101_2arm",
+    "xarm5",
+    "xarm6",
+    "xarm7",
+    "xarm850",
+    "lite6",
 )
 PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 # Our prefix, theirs, and the link both measure from; theirs has other names for the
