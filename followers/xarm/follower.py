@@ -210,7 +210,9 @@ class XArmFollower(Follower):
         """Open one limb's arm; return what is wrong with it."""
         robot = self.robot
         ids = [robot.joint_names.index(joint) for joint in limb.joint_names]
-        finger = limb.gripper and robot.joint_names.index(limb.gripper.joint)
+        finger = None
+        if limb.gripper is not None:
+            finger = robot.joint_names.index(limb.gripper.joint)
         arm = self._make_arm(limb, host)
         self._arms.append((limb, arm, ids, finger))
         try:

@@ -17,6 +17,7 @@ from __future__ import annotations
 import logging
 import threading
 from abc import ABC, abstractmethod
+from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -39,6 +40,7 @@ _LOG = logging.getLogger(__name__)
 _GAP_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _GAP_PERIODS = 3  # spec: likewise; a gate that is paced writes at the end of its period
 _BEAT_NS = 50_000_000  # [ns] chosen: an owner that reads more seldom stands still
+_MOST_GOALS = 16  # chosen: more than a gap holds at any rate
 _BLIND_NS = 50_000_000  # [ns] chosen: readings that old mean a cable, not a busy host
 _SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the arm is no jump
 _AT_REST = 0.01  # [rad/s] chosen: above the noise of measured speeds
@@ -101,7 +103,7 @@ class VendorArm(ABC):
         self._gap_ns = max(_GAP_NS, round(_GAP_PERIODS * 1e9 / rate))
         self._keep_ns = round(watchdog * 1e9 / 4)  # chosen: three may be lost
         self._watchdog_ns = round(watchdog * 1e9)
-        self._goal: _Goal | None = None
+        self._goals: deque[_Goal] = deque(maxlen=_MOST_GOALS)
         self._sent: Vec | None = None
         self._is_muted = False
         self._beat_ns: int | None = None
@@ -160,7 +162,7 @@ class VendorArm(ABC):
         if self._given is not None and np.abs(q - self._given).max() > _SAME_GOAL:
             self._moved_ns = now
         self._given = q.copy()
-        self._goal = _Goal(self._given, now)
+        self._goals.append(_Goal(self._given, now))
         self._news.set()
 
     def find_held(self, reading: Reading) -> Vec:
@@ -179,7 +181,8 @@ class VendorArm(ABC):
 
     def _run(self) -> None:
         while not self._must_end.is_set():
-            self._news.wait(self._period)
+            if not self._goals:
+                self._news.wait(self._period)
             self._news.clear()
             try:
                 self._serve()
@@ -191,7 +194,8 @@ class VendorArm(ABC):
         """Send a goal, or keep the watchdog alive, or attend to a stop."""
         reading, now = self._read(), self._clock()
         if not reading.condition.is_ready:
-            self._is_muted, self._goal = True, None
+            self._is_muted = True
+            self._goals.clear()
             self._attend(reading, now)
             return
         goal = self._take_goal(reading, now)
@@ -209,9 +213,9 @@ class VendorArm(ABC):
 
     def _take_goal(self, reading: Reading, now: int) -> Vec | None:
         """Return the goal that may be sent now."""
-        goal, self._goal = self._goal, None
-        if goal is None:
+        if not self._goals:
             return None
+        goal = self._goals.popleft()
         is_late = now - goal.stamp_ns > self._gap_ns
         if is_late or now - reading.stamp_ns > _BLIND_NS:
             self.n_dropped += 1

@@ -86,7 +86,7 @@ class XArmSettings:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a control box says about its arm: joints, type, serial number, firmware."""
+    """An arm by its control box: joints, type, serial number, firmware."""
 
     axis: int
     kind: int
@@ -132,7 +132,7 @@ class XArm(VendorArm):
         self.start()
 
     def greet(self) -> Identity:
-        """Connect and return what the box says about its arm.
+        """Connect to the box and return the identity of its arm.
 
         Returns:
             The same as ``identity``.
@@ -152,7 +152,8 @@ class XArm(VendorArm):
             ) from err
         self._connect()
         api = self._api
-        firmware = tuple(int(x) for x in api.version_number)
+        major, minor, patch = (int(x) for x in api.version_number)
+        firmware = (major, minor, patch)
         self.identity = Identity(
             int(api.axis), int(api.device_type), str(api.sn or ""), firmware
         )

@@ -122,9 +122,9 @@ class Reports:
                 selector.register(node, selectors.EVENT_READ)
             while not self._must_end.is_set() and not self.failure:
                 for key, _ in selector.select(_WAIT):
-                    node = key.fileobj
-                    if isinstance(node, socket.socket):
-                        self._receive(node, buffers[node])
+                    found = key.fileobj
+                    if isinstance(found, socket.socket):
+                        self._receive(found, buffers[found])
 
     def _receive(self, node: socket.socket, buffer: bytearray) -> None:
         try:

@@ -63,7 +63,8 @@ class Model:
         beyond = np.cumsum(mass[::-1])[::-1]
         moment = np.cumsum((mass[:, None] * centres)[::-1], axis=0)[::-1]
         arm = moment - beyond[:, None] * frames[:, :3, 3]
-        return -np.einsum("ni,ni->n", frames[:, :3, 2], np.cross(arm, _G))
+        torques: Vec = -np.einsum("ni,ni->n", frames[:, :3, 2], np.cross(arm, _G))
+        return torques
 
 
 def _make_step(theta: float, d: float, alpha_deg: float, a: float) -> Vec:

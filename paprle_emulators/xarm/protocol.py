@@ -8,7 +8,7 @@ as there. The maker's SDK is what this is for, and is not imported.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -137,6 +137,7 @@ def unpack_floats(data: bytes, n: int) -> tuple[float, ...]:
     return struct.unpack_from(f"<{n}f", data)
 
 
-def fill(values: Sequence[float]) -> list[float]:
+def fill(values: Iterable[float]) -> list[float]:
     """Return joint values with zeros for the joints that the arm has not."""
-    return [*map(float, values), *[0.0] * (N_MOST - len(values))]
+    known = [float(value) for value in values]
+    return known + [0.0] * (N_MOST - len(known))

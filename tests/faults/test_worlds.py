@@ -11,7 +11,7 @@ import time
 
 import pytest
 import ros_rig
-from emulated_arms import CanArm, RosArm, ServoArm, UrArm
+from emulated_arms import BoxArm, CanArm, RosArm, ServoArm, UrArm
 from ros_rig import need_dds
 from running import SLACK, RunningSession
 from worlds import BESIDE, WORLDS, judge_arrived
@@ -50,18 +50,28 @@ ON_UR = {
     "local": "its program does not run",
     "power_loss": "connection lost",
 }
+AT_BOX = {
+    "silence": "state_lost",
+    "garbage": "connection lost",
+    "cable": "state_lost",
+    "collision": "protective stop (C31",
+    "estop": "emergency stop (C1",
+    "self_collision": "C22",
+}
 OTHERS = {"twice", "rogue", "foreign", "duplicate_id"}
 HURTS = [
     *((world, *hurt) for world in ("ros2", "ros1") for hurt in IN_ROS.items()),
     *(("can", *hurt) for hurt in ON_CAN.items()),
     *(("feetech", *hurt) for hurt in ON_SERVOS.items()),
     *(("ur", *hurt) for hurt in ON_UR.items()),
+    *(("xarm", *hurt) for hurt in AT_BOX.items()),
 ]
 MOTION = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
 
 pytest.importorskip("piper_sdk")
 pytest.importorskip("scservo_sdk")
 pytest.importorskip("rtde_control")
+pytest.importorskip("xarm")
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(200)]
 
 
@@ -70,11 +80,12 @@ def master():
     yield from ros_rig.run_master()
 
 
-@pytest.fixture(params=(*WORLDS, "feetech", "ur"))
+@pytest.fixture(params=(*WORLDS, "feetech", "ur", "xarm"))
 def arm(request, tmp_path):
     need_dds()
     env = request.getfixturevalue("master") if request.param == "ros1" else {}
-    on_bus = {"can": CanArm, "feetech": ServoArm, "ur": UrArm}.get(request.param)
+    makers = {"can": CanArm, "feetech": ServoArm, "ur": UrArm, "xarm": BoxArm}
+    on_bus = makers.get(request.param)
     arm = on_bus(tmp_path) if on_bus else RosArm(request.param, tmp_path, env)
     yield arm
     arm.end()

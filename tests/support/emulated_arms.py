@@ -12,6 +12,7 @@ import piper_rig
 import ros_rig
 import so101_arm
 import ur_rig
+import xarm_rig
 from worlds import Arrived
 
 from paprle_emulators import start
@@ -61,6 +62,22 @@ class CanArm:
         eps = float(piper_rig.QUANTUM[0])
         q = record.commands[:, :6]
         arrived = Arrived("can", list(range(6)), record.stamps, q, eps)
+        return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
+
+
+class BoxArm:
+    """An xArm 7 behind its control box."""
+
+    def __init__(self, folder):
+        self.env, self.robot = {}, ros_rig.load_robot("xarm7")
+        home = ",".join(f"{x:.4f}" for x in self.robot.home[:7])
+        self.rig = xarm_rig.EmulatedXArm(folder, "xarm7", q=home)
+        self.args = self.rig.args
+        self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
+
+    def read(self):
+        record, eps = self.rig.read(), xarm_rig.QUANTUM
+        arrived = Arrived("box", list(range(7)), record.stamps, record.commands, eps)
         return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
 
 
