@@ -1,7 +1,7 @@
 """One arm behind its control box: commands through the SDK, readings by our reader.
 
-The SDK waits for the answer to each command, so that at most one is under way. A box
-that does not answer is left for good: what was sent is discarded, not sent later.
+Targets leave through the SDK's connection without waiting for the answer to the last. A
+box that does not answer is left for good: what was sent is discarded, not sent later.
 """
 
 from __future__ import annotations
@@ -10,9 +10,11 @@ import contextlib
 import importlib
 import io
 import logging
+import queue
 import socket
 import struct
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -55,8 +57,9 @@ _DETAILS_NS = (
 _ASKING_NS = 50_000_000  # [ns] chosen: until the box has said why it stopped
 _DISCARD = struct.pack("ii", 1, 0)  # spec: struct linger of socket(7)
 _N_MOST = 7  # spec: joints in every target, whatever the arm has
-_TAKEN = (0, 2)  # spec: SDK, no error; a warning
-_UNANSWERED = (3, 8)  # spec: SDK, no answer in time; nothing was written
+_TARGET = struct.Struct(">HHHB")  # spec: header of the private protocol
+_SERVO_JOINT, _TARGET_LENGTH = 29, 41  # spec: p09-basic-motion, register 29
+_MOST_UNANSWERED = 10  # chosen: 50 ms of targets, as old as readings may be
 _GENERATION = 1305  # spec: SDK; serial numbers from there on have tighter limits
 _OF_850 = 8500  # spec: SDK; the 850's serial numbers begin there
 
@@ -108,7 +111,8 @@ class XArm(VendorArm):
         self._api: Any = None
         self._reports: Reports | None = None
         self._lost = ""
-        self._stopped_ns = self._asked_ns = self._error = 0
+        self._stopped_ns = self._asked_ns = self._error = self._number = 0
+        self._unanswered: deque[tuple[int, int]] = deque()
         self.identity = Identity(0, 0, "", (0, 0, 0))
         self.gripper: Gripper | None = None
 
@@ -143,6 +147,7 @@ class XArm(VendorArm):
         """
         settings = self._settings
         self._lost, self._error = "", 0
+        self._unanswered.clear()
         try:
             socket.create_connection((settings.host, CONTROL), _REACH_TIME).close()
         except OSError as err:
@@ -247,22 +252,43 @@ class XArm(VendorArm):
         return condition
 
     def _serve(self) -> None:
-        """Ask why the box has stopped, then serve."""
+        """Note answers, ask why the box has stopped, then serve."""
+        self._note_answers()
         if self._stopped_ns > self._asked_ns and not self._lost:
             code, found = self._api.get_err_warn_code()
+            self._unanswered.clear()  # the SDK dropped their answers
             if code == 0:
                 self._error, self._asked_ns = int(found[0]), self._clock()
         super()._serve()
 
+    def _note_answers(self) -> None:
+        """Count what was answered; leave a box that does not answer."""
+        answers = self._api.core.arm_port.rx_que
+        with contextlib.suppress(queue.Empty):
+            while True:
+                (number,) = struct.unpack_from(">H", answers.get_nowait())
+                while self._unanswered and self._unanswered[0][0] <= number:
+                    self._unanswered.popleft()
+        oldest_ns = self._unanswered[0][1] if self._unanswered else self._clock()
+        if not self._lost and self._clock() - oldest_ns > 1e9 * _ANSWER_TIME:
+            self._discard("a target was not answered")
+
     def _send(self, q: Vec) -> None:
-        # what set_servo_angle_j does, less a warning a target without SDK's reports
+        # set_servo_angle_j's frame; it would wait for each answer, and warn each time
+        if len(self._unanswered) >= _MOST_UNANSWERED:
+            raise ArmError(f"{_MOST_UNANSWERED} targets were not answered")
         core = self._api.core
-        code = core.move_servoj([*q.tolist(), *[0.0] * (_N_MOST - len(q))], 0, 0, 0)[0]
-        if code in _TAKEN and core.state_is_ready:
-            return
-        if code in _UNANSWERED:
-            self._discard(f"a target was not answered, code {code}")
-        raise ArmError(f"a target was not obeyed, code {code}")
+        self._number = self._number % 0x7FFF + 1
+        if self._number == 1:
+            self._unanswered.clear()
+        number = self._number | 0x8000  # beside those of the SDK
+        floats = [*q.tolist(), *[0.0] * (_N_MOST - len(q) + 3)]
+        kind = core.get_protocol_identifier()
+        head = _TARGET.pack(number, kind, _TARGET_LENGTH, _SERVO_JOINT)
+        frame = head + struct.pack(f"<{len(floats)}f", *floats)
+        self._unanswered.append((number, self._clock()))
+        if core.arm_port.write(frame) != 0:
+            self._discard("a target could not be sent")
 
     def _discard(self, reason: str) -> None:
         """Leave a box that does not answer, and what is on its way to it."""
@@ -314,6 +340,8 @@ class XArm(VendorArm):
                     forbid_uds=True,
                 )
                 self._api.set_timeout(_ANSWER_TIME)
+                node = self._api.core.arm_port.com
+                node.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         except ImportError:
             raise
         except Exception as err:
