@@ -8,8 +8,6 @@ from pathlib import Path
 
 import numpy as np
 
-from paprle.contracts.types import RobotInfo
-from paprle.oracle import Limits, Verdict, check_commands
 from paprle_emulators import start
 from paprle_emulators.xarm.journal import Record, read_journal
 
@@ -52,24 +50,6 @@ def running_xarm(folder: Path, model: str = "xarm7", **settings):
         yield arm
     finally:
         arm.end()
-
-
-def judge(record: Record, robot: RobotInfo, rate: float = 200.0) -> Verdict:
-    """The oracle's verdict on the targets that reached the arm, without the gripper.
-
-    Targets are 32-bit floats: each is off by half a quantum at most.
-    """
-    h, n = 1.0 / rate, record.commands.shape[1]
-    limits = Limits(
-        q_min=robot.q_min[:n] - QUANTUM,
-        q_max=robot.q_max[:n] + QUANTUM,
-        dq_max=robot.dq_max[:n] + QUANTUM / h,
-        ddq_max=robot.ddq_max[:n] + 2.0 * QUANTUM / h**2,
-        dddq_max=robot.dddq_max[:n] + 4.0 * QUANTUM / h**3,
-        h=h,
-        joint_names=robot.joint_names[:n],
-    )
-    return check_commands(record.commands[2:], limits, q_start=record.commands[:2])
 
 
 def count_targets(record: Record, begin_ns: int, end_ns: int) -> int:
