@@ -49,7 +49,7 @@ _VARIABLES = (
 )
 _REACH_TIME = 1.0  # [s] chosen: a controller on the same network answers in 1 ms
 _DASHBOARD_MS = 2000  # [ms] spec: default of ur_rtde
-_SILENT_NS = 300_000_000  # [ns] chosen: 150 cycles of the controller
+_SILENT_NS = 100_000_000  # [ns] chosen: 50 cycles of the controller
 _LEAVE_TIME = 1.5  # [s] chosen: three times what ur_rtde waits
 _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
@@ -239,24 +239,36 @@ class UrArm(VendorArm):
             self._set_up()
 
     def _leave(self, *, is_powerless: bool) -> None:
-        """End the program, then the connections."""
+        """End the program, then the connections, in a bounded time."""
+        # each client waits for half a second, of a silent controller for minutes,
+        # which ends the program by its watchdog
         is_heard = self._is_heard()
         control, receiver, dashboard = self._control, self._receiver, self._dashboard
         self._control = self._receiver = self._dashboard = self._last = None
-        steps: list[Callable[[], object]] = []
-        if is_heard:  # for a silent one ur_rtde waits minutes; its watchdog ends it
-            self._try(control.stopScript)
-        if is_powerless and dashboard is not None and (is_heard or control is None):
-            self._try(dashboard.powerOff)
-        for client in (control, receiver, dashboard):
-            steps += [] if client is None else [client.disconnect]
-        # each waits for half a second, of a silent controller for several
-        ends = [Thread(target=self._try, args=(step,), daemon=True) for step in steps]
-        for end in ends:
-            end.start()
+        first, last = [], []
+        if control is not None:
+            first += [[control.stopScript] * is_heard + [control.disconnect]]
+        if receiver is not None:
+            first += [[receiver.disconnect]]
+        if dashboard is not None:
+            is_off = is_powerless and (is_heard or control is None)
+            last += [[dashboard.powerOff] * is_off + [dashboard.disconnect]]
+        self._do_at_once(first)
+        self._do_at_once(last)
+
+    def _do_at_once(self, tasks: Sequence[Sequence[Callable[[], object]]]) -> None:
+        """Execute the steps of each task, the tasks side by side, and wait a while."""
+
+        def do(steps: Sequence[Callable[[], object]]) -> None:
+            for step in steps:
+                self._try(step)
+
+        threads = [Thread(target=do, args=(steps,), daemon=True) for steps in tasks]
+        for thread in threads:
+            thread.start()
         until = time.monotonic() + _LEAVE_TIME
-        for end in ends:
-            end.join(max(0.0, until - time.monotonic()))
+        for thread in threads:
+            thread.join(max(0.0, until - time.monotonic()))
 
     def _try(self, step: Callable[[], object]) -> None:
         with suppress(ArmError):  # a controller that has gone is left as well

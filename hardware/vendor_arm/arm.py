@@ -244,7 +244,7 @@ class VendorArm(ABC):
         return self._beat_ns is None or now - self._beat_ns < within_ns
 
     def _note_speech(self, now: int) -> None:
-        """Note that the controller hears us, and whether it had to wait too long."""
+        """Note the time of a message, and a silence before it that was too long."""
         if now - self._spoke_ns > self._watchdog_ns // 2:
             self._silent_ns = now
         self._spoke_ns = now

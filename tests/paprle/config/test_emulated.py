@@ -70,7 +70,12 @@ def test_the_command_line_wins_over_an_emulator():
 
 @pytest.mark.parametrize(
     ("part", "name", "follower"),
-    [("env", "ros2", "ur5e"), ("env", "can", "piper"), ("leader", "puppeteer_g1", "")],
+    [
+        ("env", "ros2", "ur5e"),
+        ("env", "can", "piper"),
+        ("env", "ur", "ur5e"),
+        ("leader", "puppeteer_g1", ""),
+    ],
 )
 def test_an_emulator_of_another_device_changes_nothing(part, name, follower):
     with announce(part, name, ["gate.accept_unattended=true"], follower):
