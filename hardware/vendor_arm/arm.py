@@ -2,6 +2,7 @@
 
 A thread sends each goal once, as it comes. The rules are the same for all makers:
 
+* Goals that wait are sent in order, half a period apart at least.
 * A goal that waited longer than a gap, or would follow readings that do not come, is
   dropped, not sent late.
 * After any stop nothing is sent until a goal is where the arm is.
@@ -107,7 +108,9 @@ class VendorArm(ABC):
         self._sent: Vec | None = None
         self._is_muted = False
         self._beat_ns: int | None = None
-        self._spoke_ns = self._tried_ns = self._moved_ns = self._silent_ns = 0
+        self._sent_ns = self._spoke_ns = self._tried_ns = self._moved_ns = (
+            self._silent_ns
+        ) = 0
         self._ended_ns: int | None = None
         self._given: Vec | None = None
         self._news, self._must_end = threading.Event(), threading.Event()
@@ -181,8 +184,7 @@ class VendorArm(ABC):
 
     def _run(self) -> None:
         while not self._must_end.is_set():
-            if not self._goals:
-                self._news.wait(self._period)
+            self._news.wait(self._period / 4 if self._goals else self._period)
             self._news.clear()
             try:
                 self._serve()
@@ -201,6 +203,7 @@ class VendorArm(ABC):
         goal = self._take_goal(reading, now)
         if goal is not None:
             self._note_speech(now)
+            self._sent_ns = now
             self._send(goal)
             self._sent = goal
         elif (
@@ -213,13 +216,14 @@ class VendorArm(ABC):
 
     def _take_goal(self, reading: Reading, now: int) -> Vec | None:
         """Return the goal that may be sent now."""
-        if not self._goals:
-            return None
-        goal = self._goals.popleft()
-        is_late = now - goal.stamp_ns > self._gap_ns
-        if is_late or now - reading.stamp_ns > _BLIND_NS:
+        is_blind = now - reading.stamp_ns > _BLIND_NS
+        goals = self._goals
+        while goals and (is_blind or now - goals[0].stamp_ns > self._gap_ns):
+            goals.popleft()
             self.n_dropped += 1
+        if not goals or now - self._sent_ns < self._period * 0.5e9:
             return None
+        goal = goals.popleft()
         if self._is_muted:
             if np.abs(goal.q - reading.q).max() > _SAME_PLACE or reading.speed <= 0.0:
                 return None

@@ -84,6 +84,17 @@ def test_a_goal_is_sent_once(arm):
     assert arm.find_held(reading) is not None
 
 
+def test_goals_that_wait_are_sent_in_order_half_a_period_apart(arm, clock):
+    for k in range(3):
+        arm.write(ZEROS + 0.001 * k)
+    sent = []
+    for _ in range(6):
+        sent += [done[1][0] for done in arm.turn()]
+        clock.now += MS // 2
+    assert sent == [0.0, 0.001, 0.002]
+    assert arm.n_dropped == 0
+
+
 def test_a_goal_that_waited_is_not_sent_late(arm, clock):
     arm.write(ZEROS)
     clock.now += 21 * MS
