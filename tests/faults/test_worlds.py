@@ -52,7 +52,7 @@ ON_UR = {
 }
 AT_BOX = {
     "silence": "state_lost",
-    "garbage": "connection lost",
+    "garbage": "lost",
     "cable": "state_lost",
     "collision": "protective stop (C31",
     "estop": "emergency stop (C1",
