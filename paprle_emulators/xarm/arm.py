@@ -22,6 +22,7 @@ _MAX_SPEED = np.pi  # [rad/s] spec: p04robot-specifications
 _BRAKE_TIME = 0.01  # [s] chosen: of the brakes' grip
 _EDGE = np.radians(0.1)  # [rad] spec: SDK, what it lets pass beyond a limit
 _RESOLUTION = 1e-6  # [rad] chosen: an arm nearer than that to its goal has arrived
+_ARRIVED = 1e-3  # [rad] chosen: the arm itself, nearer than that, has arrived
 _THRESHOLD = 60.0  # [N·m] chosen: a push at sensitivity 1; a share of it at the others
 _INERTIA = 0.1  # [kg·m²] chosen: of a joint, in the reported torque
 
@@ -196,7 +197,8 @@ class Arm:
             most = self._speed * PERIOD
             way = np.clip(self._target - self._reference, -most, most)
             self._reference += way
-            self._note_motion(bool(np.abs(way).max() > _RESOLUTION))
+            is_short = np.abs(self._reference - self.q).max() > _ARRIVED
+            self._note_motion(bool(is_short or np.abs(way).max() > _RESOLUTION))
         ddq = self._omega**2 * (self._reference - self.q) - 2 * self._omega * self.dq
         free = ~self.is_enabled
         ddq[free] = -self.dq[free] / _BRAKE_TIME
