@@ -5,10 +5,15 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from paprle.contracts.device import Dialogue
-from paprle.contracts.errors import CommandError, ConfigError, DeviceError
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.kit.limb_devices import (
+    DeviceState,
+    assign_addresses,
+    check_open,
+    check_target,
+    join_states,
+)
 from paprle.contracts.plugins import ArmSearch, Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -16,7 +21,6 @@ from paprle.contracts.types import (
     FollowerState,
     RobotInfo,
     Vec,
-    readonly,
 )
 from paprle.followers.feetech.arm import FeetechArm, describe_problems
 from paprle.followers.feetech.calibration import calibrate_arms
@@ -123,7 +127,7 @@ class FeetechFollower(Follower):
                 "--joint: expected none, as arms of Feetech servos are calibrated as a "
                 f"whole, got {', '.join(joints)}"
             )
-        self._check_open()
+        check_open("feetech", self._arms)
         arms = [arm for arm, _ in self._arms]
         names = {arm.name: self._find_calibration(arm.name) for arm in arms}
         try:
@@ -133,27 +137,23 @@ class FeetechFollower(Follower):
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""
-        self._check_open()
-        n = len(self.robot.joint_names)
-        q, dq, tau, held = np.zeros((4, n))
-        stamps, reasons = [], []
+        check_open("feetech", self._arms)
+        states = []
         for arm, ids in self._arms:
-            stamp, q[ids], dq[ids], tau[ids] = arm.read()
-            held[ids] = arm.find_held()
-            stamps.append(stamp)
-            if arm.stop_reason:
-                is_one = len(self._arms) == 1
-                reasons.append(
-                    arm.stop_reason if is_one else f"{arm.name}: {arm.stop_reason}"
+            stamp_ns, q, dq, tau = arm.read()
+            states.append(
+                DeviceState(
+                    limb=arm.name,
+                    ids=ids,
+                    stamp_ns=stamp_ns,
+                    q=q,
+                    dq=dq,
+                    tau=tau,
+                    q_held=arm.find_held(),
+                    stop_reason=arm.stop_reason,
                 )
-        return FollowerState(
-            stamp_ns=min(stamps),
-            q=readonly(q),
-            dq=readonly(dq),
-            tau=readonly(tau),
-            stop_reason="; ".join(reasons),
-            q_held=readonly(held),
-        )
+            )
+        return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
         """Give one target to each arm's bus without waiting.
@@ -161,12 +161,8 @@ class FeetechFollower(Follower):
         Raises:
             CommandError: If its shape is wrong or it is not finite.
         """
-        self._check_open()
-        n = len(self.robot.joint_names)
-        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
-            raise CommandError(
-                f"env 'feetech': expected {n} finite positions, got {q_cmd}"
-            )
+        check_open("feetech", self._arms)
+        check_target("feetech", q_cmd, len(self.robot.joint_names))
         for arm, ids in self._arms:
             arm.write(q_cmd[ids])
 
@@ -190,16 +186,10 @@ class FeetechFollower(Follower):
 
     def _list_ports(self) -> Mapping[str, str]:
         """Return each limb's port; raise DeviceError on a mismatch."""
-        config, limbs = self.config, [limb.name for limb in self.robot.limbs]
-        if len(limbs) == 1 and not config.ports:
-            return {limbs[0]: config.port}
-        if sorted(config.ports) != sorted(limbs):
-            raise DeviceError(
-                f"env.ports: expected one of each limb ({', '.join(limbs)}), got "
-                f"{', '.join(config.ports) or 'none'}; write "
-                f"env.ports.{limbs[0]}=/dev/ttyACM0"
-            )
-        return {name: config.ports[name] for name in limbs}
+        config = self.config
+        return assign_addresses(
+            self.robot, "env.ports", config.port, config.ports, "/dev/ttyACM0"
+        )
 
     def _find_calibration(self, limb: str) -> str:
         return self.config.calibrations.get(limb, self.config.calibration)
@@ -208,10 +198,3 @@ class FeetechFollower(Follower):
         limb = next(limb for limb in self.robot.limbs if limb.name == name)
         arm = FeetechArm(self.config, limb, port, self.clock)
         return arm, [self.robot.joint_names.index(joint) for joint in arm.names]
-
-    def _check_open(self) -> None:
-        if not self._arms:
-            raise DeviceError(
-                "env 'feetech': expected an open follower, got a closed one; call "
-                "open() first"
-            )

@@ -4,10 +4,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from dataclasses import replace
 
-import numpy as np
-
-from paprle.contracts.errors import CommandError, DeviceError
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.kit.limb_devices import (
+    DeviceState,
+    assign_addresses,
+    check_open,
+    check_target,
+    join_states,
+)
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -15,7 +21,6 @@ from paprle.contracts.types import (
     FollowerState,
     RobotInfo,
     Vec,
-    readonly,
 )
 from paprle.followers.piper.arm import N_ARM, PiperArm
 from paprle.followers.piper.config import PiperConfig
@@ -99,24 +104,24 @@ class PiperFollower(Follower):
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""
-        self._check_open()
-        n = len(self.robot.joint_names)
-        q, dq, tau = np.zeros((3, n))
-        stamps, reasons, q_held = [], [], np.zeros(n)
+        check_open("can", self._arms)
+        states = []
         for arm, ids in self._arms:
-            stamp, q[ids], dq[ids], tau[ids] = arm.read()
-            q_held[ids] = arm.find_held(q[ids])
-            stamps.append(stamp)
-            if arm.stop_reason:
-                reasons.append((arm.name, arm.stop_reason))
-        return FollowerState(
-            stamp_ns=min(stamps),
-            q=readonly(q),
-            dq=readonly(dq),
-            tau=readonly(tau),
-            stop_reason=_join(reasons, is_one=len(self._arms) == 1),
-            q_held=readonly(q_held) if self._is_behind else None,
-        )
+            stamp_ns, q, dq, tau = arm.read()
+            states.append(
+                DeviceState(
+                    limb=arm.name,
+                    ids=ids,
+                    stamp_ns=stamp_ns,
+                    q=q,
+                    dq=dq,
+                    tau=tau,
+                    q_held=arm.find_held(q),
+                    stop_reason=arm.stop_reason,
+                )
+            )
+        state = join_states(len(self.robot.joint_names), states)
+        return state if self._is_behind else replace(state, q_held=None)
 
     @property
     def _is_behind(self) -> bool:
@@ -128,10 +133,8 @@ class PiperFollower(Follower):
         Raises:
             CommandError: If its shape is wrong or it is not finite.
         """
-        self._check_open()
-        n = len(self.robot.joint_names)
-        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
-            raise CommandError(f"env 'can': expected {n} finite positions, got {q_cmd}")
+        check_open("can", self._arms)
+        check_target("can", q_cmd, len(self.robot.joint_names))
         for arm, ids in self._arms:
             arm.write(q_cmd[ids])
 
@@ -158,16 +161,11 @@ class PiperFollower(Follower):
 
     def _list_channels(self) -> list[str]:
         """Return each limb's channel; raise DeviceError on a mismatch."""
-        config, limbs = self.config, [limb.name for limb in self.robot.limbs]
-        if len(limbs) == 1 and not config.channels:
-            return [self._find(config.channel)]
-        if sorted(config.channels) != sorted(limbs):
-            raise DeviceError(
-                f"env.channels: expected one of each limb ({', '.join(limbs)}), got "
-                f"{', '.join(config.channels) or 'none'}; "
-                f"write env.channels.{limbs[0]}=can0"
-            )
-        return [self._find(config.channels[name]) for name in limbs]
+        config = self.config
+        found = assign_addresses(
+            self.robot, "env.channels", config.channel, config.channels, "can0"
+        )
+        return [self._find(channel) for channel in found.values()]
 
     @staticmethod
     def _find(channel: str) -> str:
@@ -211,16 +209,3 @@ class PiperFollower(Follower):
         self._arms.append((arm, ids))
         joints = ids[:N_ARM]
         arm.open(robot.home[joints], robot.q_min[joints], robot.q_max[joints])
-
-    def _check_open(self) -> None:
-        if not self._arms:
-            raise DeviceError(
-                "env 'can': expected an open follower, got a closed one; "
-                "call open() first"
-            )
-
-
-def _join(reasons: list[tuple[str, str]], *, is_one: bool) -> str:
-    if is_one:
-        return "".join(reason for _, reason in reasons)
-    return "; ".join(f"{limb}: {reason}" for limb, reason in reasons)

@@ -5,9 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping
 
-import numpy as np
-
-from paprle.contracts.errors import CommandError, DeviceError, MissingDependency
+from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.kit.limb_devices import (
+    DeviceState,
+    assign_addresses,
+    check_open,
+    check_target,
+    join_states,
+)
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -15,7 +20,6 @@ from paprle.contracts.types import (
     FollowerState,
     RobotInfo,
     Vec,
-    readonly,
 )
 from paprle.followers.ur.config import UrConfig
 from paprle.followers.ur.doctor import diagnose
@@ -98,25 +102,24 @@ class UrFollower(Follower):
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""
-        self._check_open()
-        q, dq, tau, held = np.zeros((4, len(self.robot.joint_names)))
-        stamps, reasons = [], []
+        check_open("ur", self._arms)
+        states = []
         for limb, arm, ids in self._arms:
             reading, reason = arm.read()
-            q[ids], dq[ids], tau[ids] = reading.q, reading.dq, reading.tau
-            held[ids] = arm.find_held(reading)
-            stamps.append(reading.stamp_ns)
-            if reason:
-                reasons.append(reason if len(self._arms) == 1 else f"{limb}: {reason}")
+            states.append(
+                DeviceState(
+                    limb=limb,
+                    ids=ids,
+                    stamp_ns=reading.stamp_ns,
+                    q=reading.q,
+                    dq=reading.dq,
+                    tau=reading.tau,
+                    q_held=arm.find_held(reading),
+                    stop_reason=reason,
+                )
+            )
             self._note_speed(limb, reading.speed)
-        return FollowerState(
-            stamp_ns=min(stamps),
-            q=readonly(q),
-            dq=readonly(dq),
-            tau=readonly(tau),
-            stop_reason="; ".join(reasons),
-            q_held=readonly(held),
-        )
+        return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
         """Give one goal to each arm without waiting.
@@ -124,10 +127,8 @@ class UrFollower(Follower):
         Raises:
             CommandError: If its shape is wrong or it is not finite.
         """
-        self._check_open()
-        n = len(self.robot.joint_names)
-        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
-            raise CommandError(f"env 'ur': expected {n} finite positions, got {q_cmd}")
+        check_open("ur", self._arms)
+        check_target("ur", q_cmd, len(self.robot.joint_names))
         for _, arm, ids in self._arms:
             arm.write(q_cmd[ids])
 
@@ -157,16 +158,10 @@ class UrFollower(Follower):
 
     def _list_hosts(self) -> Mapping[str, str]:
         """Return each limb's controller; raise DeviceError on a mismatch."""
-        config, limbs = self.config, [limb.name for limb in self.robot.limbs]
-        if len(limbs) == 1 and not config.hosts:
-            return {limbs[0]: config.host}
-        if sorted(config.hosts) != sorted(limbs):
-            raise DeviceError(
-                f"env.hosts: expected one of each limb ({', '.join(limbs)}), got "
-                f"{', '.join(config.hosts) or 'none'}; write "
-                f"env.hosts.{limbs[0]}=192.168.1.10"
-            )
-        return {name: config.hosts[name] for name in limbs}
+        config = self.config
+        return assign_addresses(
+            self.robot, "env.hosts", config.host, config.hosts, "192.168.1.10"
+        )
 
     def _check_limbs(self) -> None:
         """Raise DeviceError for a robot with other joints than six a limb."""
@@ -210,10 +205,3 @@ class UrFollower(Follower):
             return [f"env 'ur': {err}"]
         other = find_other_model(self.robot.name, arm.identity.model)
         return [f"env 'ur': {host}: {other}"] if other else []
-
-    def _check_open(self) -> None:
-        if not self._arms:
-            raise DeviceError(
-                "env 'ur': expected an open follower, got a closed one; call open() "
-                "first"
-            )

@@ -7,7 +7,14 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from paprle.contracts.errors import CommandError, DeviceError, MissingDependency
+from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.kit.limb_devices import (
+    DeviceState,
+    assign_addresses,
+    check_open,
+    check_target,
+    join_states,
+)
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -16,7 +23,6 @@ from paprle.contracts.types import (
     LimbInfo,
     RobotInfo,
     Vec,
-    readonly,
 )
 from paprle.followers.xarm.config import XArmConfig
 from paprle.followers.xarm.doctor import diagnose, list_differences
@@ -105,29 +111,9 @@ class XArmFollower(Follower):
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""
-        self._check_open()
-        q, dq, tau, held = np.zeros((4, len(self.robot.joint_names)))
-        stamps, reasons = [], []
-        for limb, arm, ids, finger in self._arms:
-            reading, reason = arm.read()
-            q[ids], dq[ids], tau[ids] = reading.q, reading.dq, reading.tau
-            held[ids] = arm.find_held(reading)
-            if finger is not None and arm.gripper is not None:
-                q[finger] = held[finger] = 0.5 * arm.gripper.opening
-                dq[finger] = 0.5 * arm.gripper.speed
-                reason = reason or arm.gripper.failure
-            stamps.append(reading.stamp_ns)
-            if reason:
-                is_one = len(self._arms) == 1
-                reasons.append(reason if is_one else f"{limb.name}: {reason}")
-        return FollowerState(
-            stamp_ns=min(stamps),
-            q=readonly(q),
-            dq=readonly(dq),
-            tau=readonly(tau),
-            stop_reason="; ".join(reasons),
-            q_held=readonly(held),
-        )
+        check_open("xarm", self._arms)
+        states = [_read(*one) for one in self._arms]
+        return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
         """Give one target to each arm without waiting.
@@ -135,12 +121,8 @@ class XArmFollower(Follower):
         Raises:
             CommandError: If its shape is wrong or it is not finite.
         """
-        self._check_open()
-        n = len(self.robot.joint_names)
-        if q_cmd.shape != (n,) or not np.isfinite(q_cmd).all():
-            raise CommandError(
-                f"env 'xarm': expected {n} finite positions, got {q_cmd}"
-            )
+        check_open("xarm", self._arms)
+        check_target("xarm", q_cmd, len(self.robot.joint_names))
         for _, arm, ids, finger in self._arms:
             arm.write(q_cmd[ids])
             if finger is not None:
@@ -169,16 +151,10 @@ class XArmFollower(Follower):
 
     def _list_hosts(self) -> Mapping[str, str]:
         """Return each limb's control box; raise DeviceError on a mismatch."""
-        config, limbs = self.config, [limb.name for limb in self.robot.limbs]
-        if len(limbs) == 1 and not config.hosts:
-            return {limbs[0]: config.host}
-        if sorted(config.hosts) != sorted(limbs):
-            raise DeviceError(
-                f"env.hosts: expected one of each limb ({', '.join(limbs)}), got "
-                f"{', '.join(config.hosts) or 'none'}; write "
-                f"env.hosts.{limbs[0]}=192.168.1.203"
-            )
-        return {name: config.hosts[name] for name in limbs}
+        config = self.config
+        return assign_addresses(
+            self.robot, "env.hosts", config.host, config.hosts, "192.168.1.203"
+        )
 
     def _check_limbs(self) -> None:
         """Raise DeviceError for a robot with limbs of other sizes."""
@@ -229,9 +205,25 @@ class XArmFollower(Follower):
             return [f"env 'xarm': {err}"]
         return []
 
-    def _check_open(self) -> None:
-        if not self._arms:
-            raise DeviceError(
-                "env 'xarm': expected an open follower, got a closed one; call open() "
-                "first"
-            )
+
+def _read(limb: LimbInfo, arm: XArm, ids: list[int], finger: int | None) -> DeviceState:
+    """Return the state of one arm and its gripper, whose effort is unknown."""
+    reading, reason = arm.read()
+    q, dq, tau = reading.q, reading.dq, reading.tau
+    held = arm.find_held(reading)
+    if finger is not None and arm.gripper is not None:
+        ids = [*ids, finger]
+        opening = 0.5 * arm.gripper.opening
+        q, held = np.append(q, opening), np.append(held, opening)
+        dq, tau = np.append(dq, 0.5 * arm.gripper.speed), np.append(tau, 0.0)
+        reason = reason or arm.gripper.failure
+    return DeviceState(
+        limb=limb.name,
+        ids=ids,
+        stamp_ns=reading.stamp_ns,
+        q=q,
+        dq=dq,
+        tau=tau,
+        q_held=held,
+        stop_reason=reason,
+    )
