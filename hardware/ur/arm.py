@@ -55,6 +55,9 @@ _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
 _POLL = 0.02  # [s] chosen
 _NO_SPEED = 0.0  # servoJ's speed and acceleration are not used. spec: ur_rtde
+_LEFT: list[Any] = []
+"""Clients that were left: the end of each holds Python's lock for up to seconds."""
+
 _LOST = Condition(ArmState.DISCONNECTED)
 _LOCAL = Condition(ArmState.LOCAL)
 
@@ -245,6 +248,7 @@ class UrArm(VendorArm):
         is_heard = self._is_heard()
         control, receiver, dashboard = self._control, self._receiver, self._dashboard
         self._control = self._receiver = self._dashboard = self._last = None
+        _LEFT.extend((control, receiver, dashboard))
         first, last = [], []
         if control is not None:
             first += [[control.stopScript] * is_heard + [control.disconnect]]

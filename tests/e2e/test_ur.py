@@ -67,7 +67,7 @@ def test_an_autopilot_drives_an_arm(tmp_path):
 @pytest.mark.nightly
 @pytest.mark.parametrize("model", ["ur3e", "ur5e", "ur10e", "ur16e", "ur20"])
 def test_each_model_is_driven_for_a_minute(tmp_path, model):
-    record = run(tmp_path, model, *AUTOPILOT, "leader.laps=38")
+    record = run(tmp_path, model, *AUTOPILOT, "leader.laps=48")
 
     check(record, model)
     moving = np.abs(record.dq).max(axis=1) > 1e-3

@@ -30,7 +30,7 @@ def test_ur_rtde_drives_it(arm):
     receive = rtde_receive.RTDEReceiveInterface(arm.host)
     control = rtde_control.RTDEControlInterface(arm.host)
     begin = np.array(receive.getActualQ())
-    assert control.setWatchdog(5.0)
+    assert control.setWatchdog(1.0)
     assert control.setPayload(1.5, [0.0, 0.0, 0.05])
     sent = []
     for k in range(int(RATE)):
