@@ -97,6 +97,8 @@ def test_the_notice_names_the_origin_of_each_robot(source):
         "sawyer_robot",
         "kinova-ros",
         "SO-ARM100",
+        "Universal_Robots_ROS2_Description",
+        "xarm_ros2",
     )
 
     named = [origin for origin in origins if origin in source.read_text()]
