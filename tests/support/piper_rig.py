@@ -60,7 +60,7 @@ class EmulatedPiper:
 
     @property
     def args(self) -> list[str]:
-        """What a user types to drive it."""
+        """Words of the command line that drive it."""
         return [
             "follower=piper",
             "env=can",

@@ -24,7 +24,7 @@ class EmulatedXArm:
 
     @property
     def args(self) -> list[str]:
-        """What a user types to drive it."""
+        """Words of the command line that drive it."""
         return [f"follower={self.model}", "env=xarm", *self._rig.overrides]
 
     def do(self, fault: str, **arguments) -> int:

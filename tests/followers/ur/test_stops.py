@@ -1,4 +1,4 @@
-"""What a person may do to a UR while it is driven, and what may happen to it."""
+"""Stops and losses of a UR that is driven are named, and nothing moves after them."""
 
 import numpy as np
 import pytest

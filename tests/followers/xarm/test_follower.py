@@ -1,4 +1,4 @@
-"""What happens to an xArm, what is said of it, and what is sent to it afterwards."""
+"""Stops and losses of an xArm are named, and it is sent nothing after them."""
 
 import dataclasses
 import time

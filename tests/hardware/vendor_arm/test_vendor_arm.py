@@ -1,4 +1,4 @@
-"""Rules that all makers' arms share, with a controller that does as it is told."""
+"""The rules of all makers' arms hold with a scripted controller."""
 
 import numpy as np
 import pytest
@@ -102,6 +102,68 @@ def test_a_goal_that_waited_is_not_sent_late(arm, clock):
     assert arm.n_dropped == 1
     arm.write(ZEROS)
     assert len(arm.turn()) == 1
+
+
+def run_once(arm):
+    """Serve once, as the thread does."""
+    try:
+        return arm.turn()
+    except ArmError as err:
+        arm._note_trouble(str(err))
+        return []
+
+
+def move(arm, clock, n=5):
+    """Send goals of a moving arm; return the last, [rad]."""
+    for k in range(n):
+        arm.write(ZEROS + 0.004 * k)
+        assert len(run_once(arm)) == 1
+        clock.now += 2 * MS
+    return 0.004 * (n - 1)
+
+
+@pytest.mark.parametrize("step", [5e-4, 0.02])
+def test_a_goal_after_dropped_ones_is_no_jump_or_a_stop(arm, clock, step):
+    last = move(arm, clock)
+    arm.write(ZEROS + last + 0.004)
+    clock.now += 30 * MS  # the driver's thread waited
+
+    arm.write(ZEROS + last + step)
+    sent = run_once(arm)
+    _, reason = arm.read()
+
+    is_jump = step > 1e-3
+    assert bool(sent) != is_jump
+    assert ("goals waited longer than 20 [ms]" in reason) == is_jump
+
+
+def test_a_refused_goal_in_motion_is_a_stop_for_a_while_and_nothing_follows(arm, clock):
+    last = move(arm, clock)
+    arm.refuses = True
+    arm.write(ZEROS + last + 0.004)
+    assert run_once(arm) == []
+    arm.refuses = False
+
+    for k in range(200):
+        arm.write(ZEROS + 0.2 + 0.001 * k)
+        assert set(run_once(arm)) <= {"keep"}
+        clock.now += 2 * MS
+        assert "was not obeyed; look at the network" in arm.read()[1]
+    clock.now += 200 * MS
+    assert arm.read()[1] == ""
+
+    arm.write(arm.q)  # where the arm is, as after a new engagement
+    assert len(run_once(arm)) == 1
+
+
+def test_a_refused_goal_of_a_standing_arm_is_no_stop(arm, clock):
+    move(arm, clock, n=1)
+    clock.now += 1100 * MS
+    arm.refuses = True
+    arm.write(ZEROS)
+    assert run_once(arm) == []
+
+    assert arm.read()[1] == ""
 
 
 def test_nothing_is_sent_into_a_cable_that_is_out(arm, clock):
