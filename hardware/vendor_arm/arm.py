@@ -5,8 +5,7 @@ A thread sends each goal once, as it comes. The rules are the same for all maker
 * Goals that wait are sent in order, half a period apart at least.
 * A goal that waited longer than a gap, or would follow readings that do not come, is
   dropped, not sent late.
-* A goal after dropped ones is sent only where the last one was sent: anywhere else it
-  would be a jump, and is a stop. So is a goal in motion that the controller refuses.
+* A goal in motion that the controller does not take is a stop.
 * After any stop nothing is sent until a goal is where the arm is.
 * A program that would go on by itself after a stop is ended.
 * A program that ended by our own silence while the arm stood is no stop, unless it does
@@ -51,7 +50,6 @@ _PAUSE_NS = 500_000_000  # [ns] chosen: between attempts to end or start a progr
 _PARDON_NS = 3_000_000_000  # [ns] chosen: several attempts to start a program
 _STANDING_NS = 1_000_000_000  # [ns] chosen: goals that long the same
 _SAME_GOAL = 1e-6  # [rad] chosen
-_NO_JUMP = 1e-3  # [rad] chosen: the first goals of a start from rest are nearer
 _TOLD_NS = 500_000_000  # [ns] chosen: many readings of a gate, which latches it
 _JOIN = 8.0  # [s] chosen: ur_rtde waits 5 s for a program that does not start
 
@@ -110,7 +108,7 @@ class VendorArm(ABC):
         self._watchdog_ns = round(watchdog * 1e9)
         self._goals: deque[_Goal] = deque(maxlen=_MOST_GOALS)
         self._sent: Vec | None = None
-        self._is_muted = self._has_gap = False
+        self._is_muted = False
         self._trouble, self._trouble_ns = "", 0
         self._beat_ns: int | None = None
         self._sent_ns = self._spoke_ns = self._tried_ns = self._moved_ns = (
@@ -227,7 +225,6 @@ class VendorArm(ABC):
         while goals and (is_blind or now - goals[0].stamp_ns > self._gap_ns):
             goals.popleft()
             self.n_dropped += 1
-            self._has_gap = True
         if not goals or now - self._sent_ns < self._period * 0.5e9:
             return None
         goal = goals.popleft()
@@ -235,14 +232,7 @@ class VendorArm(ABC):
             if np.abs(goal.q - reading.q).max() > _SAME_PLACE or reading.speed <= 0.0:
                 return None
             self._is_muted = False
-        elif self._has_gap and self._is_jump(goal.q):
-            raise ArmError(f"goals waited longer than {self._gap_ns / 1e6:.0f} [ms]")
-        self._has_gap = False
         return goal.q
-
-    def _is_jump(self, q: Vec) -> bool:
-        """Return whether a goal is away from the last that was sent."""
-        return self._sent is not None and np.abs(q - self._sent).max() > _NO_JUMP
 
     def _note_trouble(self, text: str) -> None:
         """Send nothing more, and report why if the arm was in motion."""

@@ -122,21 +122,6 @@ def move(arm, clock, n=5):
     return 0.004 * (n - 1)
 
 
-@pytest.mark.parametrize("step", [5e-4, 0.02])
-def test_a_goal_after_dropped_ones_is_no_jump_or_a_stop(arm, clock, step):
-    last = move(arm, clock)
-    arm.write(ZEROS + last + 0.004)
-    clock.now += 30 * MS  # the driver's thread waited
-
-    arm.write(ZEROS + last + step)
-    sent = run_once(arm)
-    _, reason = arm.read()
-
-    is_jump = step > 1e-3
-    assert bool(sent) != is_jump
-    assert ("goals waited longer than 20 [ms]" in reason) == is_jump
-
-
 def test_a_refused_goal_in_motion_is_a_stop_for_a_while_and_nothing_follows(arm, clock):
     last = move(arm, clock)
     arm.refuses = True
