@@ -92,6 +92,7 @@ class XArmFollower(Follower):
             rate=self.config.rate,
             state_rate=min(arm.state_rate for _, arm, _, _ in self._arms),
             lag=self.config.lag,
+            tool_speed=min(arm.tool_speed for _, arm, _, _ in self._arms),
             has_effort=True,
             has_unattended_stop=not self.goes_on_unattended,
             power_off="brakes",

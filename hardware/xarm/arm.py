@@ -61,6 +61,8 @@ _TARGET = struct.Struct(">HHHB")  # spec: header of the private protocol
 _SERVO_JOINT, _TARGET_LENGTH = 29, 41  # spec: p09-basic-motion, register 29
 _MOST_UNANSWERED = 10  # chosen: 50 ms of targets, as old as readings may be
 _GENERATION = 1305  # spec: SDK; serial numbers from there on have tighter limits
+_LITE = 9  # spec: SDK, type of a Lite 6
+_TOOL_SPEED, _TOOL_SPEED_LITE = 1.2, 0.6  # [m/s] spec: user manual, C60
 _OF_850 = 8500  # spec: SDK; the 850's serial numbers begin there
 
 
@@ -220,6 +222,11 @@ class XArm(VendorArm):
     def details(self) -> Details | None:
         """Newest condition of box and joints."""
         return None if self._reports is None else self._reports.details
+
+    @property
+    def tool_speed(self) -> float:
+        """Speed of the tool beyond which the box stops (C60), [m/s]."""
+        return _TOOL_SPEED_LITE if self.identity.kind == _LITE else _TOOL_SPEED
 
     @property
     def state_rate(self) -> float:

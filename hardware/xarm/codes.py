@@ -60,7 +60,7 @@ ERRORS: Mapping[int, tuple[ArmState, str, str]] = {
     60: (
         _STOP,
         "linear speed beyond its limit in servo_j mode",
-        f"gate.tool_speed=1.0 keeps below it; {_CLEAR}",
+        f"set a lower gate.tool_speed; {_CLEAR}",
     ),
     110: (_FAULT, "base board communication", _SUPPORT),
     111: (_FAULT, "external 485 device does not answer", "look at its cable"),

@@ -49,6 +49,7 @@ _STOP_BITS, _HOLD_BITS = to_bits(STOP_REASONS), to_bits(HOLD_REASONS)
 # Python 3.11 takes 0.1 µs to find a member of an enum, and a period needs ten
 _DISARMED, _, _ENGAGED, _HOLD, _STOPPED = GateState
 _DISARM, _READY, _MOVE, _STOP = Request
+_TOOL_SHARE = 0.8  # chosen: a tool in motion swings by less
 _STALLED, _FAULT = 1 << Reason.STALLED, 1 << Reason.FOLLOWER_FAULT
 
 
@@ -73,6 +74,7 @@ class GateController:
     ) -> None:
         self.state = _DISARMED
         self._h = 1.0 / info.rate
+        settings = _limit_tools(settings, info)
         self.gate = Gate(robot, settings, h=self._h, allow_no_bodies=True)
         self.fault: Exception | None = None
         self.is_orphaned = False
@@ -361,3 +363,10 @@ class GateController:
             clearance,
         )
         return self._record
+
+
+def _limit_tools(settings: GateSettings, info: FollowerInfo) -> GateSettings:
+    """Return settings that keep end-effectors below the robot's own stop."""
+    most = _TOOL_SHARE * info.tool_speed
+    own = math.inf if settings.tool_speed is None else settings.tool_speed
+    return settings if own <= most else replace(settings, tool_speed=most)

@@ -25,6 +25,8 @@ class FollowerContract(ABC):
     """Time the follower under test has to reach a small step, [s]."""
     tolerance = 0.05
     """Largest error after that time, [rad] or [m]."""
+    speed = 0.5
+    """Share of the joints' top speeds at which it is moved."""
 
     @abstractmethod
     def make_follower(self, clock: ManualClock) -> Follower:
@@ -114,7 +116,7 @@ class FollowerContract(ABC):
         goal = np.clip(begin + 0.1 * robot.dq_max, robot.q_min, robot.q_max)
         q_cmd = begin.copy()
         for _ in range(n):
-            step = 0.5 * robot.dq_max / rate
+            step = self.speed * robot.dq_max / rate
             q_cmd = q_cmd + np.clip(goal - q_cmd, -step, step)
             state = self.cycle(follower, clock, q_cmd)
 

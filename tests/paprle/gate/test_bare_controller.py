@@ -374,3 +374,27 @@ def test_reports_hold_what_was_used_and_measured(rig):
     assert status["speed_scale"] == GateSettings().reduced_scale
     assert rig.step().status["k"] == k + 1
     assert np.isnan(rig.ask(Request.READY).step().status["q_des"]).all()
+
+
+@pytest.mark.parametrize(
+    ("asked", "robots_own", "kept"),
+    [
+        (2.0, 1.2, 0.96),
+        (None, 0.6, 0.48),
+        (0.5, 1.2, 0.5),
+        (None, np.inf, np.inf),
+        (2.0, np.inf, 2.0),
+    ],
+)
+def test_the_gate_keeps_tools_below_the_speed_at_which_the_robot_stops(
+    asked, robots_own, kept
+):
+    names = ROBOT.joint_names
+    info = FollowerInfo(joint_names=names, rate=1e9 / H_NS, tool_speed=robots_own)
+    settings = GateSettings(tool_speed=asked)
+    controller = GateController(ROBOT, settings, Ideal(), info, LAYOUT, 0.005)
+
+    assert controller.gate.tool_speed == pytest.approx(kept)
+    for is_reduced in (True, False):
+        controller.gate.reduce(is_reduced)
+    assert controller.gate.tool_speed == pytest.approx(kept)
