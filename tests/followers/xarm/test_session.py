@@ -119,3 +119,12 @@ def test_a_minute_is_within_the_limits_and_on_time(start, model):
     gaps = np.diff(record.stamps) * 1e-6
     assert np.percentile(gaps, 99) < 15.0
     assert len(record.stamps) > 55 * 200
+
+
+def test_a_hasty_leader_does_not_reach_the_speed_at_which_the_box_stops(start):
+    arm, session = start("lite6", "leader.speed=1.5", "leader.size=0.2")
+    time.sleep(4.0)
+
+    assert session.process.poll() is None, session.text()
+    assert "C60" not in session.text()
+    assert np.abs(arm.read().dq).max() > 0.5, "it was in haste"
