@@ -133,7 +133,8 @@ class XArm(VendorArm):
         self._check_rest()
         self._switch_on()
         if self._settings.gripper != "none":
-            self.gripper = Gripper(self._api, self._settings.gripper)
+            # a connection of its own: a call of the SDK drops answers that wait
+            self.gripper = Gripper(self._connect(), self._settings.gripper)
             self.gripper.open()
         self.start()
 
@@ -157,8 +158,7 @@ class XArm(VendorArm):
                 f"{self.name}: expected a control box at port {CONTROL}, got: {err}; "
                 "look at its cable, power and address"
             ) from err
-        self._connect()
-        api = self._api
+        self._api = api = self._connect()
         major, minor, patch = (int(x) for x in api.version_number)
         firmware = (major, minor, patch)
         self.identity = Identity(
@@ -263,7 +263,7 @@ class XArm(VendorArm):
         self._note_answers()
         if self._stopped_ns > self._asked_ns and not self._lost:
             code, found = self._api.get_err_warn_code()
-            self._unanswered.clear()  # the SDK dropped their answers
+            self._unanswered.clear()  # the call dropped their answers
             if code == 0:
                 self._error, self._asked_ns = int(found[0]), self._clock()
         super()._serve()
@@ -313,6 +313,7 @@ class XArm(VendorArm):
         reports = self._reports
         if reports and reports.motion and reports.motion.state == PAUSED:
             self._api.set_state(STOPPED)
+            self._unanswered.clear()  # the call dropped their answers
 
     def _start_program(self) -> None:
         """Do nothing: power and mode come by ``open`` alone."""
@@ -320,10 +321,10 @@ class XArm(VendorArm):
     def _leave(self, *, is_powerless: bool) -> None:
         api, reports, gripper = self._api, self._reports, self.gripper
         self._api = self._reports = self.gripper = None
-        if gripper is not None:
-            gripper.close()
-        if api is not None:
-            with _quiet():
+        with _quiet():
+            if gripper is not None:
+                gripper.close()
+            if api is not None:
                 if not self._lost and api.connected:
                     if is_powerless:
                         api.motion_enable(False)
@@ -332,23 +333,25 @@ class XArm(VendorArm):
         if reports is not None:
             reports.close()
 
-    def _connect(self) -> None:
+    def _connect(self) -> Any:
+        """Return a connected ``XArmAPI``."""
         try:
             with _quiet():
                 wrapper = importlib.import_module("xarm.wrapper")
                 log = importlib.import_module("xarm.core.utils.log")
                 log.logger.setLevel(logging.CRITICAL)
                 log.origin_logger.setLevel(logging.CRITICAL)
-                self._api = wrapper.XArmAPI(
+                api = wrapper.XArmAPI(
                     self._settings.host,
                     is_radian=True,
                     enable_report=False,
                     timed_comm=False,
                     forbid_uds=True,
                 )
-                self._api.set_timeout(_ANSWER_TIME)
-                node = self._api.core.arm_port.com
+                api.set_timeout(_ANSWER_TIME)
+                node = api.core.arm_port.com
                 node.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                return api
         except ImportError:
             raise
         except Exception as err:

@@ -1,6 +1,7 @@
 """The gripper at the arm's flange, on a thread and a connection of its own.
 
-RS485 takes milliseconds for a word. On port 503 it does not delay the arm's targets.
+RS485 takes milliseconds for a word. On port 503 it does not delay the arm's targets. The
+SDK's own questions before a word (is the arm paused?) go over the gripper's connection.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class Gripper:
     """
 
     def __init__(self, api: Any, kind: str) -> None:
-        """Use an open ``XArmAPI``; ``kind``: xarm or bio."""
+        """Use an open ``XArmAPI`` and close it in the end; ``kind``: xarm or bio."""
         self._api, self._kind = api, kind
         self._goal: float | None = None
         self._must_end = threading.Event()
@@ -72,6 +73,7 @@ class Gripper:
         if self._thread is not None:
             self._thread.join(2.0)
             self._thread = None
+        self._api.disconnect()
 
     def _run(self) -> None:
         at, sent = time.monotonic(), -1.0
