@@ -53,7 +53,7 @@ class FeetechConfig(FollowerSettings):
         Le(0.5),
         Unit("s"),
         doc("How far the arm is behind a moving command; identify it on your arm."),
-    ] = 0.025  # measured: the emulated arm; a real arm differs
+    ] = 0.1  # measured: the emulated arm at LeRobot's gains; a real arm differs
     sag: Annotated[
         float,
         Ge(0),

@@ -13,6 +13,7 @@ from paprle.robot import RobotModel
 _PEAK_SPEED = 1.875  # derived: peak of 30 s² − 60 s³ + 30 s⁴ at s = 1/2
 _PEAK_ACCELERATION = 5.7735  # derived: peak of its derivative, 10/√3
 _ACCELERATION_SHARE = 0.5  # chosen: leaves the gate room to follow
+_GRIPPER_SHARE = 3.0  # chosen: of an arm's share; a jaw closes in 3 s, and none waits
 _SHORTEST = 0.1  # [s] chosen: below this a move is a step
 
 
@@ -61,12 +62,15 @@ def make_slow_move(
         q_start: Start, shape (n,), [rad].
         q_goal: Goal, shape (n,), [rad].
         robot: The robot.
-        speed: Share of the limits, 0 … 1.
+        speed: Share of the arms' limits, 0 … 1; grippers have three times that.
         tool_speed: Limit of end-effectors, [m/s].
         now_ns: Start time, [ns].
     """
     span = np.abs(q_goal - q_start)
-    by_speed = float((_PEAK_SPEED * span / (speed * robot.dq_max)).max())
+    grippers = {limb.gripper.joint for limb in robot.info.limbs if limb.gripper}
+    is_gripper = np.array([name in grippers for name in robot.joint_names])
+    share = np.where(is_gripper, min(_GRIPPER_SHARE * speed, 1.0), speed)
+    by_speed = float((_PEAK_SPEED * span / (share * robot.dq_max)).max())
     by_acceleration = math.sqrt(
         float((_PEAK_ACCELERATION * span / robot.ddq_max).max()) / _ACCELERATION_SHARE
     )

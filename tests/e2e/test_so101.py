@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import re
+import signal
 import subprocess
 import sys
+import time
 from contextlib import ExitStack
 
 import numpy as np
 import pytest
+from phones import TLS_ADDRESS
 from played import make_pose_rows, write_csv
+from running import RunningSession
 from so101_arm import judge, load_robot, read_log
 
 from paprle.ipc.process import WORKSPACE
@@ -113,5 +118,27 @@ def test_other_leaders_drive_the_arm_within_its_limits(leader, tmp_path):
             words = ["leader=puppeteer_piper", *stack.enter_context(hand).overrides]
         arm = stack.enter_context(start("so101", log=log))
         run(tmp_path, *words, "follower=so101", "env=feetech", *arm.overrides)
+
+    check_servos(log)
+
+
+@pytest.mark.nightly
+def test_a_phone_drives_the_arm_within_its_limits(tmp_path):
+    log = tmp_path / "arm.log"
+    page = ["leader=webxr", f"leader.listen={TLS_ADDRESS}", "leader.port=8519"]
+    page += [f"leader.certificate={tmp_path}"]
+    with start("so101", log=log) as arm:
+        words = [*page, "follower=so101", "env=feetech", *arm.overrides, BUSY]
+        session = RunningSession(words, tmp_path / "out")
+        try:
+            session.wait_for("#", 60.0)
+            address = re.search(r"https://\S+#\S+", session.text()).group()
+            with start("phone", page=address, seconds=60):
+                session.wait_for("ENGAGED", 60.0)
+                time.sleep(10.0)
+                session.kill("session", signal.SIGINT)
+                session.wait_gone()
+        finally:
+            session.end()
 
     check_servos(log)

@@ -12,7 +12,7 @@ import time
 import numpy as np
 import pytest
 from feetech_rig import running_feetech
-from lerobot_env import ROOT, find_lerobot, run
+from lerobot_env import ROOT, find_newest_lerobot, run
 from newcomer import Newcomer
 
 from paprle.recording.reader import Episode
@@ -100,8 +100,9 @@ class Hands:
 
 def lead_episode(newcomer, leader, *, is_last):
     """Begin an episode by the gripper, move, end it by the gripper."""
-    leader.send(cmd="motion", program="grasp_all:9,sines:6,end")
+    leader.send(cmd="motion", program="grasp_all")
     newcomer.wait_for("ENGAGED", 60.0)
+    leader.send(cmd="motion", program="sines:6,end")
     if is_last:
         return
     newcomer.wait_for("RESETTING", 90.0)
@@ -225,7 +226,7 @@ def test_every_frame_of_the_video_decodes(done):
 def test_lerobots_own_loader_reads_every_frame(done, tmp_path):
     _, folder, _ = done
     root, info, rows = read_set(folder)
-    python = find_lerobot()
+    python = find_newest_lerobot()
 
     judged = run(python, str(JUDGE), str(root), str(tmp_path / "rows.npz"))
 

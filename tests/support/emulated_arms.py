@@ -89,6 +89,7 @@ class ServoArm:
         self._log = folder / "arm.log"
         self._rig = start("so101", log=self._log)
         self.args = [*self._rig.overrides, "follower=so101", "env=feetech"]
+        self._has_collisions = False
         self.end, self.order = self._rig.stop, self._rig.order
 
     def kill(self):
@@ -100,13 +101,15 @@ class ServoArm:
             "unplug": {"cmd": "unplug"},
             "duplicate_id": {"fault": fault, "joint": "wrist_roll", "of": 4},
         }
+        self._has_collisions = fault == "foreign"
         self.order(own.get(fault, {"fault": fault}))
 
     def read(self):
         record = so101_arm.read_log(self._log)
         ids = list(range(5))  # the jaw's speed is no speed of the arm
+        goals = record.goals[:, ids]
         arrived = Arrived(
-            "bus", ids, record.goals_ns, record.goals[:, ids], so101_arm.QUANTUM
+            "bus", ids, record.goals_ns, goals, so101_arm.QUANTUM, self._has_collisions
         )
         return arrived, record.t_ns, np.abs(record.dq[:, ids]).max(axis=1)
 

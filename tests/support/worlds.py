@@ -41,6 +41,7 @@ class Arrived(NamedTuple):
         t_ns: When each came, shape (N,), [ns].
         q: Positions, shape (N, k), [rad] or [m].
         quantum: How far each may be off, [rad] or [m].
+        is_lossy: Some were lost on the way, and the pieces between are judged.
     """
 
     where: str
@@ -48,6 +49,7 @@ class Arrived(NamedTuple):
     t_ns: np.ndarray
     q: np.ndarray
     quantum: float = 0.0
+    is_lossy: bool = False
 
 
 def cut(arrived: Arrived, h: float) -> list[tuple[np.ndarray, float]]:
@@ -59,7 +61,8 @@ def cut(arrived: Arrived, h: float) -> list[tuple[np.ndarray, float]]:
     """
     begin = np.vstack([arrived.q[:1], arrived.q[:1]])
     gaps_ns = np.diff(arrived.t_ns)
-    stalls = [0, *(np.flatnonzero(gaps_ns > STALL_NS) + 1), len(arrived.q)]
+    longest_ns = 1.5e9 * h if arrived.is_lossy else STALL_NS
+    stalls = [0, *(np.flatnonzero(gaps_ns > longest_ns) + 1), len(arrived.q)]
     pieces = []
     for low, high in zip(stalls[:-1], stalls[1:], strict=True):
         q, t_ns = arrived.q[low:high], arrived.t_ns[low:high]

@@ -272,7 +272,11 @@ class SessionSettings:
         ),
     ] = 0.0
     speed: Annotated[
-        float, Gt(0), Le(1), Unit("1"), doc("Share of V in slow moves.")
+        float,
+        Gt(0),
+        Le(1),
+        Unit("1"),
+        doc("Share of V in slow moves; grippers: three times that."),
     ] = 0.2
     reduced: Annotated[
         bool,
