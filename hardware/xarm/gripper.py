@@ -1,7 +1,7 @@
 """The gripper at the arm's flange, on a thread and a connection of its own.
 
-RS485 takes milliseconds for a word. On port 503 it does not delay the arm's targets. The
-SDK's own questions before a word (is the arm paused?) go over the gripper's connection.
+RS485 takes milliseconds for a word. On port 503 it does not delay the arm's targets.
+The SDK's own questions before a word (is the arm paused?) go over the connection, too.
 """
 
 from __future__ import annotations
