@@ -312,6 +312,7 @@ class FollowerInfo:
         rate: Rate of commands, [Hz].
         state_rate: Rate of measurements, if lower, [Hz].
         lag: Identified delay between q_cmd and q, [s].
+        sag: Distance that weight holds a joint from its command, [rad].
         tool_speed: Speed of end-effectors beyond which it stops by itself, [m/s].
         has_unattended_stop: It stops by itself without commands (K3).
     """
@@ -320,6 +321,7 @@ class FollowerInfo:
     rate: float
     state_rate: float = math.inf
     lag: float = 0.0
+    sag: float = 0.0
     tool_speed: float = math.inf
     has_effort: bool = False
     has_unattended_stop: bool = False

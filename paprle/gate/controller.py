@@ -86,7 +86,7 @@ class GateController:
         self._turns = np.isinf(description.q_min) & np.isinf(description.q_max)
         self._has_turns = bool(self._turns.any())
         self._measurements = MeasurementWatch(
-            description, settings, self._h, info.lag, 1.0 / info.state_rate
+            description, settings, self._h, info.lag, 1.0 / info.state_rate, info.sag
         )
         self._n_resets = 0
         self._k = 0

@@ -103,6 +103,7 @@ class MotionBounds(NamedTuple):
 
     h: float
     lag: float
+    sag: float
     lag_bound: float
     lag_time: float
     implausible_time: float
@@ -124,12 +125,14 @@ class MeasurementWatch:
         h: float,
         lag: float,
         state_period: float = 0.0,
+        sag: float = 0.0,
     ) -> None:
         self._settings = settings
         self._oldest_age = max(3.0 * h, 3.0 * state_period, _SHORTEST_STATE_AGE)
         bounds = MotionBounds(
             h=h,
             lag=max(lag, _SHORTEST_LAG),
+            sag=sag,
             lag_bound=settings.lag_bound,
             lag_time=settings.lag_time,
             implausible_time=settings.implausible_time,
@@ -178,7 +181,7 @@ class MeasurementWatch:
     def check_motion(
         self, q_cmd: Vec, dq_cmd: Vec, *, is_following: bool
     ) -> tuple[Reason, ...]:
-        """Return reasons if the follower does not follow, its lag allowed for.
+        """Return reasons if the follower does not follow, lag and sag allowed for.
 
         A joint away from its command that stands or creeps is blocked, in contact.
 
@@ -239,7 +242,7 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
     then = commands[n_commands % m if n_commands >= m else 0]
     q_then, dq_then = then[0], then[1]
     # hysteresis: holding the command within E brings the error down to E
-    contact = bounds.lag_bound * (0.5 if was_blocked else 1.0)
+    contact = bounds.sag + bounds.lag_bound * (0.5 if was_blocked else 1.0)
     is_blocked, seen = False, np.zeros(_EXCUSED, dtype=np.bool_)
     for j in range(len(q)):
         if not is_arm[j]:
@@ -247,11 +250,12 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
         error, speed = q_then[j] - q[j], abs(dq[j])
         stands = speed < max(_CREEP, _HINDERED * abs(dq_then[j]))
         is_blocked = is_blocked or (stands and abs(error) > contact)
-        catching_up = abs(error) / bounds.lag if dq[j] * error > 0.0 else 0.0
+        ahead = bounds.sag + (error if dq[j] > 0.0 else -error)
+        catching_up = max(ahead, 0.0) / bounds.lag
         allowed = bounds.overspeed_factor * _find_fastest(commands, n_commands, j)
         if speed > allowed + bounds.overspeed_margin + catching_up:
             seen[_OVERSPEED_SEEN] = True
-        if abs(error) > bounds.lag_bound and not stands:
+        if abs(error) > bounds.sag + bounds.lag_bound and not stands:
             seen[_LAG_SEEN] = True
             is_against = dq[j] * dq_then[j] < 0.0 and abs(dq_then[j]) > _STANDSTILL
             if is_against and is_following:
@@ -270,7 +274,7 @@ def judge_motion(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microsec
 
 @compiled
 def _unpack(x: Vec) -> MotionBounds:
-    return MotionBounds(x[0], x[1], x[2], x[3], x[4], x[5], x[6])
+    return MotionBounds(x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7])
 
 
 @compiled

@@ -125,7 +125,7 @@ def test_other_leaders_drive_the_arm_within_its_limits(leader, tmp_path):
 @pytest.mark.nightly
 def test_a_phone_drives_the_arm_within_its_limits(tmp_path):
     log = tmp_path / "arm.log"
-    page = ["leader=webxr", f"leader.listen={TLS_ADDRESS}", "leader.port=8519"]
+    page = ["leader=arpose", f"leader.listen={TLS_ADDRESS}", "leader.port=8519"]
     page += [f"leader.certificate={tmp_path}"]
     with start("so101", log=log) as arm:
         words = [*page, "follower=so101", "env=feetech", *arm.overrides, BUSY]

@@ -95,7 +95,8 @@ class Hands:
                 self.stand({name: q})
         newcomer.press(b"\n")
         newcomer.wait_for("written:", 60.0)
-        self.rig.send(cmd="let_go")
+        if self.limb == "follower":
+            self.rig.send(cmd="let_go")
 
 
 def lead_episode(newcomer, leader, *, is_last):

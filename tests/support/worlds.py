@@ -41,7 +41,7 @@ class Arrived(NamedTuple):
         t_ns: When each came, shape (N,), [ns].
         q: Positions, shape (N, k), [rad] or [m].
         quantum: How far each may be off, [rad] or [m].
-        is_lossy: Some were lost on the way, and the pieces between are judged.
+        is_lossy: Some were lost on the way: a step is one of two periods at most.
     """
 
     where: str
@@ -100,7 +100,10 @@ def judge_arrived(arrived: Arrived, robot: RobotInfo, h: float) -> list[Verdict]
     verdicts = []
     for piece, share in cut(arrived, h):
         held = limits
-        if share == HASTE:
+        if arrived.is_lossy:
+            V = 2.0 * limits.dq_max
+            held = replace(limits, dq_max=V, ddq_max=HASTE * V, dddq_max=None)
+        elif share == HASTE:
             held = replace(limits, ddq_max=share * limits.ddq_max, dddq_max=None)
         verdicts.append(check_commands(piece[2:], held, q_start=piece[:2]))
     return verdicts

@@ -19,8 +19,8 @@ E = GateSettings().lag_bound
 class Watched:
     """A follower that is told positions and speeds, and measured at others."""
 
-    def __init__(self, lag=0.0):
-        self.watch = MeasurementWatch(ROBOT, GateSettings(), H, lag)
+    def __init__(self, lag=0.0, sag=0.0):
+        self.watch = MeasurementWatch(ROBOT, GateSettings(), H, lag, sag=sag)
         self.is_following = True
 
     def see(self, n, joint=0, *, cmd=(0.0, 0.0), meas=(0.0, 0.0)):
@@ -109,6 +109,25 @@ def test_a_follower_is_held_against_what_it_has_had_time_for():
 
     assert soon == ()
     assert late == (Reason.BLOCKED,)
+
+
+def test_a_joint_that_weight_holds_off_its_command_neither_lags_nor_is_in_contact():
+    sag = 0.06
+    for motion in (LATE, STUCK):
+        cmd = (E + sag - 0.01, 0.0)
+        assert Watched(sag=sag).see(30, cmd=cmd, meas=motion["meas"]) == ()
+        cmd = (E + sag + 0.01, 0.0)
+        assert Watched(sag=sag).see(30, cmd=cmd, meas=motion["meas"]) != ()
+
+
+def test_a_joint_that_weight_draws_past_its_command_is_no_overspeed():
+    lag, sag, speed = 0.1, 0.06, 0.9
+    past = {"cmd": (0.0, 0.0), "meas": (0.01, speed)}  # on its way to 0.06
+
+    assert Reason.OVERSPEED in Watched(lag).see(30, **past)
+    assert Watched(lag, sag).see(30, **past) == ()
+    past["meas"] = (0.05, speed)
+    assert Reason.OVERSPEED in Watched(lag, sag).see(30, **past)
 
 
 def test_motion_against_a_command_that_comes_back_to_it_is_none():
