@@ -17,6 +17,7 @@ from paprle.followers.feetech.zeros import (
     find_wide_ranges,
     make_map,
 )
+from paprle.hardware.feetech.bus import Reading
 from paprle.hardware.feetech.bus_thread import BusSettings, BusThread, Snapshot
 from paprle.hardware.feetech.calibration import choose_motors
 from paprle.hardware.feetech.calibration_check import Joint
@@ -235,7 +236,7 @@ class FeetechArm:
         self.bus.close(off=is_powerless)
         self._map = None
 
-    def _find_reason(self, snapshot: Snapshot) -> str:
+    def _find_reason(self, snapshot: Snapshot[Reading]) -> str:
         """Return why the arm does not follow, or ""."""
         if snapshot.fault:
             return f"{snapshot.fault}; start the session again"

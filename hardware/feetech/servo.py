@@ -32,6 +32,7 @@ from paprle.hardware.feetech.models import (
     with_sign,
 )
 from paprle.hardware.feetech.wire import Wire
+from paprle.hardware.serial_bus.register import Register
 
 ACCELERATION = 254
 """Acceleration of the servo's own profile, 100 counts/s². spec: LeRobot writes it: a
@@ -97,6 +98,11 @@ class Servo:
     warnings: list[str] = field(default_factory=list)
     _place: int | None = None  # unwrapped count
     _torque_limit: int = _FULL_TORQUE
+
+    @property
+    def span(self) -> Register:
+        """Register of its measurements."""
+        return MEASURED
 
     @property
     def fault(self) -> str:

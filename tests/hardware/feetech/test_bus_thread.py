@@ -8,10 +8,10 @@ import pytest
 from emulated_feetech import IDS, run_feetech
 from served_rig import wait_for
 
-from paprle.hardware.feetech import bus_thread
 from paprle.hardware.feetech.bus_thread import BusSettings, BusThread
 from paprle.hardware.feetech.errors import BusError
 from paprle.hardware.feetech.models import UNIT, ServoSpec
+from paprle.hardware.serial_bus import goal_thread
 
 pytestmark = pytest.mark.timed  # a busy machine makes servos silent
 
@@ -230,7 +230,7 @@ def test_power_off_for_all_is_a_fault_of_the_port_until_it_is_back(emulated, bus
 
 
 def test_another_controller_is_warned_of_while_it_runs(emulated, bus, monkeypatch):
-    monkeypatch.setattr(bus_thread, "_UNASKED_EVERY", 0.3)
+    monkeypatch.setattr(goal_thread, "_UNASKED_EVERY", 0.3)
     bus.open()
     emulated.cause("foreign", period=0.02)
 
@@ -254,7 +254,7 @@ def test_another_controller_is_warned_of_while_it_runs(emulated, bus, monkeypatc
 def test_a_bad_line_is_not_taken_for_another_controller(
     emulated, bus, monkeypatch, fault, p
 ):
-    monkeypatch.setattr(bus_thread, "_UNASKED_EVERY", 0.1)
+    monkeypatch.setattr(goal_thread, "_UNASKED_EVERY", 0.1)
     bus.open()
     emulated.cause(fault, p=p)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from paprle.hardware.feetech import goal_queue
-from paprle.hardware.feetech.goal_queue import GoalQueue
+from paprle.hardware.serial_bus import goal_queue
+from paprle.hardware.serial_bus.goal_queue import GoalQueue
 
 MS = 1_000_000
 

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 Vec = NDArray[np.float64]
 
-_BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # Linux alone has it
+BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Clock that goes on while the computer sleeps; Linux alone has it."""
+
 _STALL_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _PERIODS = 4.0  # chosen: of goals; a queue that waits longer stood still
 _MOST = 64  # chosen: more than come within a stall at the highest rate
@@ -33,7 +35,7 @@ class GoalQueue:
 
     def post(self, goal: Vec) -> None:
         """Append a goal, shape (n,)."""
-        self._goals.append((time.clock_gettime_ns(_BOOT_TIME), goal))
+        self._goals.append((time.clock_gettime_ns(BOOT_TIME), goal))
 
     def take(self) -> Vec | None:
         """Return the next goal that is no older than a stall; None: there is none."""
@@ -59,4 +61,4 @@ class GoalQueue:
         return goal if self._is_fresh(posted_ns) else self._sent
 
     def _is_fresh(self, posted_ns: int) -> bool:
-        return time.clock_gettime_ns(_BOOT_TIME) - posted_ns <= self._stall_ns
+        return time.clock_gettime_ns(BOOT_TIME) - posted_ns <= self._stall_ns
