@@ -12,26 +12,24 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from dynamixel_sdk import GroupSyncRead, GroupSyncWrite
-from dynamixel_sdk.robotis_def import COMM_SUCCESS
+from dynamixel_sdk import GroupSyncWrite
 
 from paprle.hardware.dynamixel.counts import BetweenCounts
 from paprle.hardware.dynamixel.errors import BusError, BusTimeout, ServoError
 from paprle.hardware.dynamixel.inspection import ServoSpec
+from paprle.hardware.dynamixel.line.group_read import GroupReads
 from paprle.hardware.dynamixel.line.search import find_all_elsewhere
 from paprle.hardware.dynamixel.line.wire import Wire
-from paprle.hardware.dynamixel.models import find_model
+from paprle.hardware.dynamixel.models import find_model, is_small
 from paprle.hardware.dynamixel.servo import WATCHDOG, Health, Servo
 from paprle.hardware.dynamixel.twins import find_shadows, list_near
-from paprle.hardware.dynamixel.watchdog import is_small, try_watchdogs
+from paprle.hardware.dynamixel.watchdog import try_watchdogs
 from paprle.hardware.serial_bus.register import Register
 
 Vec = npt.NDArray[np.float64]
 
 _LOG = logging.getLogger(__name__)
-_SYNC_TRIES = 2  # chosen: a packet lost twice in a row is a silent servo
 _LONE_TRIES = (1, 3)  # chosen: all once, then the silent ones again and again
-_FAST_TRIES = 3  # chosen: of 1 % lost packets one bus in a million reads plainly
 _RETURN = 1 / 200  # chosen: torque that was let go of is back after 0.5 s at 400 Hz
 _SILENT = (math.nan, math.nan, math.nan)
 DANGER = "its watchdog does not stop it, so it may turn on: cut its power"
@@ -78,21 +76,11 @@ class Counters:
     n_watchdog: int = 0
 
 
-@dataclass
-class _Group:
-    """Servos with measurements at the same registers, read with one packet."""
-
-    span: Register
-    servos: list[int]
-    read: GroupSyncRead
-
-
 class Bus:
     """A bus and its servos.
 
     Attributes:
         servos: The servos, in the order of every array.
-        is_fast: All servos of a group answer in one packet.
         is_guarded: A guardian can switch torque off.
     """
 
@@ -104,9 +92,8 @@ class Bus:
         self.counters = Counters()
         units = [servo.model.angle_unit for servo in self.servos]
         self._between = BetweenCounts(np.array(units))
-        self.is_fast = True
         self.is_guarded = False
-        self._groups: list[_Group] = []
+        self._reads = GroupReads(wire)
         self._next_health = 0
         self._next_reconnection = 0
         self._n_mute = 0
@@ -115,6 +102,11 @@ class Bus:
     def caps(self) -> Vec:
         """Largest torque of each servo, shape (n,), [N·m]; 0: none."""
         return np.array([servo.cap for servo in self.servos])
+
+    @property
+    def is_fast(self) -> bool:
+        """Whether all servos of a group answer in one packet."""
+        return self._reads.is_fast
 
     @property
     def is_alive(self) -> npt.NDArray[np.bool_]:
@@ -145,7 +137,7 @@ class Bus:
         if problems and (needs_all or not self.is_alive.any()):
             raise BusError(problems)
         self._make_groups()
-        self._choose_reading()
+        self._reads.choose()
 
     def try_watchdogs(self, beat: Callable[[], None] = lambda: None) -> None:
         """Find the servos that their watchdog stops; call ``beat`` every 0.1 s.
@@ -176,7 +168,7 @@ class Bus:
         for servo in self.servos:
             servo.look_at(self.wire)
         self._make_groups()
-        self._choose_reading()
+        self._reads.choose()
 
     def read(self) -> Reading | None:
         """Return the state of all servos; None if no servo answers.
@@ -186,15 +178,14 @@ class Bus:
         """
         self.counters.n_cycles += 1
         stamp_ns = self._clock()
-        rows: dict[int, bytes] = {}
-        missing: list[int] = []
-        for group in self._groups:
-            found = self._read_group(group)
-            rows |= found
-            missing += [i for i in group.servos if i not in found]
+        rows = self._reads.read()
+        self.counters.n_retried = self._reads.n_retried
+        self.counters.n_missed = self._reads.n_missed
+        alive = [servo for servo in self.servos if servo.is_alive]
+        missing = [servo for servo in alive if servo.spec.id not in rows]
         if missing:
             self._ask_each(missing, rows)
-        if all(i in rows for i, servo in enumerate(self.servos) if servo.is_alive):
+        if all(servo.spec.id in rows for servo in self.servos if servo.is_alive):
             self._n_mute = 0
             return self._decode(stamp_ns, rows)
         self._n_mute += 1
@@ -340,71 +331,39 @@ class Bus:
         ]
 
     def _make_groups(self) -> None:
-        spans: dict[Register, list[int]] = {}
-        for i, servo in enumerate(self.servos):
-            if servo.is_alive:
-                spans.setdefault(servo.span, []).append(i)
-        self._groups = []
-        for span, servos in spans.items():
-            read = GroupSyncRead(
-                self.wire.port, self.wire.packets, span.address, span.size
-            )
-            for i in servos:
-                read.addParam(self.servos[i].spec.id)
-            self._groups.append(_Group(span, servos, read))
+        alive = [servo for servo in self.servos if servo.is_alive]
+        self._reads.assign({servo.spec.id: servo.span for servo in alive})
 
-    def _choose_reading(self) -> None:
-        self.is_fast = True
-        self.is_fast = all(
-            any(self._sync(group) for _ in range(_FAST_TRIES)) for group in self._groups
-        )
-
-    def _sync(self, group: _Group) -> bool:
-        method = "fastSyncRead" if self.is_fast else "txRxPacket"
-        result = self.wire.run(group.read, method)
-        if result != COMM_SUCCESS:
-            self.wire.count(result)
-        return bool(result == COMM_SUCCESS)
-
-    def _read_group(self, group: _Group) -> dict[int, bytes]:
-        for attempt in range(_SYNC_TRIES):
-            self.counters.n_retried += attempt > 0
-            if self._sync(group):
-                rows = group.read.data_dict.values()  # in the order they were added
-                return dict(zip(group.servos, map(bytes, rows), strict=True))
-        self.counters.n_missed += 1
-        return {}
-
-    def _ask_each(self, missing: list[int], rows: dict[int, bytes]) -> None:
+    def _ask_each(self, missing: list[Servo], rows: dict[int, bytes]) -> None:
         """Ask each servo alone; drop those that are silent while others answer."""
         for tries in _LONE_TRIES:
-            missing = [i for i in missing if not self._ask_alone(i, tries, rows)]
+            missing = [one for one in missing if not self._ask_alone(one, tries, rows)]
             if not rows:
                 return
-        for i in missing:
+        for servo in missing:
             _LOG.warning(
                 "servo %d on '%s': it does not answer, other servos do; check its "
                 "cable and power",
-                self.servos[i].spec.id,
+                servo.spec.id,
                 self.wire.path,
             )
-            self.servos[i].give_up(self.wire)
+            servo.give_up(self.wire)
             self.counters.n_lost += 1
         if missing:
             self._make_groups()
 
-    def _ask_alone(self, i: int, tries: int, rows: dict[int, bytes]) -> bool:
-        servo = self.servos[i]
+    def _ask_alone(self, servo: Servo, tries: int, rows: dict[int, bytes]) -> bool:
+        servo_id = servo.spec.id
         try:
-            rows[i] = self.wire.read_block(servo.spec.id, servo.span, tries)
+            rows[servo_id] = self.wire.read_block(servo_id, servo.span, tries)
         except BusTimeout:
             return False
         return True
 
     def _decode(self, stamp_ns: int, rows: dict[int, bytes]) -> Reading:
         decoded = [
-            servo.decode(rows[i]) if i in rows else _SILENT
-            for i, servo in enumerate(self.servos)
+            servo.decode(rows[servo.spec.id]) if servo.spec.id in rows else _SILENT
+            for servo in self.servos
         ]
         values = np.array(decoded).T
         values[0] = self._between.step(values[0], values[1], stamp_ns)

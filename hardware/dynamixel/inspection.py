@@ -134,9 +134,9 @@ def find_problems(
     """Return all problems that a servo's registers show; ``where`` names it."""
     model = find_model(spec.model)
     return [
-        *_judge_errors(values, where),
+        *judge_errors(values, where),
         *_judge_settings(model, spec.torques, values, where),
-        *_judge_supply(values, where),
+        *judge_supply(values, where),
     ]
 
 
@@ -146,7 +146,8 @@ def say_errors(bits: int) -> str:
     return ", ".join(known) or f"error bits {bits:#04x}"
 
 
-def _judge_errors(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+def judge_errors(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+    """Yield the hardware errors that a servo reports."""
     bits = values["Hardware Error Status"]
     if bits:
         cures = [cure for bit, cure in _CURES.items() if bits & bit]
@@ -154,15 +155,31 @@ def _judge_errors(values: Mapping[str, int], where: str) -> Iterator[Problem]:
         yield Problem(f"{where}: expected no error, got '{say_errors(bits)}'; {cure}")
 
 
-def _judge_settings(
-    model: Model, torques: TorqueMap, values: Mapping[str, int], where: str
-) -> Iterator[Problem]:
+def judge_drive_mode(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+    """Yield a drive mode in which a goal switches torque on."""
     drive = values["Drive Mode"]
     if drive & _TORQUE_BY_GOAL:
         yield Problem(
             f"{where}: expected drive mode normal, got torque on by goal ({drive}); "
             f"clear this bit of Drive Mode (10) {WIZARD}"
         )
+
+
+def judge_shutdown(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+    """Yield a protection that was switched off."""
+    shutdown = values["Shutdown"]
+    if shutdown & _PROTECTS != _PROTECTS:
+        yield Problem(
+            f"{where}: expected it to shut down when overheated or overloaded, got "
+            f"{shutdown}; set Shutdown (63) to 52 {WIZARD}",
+            is_fatal=False,
+        )
+
+
+def _judge_settings(
+    model: Model, torques: TorqueMap, values: Mapping[str, int], where: str
+) -> Iterator[Problem]:
+    yield from judge_drive_mode(values, where)
     yield from _judge_remains(values, where)
     delay = values["Return Delay Time"]
     if delay:
@@ -199,13 +216,7 @@ def _judge_remains(values: Mapping[str, int], where: str) -> Iterator[Problem]:
             "config",
             is_fatal=False,
         )
-    shutdown = values["Shutdown"]
-    if shutdown & _PROTECTS != _PROTECTS:
-        yield Problem(
-            f"{where}: expected it to shut down when overheated or overloaded, got "
-            f"{shutdown}; set Shutdown (63) to 52 {WIZARD}",
-            is_fatal=False,
-        )
+    yield from judge_shutdown(values, where)
 
 
 def _judge_limits(
@@ -229,7 +240,8 @@ def _judge_limits(
         )
 
 
-def _judge_supply(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+def judge_supply(values: Mapping[str, int], where: str) -> Iterator[Problem]:
+    """Yield heat, a wrong voltage and an unwanted secondary id."""
     heat, limit = values["Present Temperature"], values["Temperature Limit"]
     if heat > limit - _HOT:
         yield Problem(

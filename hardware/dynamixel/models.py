@@ -129,6 +129,11 @@ def has_torque(name: str) -> bool:
     return motor is not None and motor.current_unit > 0.0
 
 
+def is_small(name: str) -> bool:
+    """Return whether a model is of the 330 size."""
+    return name.partition("-")[0].endswith("330")
+
+
 def find_stall_torque(name: str) -> float:
     """Return the stall torque of a known model, [N·m]."""
     return _MOTORS[name].stall_torque

@@ -12,7 +12,6 @@ from paprle.hardware.dynamixel.errors import BusTimeout, ServoError
 from paprle.hardware.dynamixel.inspection import (
     CURRENT_MODE,
     TORQUE_SHARE,
-    ServoSpec,
     find_absence,
     find_direction,
     find_problems,
@@ -20,8 +19,8 @@ from paprle.hardware.dynamixel.inspection import (
     say_errors,
 )
 from paprle.hardware.dynamixel.line.wire import Wire
-from paprle.hardware.dynamixel.models import Model
-from paprle.hardware.dynamixel.torque_map import Dither, TorqueMap
+from paprle.hardware.dynamixel.measured_servo import TRIPPED, MeasuredServo
+from paprle.hardware.dynamixel.torque_map import Dither
 from paprle.hardware.dynamixel.twins import find_twin_absence, find_twin_problems
 from paprle.hardware.serial_bus.register import Register
 
@@ -30,9 +29,6 @@ WATCHDOG = 0.1
 pause of a healthy bus thread."""
 
 _WATCHDOG = round(WATCHDOG / 0.02)  # spec: e-manual, register 98, its unit, [s]
-TRIPPED = 255
-"""Value of register 98 after the watchdog has bitten: -1. spec: e-manual."""
-
 _ANSWERS_ALL = 2  # spec: e-manual, register 68, Status Return Level
 
 _LOG = logging.getLogger(__name__)
@@ -67,34 +63,24 @@ class Health:
 
 
 @dataclass(eq=False)
-class Servo:
-    """A servo on a bus.
+class Servo(MeasuredServo):
+    """A servo that renders torque.
 
     Attributes:
         is_enabled: It may hold torque.
         epoch: Number of configurations.
         cap: Largest torque, [N·m]; 0: none.
         share: Share of the torque sent while torque comes back.
-        direction: -1 if it counts clockwise.
         stops_alone: Its watchdog stops its motor, as far as known.
     """
 
-    spec: ServoSpec
-    model: Model
-    is_alive: bool = False
     is_enabled: bool = False
     epoch: int = 0
     cap: float = 0.0
     share: float = 1.0
-    direction: int = 1
     is_tried: bool = False
     stops_alone: bool = True
     _dither: Dither = field(default_factory=Dither, repr=False)
-
-    @cached_property
-    def torques(self) -> TorqueMap:
-        """Torque by current of each motor."""
-        return self.spec.torques
 
     @property
     def _watchdog(self) -> int:
@@ -107,24 +93,9 @@ class Servo:
         return self.is_alive and self.cap > 0.0 and not self.is_enabled
 
     @cached_property
-    def span(self) -> Register:
-        """Register of all its measurements."""
-        first = "Present Current" if self.model.has_torque else "Present Velocity"
-        return self.model.span(first, "Present Position")
-
-    @cached_property
     def goal(self) -> Register:
         """Register of the goal torque; servos without torque control have none."""
         return self.register("Goal Current")
-
-    @property
-    def n_motors(self) -> int:
-        """Number of servos at the joint, with a twin."""
-        return 1 if self.spec.twin is None else 2
-
-    def register(self, name: str) -> Register:
-        """Return a register by the vendor's name."""
-        return self.model.registers[name]
 
     def look_at(self, wire: Wire) -> None:
         """Mark it as present and read its direction.
@@ -211,7 +182,7 @@ class Servo:
             block = wire.read_block(self.spec.id, span, tries=1)
         except BusTimeout:
             return None
-        values = self._split(block, span)
+        values = self.split(block, span)
         errors = values["Hardware Error Status"]
         has_tripped = values["Bus Watchdog"] == TRIPPED
         if has_tripped:
@@ -251,16 +222,6 @@ class Servo:
             return False
         return True
 
-    def decode(self, row: bytes) -> tuple[float, float, float]:
-        """Return angle [rad], velocity [rad/s] and torque [N·m] of ``span``'s bytes."""
-        model, way, torque = self.model, self.direction, math.nan
-        if model.has_torque:
-            current = self._signed(row, "Present Current") * model.current_unit
-            torque = way * self.n_motors * self.torques.find_torque(current)
-        count = self._signed(row, "Present Position") - model.zero_count
-        velocity = self._signed(row, "Present Velocity") * model.velocity_unit
-        return way * count * model.angle_unit, way * velocity, torque
-
     def encode(self, torque: float) -> int:
         """Return the current of a torque within its cap, in counts."""
         if not -self.cap <= torque <= self.cap:
@@ -285,23 +246,3 @@ class Servo:
         limit = values["Current Limit"] * model.current_unit
         most = self.torques.find_torque(limit)
         self.cap = min(TORQUE_SHARE * model.stall_torque, most) * self.n_motors
-
-    def _split(self, block: bytes, span: Register) -> Mapping[str, int]:
-        return {
-            name: int.from_bytes(block[place], "little")
-            for name, place in self._find_places(span).items()
-        }
-
-    def _signed(self, row: bytes, name: str) -> int:
-        return int.from_bytes(row[self._places[name]], "little", signed=True)
-
-    @cached_property
-    def _places(self) -> Mapping[str, slice]:
-        return self._find_places(self.span)
-
-    def _find_places(self, span: Register) -> Mapping[str, slice]:
-        return {
-            name: slice(at, at + register.size)
-            for name, register in self.model.registers.items()
-            if 0 <= (at := register.address - span.address) < span.size
-        }

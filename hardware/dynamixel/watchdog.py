@@ -13,7 +13,8 @@ from dynamixel_sdk import GroupSyncWrite
 
 from paprle.hardware.dynamixel.errors import BusTimeout, ServoError
 from paprle.hardware.dynamixel.line.wire import Wire
-from paprle.hardware.dynamixel.servo import TRIPPED, Servo
+from paprle.hardware.dynamixel.measured_servo import TRIPPED
+from paprle.hardware.dynamixel.servo import Servo
 
 KNOWN_BAD = 51
 """Firmware of the 330 size that does not. spec: forum.robotis.com/t/4814"""
@@ -36,11 +37,6 @@ class _State(NamedTuple):
     current: int
     speed: int
     watchdog: int
-
-
-def is_small(model: str) -> bool:
-    """Return whether a model is of the 330 size."""
-    return model.partition("-")[0].endswith("330")
 
 
 def try_watchdogs(

@@ -20,9 +20,9 @@ from paprle.hardware.dynamixel.inspection import (
 from paprle.hardware.dynamixel.line.port import find_latency_problem, read_latency_timer
 from paprle.hardware.dynamixel.line.search import find_all_elsewhere, find_rates
 from paprle.hardware.dynamixel.line.wire import Wire
-from paprle.hardware.dynamixel.models import find_name
+from paprle.hardware.dynamixel.models import find_name, is_small
 from paprle.hardware.dynamixel.twins import find_shadows, find_twin_problems, list_near
-from paprle.hardware.dynamixel.watchdog import KNOWN_BAD, is_small
+from paprle.hardware.dynamixel.watchdog import KNOWN_BAD
 from paprle.leaders.puppeteer.arm import Arm
 from paprle.leaders.puppeteer.pose_check import Finding, examine_pose
 from paprle.leaders.puppeteer.servo_models import is_feetech

@@ -18,8 +18,10 @@ def find_rates(wire: Wire, ids: Sequence[int]) -> dict[int, int]:
     return search.find_rates(wire, ids, BAUD_RATES)
 
 
-def find_all_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
-    """Return one line if all servos answer at one other rate.
+def find_all_elsewhere(
+    wire: Wire, ids: Sequence[int], key: str = "leader.baud"
+) -> list[str]:
+    """Return one line if all servos answer at one other rate; ``key`` sets the rate.
 
     Raises:
         BusError: If the port is gone.
@@ -30,6 +32,6 @@ def find_all_elsewhere(wire: Wire, ids: Sequence[int]) -> list[str]:
     listed = ", ".join(map(str, ids))
     return [
         f"port '{wire.path}': expected servos {listed} at {wire.baud} [bit/s], got all "
-        f"of them at {found} [bit/s]; set leader.baud={found}, or give them the other "
+        f"of them at {found} [bit/s]; set {key}={found}, or give them the other "
         "rate: paprle setup-servos"
     ]

@@ -68,7 +68,7 @@ def test_angles_do_not_jump_where_bytes_look_like_a_header(emulated, bus):
 def test_both_kinds_of_sync_read_say_the_same(emulated, bus, is_fast):
     place(emulated, (0.1, 0.2, 0.3, 0.4))
     bus.open()
-    bus.is_fast = is_fast
+    bus._reads.is_fast = is_fast
 
     assert bus.read().angle == pytest.approx([0.1, 0.2, 0.3, 0.4], abs=1e-3)
 
