@@ -45,6 +45,8 @@ ROBOTS = (
     "xarm7",
     "xarm850",
     "lite6",
+    "widowx250s",
+    "viperx300s",
 )
 PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 # Our prefix, theirs, and the link both measure from; theirs has other names for the
