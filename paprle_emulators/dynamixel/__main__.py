@@ -1,9 +1,11 @@
-"""An emulated rig of puppeteers: Dynamixel servos on pseudo-terminals, with physics.
+"""Emulated puppeteers and arms: Dynamixel servos on pseudo-terminals, with physics.
 
     python -m paprle_emulators.dynamixel [leader=puppeteer_piper] [key=value …]
 
 Keys:
     leader=NAME      a rig of this package, or the YAML of a leader  (puppeteer_piper)
+    follower=NAME    in its place an arm that is driven: viperx300s, widowx250s or
+                     open_manipulator_x, on its stand, for env=dynamixel
     motion=PROGRAM   what hands do from a client's first packet on: one of still, sines,
                      chirp, reach, grasp_all, end, or a CSV or NPZ file of joints;
                      several with their seconds: grasp_all:14,sines:60,end  (still)
@@ -45,7 +47,13 @@ from pathlib import Path
 from typing import Literal
 
 from paprle_emulators.command_line import read_one, say, take_settings
-from paprle_emulators.dynamixel.config import RigSpec, list_rigs, read_rig
+from paprle_emulators.dynamixel.config import (
+    RigSpec,
+    find_arm,
+    list_arms,
+    list_rigs,
+    read_rig,
+)
 from paprle_emulators.dynamixel.faults import RigFaults
 from paprle_emulators.dynamixel.rig import Rig
 from paprle_emulators.dynamixel.server import Server
@@ -55,6 +63,7 @@ from paprle_emulators.servo_rig.process import serve
 WATCHDOGS: Mapping[str, Literal["real", "ideal"]] = {"real": "real", "ideal": "ideal"}
 KEYS = (
     "leader",
+    "follower",
     "motion",
     "plant",
     "setup",
@@ -73,9 +82,13 @@ def read_spec(settings: dict[str, list[str]]) -> RigSpec:
     """Return the rig to emulate.
 
     Raises:
-        ValueError: If setup, watchdog or firmware is unknown.
+        ValueError: If follower, setup, watchdog or firmware is unknown.
     """
-    spec = read_rig(read_one(settings, "leader", LEADER))
+    arms = settings["follower"]
+    if arms and settings["leader"]:
+        raise ValueError("expected leader= or follower=, got both")
+    name = find_arm(arms[0]) if arms else read_one(settings, "leader", LEADER)
+    spec = read_rig(name)
     for file in settings["plant"]:
         limbs = [replace(limb, plant=Path(file)) for limb in spec.limbs]
         spec = replace(spec, limbs=tuple(limbs))
@@ -111,7 +124,7 @@ def build(settings: dict[str, list[str]]) -> tuple[Server, Log | None]:
 def main(words: list[str]) -> int:
     """Serve until SIGTERM or Ctrl-C; return the exit code."""
     if {"-h", "--help", "help"} & set(words):
-        say(f"{__doc__}Rigs: {', '.join(list_rigs())}")
+        say(f"{__doc__}Rigs: {', '.join(list_rigs())}; arms: {', '.join(list_arms())}")
         return 0
     try:
         settings = take_settings(words, KEYS)
@@ -119,7 +132,10 @@ def main(words: list[str]) -> int:
     except (OSError, ValueError, KeyError, ModuleNotFoundError) as error:
         sys.stderr.write(f"dynamixel emulator: {error}\n")
         return 2
-    serve(server, log, "leader", Path(read_one(settings, "leader", LEADER)).stem)
+    if settings["follower"]:
+        serve(server, log, "env", "dynamixel")
+    else:
+        serve(server, log, "leader", Path(read_one(settings, "leader", LEADER)).stem)
     return 0
 
 

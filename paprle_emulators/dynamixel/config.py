@@ -1,7 +1,7 @@
-"""The rig to emulate, read from the hardware keys of a leader's YAML.
+"""The rig to emulate, read from the hardware keys of a leader's YAML, or of an arm's.
 
 ``rigs`` holds those of PAPRLE's own leaders: in a clone it links to ``configs/leader``
-and ``urdf``. ``configs/site`` is not read.
+and ``urdf``, and has files of arms that are driven. ``configs/site`` is not read.
 """
 
 from __future__ import annotations
@@ -27,6 +27,8 @@ class ServoSpec:
         offset: [rad].
         gear: Servo turns per joint turn.
         twin: ID of a second, opposite servo that also obeys the first one's ID.
+        is_reversed: Its Drive Mode counts clockwise.
+        limits: Its lowest and highest goal position, [ticks].
     """
 
     joint: str
@@ -36,6 +38,8 @@ class ServoSpec:
     offset: float = 0.0
     gear: float = 1.0
     twin: int | None = None
+    is_reversed: bool = False
+    limits: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +52,8 @@ class LimbSpec:
         base_rpy: Base in upright axes, [rad].
         reset_q: Pose of the end signal, arm joints only, [rad].
         plant: MuJoCo model in place of the URDF; its base is upright.
+        setting: A session's key for its port.
+        is_driven: It follows positions, and nobody holds it.
     """
 
     name: str
@@ -58,6 +64,8 @@ class LimbSpec:
     base_rpy: tuple[float, float, float] = (0.0, 0.0, 0.0)
     reset_q: tuple[float, ...] = ()
     plant: Path | None = None
+    setting: str = ""
+    is_driven: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,6 +132,24 @@ def list_rigs() -> list[str]:
     return sorted(path.stem for path in found)
 
 
+def list_arms() -> list[str]:
+    """Return the names of the arms that are driven."""
+    return sorted(path.stem for path in RIGS.glob("arms/*.yaml"))
+
+
+def find_arm(name: str) -> str:
+    """Return the file of a driven arm.
+
+    Raises:
+        ValueError: If there is none of this name.
+    """
+    path = RIGS / "arms" / f"{name}.yaml"
+    if name not in list_arms():
+        known = ", ".join(list_arms())
+        raise ValueError(f"follower: expected one of {known}, got '{name}'")
+    return str(path)
+
+
 def read_limb(
     where: str, name: str, values: Mapping[str, Any], path: Path = RIGS
 ) -> LimbSpec:
@@ -151,6 +177,8 @@ def read_limb(
             gripper=(float(grip["closed"]), float(grip["open"])) if grip else None,
             base_rpy=as_triple(values.get("base_rpy_xyz_extrinsic", (0.0, 0.0, 0.0))),
             reset_q=tuple(float(q) for q in values.get("reset_q") or ()),
+            setting=str(values.get("setting", f"leader.limbs.{name}.port")),
+            is_driven=bool(values.get("driven", False)),
         )
     except KeyError as error:
         msg = f"{where}: expected the key {error}, got none"
@@ -172,7 +200,17 @@ def read_servo(joint: str, values: Mapping[str, Any]) -> ServoSpec:
         offset=float(values.get("offset", 0.0)),
         gear=float(values.get("gear", 1.0)),
         twin=None if values.get("twin") is None else int(values["twin"]),
+        is_reversed=bool(values.get("reversed", False)),
+        limits=as_pair(values.get("limits")),
     )
+
+
+def as_pair(values: Sequence[int] | None) -> tuple[int, int] | None:
+    """Return two numbers; None for none."""
+    if values is None:
+        return None
+    low, high = (int(v) for v in values)
+    return low, high
 
 
 def find_urdf(name: str | None, yaml_path: Path) -> Path | None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
+from functools import partial
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,28 +20,36 @@ from paprle_emulators.servo_rig.rig import ServoRig
 
 Vec = NDArray[np.float64]
 
+MOST_GOALS = 10_000  # chosen: more than are written between two reports
 HEALTH_PERIOD_NS = 100_000_000  # chosen: temperature and supply change slowly [ns]
 WATCHDOG_PERIOD_NS = 10_000_000  # chosen: half of the watchdog's unit [ns]
 
 
-def make_servo(spec: ServoSpec, baud: int | None) -> Servo:
-    """Return a servo set up as its leader does; as delivered without a baud rate."""
+def make_servo(spec: ServoSpec, baud: int | None, is_driven: bool = False) -> Servo:
+    """Return a servo as its leader or arm has it; as delivered without a rate."""
     servo = Servo(spec.number, find_model(spec.model))
     if baud is None:
         return servo
-    if servo.model.current_unit:
+    if servo.model.current_unit and not is_driven:
         servo.table.put("Operating Mode", 0)
+    servo.table.put("Drive Mode", int(spec.is_reversed))
+    if spec.limits is not None:
+        low, high = spec.limits
+        servo.table.put("Min Position Limit", low)
+        servo.table.put("Max Position Limit", high)
     servo.table.put("Baud Rate", BAUDS.index(baud))
     servo.table.put("Return Delay Time", 0)
     return servo
 
 
-def make_twin(spec: ServoSpec, number: int, baud: int | None) -> Servo:
+def make_twin(
+    spec: ServoSpec, number: int, baud: int | None, is_driven: bool = False
+) -> Servo:
     """Return a second, mirrored servo that obeys the first one's ID."""
-    twin = make_servo(spec, baud)
+    twin = make_servo(spec, baud, is_driven)
     twin.table.put("ID", number)
     twin.table.put("Secondary(Shadow) ID", spec.number)
-    twin.table.put("Drive Mode", 1)
+    twin.table.put("Drive Mode", int(not spec.is_reversed))
     return twin
 
 
@@ -47,9 +58,10 @@ class Limb(HeldArm):
 
     def __init__(self, spec: LimbSpec, baud: int | None) -> None:
         self.spec = spec
-        self.servos = [make_servo(servo, baud) for servo in spec.servos]
+        driven = spec.is_driven
+        self.servos = [make_servo(servo, baud, driven) for servo in spec.servos]
         self.twins = {
-            place: make_twin(servo, servo.twin, baud)
+            place: make_twin(servo, servo.twin, baud, driven)
             for place, servo in enumerate(spec.servos)
             if servo.twin is not None
         }
@@ -61,6 +73,8 @@ class Limb(HeldArm):
         super().__init__(spec.name, joints, drives, links)
         body = find_body(spec, links)
         self.take(body, gear, np.array([s.offset for s in spec.servos]))
+        if driven:
+            self.prop()
         self.show()
         for servo in self.all_servos:
             servo.reboot()
@@ -117,6 +131,10 @@ class Rig(ServoRig[Limb]):
         self.spec = spec
         baud = None if spec.is_factory else spec.baud
         limbs = {limb.name: Limb(limb, baud) for limb in spec.limbs}
+        self._goals: deque[dict[str, object]] = deque(maxlen=MOST_GOALS)
+        for name, limb in limbs.items():
+            for joint, servo in zip(limb.joints, limb.servos, strict=True):
+                servo.on_goal = partial(self._note, name, joint, servo)
         self.buses = {
             port: Bus(
                 servo
@@ -134,6 +152,16 @@ class Rig(ServoRig[Limb]):
                 servo.is_ideal = spec.watchdog == "ideal"
                 if spec.firmware is not None and servo.model.is_small:
                     servo.table.put("Firmware Version", spec.firmware)
+
+    def _note(self, limb: str, joint: str, servo: Servo, goal: int) -> None:
+        t = self.now_ns * 1e-9 + servo.ahead
+        self._goals.append({"t": t, "limb": limb, "joint": joint, "goal": goal})
+
+    def report(self) -> dict[str, object]:
+        """Return the true state, and the goals taken since the last report."""
+        goals = list(self._goals)
+        self._goals.clear()
+        return {**self.describe(), "goals": goals}
 
     def find_port(self, limb: str) -> str:
         """Return the port of a limb."""

@@ -19,8 +19,8 @@ class Server(server.Server):
 
     def list_overrides(self) -> list[str]:
         """Return a session's settings for the ports."""
-        ports = self.list_ports().items()
-        return [f"leader.limbs.{name}.port={port}" for name, port in ports]
+        ports, limbs = self.list_ports(), self.rig.limbs.items()
+        return [f"{limb.spec.setting}={ports[name]}" for name, limb in limbs]
 
     def list_ports(self) -> dict[str, str]:
         """Return the terminal of each limb."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Callable
 
 from paprle_emulators.dynamixel.models import (
     CENTRE,
@@ -26,6 +27,7 @@ WATCHDOG_UNIT_NS = 20_000_000  # spec: e-manual, Bus Watchdog, 20 ms
 LEVELS = {0: {1}, 1: {1, 2}}
 """Instructions that a servo answers, by Status Return Level; 2: all."""
 
+POSITION_MODES = (3, 4, 5)  # spec: e-manual, register 11
 GOAL_CURRENT = {"Goal Current"}
 GOALS = frozenset({"Goal PWM", "Goal Current", "Goal Velocity", "Goal Position"})
 
@@ -48,6 +50,7 @@ class Servo:
         strength: Relative torque (a fault).
         heard_ns: Time of the last instruction, [ns].
         stuck: Constant reported position, or None (a fault) [ticks].
+        on_goal: Is given each goal position that the servo takes, [ticks].
     """
 
     def __init__(self, servo: int, model: ServoModel) -> None:
@@ -65,6 +68,7 @@ class Servo:
         self.is_ideal = False
         self.is_silent = False
         self.stuck: int | None = None
+        self.on_goal: Callable[[int], None] = lambda _: None
         self._turns = 0
         self._integral = 0.0
         self._pwm = 0.0
@@ -123,6 +127,8 @@ class Servo:
             self._refresh_goals()
         else:
             self._refresh()
+        if "Goal Position" in touched and was_on and self._mode in POSITION_MODES:
+            self.on_goal(self._goal_position)
         return 0
 
     def register(self, address: int, data: bytes) -> int:
@@ -202,12 +208,19 @@ class Servo:
             return
         if now_ns - self.heard_ns > value * WATCHDOG_UNIT_NS:
             self.table.memory[98] = OFF_LIMITS
-            if not self.stops_when_bitten:
-                return
+            if self.stops_when_bitten:
+                self._stop_alone()
+
+    def _stop_alone(self) -> None:
+        """Stop the motor: where it follows positions, it holds where it is."""
+        if self._mode in POSITION_MODES:
+            self.table.put("Goal Position", self.position)
+            self._reference = float(self.position)
+        else:
             for name in ("Goal PWM", "Goal Current", "Goal Velocity"):
                 if name in self.table.registers:
                     self.table.put(name, 0)
-            self._refresh()
+        self._refresh()
 
     def restore_supply(self) -> None:
         """Restore the supply."""
@@ -296,7 +309,8 @@ class Servo:
         self._mode = self.table.memory[11]
         self._direction = -1 if self.table.memory[10] & 1 else 1
         has_bitten = self.table.memory[98] == OFF_LIMITS
-        self._is_bitten = has_bitten and self.stops_when_bitten
+        stops = self.stops_when_bitten and self._mode not in POSITION_MODES
+        self._is_bitten = has_bitten and stops
         self._homing = get("Homing Offset")
         self._profile = get("Profile Velocity")
         self._velocity_p = get("Velocity P Gain")

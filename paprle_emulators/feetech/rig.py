@@ -31,7 +31,6 @@ from paprle_emulators.servo_rig.rig import ServoRig
 
 Vec = NDArray[np.float64]
 
-STAND = 0.03  # chosen: so far from its first pose an arm has left its stand [rad]
 MOST_GOALS = 10_000  # chosen: more than are written between two reports
 MOST_HEARD = 4096  # chosen: bytes that a client's driver keeps
 HEALTH_PERIOD_NS = 100_000_000  # chosen: temperature and supply change slowly [ns]
@@ -90,25 +89,16 @@ class Limb(HeldArm):
         ]
         body = make_body(spec.home, (CLOSED, OPEN), links)
         self.take(body, np.ones(len(models)), np.array(offset))
-        self.hold(spec.is_held)
-        self._is_propped = not spec.is_held  # by a stand, until it leaves it
+        if not spec.is_held:
+            self.prop()
         self.show()
         for servo in self.servos:
             servo.power_up()
 
     def step(self, t: float | None, dt: float) -> None:
         """Advance a step, with the hand's program time [s]."""
-        if self._is_propped:
-            self.arm.hand_lift = self._weigh()
-            if np.abs(self.arm.q - self.arm.hand_q).max() > STAND:
-                self.hold(False)
         self.step_arm(np.array([servo.step(dt) for servo in self.servos]), t, dt)
         self.show()
-
-    def hold(self, is_holding: bool) -> None:
-        """Let the hand hold or release the arm, and take away what props it."""
-        self._is_propped = False
-        super().hold(is_holding)
 
     def block(self, joint: str, low: float | None, high: float | None) -> None:
         """Put obstacles into the way of a joint [rad]; None: its own limit."""

@@ -15,6 +15,7 @@ Vec = NDArray[np.float64]
 HAND_STIFFNESS = 300.0  # chosen: a relaxed hand at a handle [N/m]
 LEAST_STIFFNESS = 2.0  # chosen: a wrist or fingers turning a joint [N·m/rad]
 REACH = 0.2  # chosen: from a joint to the handle where no links are known [m]
+STAND = 0.03  # chosen: so far from its first pose an arm has left its stand [rad]
 LIFT_TIME = 0.5  # chosen: in which a person gets used to a weight [s]
 AIM_PERIOD = 0.005  # chosen: a hand aims slowly; between, it goes straight on [s]
 HAND_TIME = 0.025  # chosen: damping of the hand by its stiffness, well damped [s]
@@ -39,6 +40,7 @@ class HeldArm:
         self._drives, self._links = drives, links
         self._gear, self._offset = np.ones(n), np.zeros(n)
         self._aim_t = 0.0
+        self._is_propped = False  # by a stand, until it leaves it
 
     def take(self, body: Body, gear: Vec, offset: Vec) -> None:
         """Put an arm at home into a hand.
@@ -65,7 +67,8 @@ class HeldArm:
         self.hold(self.hand.is_holding)
 
     def hold(self, is_holding: bool) -> None:
-        """Let the hand hold or release the arm."""
+        """Let the hand hold or release the arm, and take away what props it."""
+        self._is_propped = False
         self.hand.is_holding = is_holding
         share = 1.0 if is_holding else 0.0
         self.arm.hand_stiffness, self.arm.hand_damping = (
@@ -73,6 +76,11 @@ class HeldArm:
             share * self._grip[1],
         )
         self.arm.hand_lift = share * self._weigh()
+
+    def prop(self) -> None:
+        """Let a stand carry the arm, in nobody's hand, until it leaves its pose."""
+        self.hold(False)
+        self._is_propped = True
 
     def step_arm(self, tau: Vec, t: float | None, dt: float) -> None:
         """Advance a step.
@@ -83,6 +91,10 @@ class HeldArm:
             dt: [s].
         """
         arm = self.arm
+        if self._is_propped:
+            arm.hand_lift = self._weigh()
+            if np.abs(arm.q - arm.hand_q).max() > STAND:
+                self.hold(False)
         if t is not None and t >= self._aim_t:
             arm.hand_dq = (self.hand.sample(t + AIM_PERIOD) - arm.hand_q) / AIM_PERIOD
             self._aim_t = t + AIM_PERIOD
