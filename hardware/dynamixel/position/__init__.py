@@ -1,0 +1,1 @@
+"""Servos that follow position goals by their own controllers."""

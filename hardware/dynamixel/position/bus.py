@@ -1,0 +1,231 @@
+"""One bus of servos that follow positions, for one thread.
+
+Angles are the horns': count 2048 is 0 after the homing offset, counterclockwise is
+positive whatever the drive mode.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from dynamixel_sdk import GroupSyncWrite
+
+from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.line.group_read import GroupReads
+from paprle.hardware.dynamixel.line.search import find_all_elsewhere
+from paprle.hardware.dynamixel.line.wire import Wire
+from paprle.hardware.dynamixel.models import find_model
+from paprle.hardware.dynamixel.position.inspection import PositionSpec
+from paprle.hardware.dynamixel.position.servo import WATCHDOG, PositionServo
+from paprle.hardware.dynamixel.twins import find_shadows, list_near
+from paprle.hardware.serial_bus.goal_bus import GoalBus, Vec
+from paprle.hardware.serial_bus.goal_queue import BOOT_TIME
+from paprle.hardware.serial_bus.register import Register
+
+_PAUSE = 0.5 * WATCHDOG  # chosen: after a longer one watchdogs are looked at
+_SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the servo is no jump
+_SILENT = (np.nan, np.nan, np.nan)
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """All servos at one instant; arrays have shape (n,), with NaN for silent servos.
+
+    Attributes:
+        stamp_ns: Request time on the clock of the bus, [ns].
+        angle: [rad].
+        velocity: [rad/s].
+        torque: From the measured current, [N·m]; 0 where none is measured.
+    """
+
+    stamp_ns: int
+    angle: Vec
+    velocity: Vec
+    torque: Vec
+
+
+class Bus(GoalBus[Wire, PositionServo, Reading]):
+    """A bus and its servos.
+
+    Attributes:
+        n_stops: Silences of this host after which watchdogs had stopped servos.
+    """
+
+    def __init__(
+        self, wire: Wire, specs: Sequence[PositionSpec], clock: Callable[[], int]
+    ) -> None:
+        """Begin closed.
+
+        Raises:
+            BusError: If a model is unknown.
+        """
+        servos = [PositionServo(spec, find_model(spec.model)) for spec in specs]
+        super().__init__(wire, servos, clock)
+        self.n_stops = 0
+        self._reads = GroupReads(wire)
+        self._assigned: tuple[int, ...] = ()
+        self._heard = 0.0  # when the last request began that was answered
+        self._angle: Vec = np.full(len(servos), np.nan)
+        self._is_muted = False
+
+    def _find_strangers(self) -> list[str]:
+        specs = [servo.spec for servo in self.servos]
+        return find_shadows(self.wire, specs, list_near(specs))
+
+    def _find_elsewhere(self, ids: Sequence[int]) -> list[str]:
+        return find_all_elsewhere(self.wire, ids, "env.baud")
+
+    def open(self, *, needs_all: bool = True) -> None:
+        """Open the port and check the servos; torque stays as it is.
+
+        Args:
+            needs_all: Require all servos; else at least one.
+
+        Raises:
+            BusError: With all problems.
+        """
+        super().open(needs_all=needs_all)
+        self._assign()
+        self._reads.choose()
+
+    def _assign(self) -> None:
+        alive = [servo for servo in self.servos if servo.is_alive]
+        self._assigned = tuple(servo.spec.id for servo in alive)
+        self._reads.assign({servo.spec.id: servo.span for servo in alive})
+
+    def hold(self) -> None:
+        """Switch torque on where the servos are, and verify it; nothing moves.
+
+        Their watchdogs are armed last: none is spoken to while the others are set up.
+
+        Raises:
+            BusError: With all problems; what was switched on is off again.
+        """
+        begun = [servo for servo in self.servos if not servo.is_on]
+        super().hold()
+        problems: list[str] = []
+        with self.wire.patiently():
+            for servo in self.servos:
+                try:
+                    servo.arm_watchdog(self.wire)
+                except BusError as err:
+                    problems += err.problems
+            if problems:
+                told = [servo.switch_off(self.wire) for servo in begun]
+                raise BusError([*problems, *(text for text in told if text)])
+        self._is_muted = False
+        self._heard = _find_time()
+
+    @property
+    def _was_silent(self) -> bool:
+        """Whether watchdogs may have stopped the servos that follow goals."""
+        return bool(self.is_held.any()) and _find_time() - self._heard > _PAUSE
+
+    def read(self) -> Reading | None:
+        """Return the state of all servos; None if no servo answers.
+
+        Raises:
+            BusTimeout: If no servo has answered for some time.
+            BusError: If the port is gone.
+        """
+        if self._was_silent:
+            self._go_on()
+        begin = _find_time()
+        reading = super().read()
+        if reading is not None:
+            self._heard = begin
+        return reading
+
+    def check_next(self) -> None:
+        """Look at the next servo, unless a reading has to look at all watchdogs first.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        if not self._was_silent:
+            super().check_next()
+
+    def _go_on(self) -> None:
+        """Let servos that their watchdogs stopped take goals again, from there."""
+        held = [servo for servo in self.servos if servo.is_held and servo.is_alive]
+        if not any(servo.has_tripped(self.wire) for servo in held):
+            return
+        self.n_stops += 1
+        self._is_muted = True
+        for servo in held:
+            servo.stay(self.wire)
+        for servo in held:
+            servo.arm_watchdog(self.wire)
+
+    def _read_rows(self, alive: Sequence[PositionServo]) -> dict[int, bytes]:
+        if tuple(servo.spec.id for servo in alive) != self._assigned:
+            self._assign()
+        return self._reads.read()
+
+    def _decode(self, stamp_ns: int, rows: dict[int, bytes]) -> Reading:
+        decoded = [
+            servo.measure(rows[servo.spec.id]) if servo.spec.id in rows else _SILENT
+            for servo in self.servos
+        ]
+        values = np.array(decoded, dtype=np.float64).T
+        values.setflags(write=False)
+        self._angle = values[0]
+        return Reading(stamp_ns, values[0], values[1], values[2])
+
+    def write_goals(self, angles: Vec) -> bool:
+        """Send goals, shape (n,), [rad], to the servos that follow them.
+
+        After watchdogs have stopped servos, only goals from where they stand are sent.
+
+        Returns:
+            Whether they were sent; if not, those on their way are void, too.
+
+        Raises:
+            BusError: If the port is gone.
+        """
+        held = [i for i, one in enumerate(self.servos) if one.is_held and one.is_alive]
+        if self._was_silent:
+            return False
+        if self._is_muted:
+            away = np.abs(angles[held] - self._angle[held])
+            if not np.all(away <= _SAME_PLACE):
+                return False
+            self._is_muted = False
+        goals = {i: self.servos[i].find_goal(float(angles[i])) for i in held}
+        self._write_all("Goal Position", goals)
+        return True
+
+    def _write_all(self, name: str, values: dict[int, int]) -> None:
+        """Write a register of servos, by place on the bus, unanswered."""
+        groups: dict[Register, GroupSyncWrite] = {}
+        for i, value in values.items():
+            at = self.servos[i].register(name)
+            if at not in groups:
+                groups[at] = GroupSyncWrite(
+                    self.wire.port, self.wire.packets, at.address, at.size
+                )
+            data = value.to_bytes(at.size, "little", signed=value < 0)
+            groups[at].addParam(self.servos[i].spec.id, data)
+        for group in groups.values():
+            self.wire.run(group, "txPacket")
+
+    def _switch_all_off(self) -> None:
+        self._write_all("Torque Enable", dict.fromkeys(range(len(self.servos)), 0))
+
+    def close(self) -> None:
+        """Close the port; torque stays as it is, and so do goals: watchdogs end."""
+        if self.is_held.any():
+            try:
+                held = [i for i, servo in enumerate(self.servos) if servo.is_held]
+                self._write_all("Bus Watchdog", dict.fromkeys(held, 0))
+            except BusError:
+                pass  # it is gone: their watchdogs stop them, which holds them, too
+        super().close()
+
+
+def _find_time() -> float:
+    """Return the time that also goes on while the computer sleeps, [s]."""
+    return time.clock_gettime(BOOT_TIME)
