@@ -105,7 +105,8 @@ how old they are, who takes its commands, and what its controllers would refuse.
 publishes nothing. A PiPER on CAN: firmware and what follows from it, faults, the kind
 of motion that another program left it in, the gripper's stroke; it is only queried.
 An SO-101: servos, supply, protections, and a calibration that contradicts the robot,
-its file or the place where the joints stand.
+its file or the place where the joints stand. Arms of Dynamixel servos: models, pairs,
+modes, limits, supply and errors.
 
 {SETTINGS}
 
@@ -116,7 +117,8 @@ examples:
   paprle doctor leader=puppeteer follower=piper leader.limbs.arm.port=/dev/ttyUSB1
   paprle doctor follower=ur5e env=ros2
   paprle doctor follower=piper env=can env.channel=can0
-  paprle doctor follower=so101 env=feetech env.port=/dev/ttyACM0""",
+  paprle doctor follower=so101 env=feetech env.port=/dev/ttyACM0
+  paprle doctor follower=viperx300s env=dynamixel env.port=/dev/ttyUSB0""",
     add_arguments=add_settings,
     run=_doctor,
 )

@@ -7,6 +7,7 @@ import socket
 import threading
 import time
 
+import dynamixel_arm
 import numpy as np
 import piper_rig
 import ros_rig
@@ -112,6 +113,36 @@ class ServoArm:
             "bus", ids, record.goals_ns, goals, so101_arm.QUANTUM, self._has_collisions
         )
         return arrived, record.t_ns, np.abs(record.dq[:, ids]).max(axis=1)
+
+
+class DynamixelArm:
+    """A ViperX on its own bus."""
+
+    def __init__(self, folder):
+        self.env, (self.robot, _) = {}, dynamixel_arm.resolve_robot("viperx300s")
+        self._log = folder / "arm.log"
+        self._rig = start("dynamixel", follower="viperx300s", log=self._log)
+        self.args = [*self._rig.overrides, "follower=viperx300s", "env=dynamixel"]
+        self.end, self.order = self._rig.stop, self._rig.order
+
+    def kill(self):
+        self._rig.process.kill()
+        self._rig.process.wait()
+
+    def hurt(self, fault):
+        own = {
+            "unplug": {"cmd": "unplug"},
+            "duplicate_id": {"fault": fault, "joint": "wrist_rotate", "of": 7},
+        }
+        self.order(own.get(fault, {"fault": fault, "joint": "wrist_rotate"}))
+
+    def read(self):
+        record = dynamixel_arm.read_log(self._log)
+        ids = list(range(6))
+        arrived = Arrived(
+            "bus", ids, record.goals_ns, record.goals, dynamixel_arm.QUANTUM
+        )
+        return arrived, record.t_ns, np.abs(record.dq).max(axis=1)
 
 
 class UrArm:
