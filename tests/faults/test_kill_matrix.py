@@ -15,7 +15,15 @@ import urllib.request
 import numpy as np
 import pytest
 import ros_rig
-from emulated_arms import BoxArm, CanArm, RosArm, ServoArm, SimulatedArm, UrArm
+from emulated_arms import (
+    BoxArm,
+    CanArm,
+    DynamixelArm,
+    RosArm,
+    ServoArm,
+    SimulatedArm,
+    UrArm,
+)
 from ros_rig import need_dds
 from running import SLACK, RunningSession, find_child
 from worlds import judge_arrived
@@ -41,7 +49,7 @@ EVERYTHING = [*MOTION, *(word for words in ASKED.values() for word in words)]
 EVERYTHING += ["follower=piper", "env=mujoco", "record.dir=anywhere"]
 ROLES = {role.name: role for role in list_roles(resolve(EVERYTHING))}
 HURTS = ("killed", "stopped for 1 s", "stopped for ever", "group TERM", "group HUP")
-WORLDS = ("mujoco", "ros2", "can", "feetech", "ur", "xarm")
+WORLDS = ("mujoco", "ros2", "can", "feetech", "dynamixel", "ur", "xarm")
 IN_CI = ("mujoco", "leader", "stopped for ever")  # other tests kill and signal there
 CELLS = [
     pytest.param(
@@ -103,6 +111,9 @@ def make_arm(tmp_path, request):
         elif world == "feetech":
             pytest.importorskip("scservo_sdk")
             made.append(ServoArm(tmp_path))
+        elif world == "dynamixel":
+            pytest.importorskip("dynamixel_sdk")
+            made.append(DynamixelArm(tmp_path))
         elif world == "ur":
             pytest.importorskip("rtde_control")
             made.append(UrArm(tmp_path))

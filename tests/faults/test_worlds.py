@@ -11,7 +11,7 @@ import time
 
 import pytest
 import ros_rig
-from emulated_arms import BoxArm, CanArm, RosArm, ServoArm, UrArm
+from emulated_arms import BoxArm, CanArm, DynamixelArm, RosArm, ServoArm, UrArm
 from ros_rig import need_dds
 from running import SLACK, RunningSession
 from worlds import BESIDE, WORLDS, judge_arrived
@@ -42,6 +42,14 @@ ON_SERVOS = {
     "foreign": "another controller speaks on this bus",
     "duplicate_id": "wrist_roll",
 }
+ON_DYNAMIXELS = {
+    "unplug": "plug the adapter in again",
+    "overload": "wrist_rotate: expected no error, got 'overloaded'",
+    "overheat": "wrist_rotate: expected no error, got 'overheated'",
+    "brownout": "wrist_rotate: ",
+    "silent": "wrist_rotate: expected answers, got none for a while",
+    "duplicate_id": "wrist_",
+}
 ON_UR = {
     "unplug": "state_lost",
     "protective_stop": "protective stop; clear the arm's way",
@@ -64,6 +72,7 @@ HURTS = [
     *((world, *hurt) for world in ("ros2", "ros1") for hurt in IN_ROS.items()),
     *(("can", *hurt) for hurt in ON_CAN.items()),
     *(("feetech", *hurt) for hurt in ON_SERVOS.items()),
+    *(("dynamixel", *hurt) for hurt in ON_DYNAMIXELS.items()),
     *(("ur", *hurt) for hurt in ON_UR.items()),
     *(("xarm", *hurt) for hurt in AT_BOX.items()),
 ]
@@ -71,6 +80,7 @@ MOTION = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
 
 pytest.importorskip("piper_sdk")
 pytest.importorskip("scservo_sdk")
+pytest.importorskip("dynamixel_sdk")
 pytest.importorskip("rtde_control")
 pytest.importorskip("xarm")
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(200)]
@@ -81,11 +91,17 @@ def master():
     yield from ros_rig.run_master()
 
 
-@pytest.fixture(params=(*WORLDS, "feetech", "ur", "xarm"))
+@pytest.fixture(params=(*WORLDS, "feetech", "dynamixel", "ur", "xarm"))
 def arm(request, tmp_path):
     need_dds()
     env = request.getfixturevalue("master") if request.param == "ros1" else {}
-    makers = {"can": CanArm, "feetech": ServoArm, "ur": UrArm, "xarm": BoxArm}
+    makers = {
+        "can": CanArm,
+        "feetech": ServoArm,
+        "dynamixel": DynamixelArm,
+        "ur": UrArm,
+        "xarm": BoxArm,
+    }
     on_bus = makers.get(request.param)
     arm = on_bus(tmp_path) if on_bus else RosArm(request.param, tmp_path, env)
     yield arm
