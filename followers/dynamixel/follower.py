@@ -89,6 +89,7 @@ class DynamixelFollower(Follower):
             joint_names=self.robot.joint_names,
             rate=self.config.rate,
             lag=self.config.lag,
+            sag=self.config.sag,
             has_effort=True,
             has_unattended_stop=not self.goes_on_unattended,
             power_off="falls",
