@@ -10,7 +10,7 @@ import numpy as np
 from paprle.contracts.types import LimbInfo, Vec
 from paprle.followers.dynamixel.config import DynamixelConfig
 
-_TIGHT = 0.052  # [rad] chosen: 3°: a limit that much inside is said
+_TIGHT = 0.052  # [rad] chosen: 3°: a limit that much inside is reported
 
 
 @dataclass(frozen=True, slots=True)

@@ -152,6 +152,13 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
             BusError: If the port is gone.
         """
 
+    def take_rest(self) -> Vec | None:
+        """Return goals that servos took by themselves since the last call, or None.
+
+        Shape (n,), [rad].
+        """
+        return None
+
     @property
     def is_held(self) -> Mask:
         """Mask of the servos that follow goals, shape (n,)."""

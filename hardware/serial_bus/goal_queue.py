@@ -51,6 +51,11 @@ class GoalQueue:
         self._goals.clear()
         self._sent = None
 
+    def restart(self, goal: Vec) -> None:
+        """Forget all goals; the servos hold another one by themselves."""
+        self._goals.clear()
+        self._sent = goal
+
     @property
     def held(self) -> Vec | None:
         """The goal that will have been taken last; None: there was none."""

@@ -249,6 +249,9 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
         self._counted = self._bus.wire.port.n_unasked, sum(self.n_failed.values())
         while not self._stop.is_set():
             reading = self._bus.read()
+            rest = self._bus.take_rest()
+            if rest is not None:
+                self._goals.restart(rest)
             self._do_task()
             has_goal = reading is not None and self._write_goals()
             now = time.monotonic()

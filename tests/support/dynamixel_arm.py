@@ -21,10 +21,16 @@ SIGNS = {  # of a position by the counts of a servo in its drive mode
 }
 
 
+def load_model(name, *words):
+    """Return a robot, and the settings of its env."""
+    found = resolve(["leader=autopilot", f"follower={name}", "env=dynamixel", *words])
+    return RobotModel.from_settings(found.robot, name, WORKSPACE), found.env
+
+
 def resolve_robot(name, *words):
     """Return the info of a robot, and the settings of its env."""
-    found = resolve(["leader=autopilot", f"follower={name}", "env=dynamixel", *words])
-    return RobotModel.from_settings(found.robot, name, WORKSPACE).info, found.env
+    model, env = load_model(name, *words)
+    return model.info, env
 
 
 class Record(NamedTuple):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from dynamixel_sdk import GroupSyncWrite
 
-from paprle.hardware.dynamixel.errors import BusError
+from paprle.hardware.dynamixel.errors import BusError, BusTimeout, ServoError
 from paprle.hardware.dynamixel.line.group_read import GroupReads
 from paprle.hardware.dynamixel.line.search import find_all_elsewhere
 from paprle.hardware.dynamixel.line.wire import Wire
@@ -26,7 +26,8 @@ from paprle.hardware.serial_bus.goal_queue import BOOT_TIME
 from paprle.hardware.serial_bus.register import Register
 
 _PAUSE = 0.5 * WATCHDOG  # chosen: after a longer one watchdogs are looked at
-_SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the servo is no jump
+_SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the one it holds is no jump
+_AWAY = 1.0  # [s] chosen: a gate that goes on from the state has done so by then
 _SILENT = (np.nan, np.nan, np.nan)
 
 
@@ -69,7 +70,9 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         self._assigned: tuple[int, ...] = ()
         self._heard = 0.0  # when the last request began that was answered
         self._angle: Vec = np.full(len(servos), np.nan)
-        self._is_muted = False
+        self._rest: Vec = self._angle
+        self._has_rest = False
+        self._muted: float | None = None  # since when, on the clock of silences
 
     def _find_strangers(self) -> list[str]:
         specs = [servo.spec for servo in self.servos]
@@ -116,7 +119,7 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
             if problems:
                 told = [servo.switch_off(self.wire) for servo in begun]
                 raise BusError([*problems, *(text for text in told if text)])
-        self._is_muted = False
+        self._muted = None
         self._heard = _find_time()
 
     @property
@@ -154,11 +157,25 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         if not any(servo.has_tripped(self.wire) for servo in held):
             return
         self.n_stops += 1
-        self._is_muted = True
-        for servo in held:
-            servo.stay(self.wire)
-        for servo in held:
-            servo.arm_watchdog(self.wire)
+        self._rest = self._angle.copy()
+        with self.wire.patiently():
+            for servo in held:
+                try:
+                    self._rest[self.servos.index(servo)] = servo.stay(self.wire)
+                    servo.arm_watchdog(self.wire)
+                except (BusTimeout, ServoError) as err:
+                    servo.lose(f"{err}, and switch torque on again")
+        self._muted, self._has_rest = _find_time(), True
+
+    def take_rest(self) -> Vec | None:
+        """Return goals that servos took by themselves since the last call, or None.
+
+        Shape (n,), [rad].
+        """
+        if not self._has_rest or not np.isfinite(self._rest).all():
+            return None
+        self._has_rest = False
+        return self._rest
 
     def _read_rows(self, alive: Sequence[PositionServo]) -> dict[int, bytes]:
         if tuple(servo.spec.id for servo in alive) != self._assigned:
@@ -178,7 +195,7 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
     def write_goals(self, angles: Vec) -> bool:
         """Send goals, shape (n,), [rad], to the servos that follow them.
 
-        After watchdogs have stopped servos, only goals from where they stand are sent.
+        After watchdogs have stopped servos, only goals near those they hold are sent.
 
         Returns:
             Whether they were sent; if not, those on their way are void, too.
@@ -189,14 +206,25 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         held = [i for i, one in enumerate(self.servos) if one.is_held and one.is_alive]
         if self._was_silent:
             return False
-        if self._is_muted:
-            away = np.abs(angles[held] - self._angle[held])
-            if not np.all(away <= _SAME_PLACE):
-                return False
-            self._is_muted = False
+        if self._muted is not None and not self._is_near(angles, held):
+            return False
+        self._muted = None
         goals = {i: self.servos[i].find_goal(float(angles[i])) for i in held}
         self._write_all("Goal Position", goals)
         return True
+
+    def _is_near(self, angles: Vec, held: list[int]) -> bool:
+        """Return whether goals go on from those held; lose all where they never do."""
+        if np.all(np.abs(angles[held] - self._rest[held]) <= _SAME_PLACE):
+            return True
+        if self._muted is not None and _find_time() - self._muted > _AWAY:
+            for i in held:
+                self.servos[i].lose(
+                    f"servo {self.servos[i].spec.id} on '{self.wire.path}': stopped by "
+                    "its watchdog while this computer paused, and sent elsewhere since;"
+                    " look at the computer's load, and switch torque on again"
+                )
+        return False
 
     def _write_all(self, name: str, values: dict[int, int]) -> None:
         """Write a register of servos, by place on the bus, unanswered."""

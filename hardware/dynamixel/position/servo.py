@@ -181,8 +181,11 @@ class PositionServo(MeasuredServo):
             return False
         return block == TRIPPED
 
-    def stay(self, wire: Wire) -> None:
-        """Take goals again after a silence; its goal is where it stands.
+    def stay(self, wire: Wire) -> float:
+        """Take goals again after a silence, from the one that it holds.
+
+        Returns:
+            That goal, [rad].
 
         Raises:
             BusError: If it does not take it.
@@ -190,6 +193,7 @@ class PositionServo(MeasuredServo):
         goal = self._find_goal_here(self._look(wire), wire.path)
         self._write(wire, "Bus Watchdog", 0)
         self._write_checked(wire, "Goal Position", goal)
+        return self._find_angle(goal)
 
     def make_limp(self, wire: Wire) -> None:
         """Switch torque off, verify it, and disarm the watchdog.
@@ -272,11 +276,12 @@ class PositionServo(MeasuredServo):
 
     def find_range(self) -> tuple[float, float]:
         """Return the angles that its limits permit, [rad]."""
-        ends = [
-            self.direction * (end - self.model.zero_count) * self.model.angle_unit
-            for end in self.limits
-        ]
+        ends = [self._find_angle(end) for end in self.limits]
         return min(ends), max(ends)
+
+    def _find_angle(self, count: int) -> float:
+        away = count - self.model.zero_count
+        return self.direction * away * self.model.angle_unit
 
     def measure(self, row: bytes) -> tuple[float, float, float]:
         """Return angle [rad], velocity [rad/s] and torque [N·m]; 0 if unmeasured."""

@@ -172,10 +172,24 @@ def test_after_a_silence_goals_from_where_it_stands_are_followed(bench):
     bench.cycle(angle, n=20)
     bench.wire.let_pass(0.6)
 
-    here = bench.cycle().angle
+    bench.cycle()
+    rest = bench.bus.take_rest()
 
-    assert bench.bus.write_goals(here)
-    assert bench.bus.write_goals(here + 0.2), "it is led away by a stream again"
+    assert bench.bus.take_rest() is None
+    assert rest == pytest.approx(bench.bus.read().angle, abs=0.12), "by its weight"
+    assert bench.bus.write_goals(rest)
+    assert bench.bus.write_goals(rest + 0.2), "it is led away by a stream again"
+
+
+def test_after_a_silence_goals_that_stay_elsewhere_lose_the_servos(bench):
+    angle = bench.hold()
+    bench.cycle(angle, n=20)
+    bench.wire.let_pass(0.6)
+
+    bench.cycle(angle + 0.3, n=230)
+
+    assert not bench.bus.is_held.any()
+    assert "while this computer paused" in bench.bus.describe_faults()[2]
 
 
 def test_a_closed_bus_leaves_no_watchdog_and_no_change(bench):
