@@ -7,7 +7,7 @@ positive whatever the drive mode.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,18 +109,26 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
         """
         begun = [servo for servo in self.servos if not servo.is_on]
         super().hold()
-        problems: list[str] = []
         with self.wire.patiently():
-            for servo in self.servos:
-                try:
-                    servo.arm_watchdog(self.wire)
-                except BusError as err:
-                    problems += err.problems
+            problems = self._arm(range(len(self.servos)))
             if problems:
                 told = [servo.switch_off(self.wire) for servo in begun]
-                raise BusError([*problems, *(text for text in told if text)])
+                listed = [*problems.values(), *(text for text in told if text)]
+                raise BusError(listed)
         self._muted = None
-        self._heard = _find_time()
+
+    def _arm(self, places: Iterable[int]) -> dict[int, str]:
+        """Arm watchdogs at once; return the problem of each that is not armed."""
+        self._heard = _find_time()  # they count from here
+        values = {i: self.servos[i].watchdog for i in places}
+        self._write_all("Bus Watchdog", values)
+        problems = {}
+        for i in values:
+            try:
+                self.servos[i].check_armed(self.wire)
+            except (BusTimeout, ServoError) as err:
+                problems[i] = str(err)
+        return problems
 
     @property
     def _was_silent(self) -> bool:
@@ -153,18 +161,21 @@ class Bus(GoalBus[Wire, PositionServo, Reading]):
 
     def _go_on(self) -> None:
         """Let servos that their watchdogs stopped take goals again, from there."""
-        held = [servo for servo in self.servos if servo.is_held and servo.is_alive]
-        if not any(servo.has_tripped(self.wire) for servo in held):
+        held = [i for i, one in enumerate(self.servos) if one.is_held and one.is_alive]
+        if not any(self.servos[i].has_tripped(self.wire) for i in held):
             return
         self.n_stops += 1
         self._rest = self._angle.copy()
+        problems: dict[int, str] = {}
         with self.wire.patiently():
-            for servo in held:
+            for i in held:
                 try:
-                    self._rest[self.servos.index(servo)] = servo.stay(self.wire)
-                    servo.arm_watchdog(self.wire)
+                    self._rest[i] = self.servos[i].stay(self.wire)
                 except (BusTimeout, ServoError) as err:
-                    servo.lose(f"{err}, and switch torque on again")
+                    problems[i] = str(err)
+            problems |= self._arm([i for i in held if i not in problems])
+        for i, text in problems.items():
+            self.servos[i].lose(f"{text}, and switch torque on again")
         self._muted, self._has_rest = _find_time(), True
 
     def take_rest(self) -> Vec | None:

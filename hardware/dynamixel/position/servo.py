@@ -160,14 +160,25 @@ class PositionServo(MeasuredServo):
                 f"servo {self.spec.id}, got off; power-cycle both"
             )
 
-    def arm_watchdog(self, wire: Wire) -> None:
-        """Let the servo stop by itself after a silence, and verify it.
+    @property
+    def watchdog(self) -> int:
+        """Value that arms its watchdog; 0: not armed."""
+        return _WATCHDOG if self.spec.has_watchdog else 0
+
+    def check_armed(self, wire: Wire) -> None:
+        """Verify that its watchdog is armed, or has been.
 
         Raises:
-            BusError: If it does not take it.
+            ServoError: If it is not.
+            BusTimeout: If it does not answer properly.
+            BusError: If the port is gone.
         """
-        if self.spec.has_watchdog:
-            self._write_checked(wire, "Bus Watchdog", _WATCHDOG)
+        got = wire.read(self.spec.id, self.register("Bus Watchdog"))
+        if got not in {self.watchdog, TRIPPED}:
+            raise ServoError(
+                f"servo {self.spec.id} on '{wire.path}': expected its Bus Watchdog (98)"
+                f" to read {self.watchdog}, got {got}; power-cycle it"
+            )
 
     def has_tripped(self, wire: Wire) -> bool:
         """Return whether its watchdog has stopped it.
