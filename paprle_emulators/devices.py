@@ -72,6 +72,10 @@ _ALL: Mapping[str, Device] = {
         module="paprle_emulators.xarm",
         about="UFACTORY arm behind its control box, on TCP: xarm-python-sdk",
     ),
+    "robotiq": Device(
+        module="paprle_emulators.robotiq",
+        about="Robotiq gripper on a pseudo-terminal, Modbus RTU: any Modbus master",
+    ),
     "ros2-robot": Device(
         module="paprle_emulators.ros",
         about="robot with ros2_control's controllers, over DDS or ROS 1: any ROS node",

@@ -9,6 +9,8 @@ Keys:
     port=ADDRESS     the same
     log=FILE         every goal, the arm's state and events, with stamps
     q=Q1,…,Q6        joints at the start, rad  (0,-1.57,1.57,-1.57,-1.57,0)
+    gripper=NAME     none, or a Robotiq gripper behind its URCap at port 63352: 2f85,
+                     2f140 or hande; not activated, as after power on  (none)
     fault=JSON       a fault from the start; may come several times
 
 Ports 30004 (RTDE, version 2, 500 Hz), 29999 (dashboard), 30001 to 30003 (scripts). It
@@ -25,6 +27,10 @@ answers each with one:
     {"fault": "unplug", "time": 0.5}, {"fault": "replug"}   the network cable
     {"fault": "power_loss", "time": 2}
     {"fault": "late", "by": 0.05, "time": 1}, {"fault": "stall", "time": 0.2}
+    {"fault": "gripper_activate"}    as at the pendant: it opens and closes
+    {"fault": "gripper_reset"}, {"fault": "gripper_object", "opening": 0.03}
+    {"fault": "gripper_fault", "kind": "hot"}    also voltage, current, activation,
+                                                 internal, releasing, none
     {"fault": "none"}
 It ends on SIGTERM and Ctrl-C.
 """
@@ -38,7 +44,7 @@ import selectors
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import FrameType
 
@@ -47,7 +53,11 @@ import numpy as np
 from paprle_emulators.command_line import read_one, say, take_settings
 from paprle_emulators.notice import announce
 from paprle_emulators.punctual import request_punctuality
-from paprle_emulators.ur.controller import DT, Controller
+from paprle_emulators.robotiq.faults import GripperFaults
+from paprle_emulators.robotiq.gripper import EmulatedGripper
+from paprle_emulators.robotiq.urcap import PORT as URCAP
+from paprle_emulators.robotiq.urcap import UrcapSession
+from paprle_emulators.ur.controller import DT, Controller, RobotMode
 from paprle_emulators.ur.dashboard import Dashboard
 from paprle_emulators.ur.faults import Faults
 from paprle_emulators.ur.journal import Journal
@@ -56,7 +66,7 @@ from paprle_emulators.ur.rtde import RtdeClient
 from paprle_emulators.ur.server import Server, Session
 from paprle_emulators.ur.sessions import DashboardSession, ScriptSession
 
-KEYS = ("model", "host", "port", "log", "q", "fault")
+KEYS = ("model", "host", "port", "log", "q", "gripper", "fault")
 RTDE, DASHBOARD, SCRIPTS = 30004, 29999, (30001, 30002, 30003)  # spec: UR
 _HOME = "0,-1.5708,1.5708,-1.5708,-1.5708,0"
 _MOST_LATE = 10  # [cycles] chosen: after a longer pause of the machine, time is dropped
@@ -66,7 +76,9 @@ _N_ADDRESSES = 200  # chosen: tried, from one that the process id gives
 class Emulator:
     """The robot, its ports, faults and journal in one loop."""
 
-    def __init__(self, model: str, q: str, host: str, journal: Journal) -> None:
+    def __init__(
+        self, model: str, q: str, host: str, journal: Journal, gripper: str = "none"
+    ) -> None:
         """Build a robot and listen.
 
         Args:
@@ -74,9 +86,10 @@ class Emulator:
             q: Joints, separated by commas, [rad].
             host: Address; empty: a free one.
             journal: Takes goals, states and events.
+            gripper: Robotiq gripper at the flange, or none.
 
         Raises:
-            ValueError: If the model is unknown, or the joints are not six numbers.
+            ValueError: If a model is unknown, or the joints are not six numbers.
             OSError: If the ports are in use.
         """
         if model not in MODELS:
@@ -101,10 +114,20 @@ class Emulator:
             DASHBOARD: lambda: DashboardSession(self._dashboard, note),
             **dict.fromkeys(SCRIPTS, make_script),
         }
+        self._gripper = None
+        more: Mapping[str, Callable[..., None]] = {}
+        if gripper != "none":
+            self._gripper = hand = EmulatedGripper(gripper, note)
+            ports[URCAP] = lambda: UrcapSession(hand, lambda: self._has_tool_power)
+            more = GripperFaults(hand).orders
         self.host, self._server = _listen(host, ports)
-        self.faults = Faults(self._controller, self._server)
+        self.faults = Faults(self._controller, self._server, more)
         self._must_end = False
         self._rest = b""
+
+    @property
+    def _has_tool_power(self) -> bool:
+        return self._controller.robot_mode is not RobotMode.POWER_OFF
 
     def heed_signals(self) -> None:
         """End on SIGTERM and SIGINT."""
@@ -127,6 +150,7 @@ class Emulator:
                 time.sleep(self.faults.stalled)
                 self.faults.stalled, now = 0.0, time.monotonic()
             self._controller.step()
+            self._step_gripper()
             self.faults.step()
             self._server.send()
             self._journal.write_arm(self._controller)
@@ -134,6 +158,15 @@ class Emulator:
             self._controller.time += dropped  # its clock does not stand still
             due += DT + dropped
         self._server.close()
+
+    def _step_gripper(self) -> None:
+        """Advance the gripper, whose supply is the tool's."""
+        gripper = self._gripper
+        if gripper is None:
+            return
+        if not self._has_tool_power and gripper.outputs["ACT"]:
+            gripper.lose_power()
+        gripper.step(DT)
 
     def _take_stdin(self) -> None:
         data = os.read(sys.stdin.fileno(), 65536)
@@ -187,7 +220,8 @@ def main(words: list[str]) -> int:
             model = read_one(settings, "model", "ur5e")
             host = read_one(settings, "host", read_one(settings, "port", ""))
             joints = read_one(settings, "q", _HOME)
-            emulator = Emulator(model, joints, host, Journal(log))
+            hand = read_one(settings, "gripper", "none")
+            emulator = Emulator(model, joints, host, Journal(log), hand)
             for fault in settings["fault"]:
                 emulator.faults.apply(json.loads(fault))
         except (ValueError, OSError) as err:
@@ -195,7 +229,8 @@ def main(words: list[str]) -> int:
             return 2
         emulator.heed_signals()
         overrides = [f"env.host={emulator.host}"]
-        stack.enter_context(announce("env", "ur", overrides, model))
+        robot = model if hand == "none" else f"{model}_{hand}"
+        stack.enter_context(announce("env", "ur", overrides, robot))
         ports = {"rtde": emulator.host}
         told = {"host": emulator.host, "model": model, "overrides": overrides}
         say(json.dumps({"ready": True, "ports": ports, **told}))

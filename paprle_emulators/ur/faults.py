@@ -19,7 +19,13 @@ class Faults:
         stalled: Remaining standstill of the controller, [s].
     """
 
-    def __init__(self, controller: Controller, server: Server) -> None:
+    def __init__(
+        self,
+        controller: Controller,
+        server: Server,
+        more: Mapping[str, Callable[..., None]],
+    ) -> None:
+        """Take orders for a robot, its network, and ``more``, by name."""
         self._controller, self._server = controller, server
         self.stalled = 0.0
         self._until: list[tuple[float, Callable[[], None]]] = []
@@ -44,6 +50,7 @@ class Faults:
             "late": self._delay,
             "stall": self._stall,
             "none": self._clear,
+            **more,
         }
 
     @property
