@@ -1,0 +1,217 @@
+"""A Robotiq gripper on a thread of its own, beside whatever arm carries it.
+
+It activates no gripper while a session runs: activation moves the fingers.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+from typing import Protocol
+
+from paprle.hardware.robotiq.models import MODELS
+from paprle.hardware.robotiq.status import (
+    ACTIVATED,
+    CLOSING_CONTACT,
+    OPENING_CONTACT,
+    Status,
+)
+from paprle.hardware.vendor_arm.states import ArmError
+
+_PERIOD = 0.02  # [s] chosen: of the 5 ms in which the gripper's registers are new
+_LOST_TIME = 0.25  # [s] chosen: a few answers in a row
+_ACTIVATION_TIME = 10.0  # [s] chosen: fingers that open and close fully take some 4 s
+_RESET_TIME = 0.1  # [s] chosen: several cycles of the gripper
+_POLL = 0.05  # [s] chosen
+_JOIN = 3.0  # [s] chosen: connecting takes 1 s at most
+
+
+class Line(Protocol):
+    """A line to a gripper; used by one thread at a time."""
+
+    name: str
+
+    def reach(self) -> None:
+        """Connect, again if need be."""
+
+    def read(self) -> Status:
+        """Return the status."""
+
+    def move(self, position: int, speed: int, force: int) -> None:
+        """Let the fingers go to a position."""
+
+    def set_active(self, *, is_active: bool) -> None:
+        """Activate, which moves the fingers, or reset."""
+
+    def close(self) -> None:
+        """Disconnect."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GripperSettings:
+    """Settings of a gripper and of the joint that stands for it.
+
+    Attributes:
+        model: Of ``MODELS``.
+        closed: The joint's position with closed fingers, [m] or [rad].
+        opened: The same with open fingers.
+        speed: Share of its range of speeds, 0 … 1.
+        force: Share of its range of forces, 0 … 1.
+        activates: Whether it may be activated at the opening.
+    """
+
+    model: str
+    closed: float
+    opened: float
+    speed: float = 1.0
+    force: float = 0.2
+    activates: bool = False
+
+
+class Gripper:
+    """Positions of a joint in and out; ``open`` first.
+
+    Attributes:
+        q: Measured position of the joint, [m] or [rad].
+        dq: Its speed, [m/s] or [rad/s].
+        tau: Grip while an object stops the fingers, negative if they close on it, [N].
+        failure: Why it is not obeyed, or "".
+    """
+
+    def __init__(self, line: Line, settings: GripperSettings) -> None:
+        self._line, self._settings = line, settings
+        self._model = MODELS[settings.model]
+        self._goal: float | None = None
+        self._sent: int | None = None
+        self._must_end = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._heard = 0.0
+        self.q = settings.opened
+        self.dq = self.tau = 0.0
+        self.failure = ""
+
+    def open(self) -> None:
+        """Reach it and start its thread; its fingers move only if they may.
+
+        Raises:
+            ArmError: If it does not answer, has a fault, or is not activated and may
+                not be.
+        """
+        status = self._greet()
+        if status.state != ACTIVATED and self._settings.activates:
+            status = self._activate(status)
+        if status.trouble:
+            raise ArmError(f"{self._line.name}: {status.trouble}")
+        self._heard = time.monotonic()
+        self._note(status, 0.0)
+        self.dq = 0.0
+        name = self._line.name
+        self._thread = threading.Thread(target=self._run, name=name, daemon=True)
+        self._thread.start()
+
+    def examine(self) -> tuple[bool, str]:
+        """Examine a closed gripper without motion.
+
+        Returns:
+            Whether it is well, and a sentence about it.
+        """
+        try:
+            status = self._greet()
+        except ArmError as err:
+            return False, str(err)
+        finally:
+            self._line.close()
+        words = status.trouble or f"position {status.position} of 255"
+        if status.current is not None:
+            words += f", motor at {status.current:.2f} [A]"
+        return not status.trouble, f"{self._line.name}: {words}"
+
+    def write(self, q: float) -> None:
+        """Give it a position of the joint, [m] or [rad]; never waits."""
+        self._goal = q
+
+    def close(self) -> None:
+        """End the thread; the fingers hold. May be called twice."""
+        self._must_end.set()
+        if self._thread is not None:
+            self._thread.join(_JOIN)
+            self._thread = None
+        self._line.close()
+
+    def _greet(self) -> Status:
+        self._line.reach()
+        return self._line.read()
+
+    def _activate(self, status: Status) -> Status:
+        """Reset and activate; raise ArmError if it takes too long."""
+        line = self._line
+        line.set_active(is_active=False)
+        time.sleep(_RESET_TIME)
+        line.set_active(is_active=True)
+        self._heard = time.monotonic()
+        end = self._heard + _ACTIVATION_TIME
+        while time.monotonic() < end:
+            time.sleep(_POLL)
+            status = self._read_patiently(status)
+            if status.state == ACTIVATED:
+                return status
+        raise ArmError(
+            f"{line.name}: expected it activated in {_ACTIVATION_TIME:.0f} [s], got "
+            f"state {status.state}, fault 0x{status.fault:02X}; clear its fingers' way"
+        )
+
+    def _read_patiently(self, last: Status) -> Status:
+        """Return the status, or the last one after an answer that was lost."""
+        try:
+            last, self._heard = self._line.read(), time.monotonic()
+        except ArmError:
+            if time.monotonic() - self._heard > _LOST_TIME:
+                raise
+        return last
+
+    def _run(self) -> None:
+        is_connected = True
+        while not self._must_end.wait(_PERIOD):
+            try:
+                if not is_connected:
+                    self._line.reach()
+                    is_connected = True
+                self._serve()
+            except ArmError as err:
+                is_connected = False
+                self._sent = None
+                if time.monotonic() - self._heard > _LOST_TIME:
+                    self.failure = f"gripper: {err}"
+
+    def _serve(self) -> None:
+        """Send a goal that is another one, and read; drop goals meanwhile refused."""
+        goal, self._goal = self._goal, None
+        if goal is not None and not self.failure:
+            self._move(goal)
+        status, now = self._line.read(), time.monotonic()
+        self._note(status, now - self._heard)
+        self._heard = now
+        self.failure = f"gripper: {status.trouble}" if status.trouble else ""
+        if self.failure:
+            self._sent = None
+
+    def _move(self, q: float) -> None:
+        settings = self._settings
+        share = (q - settings.closed) / (settings.opened - settings.closed)
+        counts = self._model.to_counts(share * self._model.stroke)
+        if counts == self._sent:
+            return
+        speed, force = round(255 * settings.speed), round(255 * settings.force)
+        self._line.move(counts, speed, force)
+        self._sent = counts
+
+    def _note(self, status: Status, dt: float) -> None:
+        settings, model = self._settings, self._model
+        share = model.to_opening(status.position) / model.stroke
+        q = settings.closed + share * (settings.opened - settings.closed)
+        self.dq = (q - self.q) / dt if dt > 0.0 else 0.0
+        self.q = q
+        grip = model.to_force(settings.force)
+        signs = {OPENING_CONTACT: grip, CLOSING_CONTACT: -grip}
+        self.tau = signs.get(status.contact, 0.0)
