@@ -10,11 +10,12 @@ from annotated_types import Ge, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.contracts.settings.robotiq import RobotiqSettings
 
 
 @settings
 class UrConfig(FollowerSettings):
-    """Address, stream and payload of each arm."""
+    """Address, stream, payload and gripper of each arm."""
 
     host: Annotated[str, doc("Address of the controller of a single arm.")] = (
         "192.168.1.10"
@@ -62,3 +63,6 @@ class UrConfig(FollowerSettings):
         Unit("m"),
         doc("Centre of the payload in the frame of the flange."),
     ] = (0.0, 0.0, 0.0)
+    robotiq: Annotated[
+        RobotiqSettings, doc("Robotiq gripper of limbs that have one.")
+    ] = field(default_factory=RobotiqSettings)

@@ -13,17 +13,20 @@ from paprle.contracts.kit.limb_devices import (
     check_target,
     join_states,
 )
+from paprle.contracts.kit.side_grippers import SideGripper, SideGrippers
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
     FollowerInfo,
     FollowerState,
+    LimbInfo,
     RobotInfo,
     Vec,
 )
 from paprle.followers.ur.config import UrConfig
 from paprle.followers.ur.doctor import diagnose
 from paprle.followers.ur.naming import find_other_model
+from paprle.hardware.robotiq.make import make_gripper
 from paprle.hardware.ur.arm import UrArm, UrSettings
 from paprle.hardware.vendor_arm.states import ArmError
 
@@ -41,6 +44,7 @@ class UrFollower(Follower):
     def __init__(self, config: UrConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._arms: list[tuple[str, UrArm, list[int]]] = []
+        self._grippers = SideGrippers("ur", robot, config.robotiq, self._make_gripper)
         self._speeds: dict[str, float] = {}
         self._news: list[str] = []
 
@@ -73,8 +77,10 @@ class UrFollower(Follower):
         problems: list[str] = []
         try:
             self._check_limbs()
-            for limb, host in self._list_hosts().items():
-                problems += self._open_arm(limb, host)
+            hosts = self._list_hosts()
+            for limb in self.robot.limbs:
+                found = self._open_arm(limb, hosts[limb.name])
+                problems += found or self._grippers.open(limb, hosts[limb.name])
             if problems:
                 raise DeviceError("\n".join(problems))
         except BaseException:
@@ -97,8 +103,10 @@ class UrFollower(Follower):
         except DeviceError as err:
             yield False, str(err)
             return
-        for limb, host in hosts.items():
-            yield from diagnose(self._make_arm(host), limb, self.robot.name)
+        for limb in self.robot.limbs:
+            host = hosts[limb.name]
+            yield from diagnose(self._make_arm(host), limb.name, self.robot.name)
+            yield from self._grippers.diagnose(limb, host)
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""
@@ -106,18 +114,17 @@ class UrFollower(Follower):
         states = []
         for limb, arm, ids in self._arms:
             reading, reason = arm.read()
-            states.append(
-                DeviceState(
-                    limb=limb,
-                    ids=ids,
-                    stamp_ns=reading.stamp_ns,
-                    q=reading.q,
-                    dq=reading.dq,
-                    tau=reading.tau,
-                    q_held=arm.find_held(reading),
-                    stop_reason=reason,
-                )
+            state = DeviceState(
+                limb=limb,
+                ids=ids,
+                stamp_ns=reading.stamp_ns,
+                q=reading.q,
+                dq=reading.dq,
+                tau=reading.tau,
+                q_held=arm.find_held(reading),
+                stop_reason=reason,
             )
+            states.append(self._grippers.add(state))
             self._note_speed(limb, reading.speed)
         return join_states(len(self.robot.joint_names), states)
 
@@ -129,11 +136,14 @@ class UrFollower(Follower):
         """
         check_open("ur", self._arms)
         check_target("ur", q_cmd, len(self.robot.joint_names))
-        for _, arm, ids in self._arms:
+        for limb, arm, ids in self._arms:
             arm.write(q_cmd[ids])
+            if not arm.is_muted:
+                self._grippers.write(limb, q_cmd)
 
     def close(self, policy: ClosePolicy = "hold") -> None:
         """Leave the arms holding; ``off`` cuts their power: brakes hold."""
+        self._grippers.close()
         for limb, arm, _ in self._arms:
             try:
                 arm.close(is_powerless=policy == "off")
@@ -164,15 +174,33 @@ class UrFollower(Follower):
         )
 
     def _check_limbs(self) -> None:
-        """Raise DeviceError for a robot with other joints than six a limb."""
-        robot = self.robot
+        """Raise DeviceError for limbs of other joints, or another gripper."""
+        robot, grippers = self.robot, self._grippers
         sizes = [len(limb.joint_names) for limb in robot.limbs]
+        n_hands = sum(limb.gripper is not None for limb in robot.limbs)
         is_ur = sizes == [N_JOINTS] * len(sizes)
-        if not is_ur or len(robot.joint_names) != sum(sizes):
+        if not is_ur or len(robot.joint_names) != sum(sizes) + n_hands:
             raise DeviceError(
-                f"env 'ur': expected limbs of {N_JOINTS} joints without a gripper, got "
+                f"env 'ur': expected limbs of {N_JOINTS} joints and a gripper, got "
                 f"{', '.join(robot.joint_names)}"
             )
+        if n_hands and not grippers.is_used:
+            raise DeviceError(
+                f"env.robotiq.model: expected the gripper of '{robot.name}', got none; "
+                "name it, or write follower.limbs.<name>.gripper=null"
+            )
+        grippers.check(has_other_line=True)
+
+    def _make_gripper(
+        self, address: str, is_serial: bool, closed: float, opened: float
+    ) -> SideGripper:
+        return make_gripper(
+            self.config.robotiq,
+            address,
+            is_serial=is_serial,
+            closed=closed,
+            opened=opened,
+        )
 
     def _make_arm(self, host: str) -> UrArm:
         config = self.config
@@ -189,12 +217,11 @@ class UrFollower(Follower):
             self.clock,
         )
 
-    def _open_arm(self, name: str, host: str) -> list[str]:
+    def _open_arm(self, limb: LimbInfo, host: str) -> list[str]:
         """Open one limb's arm; return what is wrong with it."""
-        limb = next(limb for limb in self.robot.limbs if limb.name == name)
         ids = [self.robot.joint_names.index(joint) for joint in limb.joint_names]
         arm = self._make_arm(host)
-        self._arms.append((name, arm, ids))
+        self._arms.append((limb.name, arm, ids))
         try:
             arm.open()
         except ImportError as err:

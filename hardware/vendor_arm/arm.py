@@ -172,6 +172,11 @@ class VendorArm(ABC):
         self._goals.append(_Goal(self._given, now))
         self._news.set()
 
+    @property
+    def is_muted(self) -> bool:
+        """Whether goals are dropped until one is where the arm is."""
+        return self._is_muted
+
     def find_held(self, reading: Reading) -> Vec:
         """Return where the arm holds without new goals, shape (n,), [rad]."""
         is_here = self._sent is None or not reading.condition.is_ready

@@ -1,0 +1,47 @@
+"""YAML settings of Robotiq grippers, the same for each env of arms that carry one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import field
+from typing import Annotated, Literal
+
+from annotated_types import Ge, Le, Unit, doc
+
+from paprle.contracts.settings.base import settings
+
+
+@settings
+class RobotiqSettings:
+    """Model, line, speed and force of the grippers of all limbs that have one."""
+
+    model: Annotated[
+        Literal["none", "2f85", "2f140", "hande"], doc("none: it is another gripper.")
+    ] = "none"
+    port: Annotated[
+        str,
+        doc(
+            "Serial port of a USB-RS485 adapter, for a single arm; empty: the URCap of "
+            "a UR's controller."
+        ),
+    ] = ""
+    ports: Annotated[
+        Mapping[str, str],
+        doc("The serial port of each limb by name, for robots of several arms."),
+    ] = field(default_factory=dict)
+    unit: Annotated[
+        int, Ge(1), Le(247), doc("Modbus address of the gripper on a serial port.")
+    ] = 9  # spec: as delivered
+    speed: Annotated[
+        float, Ge(0), Le(1), Unit("1"), doc("Share of its range of speeds.")
+    ] = 1.0
+    force: Annotated[
+        float, Ge(0), Le(1), Unit("1"), doc("Share of its range of grips.")
+    ] = 0.2  # chosen: 63 N of a 2F-85
+    activates: Annotated[
+        bool,
+        doc(
+            "Activate a gripper at the opening that is not: its fingers open and close "
+            "fully. Without it, opening refuses."
+        ),
+    ] = False
