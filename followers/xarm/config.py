@@ -10,6 +10,7 @@ from annotated_types import Ge, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.contracts.settings.robotiq import RobotiqSettings
 
 
 @settings
@@ -35,8 +36,11 @@ class XArmConfig(FollowerSettings):
     ] = 0.03  # measured: the emulated arm; a real arm differs
     gripper: Annotated[
         Literal["xarm", "bio"],
-        doc("Gripper of limbs that have one: xArm gripper or BIO gripper."),
+        doc("UFACTORY's gripper of limbs that have one: xArm or BIO gripper."),
     ] = "xarm"
+    robotiq: Annotated[
+        RobotiqSettings, doc("Robotiq gripper on a serial port in place of it.")
+    ] = field(default_factory=RobotiqSettings)
     collision_sensitivity: Annotated[
         int | None,
         Ge(0),

@@ -15,6 +15,7 @@ from paprle.contracts.kit.limb_devices import (
     check_target,
     join_states,
 )
+from paprle.contracts.kit.side_grippers import SideGripper, SideGrippers
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,
@@ -26,6 +27,7 @@ from paprle.contracts.types import (
 )
 from paprle.followers.xarm.config import XArmConfig
 from paprle.followers.xarm.doctor import diagnose, list_differences
+from paprle.hardware.robotiq.make import make_gripper
 from paprle.hardware.vendor_arm.states import ArmError
 from paprle.hardware.xarm.arm import XArm, XArmSettings
 
@@ -43,6 +45,8 @@ class XArmFollower(Follower):
     def __init__(self, config: XArmConfig, robot: RobotInfo, clock: Clock) -> None:
         super().__init__(config, robot, clock)
         self._arms: list[tuple[LimbInfo, XArm, list[int], int | None]] = []
+        robotiq = config.robotiq
+        self._grippers = SideGrippers("xarm", robot, robotiq, self._make_gripper)
         self._told: set[str] = set()
 
     @property
@@ -80,7 +84,8 @@ class XArmFollower(Follower):
             self._check_limbs()
             hosts = self._list_hosts()
             for limb in self.robot.limbs:
-                problems += self._open_arm(limb, hosts[limb.name])
+                found = self._open_arm(limb, hosts[limb.name])
+                problems += found or self._grippers.open(limb, "")
             if problems:
                 raise DeviceError("\n".join(problems))
         except BaseException:
@@ -109,11 +114,12 @@ class XArmFollower(Follower):
         for limb in self.robot.limbs:
             arm = self._make_arm(limb, hosts[limb.name])
             yield from diagnose(arm, limb, self.robot)
+            yield from self._grippers.diagnose(limb, "")
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""
         check_open("xarm", self._arms)
-        states = [_read(*one) for one in self._arms]
+        states = [self._grippers.add(_read(*one)) for one in self._arms]
         return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
@@ -124,13 +130,16 @@ class XArmFollower(Follower):
         """
         check_open("xarm", self._arms)
         check_target("xarm", q_cmd, len(self.robot.joint_names))
-        for _, arm, ids, finger in self._arms:
+        for limb, arm, ids, finger in self._arms:
             arm.write(q_cmd[ids])
+            if not arm.is_muted:
+                self._grippers.write(limb.name, q_cmd)
             if finger is not None:
                 arm.write_gripper(2.0 * float(q_cmd[finger]))
 
     def close(self, policy: ClosePolicy = "hold") -> None:
         """Leave the arms holding; ``off`` cuts their power: brakes hold."""
+        self._grippers.close()
         for limb, arm, _, _ in self._arms:
             try:
                 arm.close(is_powerless=policy == "off")
@@ -167,15 +176,28 @@ class XArmFollower(Follower):
                 f"env 'xarm': expected limbs of 5, 6 or 7 joints and a gripper, got "
                 f"{', '.join(robot.joint_names)}"
             )
+        self._grippers.check(has_other_line=False)
+
+    def _make_gripper(
+        self, address: str, is_serial: bool, closed: float, opened: float
+    ) -> SideGripper:
+        return make_gripper(
+            self.config.robotiq,
+            address,
+            is_serial=is_serial,
+            closed=closed,
+            opened=opened,
+        )
 
     def _make_arm(self, limb: LimbInfo, host: str) -> XArm:
         config = self.config
+        is_ours = limb.gripper is not None and not self._grippers.is_used
         return XArm(
             XArmSettings(
                 host=host,
                 n=len(limb.joint_names),
                 rate=config.rate,
-                gripper=config.gripper if limb.gripper is not None else "none",
+                gripper=config.gripper if is_ours else "none",
                 sensitivity=config.collision_sensitivity,
                 payload=config.payload,
                 payload_centre=config.payload_centre,
@@ -188,7 +210,7 @@ class XArmFollower(Follower):
         robot = self.robot
         ids = [robot.joint_names.index(joint) for joint in limb.joint_names]
         finger = None
-        if limb.gripper is not None:
+        if limb.gripper is not None and not self._grippers.is_used:
             finger = robot.joint_names.index(limb.gripper.joint)
         arm = self._make_arm(limb, host)
         self._arms.append((limb, arm, ids, finger))
