@@ -18,7 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from paprle.hardware.ur.conditions import IDLE, POWER_OFF, judge, judge_safety
+from paprle.hardware.ur.conditions import (
+    IDLE,
+    POWER_OFF,
+    judge,
+    judge_safety,
+    judge_version,
+)
 from paprle.hardware.ur.geometry import GEOMETRIES, Geometry, compute_torques
 from paprle.hardware.vendor_arm.arm import Clock, Reading, Vec, VendorArm
 from paprle.hardware.vendor_arm.clock import DeviceClock
@@ -35,7 +41,6 @@ PORTS: Mapping[int, str] = {
     30004: "RTDE",
 }  # spec: Universal Robots; all are fixed
 RATE = 500.0  # [Hz] spec: control cycle of the e-series
-OLDEST = (5, 6)  # spec: the dashboard knows remote control since PolyScope 5.6
 _VARIABLES = (
     "timestamp",
     "actual_q",
@@ -52,6 +57,7 @@ _DASHBOARD_MS = 2000  # [ms] spec: default of ur_rtde
 _SILENT_NS = 100_000_000  # [ns] chosen: 50 cycles of the controller
 _LEAVE_TIME = 1.5  # [s] chosen: three times what ur_rtde waits
 _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
+_OBEY_TIME = 3.0  # [s] chosen: a script that runs answers within a few cycles
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
 _POLL = 0.02  # [s] chosen
 _NO_SPEED = 0.0  # servoJ's speed and acceleration are not used. spec: ur_rtde
@@ -147,12 +153,9 @@ class UrArm(VendorArm):
         self._dashboard = client(self._settings.host)
         self._ask(lambda: self._dashboard.connect(_DASHBOARD_MS))
         version = str(self._ask(self._dashboard.polyscopeVersion))
-        numbers = tuple(int(word) for word in version.split(".")[:2] if word.isdigit())
-        if numbers < OLDEST or numbers[0] != OLDEST[0]:
-            raise ArmError(
-                f"{self.name}: expected PolyScope 5.6 or a newer 5, got {version}; "
-                "update the controller"
-            )
+        trouble = judge_version(version)
+        if trouble:
+            raise ArmError(f"{self.name}: {trouble}")
         model = str(self._ask(self._dashboard.getRobotModel)).upper().rstrip("E")
         serial = str(self._ask(self._dashboard.getSerialNumber))
         self.identity = Identity(model, version, serial)
@@ -291,10 +294,10 @@ class UrArm(VendorArm):
     def _set_up(self) -> None:
         """Arm the watchdog and set the payload of a program that has just begun."""
         settings = self._settings
-        self._command(self._control.setWatchdog, 1.0 / settings.watchdog)
+        self._command_in_time(self._control.setWatchdog, 1.0 / settings.watchdog)
         if settings.payload > 0.0:
             centre = list(settings.payload_centre)
-            self._command(self._control.setPayload, settings.payload, centre)
+            self._command_in_time(self._control.setPayload, settings.payload, centre)
 
     def _check_port(self, port: int) -> None:
         host = self._settings.host
@@ -338,6 +341,27 @@ class UrArm(VendorArm):
         """Execute a command of the script; raise ArmError if it is not obeyed."""
         if not self._ask(lambda: command(*values)):
             raise ArmError(f"{command.__name__} was not obeyed")
+
+    def _command_in_time(self, command: Callable[..., object], *values: object) -> None:
+        """Execute a command that never returns if the cable goes just before it."""
+        problems: list[ArmError] = []
+
+        def do() -> None:
+            try:
+                self._command(command, *values)
+            except ArmError as err:
+                problems.append(err)
+
+        thread = Thread(target=do, daemon=True)
+        thread.start()
+        thread.join(_OBEY_TIME)
+        if thread.is_alive():
+            raise ArmError(
+                f"{self.name}: expected it to obey {command.__name__} within "
+                f"{_OBEY_TIME:.0f} [s], got no answer; look at its cable"
+            )
+        if problems:
+            raise problems[0]
 
     def _ask(self, call: Callable[[], object]) -> Any:
         """Call ur_rtde; raise ArmError for whatever it raises."""

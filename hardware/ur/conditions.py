@@ -9,6 +9,9 @@ from collections.abc import Mapping
 
 from paprle.hardware.vendor_arm.states import READY, ArmState, Condition
 
+_OLDEST = (5, 6)  # spec: the dashboard knows remote control since PolyScope 5.6
+_OTHERS: Mapping[int, str] = {3: "the CB-series", 10: "PolyScope X"}
+"""By the first number of their software. spec: Universal Robots."""
 POWER_OFF, IDLE, RUNNING = 3, 5, 7  # spec: robot_mode
 _STOPPED, _PLAYING = 1, 2  # spec: runtime_state
 _PROGRAM_RUNS = 1 << 1  # spec: robot_status_bits
@@ -68,3 +71,17 @@ def judge(
     if status_bits & _PROGRAM_RUNS and runtime == _PLAYING:
         return READY
     return Condition(ArmState.ENDED if runtime == _STOPPED else ArmState.PAUSED)
+
+
+def judge_version(version: str) -> str:
+    """Return why a controller's software is not driven, or "".
+
+    Args:
+        version: As its dashboard reports it, such as 5.22.1.
+    """
+    numbers = tuple(int(word) for word in version.split(".")[:2] if word.isdigit())
+    if numbers >= _OLDEST and numbers[0] == _OLDEST[0]:
+        return ""
+    other = _OTHERS.get(numbers[0]) if numbers else None
+    remedy = f"{other} is not driven" if other else "update the controller"
+    return f"expected PolyScope 5.6 or a newer 5, got {version}; {remedy}"
