@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from threading import Thread
+from threading import Lock, Thread
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ _DASHBOARD_MS = 2000  # [ms] spec: default of ur_rtde
 _SILENT_NS = 100_000_000  # [ns] chosen: 50 cycles of the controller
 _LEAVE_TIME = 1.5  # [s] chosen: three times what ur_rtde waits
 _POWER_TIME = 20.0  # [s] chosen: booting joints and releasing brakes takes 10 s
-_OBEY_TIME = 3.0  # [s] chosen: a script that runs answers within a few cycles
+_OPEN_TIME = 6.0  # [s] chosen: ur_rtde waits 5 s for a script, for a cut cable for ever
 _START_TIME = 2.0  # [s] chosen: an uploaded script begins within 0.1 s
 _POLL = 0.02  # [s] chosen
 _NO_SPEED = 0.0  # servoJ's speed and acceleration are not used. spec: ur_rtde
@@ -134,7 +134,7 @@ class UrArm(VendorArm):
         self._receiver = self._connect("rtde_receive", "RTDEReceiveInterface")
         self._switch_on()
         self._control = self._connect("rtde_control", "RTDEControlInterface")
-        self._set_up()
+        self._finish(self._set_up)
         self.start()
 
     def greet(self) -> Identity:
@@ -294,10 +294,10 @@ class UrArm(VendorArm):
     def _set_up(self) -> None:
         """Arm the watchdog and set the payload of a program that has just begun."""
         settings = self._settings
-        self._command_in_time(self._control.setWatchdog, 1.0 / settings.watchdog)
+        self._command(self._control.setWatchdog, 1.0 / settings.watchdog)
         if settings.payload > 0.0:
             centre = list(settings.payload_centre)
-            self._command_in_time(self._control.setPayload, settings.payload, centre)
+            self._command(self._control.setPayload, settings.payload, centre)
 
     def _check_port(self, port: int) -> None:
         host = self._settings.host
@@ -335,33 +335,51 @@ class UrArm(VendorArm):
         make = getattr(importlib.import_module(module), name)
         more: tuple[Sequence[str], ...] = ()
         more = (list(_VARIABLES),) if module == "rtde_receive" else ()
-        return self._ask(lambda: make(host, RATE, *more))
+        return self._finish(lambda: self._ask(lambda: make(host, RATE, *more)))
+
+    def _finish(self, step: Callable[[], Any]) -> Any:
+        """Return the result of a step that a cut cable may keep, or raise ArmError."""
+        found: list[Any] = []
+        errors: list[BaseException] = []
+        lock, late = Lock(), False
+
+        def do() -> None:
+            result: list[Any] = []
+            try:
+                result.append(step())
+            except BaseException as err:  # noqa: BLE001 - raised again below
+                errors.append(err)
+            with lock:
+                if not late:
+                    found.extend(result)
+                    return
+            self._abandon(result)
+
+        thread = Thread(target=do, name=f"{self.name} opens", daemon=True)
+        thread.start()
+        thread.join(_OPEN_TIME)
+        with lock:
+            late = not found and not errors
+        if errors:
+            raise errors[0]
+        if late:
+            raise ArmError(
+                f"{self.name}: expected it ready within {_OPEN_TIME:.0f} [s], got no "
+                "answer; look at its cable, then start the session again"
+            )
+        return found[0]
+
+    def _abandon(self, clients: Sequence[Any]) -> None:
+        """End a client that was connected too late, and the script that it started."""
+        for client in clients:
+            for name in ("stopScript", "disconnect"):
+                if hasattr(client, name):
+                    self._try(getattr(client, name))
 
     def _command(self, command: Callable[..., object], *values: object) -> None:
         """Execute a command of the script; raise ArmError if it is not obeyed."""
         if not self._ask(lambda: command(*values)):
             raise ArmError(f"{command.__name__} was not obeyed")
-
-    def _command_in_time(self, command: Callable[..., object], *values: object) -> None:
-        """Execute a command that never returns if the cable goes just before it."""
-        problems: list[ArmError] = []
-
-        def do() -> None:
-            try:
-                self._command(command, *values)
-            except ArmError as err:
-                problems.append(err)
-
-        thread = Thread(target=do, daemon=True)
-        thread.start()
-        thread.join(_OBEY_TIME)
-        if thread.is_alive():
-            raise ArmError(
-                f"{self.name}: expected it to obey {command.__name__} within "
-                f"{_OBEY_TIME:.0f} [s], got no answer; look at its cable"
-            )
-        if problems:
-            raise problems[0]
 
     def _ask(self, call: Callable[[], object]) -> Any:
         """Call ur_rtde; raise ArmError for whatever it raises."""
