@@ -110,7 +110,9 @@ def test_other_leaders_drive_the_arm_within_its_limits(leader, tmp_path):
     log = tmp_path / "arm.log"
     with ExitStack() as stack:
         if leader == "offline":
-            rows = make_pose_rows(np.arange(0.0, 8.0, 0.02))
+            t = np.arange(0.0, 8.0, 0.02)
+            rows = make_pose_rows(t)
+            rows[:, 1:3] = 0.03 * np.sin([t, 0.7 * t]).T  # as far as five joints reach
             path = write_csv(tmp_path / "hand.csv", "t,x,y,z,qx,qy,qz,qw", rows)
             words = ["leader=offline", f"leader.path={path}", "leader.frame=relative"]
         else:
