@@ -99,6 +99,9 @@ def test_the_notice_names_the_origin_of_each_robot(source):
         "SO-ARM100",
         "Universal_Robots_ROS2_Description",
         "xarm_ros2",
+        "interbotix_ros_manipulators",
+        "Robotiq's instruction manual",
+        "robotiq_hande_description",
     )
 
     named = [origin for origin in origins if origin in source.read_text()]
