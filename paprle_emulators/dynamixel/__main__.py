@@ -13,7 +13,7 @@ Keys:
                      name, in place of the leader's URDF
     setup=NAME       leader: servos as opening their leader leaves them: 4 Mbaud,
                      current control, in a hand; factory: as delivered, 57600 baud,
-                     position control, but with their ids, in nobody's hand  (leader)
+                     position control, but with their ids, and no hand  (leader)
     watchdog=KIND    real: with firmware 51 it does not stop servos of the 330 size;
                      ideal: as the e-manual has it  (real)
     firmware=N       of the servos of the 330 size  (51)

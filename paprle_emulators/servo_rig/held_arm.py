@@ -78,7 +78,7 @@ class HeldArm:
         self.arm.hand_lift = share * self._weigh()
 
     def prop(self) -> None:
-        """Let a stand carry the arm, in nobody's hand, until it leaves its pose."""
+        """Let a stand carry the arm until it leaves its pose."""
         self.hold(False)
         self._is_propped = True
 

@@ -1,4 +1,4 @@
-"""What the gate sends reaches the servos within its limits, judged at the servos."""
+"""Goals of the gate reach the servos within its limits, by the log of the servos."""
 
 from __future__ import annotations
 
