@@ -49,10 +49,10 @@ def make_gripper(
         The gripper.
 
     Raises:
-        ImportError: If a serial port is asked for without pyserial.
+        ImportError: If a serial port is asked for without pymodbus.
     """
     line: Line = UrcapLine(address)
-    if is_serial:  # pyserial is an extra
+    if is_serial:  # pymodbus is an extra
         modbus = importlib.import_module("paprle.hardware.robotiq.modbus")
         line = modbus.RtuLine(address, wishes.unit)
     return Gripper(

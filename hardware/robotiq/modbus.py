@@ -1,39 +1,32 @@
-"""Gripper on a serial line by Modbus RTU, behind a USB-RS485 adapter.
+"""Gripper on a serial line by Modbus RTU, behind a USB-RS485 adapter; pymodbus.
 
-Sources: Modbus over serial line, specification V1.02; Robotiq, instruction manuals, for
-registers and frames. Function 3 reads the status in all generations of the manuals.
+Source: Robotiq, instruction manuals, for registers. Function 3 reads the status in all
+generations of the manuals.
 """
 
 from __future__ import annotations
 
-import struct
-import termios
-import time
+import logging
+from collections.abc import Callable
+from typing import TypeVar
 
-import serial
+from pymodbus.client import ModbusSerialClient
+from pymodbus.exceptions import ModbusException
+from pymodbus.pdu import ModbusPDU
 
 from paprle.hardware.robotiq.status import Status
+from paprle.hardware.serial_bus.port import find_obstacle
 from paprle.hardware.vendor_arm.states import ArmError
 
 BAUD = 115_200  # spec: as delivered, 8N1
-_OUTPUTS, _INPUTS = 0x03E8, 0x07D0  # spec: first registers
-_READ, _WRITE = 0x03, 0x10  # spec: Modbus functions
-_ERROR = 0x80  # spec: bit of an exception's function
+_OUTPUTS, _INPUTS, _N = 0x03E8, 0x07D0, 3  # spec: first registers, and their number
 _EXCEPTIONS = {1: "function", 2: "register", 3: "value", 4: "device", 6: "busy"}
 _ANSWER_TIME = 0.05  # [s] chosen: a gripper answers within a few milliseconds
-_GAP = 0.002  # [s] spec: 1.75 ms of silence between frames above 19200 bit/s
 _ACTIVE, _GO = 0x01, 0x08  # spec: rACT, rGTO
 _AMPERES = 0.01  # [A] spec: per count of gCU
 
-
-def compute_crc(data: bytes) -> int:
-    """Return the CRC-16 of a frame, low byte first on the line."""
-    crc = 0xFFFF
-    for byte in data:
-        crc ^= byte
-        for _ in range(8):
-            crc = crc >> 1 ^ (0xA001 if crc & 1 else 0)
-    return crc
+_T = TypeVar("_T", bound=ModbusPDU)
+logging.getLogger("pymodbus").setLevel(logging.CRITICAL)  # errors are raised here
 
 
 class RtuLine:
@@ -46,8 +39,9 @@ class RtuLine:
     def __init__(self, path: str, unit: int) -> None:
         self.name = f"robotiq '{path}'"
         self._path, self._unit = path, unit
-        self._port: serial.Serial | None = None
-        self._spoke = 0.0
+        self._client = ModbusSerialClient(
+            path, baudrate=BAUD, timeout=_ANSWER_TIME, retries=0
+        )
 
     def reach(self) -> None:
         """Open the port for this process alone, again if need be.
@@ -56,15 +50,12 @@ class RtuLine:
             ArmError: If it is missing, forbidden or taken.
         """
         self.close()
-        try:
-            self._port = serial.Serial(
-                self._path, BAUD, timeout=_ANSWER_TIME, exclusive=True
-            )
-        except (OSError, ValueError, termios.error) as err:
+        if not self._client.connect():
+            found = find_obstacle(self._path) or "one that another program has open"
             raise ArmError(
-                f"{self.name}: expected a serial port, got: {err}; look at the adapter "
-                "and env.robotiq.port"
-            ) from err
+                f"{self.name}: expected a serial port, got: {found}; look at the "
+                "adapter and env.robotiq.port"
+            )
 
     def read(self) -> Status:
         """Return the status.
@@ -72,9 +63,14 @@ class RtuLine:
         Raises:
             ArmError: If it does not answer, or wrongly.
         """
-        request = struct.pack(">BHH", _READ, _INPUTS, 3)
-        answer = self._exchange(request, 7)
-        status, _, fault, _, position, current = answer[1:7]
+        ask = self._client.read_holding_registers
+        answer = self._do(lambda: ask(_INPUTS, count=_N, device_id=self._unit))
+        if len(answer.registers) != _N:
+            raise ArmError(
+                f"{self.name}: expected {_N} registers, got {answer.registers}"
+            )
+        bits = b"".join(one.to_bytes(2, "big") for one in answer.registers)
+        status, _, fault, _, position, current = bits
         is_going = status & _GO
         return Status(
             state=status >> 4 & 3,
@@ -102,60 +98,27 @@ class RtuLine:
 
     def close(self) -> None:
         """Close the port; may be called twice."""
-        if self._port is not None:
-            self._port.close()
-            self._port = None
+        self._client.close()  # type: ignore[no-untyped-call]
 
     def _write(self, action: int, position: int, speed: int, force: int) -> None:
-        values = (action, 0, 0, position, speed, force)
-        head = struct.pack(">BHHB", _WRITE, _OUTPUTS, 3, 6)
-        answer = self._exchange(head + bytes(values), 4)
-        if answer != head[1:5]:
-            raise ArmError(f"{self.name}: expected {head[1:5]!r}, got {answer!r}")
+        values = [action << 8, position, speed << 8 | force]
+        tell = self._client.write_registers
+        self._do(lambda: tell(_OUTPUTS, values, device_id=self._unit))
 
-    def _exchange(self, request: bytes, n: int) -> bytes:
-        """Return the n bytes of an answer after its function."""
-        frame = bytes((self._unit,)) + request
-        frame += struct.pack("<H", compute_crc(frame))
+    def _do(self, request: Callable[[], _T]) -> _T:
+        """Return the answer to a request; raise ArmError without one."""
         try:
-            port = self._port
-            if port is None:
-                raise ConnectionError("it is not open")
-            time.sleep(max(0.0, self._spoke + _GAP - time.monotonic()))
-            port.reset_input_buffer()
-            port.write(frame)
-            answer = bytes(port.read(5))  # the length of an exception
-            if len(answer) == 5 and not answer[1] & _ERROR:
-                answer += port.read(n - 1)
-        except (OSError, termios.error) as err:
-            raise ArmError(f"{self.name}: {err}") from err
-        finally:
-            self._spoke = time.monotonic()
-        self._check(answer, request[0], n)
-        return answer[2:-2]
-
-    def _check(self, answer: bytes, function: int, n: int) -> None:
-        """Raise ArmError unless an answer is whole, ours and no exception."""
-        if not answer:
+            answer = request()
+        except (ModbusException, OSError) as err:
             raise ArmError(
-                f"{self.name}: expected an answer of gripper {self._unit}, got none; "
-                "look at its power and cable, and env.robotiq.unit"
-            )
-        is_short = len(answer) < 5
-        if is_short or compute_crc(answer[:-2]) != int.from_bytes(
-            answer[-2:], "little"
-        ):
+                f"{self.name}: expected an answer of gripper {self._unit}, got none "
+                f"that is whole ({err}); look at its power and cable, and "
+                "env.robotiq.unit"
+            ) from err
+        if answer.isError():
+            code = answer.exception_code
+            words = _EXCEPTIONS.get(code, "unknown")
             raise ArmError(
-                f"{self.name}: expected a whole answer, got {answer.hex(' ')}; look at "
-                "its cable"
+                f"{self.name}: expected it to obey, got exception {code} ({words})"
             )
-        if answer[1] == function | _ERROR:
-            what = _EXCEPTIONS.get(answer[2], "unknown")
-            raise ArmError(
-                f"{self.name}: expected it to obey, got exception {answer[2]} ({what})"
-            )
-        if answer[0] != self._unit or answer[1] != function or len(answer) != n + 4:
-            raise ArmError(
-                f"{self.name}: expected an answer of gripper {self._unit}, got "
-                f"{answer.hex(' ')}"
-            )
+        return answer

@@ -87,7 +87,7 @@ def test_with_consent_it_is_activated_once(make, gripper, events):
 
 def test_it_goes_where_its_joint_is_asked_to(gripper, device):
     gripper.write(0.01)
-    wait_for(lambda: abs(gripper.q - 0.01) < 3e-4)
+    wait_for(lambda: abs(gripper.q - 0.01) < 3e-4 and gripper.dq == 0.0)
 
     assert device.opening == pytest.approx(0.02, abs=6e-4)
     assert gripper.tau == 0.0
