@@ -239,7 +239,7 @@ def test_the_emulator_ends_cleanly(config, number):
     [
         (["leader=nobody"], "expected a rig"),
         (["leader=autopilot"], "expected limbs with servos"),
-        (["speed=3"], "expected leader, motion"),
+        (["speed=3"], "expected leader, follower, motion"),
         (["leader={config}", "motion=walk"], "motion: expected still"),
         (["leader={config}", 'fault={{"fault":"x"}}'], "fault: expected one of"),
     ],
