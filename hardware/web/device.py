@@ -176,8 +176,8 @@ class WebDevice:
         for name, hand in seen.items():
             self._hands[name].update(hand, dt, scale, mode)
         self.end_sign.update(seen.values(), now_ns)
-        self.n_messages += 1
         self._publish(stamp_ns)
+        self.n_messages += 1
 
     def _measure_step(self, t_ms: float, now_ns: int) -> float:
         """Return the time since the message before, [s], bounded by its arrival."""

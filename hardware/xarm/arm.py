@@ -7,6 +7,7 @@ box that does not answer is left for good: what was sent is discarded, not sent 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import importlib
 import io
 import logging
@@ -114,6 +115,7 @@ class XArm(VendorArm):
         self._reports: Reports | None = None
         self._lost = ""
         self._stopped_ns = self._asked_ns = self._error = self._number = 0
+        self._has_ended_pause = False
         self._unanswered: deque[tuple[int, int]] = deque()
         self.identity = Identity(0, 0, "", (0, 0, 0))
         self.gripper: Gripper | None = None
@@ -254,6 +256,8 @@ class XArm(VendorArm):
         is_asking = self._asked_ns < self._stopped_ns
         if is_asking and not error and now - self._stopped_ns < _ASKING_NS:
             return READY
+        if self._has_ended_pause and motion.state == STOPPED:
+            motion = dataclasses.replace(motion, state=PAUSED)
         condition, remedy = judge(motion, details, error, now)
         self.remedies = {condition.state: remedy} if remedy else {}
         return condition
@@ -312,6 +316,7 @@ class XArm(VendorArm):
         """Stop a paused arm, so that it does not go on by itself."""
         reports = self._reports
         if reports and reports.motion and reports.motion.state == PAUSED:
+            self._has_ended_pause = True  # still the reason once the box reports a stop
             self._api.set_state(STOPPED)
             self._unanswered.clear()  # the call dropped their answers
 
@@ -381,6 +386,7 @@ class XArm(VendorArm):
             api.set_tcp_load(settings.payload, centre)
         codes += [api.set_mode(SERVO), api.set_state(0)]
         self._stopped_ns = 0
+        self._has_ended_pause = False
 
         def is_on() -> bool:
             reports = self._reports

@@ -64,6 +64,16 @@ def test_a_stop_is_explained_and_nothing_moves_after_it(follower, clock, arm, fa
     assert not set(sent) & {Register.ENABLE, Register.SET_MODE, Register.CLEAN_ERROR}
 
 
+def test_a_pause_is_named_as_such_after_the_driver_has_ended_it(follower, clock, arm):
+    run(follower, clock, time_s=0.1)
+    at_ns = arm.do("pause")
+    run(follower, clock, time_s=0.5)
+
+    record = arm.read()
+    assert Register.SET_STATE in record.registers[record.register_stamps > at_ns]
+    assert "its program is paused" in follower.read().stop_reason
+
+
 def test_an_ended_stop_starts_nothing_until_the_session_does(
     follower, clock, arm, config, robot
 ):
