@@ -36,11 +36,6 @@ class JointMap:
         return angle
 
 
-def list_joints(limb: LimbInfo) -> tuple[str, ...]:
-    """Return a limb's joints, the gripper's last."""
-    return (*limb.joint_names, *([limb.gripper.joint] if limb.gripper else []))
-
-
 def make_map(config: DynamixelConfig, limb: LimbInfo) -> JointMap:
     """Return the map of a limb's servos, the gripper's last.
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
-
 from paprle.contracts.errors import DeviceError, MissingDependency
+from paprle.contracts.kit.servo_arm import ServoArm, list_joints
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
 from paprle.followers.feetech.config import FeetechConfig
@@ -18,7 +17,7 @@ from paprle.followers.feetech.zeros import (
     make_map,
 )
 from paprle.hardware.feetech.bus import Reading
-from paprle.hardware.feetech.bus_thread import BusSettings, BusThread, Snapshot
+from paprle.hardware.feetech.bus_thread import BusSettings, BusThread
 from paprle.hardware.feetech.calibration import choose_motors
 from paprle.hardware.feetech.calibration_check import Joint
 from paprle.hardware.feetech.eeprom import Stored, find_stored
@@ -33,42 +32,25 @@ from paprle.hardware.feetech.examination import (
 from paprle.hardware.feetech.models import ServoSpec
 from paprle.hardware.feetech.wire import Wire
 
-_SAME_PLACE = 0.05  # [rad] chosen: a command that far from the arm is no jump
 _CALIBRATE = "calibrate it: paprle calibrate follower=… env=feetech"
 
 
-class FeetechArm:
-    """One limb's servos: the arm's joints, then the gripper's.
+class FeetechArm(ServoArm[BusThread, JointMap]):
+    """The arm's joints, then the gripper's.
 
     Attributes:
-        limb, name: Its limb, and the name of that.
-        names: Its joints, the gripper's last.
-        specs: Its servos, likewise.
-        bus: Its bus.
-        stop_reason: Reason not to move it, or "".
+        specs: Its servos, in the order of ``names``.
     """
 
     def __init__(
         self, config: FeetechConfig, limb: LimbInfo, port: str, clock: Clock
     ) -> None:
-        self._config, self.limb = config, limb
-        self.name, self.names = limb.name, list_joints(limb)
-        self.specs = make_specs(config, limb)
-        self._where = f"env 'feetech': port '{port}'"
-        self.bus = BusThread(
-            BusSettings(
-                path=port, baud=config.baud, rate=config.rate, timeout=config.timeout
-            ),
-            self.specs,
-            clock,
+        self._config, self.specs = config, make_specs(config, limb)
+        settings = BusSettings(
+            path=port, baud=config.baud, rate=config.rate, timeout=config.timeout
         )
-        self._joint_by_id = {
-            spec.id: name for spec, name in zip(self.specs, self.names, strict=True)
-        }
-        self._map: JointMap | None = None
-        self._is_muted = False
-        self._q: Vec = np.zeros(len(self.names))
-        self.stop_reason = ""
+        bus = BusThread(settings, self.specs, clock)
+        super().__init__("feetech", limb, port, bus, [one.id for one in self.specs])
 
     def open(self, robot: RobotInfo, calibration: str) -> None:
         """Connect, check the calibration, and hold the arm where it is.
@@ -195,67 +177,9 @@ class FeetechArm:
             )
         return found
 
-    def read(self) -> tuple[int, Vec, Vec, Vec]:
-        """Return the newest stamp [ns], positions, speeds and torques.
-
-        Sets ``stop_reason``.
-
-        Raises:
-            DeviceError: If it is not open.
-        """
-        snapshot, found = self.bus.snapshot, self._map
-        if snapshot is None or found is None:
-            raise DeviceError(f"{self._where}: expected an open arm, got a closed one")
-        self.stop_reason = self._find_reason(snapshot)
-        if self.stop_reason:
-            self._is_muted = True
-        reading = snapshot.reading
-        is_there = np.isfinite(reading.angle)
-        self._q = np.where(is_there, found.to_joints(reading.angle), self._q)
-        dq = np.where(is_there, found.sign * reading.velocity, 0.0)
-        current = np.where(is_there, found.sign * reading.current, 0.0)
-        return reading.stamp_ns, self._q, dq, self._config.torque_constant * current
-
-    def write(self, q_cmd: Vec) -> None:
-        """Send a target; after a stop of its own, only from where the arm is."""
-        if self._map is None:
-            return
-        if self._is_muted:
-            if self.stop_reason or np.abs(q_cmd - self._q).max() > _SAME_PLACE:
-                return
-            self._is_muted = False
-        self.bus.set_goal(self._map.to_servos(q_cmd))
-
-    def find_held(self) -> Vec:
-        """Return the target that the servos hold, or the position, shape (n,)."""
-        goal, found = self.bus.held_goal, self._map
-        return self._q if goal is None or found is None else found.to_joints(goal)
-
-    def close(self, *, is_powerless: bool) -> None:
-        """Leave the arm holding; without power it falls."""
-        self.bus.close(off=is_powerless)
-        self._map = None
-
-    def _find_reason(self, snapshot: Snapshot[Reading]) -> str:
-        """Return why the arm does not follow, or ""."""
-        if snapshot.fault:
-            return f"{snapshot.fault}; start the session again"
-        both = zip(self.names, snapshot.held, strict=True)
-        limp = [name for name, is_held in both if not is_held]
-        causes = self._list_causes(snapshot.health)
-        if limp:  # they follow again only after a new start, from where they are
-            causes = causes or [f"{', '.join(limp)}: no torque"]
-            return f"{'; '.join(causes)}; start the session again"
-        return "; ".join([text for text in (snapshot.disturbance, *causes) if text])
-
-    def _list_causes(self, health: Mapping[int, str]) -> list[str]:
-        """Return each fault once, with the joints that have it."""
-        joints: dict[str, list[str]] = {}
-        for servo_id, text in health.items():
-            where = f"servo {servo_id} on '{self.bus.settings.path}': "
-            known = joints.setdefault(text.removeprefix(where), [])
-            known.append(self._joint_by_id[servo_id])
-        return [f"{', '.join(names)}: {text}" for text, names in joints.items()]
+    def _find_motion(self, reading: Reading, found: JointMap) -> tuple[Vec, Vec]:
+        current = found.sign * reading.current
+        return found.sign * reading.velocity, self._config.torque_constant * current
 
     def _check_ranges(self, robot: RobotInfo, found: JointMap) -> None:
         """Raise DeviceError where the calibration contradicts the robot."""
@@ -279,11 +203,6 @@ def describe_problems(err: BusError) -> str:
     """Return the problems of a bus, a line each."""
     listed = "\n".join(err.problems)
     return f"env 'feetech': {listed}"
-
-
-def list_joints(limb: LimbInfo) -> tuple[str, ...]:
-    """Return a limb's joints, the gripper's last."""
-    return (*limb.joint_names, *([limb.gripper.joint] if limb.gripper else []))
 
 
 def make_specs(config: FeetechConfig, limb: LimbInfo) -> tuple[ServoSpec, ...]:

@@ -1,0 +1,184 @@
+"""The follower that drives one arm of bus servos per limb and port."""
+
+from __future__ import annotations
+
+import logging
+from abc import abstractmethod
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar, Generic, TypeVar
+
+from paprle.contracts.errors import DeviceError
+from paprle.contracts.kit.limb_devices import (
+    DeviceState,
+    assign_addresses,
+    check_open,
+    check_target,
+    join_states,
+)
+from paprle.contracts.kit.servo_arm import ServoArm
+from paprle.contracts.plugins import Clock, Follower
+from paprle.contracts.types import (
+    ClosePolicy,
+    FollowerInfo,
+    FollowerState,
+    LimbInfo,
+    RobotInfo,
+    Vec,
+)
+
+_LOG = logging.getLogger(__name__)
+
+
+Arm = TypeVar("Arm", bound=ServoArm[Any, Any])
+
+
+class ServoFollower(Follower, Generic[Arm]):
+    """Arms on serial buses; ``read`` and ``write`` never wait.
+
+    Its configuration has ``port``, ``ports``, ``rate``, ``lag`` and ``sag``.
+
+    Attributes:
+        env: Its name on the command line.
+        example: A port as an example in messages.
+    """
+
+    env: ClassVar[str]
+    example: ClassVar[str]
+
+    def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
+        super().__init__(config, robot, clock)
+        self._arms: list[tuple[Arm, list[int]]] = []
+        self._problems: tuple[str, ...] = ()
+
+    @abstractmethod
+    def _find_obstacle(self, port: str) -> str:
+        """Return why a port cannot be opened, or ""."""
+
+    @abstractmethod
+    def _make_arm(self, limb: LimbInfo, port: str) -> Arm:
+        """Return the closed arm of a limb."""
+
+    @abstractmethod
+    def _open_arm(self, arm: Arm) -> None:
+        """Connect, and hold the arm where it is; raise DeviceError if that fails."""
+
+    @abstractmethod
+    def _diagnose_arm(self, arm: Arm) -> Iterator[tuple[bool, str]]:
+        """Examine a closed arm without torque or motion."""
+
+    def preflight(self) -> tuple[str, ...]:
+        """Report missing or forbidden ports."""
+        try:
+            ports = self._list_ports()
+        except DeviceError as err:
+            return (str(err),)
+        found = (self._find_obstacle(port) for port in ports.values())
+        return tuple(f"env '{self.env}': {text}" for text in found if text)
+
+    def open(self) -> FollowerInfo:
+        """Connect and hold each arm where it is; return the description.
+
+        Returns:
+            The description.
+
+        Raises:
+            DeviceError: If an arm is unreachable, faulty or set up otherwise.
+            MissingDependency: If the SDK is not installed.
+        """
+        self.close("hold")
+        problems: list[str] = []
+        try:
+            for limb, port in self._list_ports().items():
+                arm, ids = self._find_arm(limb, port)
+                self._arms.append((arm, ids))
+                try:
+                    self._open_arm(arm)
+                except DeviceError as err:
+                    problems.append(str(err))
+            if problems:
+                raise DeviceError("\n".join(problems))
+        except BaseException:
+            self.close("hold")
+            raise
+        return FollowerInfo(
+            joint_names=self.robot.joint_names,
+            rate=self.config.rate,
+            lag=self.config.lag,
+            sag=self.config.sag,
+            has_effort=True,
+            has_unattended_stop=not self.goes_on_unattended,
+            power_off="falls",
+        )
+
+    def diagnose(self) -> Iterator[tuple[bool, str]]:
+        """Examine the arms without torque or motion."""
+        try:
+            ports = self._list_ports()
+        except DeviceError as err:
+            yield False, str(err)
+            return
+        for limb, port in ports.items():
+            arm, _ = self._find_arm(limb, port)
+            yield from self._diagnose_arm(arm)
+
+    def read(self) -> FollowerState:
+        """Return the newest state of all arms, with the oldest stamp."""
+        check_open(self.env, self._arms)
+        states = []
+        for arm, ids in self._arms:
+            stamp_ns, q, dq, tau = arm.read()
+            states.append(
+                DeviceState(
+                    limb=arm.name,
+                    ids=ids,
+                    stamp_ns=stamp_ns,
+                    q=q,
+                    dq=dq,
+                    tau=tau,
+                    q_held=arm.find_held(),
+                    stop_reason=arm.stop_reason,
+                )
+            )
+        return join_states(len(self.robot.joint_names), states)
+
+    def write(self, q_cmd: Vec) -> None:
+        """Give one target to each arm's bus without waiting.
+
+        Raises:
+            CommandError: If its shape is wrong or it is not finite.
+        """
+        check_open(self.env, self._arms)
+        check_target(self.env, q_cmd, len(self.robot.joint_names))
+        for arm, ids in self._arms:
+            arm.write(q_cmd[ids])
+
+    def close(self, policy: ClosePolicy = "hold") -> None:
+        """Leave the arms holding; ``off`` cuts their power: they fall."""
+        if policy == "off" and self._arms:
+            _LOG.warning("env '%s': the arms lose their power now, and fall", self.env)
+        for arm, _ in self._arms:
+            arm.close(is_powerless=policy == "off")
+        self._problems = tuple(p for arm, _ in self._arms for p in arm.bus.problems)
+        self._arms = []
+
+    def take_warnings(self) -> list[str]:
+        """Return new warnings of the buses."""
+        return [text for arm, _ in self._arms for text in arm.bus.take_warnings()]
+
+    @property
+    def closing_notes(self) -> tuple[str, ...]:
+        """Servos whose torque may still be on although it was to be off."""
+        return self._problems
+
+    def _list_ports(self) -> Mapping[str, str]:
+        """Return each limb's port; raise DeviceError on a mismatch."""
+        config = self.config
+        return assign_addresses(
+            self.robot, "env.ports", config.port, config.ports, self.example
+        )
+
+    def _find_arm(self, name: str, port: str) -> tuple[Arm, list[int]]:
+        """Return a limb's closed arm, and its joints among the robot's."""
+        limb = next(limb for limb in self.robot.limbs if limb.name == name)
+        arm = self._make_arm(limb, port)
+        return arm, [self.robot.joint_names.index(joint) for joint in arm.names]
