@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cells import spread
 from shared_data import find_shared
 
 from benchmarks import branches, phase, returns, smoothness
@@ -64,9 +63,10 @@ def test_a_shaking_command_is_rough_and_a_hands_motion_is_not():
     assert ratio > smoothness.MOST_RATIO or flips > smoothness.MOST_FLIPS
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.sim
-@pytest.mark.parametrize("rate", spread([200, 1000], 200))
+@pytest.mark.parametrize("rate", [200, 1000])
 def test_a_trackers_commands_are_smooth_at_any_rate_of_the_gate(tmp_path, rate):
     path = find_shared("motion/tum_fr1_xyz.txt")
 

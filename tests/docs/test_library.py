@@ -48,6 +48,7 @@ def test_code_of_the_page_does_what_it_says(capsys):
     assert capsys.readouterr().out.startswith("True ")
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_an_arm_with_meshes_alone_is_led_in_twelve_lines(folder, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(folder / "cache"))

@@ -97,6 +97,7 @@ def assert_stopped(stamps, path, released_ns: int) -> None:
     assert np.ptp(after, axis=0).max() < 5e-4
 
 
+@pytest.mark.nightly
 def test_a_single_press_moves_for_the_stated_time(start):
     undisturbed(lambda: check_a_single_press(start()))
 

@@ -15,6 +15,7 @@ from paprle.recording.reader import Episode
 pytestmark = [pytest.mark.process, pytest.mark.timed]
 
 
+@pytest.mark.nightly
 def test_the_leader_of_the_page_drives_a_live_session_to_its_end(tmp_path):
     folder, out = tmp_path / "site", tmp_path / "out"
     folder.mkdir()

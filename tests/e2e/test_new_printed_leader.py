@@ -73,6 +73,7 @@ class Hand:
         self.process.stdin.flush()
 
 
+@pytest.mark.nightly
 def test_a_leader_is_made_from_words(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # no other rig's notices
     path = tmp_path / "rig.yaml"

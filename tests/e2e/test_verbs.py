@@ -167,6 +167,7 @@ def test_export_is_arbot_s_csv_and_can_be_played(recorded, tmp_path, capsys):
     assert measure(played)["ate_mm"]["lag_compensated"]["median"] < 0.05
 
 
+@pytest.mark.nightly
 @pytest.mark.timed
 def test_replay_draws_the_same_again(recorded, tmp_path):
     whole = measure(recorded)

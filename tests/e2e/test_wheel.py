@@ -16,6 +16,7 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
+from cells import spread
 from packaging.requirements import Requirement
 from pythons import VERSIONS, find_pythons
 
@@ -150,7 +151,9 @@ def test_a_folder_of_the_checkout_is_whole_in_the_wheel(unpacked, folder):
     assert set(filter(is_code, there)) == set(filter(is_code, here))
 
 
-@pytest.mark.parametrize("name", ["cameras", "hardware", "leaders", "links"])
+@pytest.mark.parametrize(
+    "name", spread(["cameras", "hardware", "leaders", "links"], "hardware")
+)
 def test_a_package_of_the_same_name_as_a_folder_does_no_harm(unpacked, tmp_path, name):
     (tmp_path / name).mkdir()
     (tmp_path / name / "__init__.py").write_text("raise ValueError('of another')")

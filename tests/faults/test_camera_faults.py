@@ -99,6 +99,7 @@ def wait_until_back(session, told):
     wait_until(lambda: BACK in session.text().partition(told)[2])
 
 
+@pytest.mark.nightly
 def test_a_killed_camera_is_told_and_comes_back_while_the_arm_goes_on(film):
     session = film()
     at_ns = session.kill("camera:net")

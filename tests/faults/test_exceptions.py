@@ -69,16 +69,14 @@ def test_an_exception_while_moving_stops_and_is_shown(start, outside, name):
         assert len(box["ticks"]) > 30
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "site",
-    spread(
-        [
-            "outsider:Breaker.open",
-            "paprle.followers.kinematic.follower:KinematicFollower.open",
-            "paprle.recording.recorder:Recorder.__init__",
-        ],
+    [
+        "outsider:Breaker.open",
+        "paprle.followers.kinematic.follower:KinematicFollower.open",
         "paprle.recording.recorder:Recorder.__init__",
-    ),
+    ],
 )
 def test_an_exception_while_opening_starts_nothing(start, outside, site):
     session = break_at(start, outside, site, 0)
@@ -89,15 +87,13 @@ def test_an_exception_while_opening_starts_nothing(start, outside, site):
     assert not list(session.out.glob("*")), "nothing was recorded"
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     ("site", "action"),
-    spread(
-        [
-            ("outsider:Breaker.close", "raise"),
-            ("paprle.followers.kinematic.follower:KinematicFollower.close", "raise"),
-        ],
+    [
+        ("outsider:Breaker.close", "raise"),
         ("paprle.followers.kinematic.follower:KinematicFollower.close", "raise"),
-    ),
+    ],
 )
 def test_an_exception_while_closing_keeps_the_rest_going(start, outside, site, action):
     session = break_at(
@@ -122,6 +118,7 @@ def test_an_exception_in_the_recorder_ends_the_recording_alone(start, outside):
     assert "ended: done, 1 episode(s)" in session.text()
 
 
+@pytest.mark.nightly
 def test_an_exception_in_the_keys_thread_stops_the_robot(type_at, outside):
     site = "paprle.hosts.operator.terminal:Operator.take_keys"
     session = type_at(*BREAKER, f"leader.site={site}", "leader.after=0", env=outside)

@@ -41,6 +41,7 @@ def test_too_few_files_are_refused_before_anything_starts():
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.nightly
 def test_too_little_memory_is_told():
     limit = 600 << 20
     done = run(limits=((resource.RLIMIT_AS, limit, limit),))
@@ -62,6 +63,7 @@ def test_a_soft_limit_is_raised_and_without_real_time_it_runs_and_says_so():
     assert "real-time scheduling was refused" in done.stdout + done.stderr
 
 
+@pytest.mark.nightly
 def test_files_that_may_not_be_as_large_as_a_ring_are_told():
     done = run("env", limits=((resource.RLIMIT_FSIZE, 1 << 20, 1 << 20),))
 

@@ -79,6 +79,7 @@ def test_a_killed_leader_stops_the_arm_and_ends_the_session(start, fast_motion, 
     check_rest(session, at_ns, "leader")
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", TRIALS)
 def test_a_killed_recorder_changes_nothing_but_the_recording(start, fast_motion, seed):
     session, at_ns = kill_moving(start, fast_motion, "recorder", seed)
@@ -108,6 +109,7 @@ def test_a_killed_gate_is_reported_and_ends_the_session(start, fast_motion, seed
     assert (at_ns - int(episode.gate["stamp_ns"][-1])) * 1e-9 < 0.1
 
 
+@pytest.mark.nightly
 def test_a_stopped_session_process_brakes_and_sends_no_burst(start, fast_motion):
     session, at_ns = kill_moving(start, fast_motion, "session", 1, signal.SIGSTOP)
     time.sleep(0.5)
@@ -123,6 +125,7 @@ def test_a_stopped_session_process_brakes_and_sends_no_burst(start, fast_motion)
     assert judge(episode).is_ok
 
 
+@pytest.mark.nightly
 def test_a_stopped_gate_process_sends_no_burst_when_it_goes_on(start, fast_motion):
     session, at_ns = kill_moving(start, fast_motion, "gate", 2, signal.SIGSTOP)
     time.sleep(0.5)

@@ -151,6 +151,7 @@ def test_two_puppeteers_and_a_recording_die_one_by_one(start, tmp_path, victim):
     undisturbed(run)
 
 
+@pytest.mark.nightly
 def test_the_last_leader_that_dies_ends_the_session(start):
     words = [word for name in LIMBS for word in draw(name)]
     session = start(*TRIPLE, *pair_limbs(), *words)

@@ -111,7 +111,8 @@ def test_ctrl_c_ends_any_state_cleanly(type_at, tmp_path, state):
         check_rest(session, at_ns)
 
 
-@pytest.mark.parametrize("phase", spread(["spawning", "opening"], "opening"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("phase", ["spawning", "opening"])
 def test_ctrl_c_during_start_up_leaves_nothing_behind(type_at, phase):
     session = type_at(*KEYBOARD)
     while find_child(session.process.pid, "gate") is None:
@@ -127,7 +128,8 @@ def test_ctrl_c_during_start_up_leaves_nothing_behind(type_at, phase):
     check_files(session, 0)
 
 
-@pytest.mark.parametrize("victim", spread(["session", "recorder", "gate"], "gate"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("victim", ["session", "recorder", "gate"])
 def test_who_is_killed_while_it_starts_leaves_nothing_behind(type_at, victim):
     session = type_at(*KEYBOARD)
     session.find_pids()
@@ -263,6 +265,7 @@ def test_a_raised_arm_is_never_dropped_at_exit(
     assert check_files(session, 1) == ["quit"]
 
 
+@pytest.mark.nightly
 def test_a_second_ctrl_c_skips_the_park_and_nothing_else(type_at, outside, tmp_path):
     log = tmp_path / "commands.jsonl"
     settings = write_joints(tmp_path / "raised.csv", *make_wave(0.0, 20.0, 0.3))
@@ -307,7 +310,8 @@ def test_a_park_takes_no_longer_than_its_time(start, tmp_path):
     check_files(session, 1)
 
 
-@pytest.mark.parametrize("child", spread(["gate", "leader", "recorder"], "gate"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("child", ["gate", "leader", "recorder"])
 def test_sigterm_to_one_child_is_left_to_the_session(start, tmp_path, child):
     session = start(*reach_motion(tmp_path))
     session.find_pids()
@@ -322,10 +326,8 @@ def test_sigterm_to_one_child_is_left_to_the_session(start, tmp_path, child):
     assert check_files(session, 1) == ["quit"]
 
 
-@pytest.mark.parametrize(
-    "number",
-    spread([signal.SIGTERM, signal.SIGHUP, signal.SIGINT], signal.SIGTERM),
-)
+@pytest.mark.nightly
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT])
 def test_a_signal_to_the_whole_group_is_like_one_to_the_session(
     start, tmp_path, number
 ):
@@ -342,8 +344,9 @@ def test_a_signal_to_the_whole_group_is_like_one_to_the_session(
     check_rest(session, at_ns)
 
 
+@pytest.mark.nightly
 @pytest.mark.timed
-@pytest.mark.parametrize("victim", spread(["gate", "leader", "recorder"], "gate"))
+@pytest.mark.parametrize("victim", ["gate", "leader", "recorder"])
 def test_ctrl_c_ends_everything_within_5_s_though_a_process_is_stopped(start, victim):
     session = start("leader=autopilot", "follower=piper", "env=kinematic")
     session.wait_for("ENGAGED", 120.0)

@@ -302,6 +302,7 @@ print(*(name for name in {HEAVY} if name in sys.modules))
     assert not done.stdout.split()
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("text", ["x = 1\n", "raise ValueError('no arm')\n"])
 def test_a_file_called_hardware_beside_a_script_does_no_harm(tmp_path, text):
     (tmp_path / "hardware.py").write_text(text)

@@ -64,6 +64,7 @@ def test_a_peer_stands_on_the_board_beside_ours(board):
     assert "Systems beside each other, world kinematic, network none" in page
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 @pytest.mark.long
 def test_our_own_commands_played_as_a_peers_are_judged_as_ours_were(board, tmp_path):

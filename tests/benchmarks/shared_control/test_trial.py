@@ -12,6 +12,7 @@ from benchmarks.shared_control.trial import TrialSession
 pytestmark = [pytest.mark.sim, pytest.mark.long]
 
 
+@pytest.mark.nightly
 def test_a_user_of_one_axis_and_one_button_places_the_block():
     # the block's place lets joints 1 and 3 stand nearly in line, at little inertia
     trial = TrialSession("continuous", 39).play()
@@ -21,6 +22,7 @@ def test_a_user_of_one_axis_and_one_button_places_the_block():
     assert 4 <= trial.switches <= 10
 
 
+@pytest.mark.nightly
 def test_whom_the_gate_holds_goes_on_or_has_failed_in_time():
     """The robot says nothing for a moment: the user grips again."""
     session = TrialSession("continuous", 0)

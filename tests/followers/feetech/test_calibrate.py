@@ -127,6 +127,7 @@ def test_a_follower_is_calibrated_limp_and_reads_its_joints(
     assert find_error(arm, ["follower"], config, "so101") < RIGHT
 
 
+@pytest.mark.nightly
 def test_two_arms_are_calibrated_one_after_the_other(
     tmp_path, home, capsys, monkeypatch
 ):

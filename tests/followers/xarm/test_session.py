@@ -121,6 +121,7 @@ def test_a_minute_is_within_the_limits_and_on_time(start, model):
     assert len(record.stamps) > 55 * 200
 
 
+@pytest.mark.nightly
 def test_a_hasty_leader_does_not_reach_the_speed_at_which_the_box_stops(start):
     arm, session = start("lite6", "leader.speed=1.5", "leader.size=0.2")
     time.sleep(4.0)

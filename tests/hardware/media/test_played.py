@@ -88,6 +88,7 @@ def test_poses_are_no_later_for_the_clouds_and_clouds_flow(profile, seed):
     assert len(beside.flows[0].came) > 100, "five a second at least"
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.parametrize("rate", [5e6, 10e6], ids=["5 Mbit/s", "10 Mbit/s"])
 def test_poses_are_no_later_where_clouds_and_colour_meet_in_a_queue(rate):

@@ -128,6 +128,7 @@ def sweep(rig, joints):
             )
 
 
+@pytest.mark.nightly
 def test_a_calibration_by_two_postures_and_a_sweep_is_right_to_a_degree(
     rig, leader, tmp_path, monkeypatch
 ):

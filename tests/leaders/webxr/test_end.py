@@ -69,6 +69,7 @@ def test_a_gripper_that_stays_closed_through_a_clutch_ends_nothing(session):
     assert session.state == "CLUTCHED"
 
 
+@pytest.mark.nightly
 @pytest.mark.timed  # 3 s of a person's time: a pinch unseen for 0.2 s begins anew
 def test_the_page_counts_the_pinches_and_tells(tmp_path):
     config = WebxrConfig(

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from iwer import load_runtime, open_phone, show_bare_hands
 from phones import TLS_ADDRESS, hold_until_engaged, wait_until
 
@@ -210,7 +211,7 @@ LOSSES = {
 
 
 @pytest.mark.timed  # likewise
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss", spread(LOSSES, "hidden"))
 def test_a_grip_that_was_lost_counts_after_a_release_alone(page, loss):
     leader, opened = page
     do, lost, back = opened.page.evaluate, *LOSSES[loss]

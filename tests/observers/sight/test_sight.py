@@ -100,6 +100,7 @@ def wait_for_colours(page, sight, colours, timeout=20.0):
     raise AssertionError(f"expected {colours}, got {seen}")
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 @pytest.mark.long
 def test_a_browser_shows_what_the_camera_sees_now_and_nothing_without_the_token(sight):

@@ -31,6 +31,7 @@ def go_on(shown, is_there, timeout=20.0):
         page.wait_for_timeout(20)
 
 
+@pytest.mark.nightly
 def test_who_operates_chooses_a_level_where_the_session_has_some(shown):
     view, page = shown
     go_on(shown, lambda: page.locator("#control").inner_text().startswith("Give back"))

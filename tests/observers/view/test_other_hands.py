@@ -73,6 +73,7 @@ def tilt(page, axis, value):
     page.evaluate("([k, value]) => { pad.axes[k] = value; }", [axis, value])
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("emits", ["axes"], indirect=True)
 def test_a_controller_moves_while_its_shoulder_button_is_held(served):
     view, page = served

@@ -123,6 +123,7 @@ def test_the_page_of_the_demo_shows_the_arm_moving(demo, tmp_path):
     assert session.poll() is None
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 @pytest.mark.timeout(120)
 def test_a_picture_that_comes_later_than_its_page_is_seen(monkeypatch):

@@ -144,6 +144,7 @@ def test_far_from_singularities_nothing_is_slowed():
     assert (careful == plain).all()
 
 
+@pytest.mark.nightly
 def test_the_smallest_singular_value_is_that_of_numpy():
     rng = np.random.default_rng(0)
     for name in ("ur5e", "papras_7dof_2arm", "open_manipulator_x", "so101"):

@@ -133,6 +133,7 @@ def test_what_a_file_says_never_steers_the_terminal(tmp_path, header, capsys):
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]", said)
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 @pytest.mark.parametrize("verb", ["info", "evaluate"])
 def test_a_small_file_that_unpacks_to_much_takes_little_memory(tmp_path, header, verb):

@@ -122,6 +122,7 @@ def test_the_path_is_the_same_at_any_rate():
     np.testing.assert_allclose(fine, few, atol=1e-9)
 
 
+@pytest.mark.nightly
 def test_a_clutch_moves_nothing_wherever_the_hand_goes():
     retargeting, q = rig.pair(), rig.ROBOT.home
     state = retargeting.anchor(rig.sample_of(), q)

@@ -109,6 +109,7 @@ def test_both_drive_their_own_arm(whole):
     assert whole.changes() == []
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.parametrize(("lost", "fault"), FAULTS)
 def test_what_one_of_them_loses_is_no_bit_of_the_other_arms_path(

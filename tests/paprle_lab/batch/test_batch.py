@@ -127,6 +127,7 @@ def test_lost_cells_are_done_by_others_and_one_that_kills_is_told(tmp_path):
     assert [row["status"] for row in read_rows(out)] == ["done", "done"]
 
 
+@pytest.mark.nightly
 def test_results_of_another_plan_are_not_mixed(small, tmp_path):
     other = write_plan(tmp_path / "plan.yaml", networks=NETWORKS, seeds=3)
 

@@ -36,6 +36,7 @@ def write_file(folder):
     return hashlib.sha256(motion.read_bytes()).hexdigest()
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 @pytest.mark.long
 def test_two_runs_give_the_same_scores_and_a_page(tmp_path):

@@ -69,6 +69,7 @@ def test_a_simulated_rig_is_accepted_with_its_leader(tmp_path):
     assert tree["hardware"] == {"leader": "a program", "robot": "simulation"}
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 @pytest.mark.timed
 @pytest.mark.timeout(480)  # four attempts, on a machine that stands still at times

@@ -64,6 +64,7 @@ def troubled(make_episode):
     return episode, measure_source(episode)
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @ANY
 @given(size=st.integers(3, 1000))

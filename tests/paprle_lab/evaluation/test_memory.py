@@ -32,6 +32,7 @@ class Counted:
         return piece
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_long_episode_is_never_read_at_once(make_episode, monkeypatch):
     episode = make_episode(n=4000)

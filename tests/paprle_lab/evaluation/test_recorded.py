@@ -32,6 +32,7 @@ def recording(make_episode, tmp_path_factory):
     return path
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_recording_is_evaluated_from_its_file_alone(recording, tmp_path):
     (entry,) = report.evaluate([recording], tmp_path)

@@ -186,6 +186,7 @@ def test_a_set_is_judged_by_user_task_and_mode(complete, tmp_path, capsys):
     assert float(table[0]["ate_mm.median"]) == pytest.approx(22.0)
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_logs_without_an_index_are_labelled_by_their_names(tmp_path, capsys):
     offsets = {"H1": 0.0, "H2": 0.003, "H3": 0.006}

@@ -130,6 +130,7 @@ MEETING = [  # two arms that pass each other at 3 m/s, 36 mm in 10 ms
 ]
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(("posture", "signs"), MEETING)
 def test_stops_of_fast_arms_keep_clear_between_their_commands(posture, signs):
     robot, h, said = load("papras_7dof_2arm"), 0.01, set()
@@ -326,6 +327,7 @@ def test_what_a_target_out_of_reach_comes_to_is_held():
         assert np.abs(np.diff(commands[-100:], axis=0)).max() < 1e-5
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("lag", [0.0, 0.03, 0.08])
 def test_slack_is_what_is_left_beside_the_robot_too(lag):
     gate = Gate(make_sliders(), h=H)

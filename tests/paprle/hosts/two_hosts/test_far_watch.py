@@ -127,6 +127,7 @@ def test_stamps_that_lie_are_forgotten_as_soon_as_they_are_true(lies):
     assert max(world.errors) > 4450, "it is shown to the end"
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @given(st.one_of(LIES, st.integers(-SECOND, SECOND), st.integers(-(2**62), 2**62)))
 @settings(max_examples=10, deadline=None)

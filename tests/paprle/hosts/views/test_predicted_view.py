@@ -129,6 +129,7 @@ def test_a_cut_stops_the_picture_and_its_end_moves_it_without_a_leap(session):
     assert session.measure_errors(1)[0].max() < 1e-3
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.parametrize("lie", [-(2**62), -HOUR_NS, HOUR_NS, 2**62])
 def test_stamps_that_lie_are_forgotten_as_soon_as_they_are_true(session, lie):

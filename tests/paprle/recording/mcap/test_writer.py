@@ -112,6 +112,7 @@ def test_nothing_is_left_beside_the_file(tmp_path):
     file.close()
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_memory_does_not_grow_with_the_chunks(tmp_path):
     file = begin(tmp_path / "a.mcap")

@@ -57,6 +57,7 @@ def test_what_is_no_recording_is_refused(tmp_path):
         make_strips(path)
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_report_has_a_strip_of_each_camera_and_trusts_no_name(episode, tmp_path):
     evaluate([episode], tmp_path)

@@ -90,6 +90,7 @@ def test_all_kinds_of_plots_are_drawn(page, part):
     assert any(part in title for title in titles)
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_an_episode_with_little_in_it_still_makes_a_page(make_episode, tmp_path):
     episodes = [
@@ -124,6 +125,7 @@ def test_a_recording_whose_urdf_is_unreadable_still_tells_of_its_timing(
     assert "200 Hz" in report.summary_text(entries)
 
 
+@pytest.mark.nightly
 def test_a_recording_whose_urdf_is_unreadable_has_a_page(make_episode, tmp_path):
     episode = make_episode(n=400)
     object.__setattr__(episode, "urdf", "<robot")

@@ -36,6 +36,7 @@ def test_links_stand_where_the_geometry_says(result):
     assert T.translation == pytest.approx(np.array(hand), abs=1e-12)
 
 
+@pytest.mark.nightly
 def test_a_robot_without_bodies_is_drawn_as_rods_and_the_page_says_so(result):
     places = place_links(result.urdf, result.robot, np.zeros(3))
 

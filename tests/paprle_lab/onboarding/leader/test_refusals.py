@@ -41,6 +41,7 @@ def make(emulated, tmp_path, **changed):
     return make_new_leader(request, PuppeteerServos(), lambda _: None)
 
 
+@pytest.mark.nightly
 def test_a_joint_that_is_not_turned_is_named_and_asked_again(koch, tmp_path):
     emulated, operator = koch
     shown = []
@@ -62,6 +63,7 @@ def test_a_joint_that_is_not_turned_is_named_and_asked_again(koch, tmp_path):
     assert (tmp_path / "out" / "koch.yaml").exists()
 
 
+@pytest.mark.nightly
 def test_exchanged_ids_are_named_and_nothing_is_written(koch, tmp_path):
     emulated, operator = koch
     operator.answers["to and fro"] = lambda _: operator.sweep([0, 2, 1, 3, 4, 5]) or ""
