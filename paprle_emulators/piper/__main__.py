@@ -32,8 +32,6 @@ import json
 import os
 import selectors
 import signal
-import socket
-import struct
 import sys
 import tempfile
 import time
@@ -43,18 +41,18 @@ from types import FrameType
 
 import numpy as np
 
+from paprle_emulators.can_server import Server
 from paprle_emulators.notice import announce
 from paprle_emulators.piper.arm import LAG, EmulatedArm
 from paprle_emulators.piper.faults import ArmFaults
 from paprle_emulators.piper.journal import Journal
-from paprle_emulators.piper.protocol import FRAME_SIZE, Frame, pack_frame, unpack_frame
+from paprle_emulators.piper.protocol import Frame
 from paprle_emulators.piper.reports import SLOW_PERIOD_NS, make_reports
 from paprle_emulators.punctual import request_punctuality
 
 PERIOD_NS = 5_000_000  # [ns] spec: the arm reports its joints at 200 Hz
 _N_STEPS = 5  # chosen: 1 ms a step of a servo of 100 rad/s
 _MOST_LATE = 10  # chosen: after a longer pause of the machine, time is dropped
-_CREDENTIALS = struct.Struct("3i")  # spec: struct ucred of unix(7)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -86,75 +84,6 @@ class Options:
             got, keys = ", ".join(unknown), ", ".join(("port", *known, "fault"))
             raise ValueError(f"expected key=value, got {got}; keys: {keys}")
         return cls(**{key: value for key, _, value in words}, faults=faults)
-
-
-class Server:
-    """The bus: frames reach the arm and the nodes of other processes."""
-
-    def __init__(self, path: str) -> None:
-        self._path = Path(path)
-        self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        if self._path.is_socket() and not _is_served(path):
-            self._path.unlink()  # left by an emulator that was killed
-        self._listener.bind(path)
-        self._listener.listen()
-        self._listener.setblocking(False)
-        self._nodes: dict[socket.socket, int] = {}
-        self.selector = selectors.DefaultSelector()
-        self.selector.register(self._listener, selectors.EVENT_READ, self.accept)
-
-    def accept(self) -> list[Frame]:
-        """Accept a node."""
-        node, _ = self._listener.accept()
-        node.setblocking(False)
-        size = _CREDENTIALS.size
-        peer = node.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size)
-        self._nodes[node] = _CREDENTIALS.unpack(peer)[0]
-        self.selector.register(node, selectors.EVENT_READ, lambda: self._receive(node))
-        return []
-
-    def send(self, frames: list[Frame], but: int = -1) -> None:
-        """Send to every node outside one process."""
-        packets = [pack_frame(frame) for frame in frames]
-        for node in [node for node, pid in self._nodes.items() if pid != but]:
-            try:
-                for packet in packets:
-                    node.send(packet)
-            except BlockingIOError:
-                continue  # nobody reads there
-            except OSError:
-                self._drop(node)
-
-    def close(self) -> None:
-        """Disconnect all nodes."""
-        for node in list(self._nodes):
-            self._drop(node)
-        self._listener.close()
-        self.selector.close()
-        self._path.unlink(missing_ok=True)
-
-    def _receive(self, node: socket.socket) -> list[Frame]:
-        frames = []
-        try:
-            while packet := node.recv(FRAME_SIZE):
-                frames.append(unpack_frame(packet))
-            self._drop(node)
-        except BlockingIOError:
-            pass
-        except OSError:
-            self._drop(node)
-        self.send(frames, but=self._nodes.get(node, -1))
-        return frames
-
-    def _drop(self, node: socket.socket) -> None:
-        if self._nodes.pop(node, None) is not None:
-            self.selector.unregister(node)
-            node.close()
-
-
-def _is_served(path: str) -> bool:
-    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as node:
-        return node.connect_ex(path) == 0
 
 
 class Emulator:
