@@ -64,6 +64,11 @@ _ALL: Mapping[str, Device] = {
         about="AgileX PiPER on a CAN bus: python-can, piper_sdk",
         ideal=("firmware=S-V1.8-6",),
     ),
+    "damiao": Device(
+        module="paprle_emulators.damiao",
+        about="OpenArm or YAM, arms of Damiao motors, on a CAN bus: python-can",
+        ideal=("ideal=true",),
+    ),
     "ur": Device(
         module="paprle_emulators.ur",
         about="Universal Robots e-series on TCP: ur_rtde, UR's RTDE client",

@@ -1,0 +1,132 @@
+"""Journal of the emulated arm: received frames and the plant's state.
+
+Stamps are monotonic, [ns], shared by all processes of a host.
+
+    rx,STAMP,ID,HEX                       a frame that reached the motors
+    arm,STAMP,STATUSES,q…,dq…,tau…        motors in order; statuses as hex digits, "-":
+                                          no power; [rad], [rad/s], [N·m]
+    fault,STAMP,JSON                      an order from standard input
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from io import TextIOBase
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from paprle_emulators.damiao.models import MOTORS, ArmTable
+from paprle_emulators.damiao.motor import Motor
+from paprle_emulators.damiao.plant import Plant
+from paprle_emulators.damiao.protocol import SPECIAL, unpack_mit
+from paprle_emulators.piper.protocol import Frame
+
+Vec = npt.NDArray[np.float64]
+Stamps = npt.NDArray[np.int64]
+
+
+class Journal:
+    """Writes to an open file, if any."""
+
+    def __init__(self, file: TextIOBase | None) -> None:
+        self._file = file
+
+    def write_command(self, stamp_ns: int, frame: Frame) -> None:
+        """Write a received frame."""
+        self._write(f"rx,{stamp_ns},{frame.can_id:#x},{frame.data.hex()}")
+
+    def write_arm(self, stamp_ns: int, plant: Plant, motors: Sequence[Motor]) -> None:
+        """Write the arm's state, and flush."""
+        numbers = ",".join(f"{x:.6f}" for x in (*plant.q, *plant.dq, *plant.tau))
+        flags = "".join(f"{m.status:x}" if m.has_power else "-" for m in motors)
+        self._write(f"arm,{stamp_ns},{flags},{numbers}")
+        if self._file is not None:
+            self._file.flush()
+
+    def write_fault(self, stamp_ns: int, order: str) -> None:
+        """Write an order from standard input."""
+        self._write(f"fault,{stamp_ns},{order}")
+
+    def _write(self, line: str) -> None:
+        if self._file is not None:
+            self._file.write(line + "\n")
+
+
+@dataclass(frozen=True)
+class Record:
+    """A journal read back; n motors, N commands and M states.
+
+    Attributes:
+        stamps: Times at which the last motor of a round was commanded, shape (N,).
+        q_des: Positions that all motors were commanded by then, shape (N, n), [rad].
+        kp: Likewise, [N·m/rad].
+        tau_ff: Likewise, [N·m].
+        specials: Time, ID and last byte of each special command.
+        state_stamps: Times of states, [ns], shape (M,).
+        statuses: One string of hex digits for each.
+        q: Shape (M, n), [rad].
+        dq: Shape (M, n), [rad/s].
+        tau: Shape (M, n), [N·m].
+    """
+
+    stamps: Stamps
+    q_des: Vec
+    kp: Vec
+    tau_ff: Vec
+    specials: list[tuple[int, int, int]]
+    state_stamps: Stamps
+    statuses: list[str]
+    q: Vec
+    dq: Vec
+    tau: Vec
+
+
+def read_journal(path: Path, arm: ArmTable) -> Record:
+    """Return a journal without a partial last line."""
+    text = path.read_text(encoding="ascii")
+    lines = [line.split(",") for line in text.split("\n")[:-1]]
+    n = len(arm.motors)
+    states = [w[1:] for w in lines if w[0] == "arm"]
+    numbers = np.array([[float(x) for x in w[2:]] for w in states]).reshape(-1, 3 * n)
+    frames = [
+        (int(w[1]), int(w[2], 16), bytes.fromhex(w[3])) for w in lines if w[0] == "rx"
+    ]
+    stamps, rows = _join_commands(frames, arm)
+    table = np.array(rows).reshape(-1, n, 3)
+    return Record(
+        stamps=np.array(stamps, dtype=np.int64),
+        q_des=table[:, :, 0],
+        kp=table[:, :, 1],
+        tau_ff=table[:, :, 2],
+        specials=[
+            (stamp, can_id, data[7])
+            for stamp, can_id, data in frames
+            if can_id <= n and data[:7] == SPECIAL
+        ],
+        state_stamps=np.array([int(w[0]) for w in states], dtype=np.int64),
+        statuses=[w[1] for w in states],
+        q=numbers[:, :n],
+        dq=numbers[:, n : 2 * n],
+        tau=numbers[:, 2 * n :],
+    )
+
+
+def _join_commands(
+    frames: list[tuple[int, int, bytes]], arm: ArmTable
+) -> tuple[list[int], list[Vec]]:
+    n = len(arm.motors)
+    stamps: list[int] = []
+    rows: list[Vec] = []
+    newest = np.full((n, 3), np.nan)
+    for stamp, can_id, data in frames:
+        if not 1 <= can_id <= n or len(data) != 8 or data[:7] == SPECIAL:
+            continue
+        mit = unpack_mit(data, MOTORS[arm.motors[can_id - 1]].ranges)
+        newest[can_id - 1] = mit.q, mit.kp, mit.tau
+        if can_id == n:
+            stamps.append(stamp)
+            rows.append(newest.copy())
+    return stamps, rows
