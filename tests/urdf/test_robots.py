@@ -50,6 +50,8 @@ ROBOTS = (
     "lite6",
     "widowx250s",
     "viperx300s",
+    "openarm",
+    "yam",
 )
 PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 # Our prefix, theirs, and the link both measure from; theirs has other names for the
