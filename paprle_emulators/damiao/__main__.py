@@ -15,13 +15,14 @@ Keys:
 
 A client opens can.Bus(interface="emucan", channel=PATH). Motors have IDs 1 … 8 (yam: 7)
 and answer at 0x11 …; the last is the gripper's. It prints one JSON line with its
-endpoint, then takes JSON lines on standard input and answers each with one:
+endpoint, then takes JSON lines on standard input and answers each with one. Somebody
+holds the arm where it starts until all its motors hold it; "hold" does so again:
     {"fault": "cable", "time": 0.3}        also silence, lost, late, garbage, rogue,
                                            error_frames, bus_off: for a time
     {"fault": "coil_hot", "joint": 2}      also over_voltage, under_voltage,
                                            over_current, mos_hot, communication,
                                            overload, disable, mute, warm, stuck, zero,
-                                           push, power_off, power_on, none
+                                           push, hold, power_off, power_on, none
 It ends on SIGTERM and Ctrl-C. What it cannot show: arbitration, bus load, CAN FD.
 """
 
@@ -180,6 +181,7 @@ def make_arm(settings: Settings) -> tuple[Plant, list[Motor], Faults, str]:
     ))  # fmt: skip
     weight = read_number(settings, "weight", 1.0 if is_ideal else _WEIGHT)
     plant = Plant(table, _read_posture(settings, table), weight)
+    plant.is_held = True
     noise = QUIET if is_ideal else Noise()
     motors = [
         Motor(k, MOTORS[kind], table.timeout, k, noise)

@@ -56,6 +56,7 @@ class Faults:
             "power_off": self._cut_power,
             "power_on": self._restore_power,
             "push": self._push,
+            "hold": self._hold,
             "zero": self._shift,
             **dict.fromkeys(_ERRORS, self._fail),
         }
@@ -175,6 +176,10 @@ class Faults:
 
     def _push(self, joint: int = 1, torque: float = 10.0, time: float = 0.05) -> None:
         self._plant.knock(joint - 1, torque, time)
+
+    def _hold(self) -> None:
+        """Let somebody hold the arm where it is, until its motors do."""
+        self._plant.is_held = True
 
     def _shift(self, joint: int = 1, by: float = 0.5) -> None:
         """Let a motor lose its zero."""

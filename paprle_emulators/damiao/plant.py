@@ -33,6 +33,7 @@ class Plant:
         dq: [rad/s].
         tau: Torque of each motor in the last step, [N·m].
         push: External torque, [N·m].
+        is_held: Somebody holds the arm until all its motors hold it once.
     """
 
     def __init__(self, arm: ArmTable, q: Vec, weight: float) -> None:
@@ -50,6 +51,7 @@ class Plant:
         self.dq, self.tau = np.zeros((2, arm.n + 1))
         self.push = np.zeros(arm.n + 1)
         self._push_left = np.zeros(arm.n + 1)
+        self.is_held = False
         limits = [row.limits for row in arm.rows]
         self._low, self._high = np.array([*limits, arm.grip]).T
         self._peak = np.array([kind.peak for kind in kinds])
@@ -77,6 +79,10 @@ class Plant:
         total = self.tau + self.push - _STOP_STIFFNESS * beyond - passive * dq
         added = self._inertia + dt * (soft + passive)
         n = self._n
+        self.is_held = self.is_held and not (kp[:n] > 0.0).all()
+        if self.is_held:
+            self.dq = np.zeros(n + 1)
+            return
         a = np.empty_like(q)
         a[:n] = self._links.accelerate(q[:n], dq[:n], total[:n], added[:n])
         a[n] = total[n] / (_GRIP_INERTIA + added[n])

@@ -119,3 +119,16 @@ def test_a_knock_moves_a_joint_which_comes_back():
 
     assert moved > 0.02
     assert abs(plant.q[0] - begin[0]) < 0.006
+
+
+def test_somebody_holds_the_arm_until_its_motors_do():
+    plant = make("yam")
+    plant.is_held, begin = True, plant.q.copy()
+
+    run(plant, np.zeros((5, 7)), 0.5)
+    assert (plant.q == begin).all()
+
+    run(plant, hold(plant, "yam"), 0.01)
+    assert not plant.is_held
+    run(plant, np.zeros((5, 7)), 0.5)
+    assert np.abs(plant.q - begin).max() > 0.1
