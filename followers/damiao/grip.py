@@ -1,0 +1,35 @@
+"""A gripper's joint and its motor, which are proportional."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from paprle.contracts.types import GripperInfo
+from paprle.hardware.damiao.models import ArmModel
+
+
+@dataclass(frozen=True, slots=True)
+class Grip:
+    """Motor angle = offset + ratio times the joint's position.
+
+    Attributes:
+        offset: [rad].
+        ratio: [rad/m].
+    """
+
+    offset: float
+    ratio: float
+
+    @classmethod
+    def of(cls, gripper: GripperInfo, model: ArmModel) -> Grip:
+        """Return the relation by which both are closed, and both are open."""
+        ratio = (model.grip_open - model.grip_closed) / (gripper.open - gripper.closed)
+        return cls(model.grip_closed - ratio * gripper.closed, ratio)
+
+    def to_motor(self, position: float) -> float:
+        """Return a joint's position [m] as the motor's, [rad]."""
+        return self.offset + self.ratio * position
+
+    def to_joint(self, angle: float) -> float:
+        """Return a motor's position [rad] as the joint's, [m]."""
+        return (angle - self.offset) / self.ratio
