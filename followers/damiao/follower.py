@@ -117,8 +117,8 @@ class DamiaoFollower(Follower):
         check_open("damiao", self._arms)
         states = [_read(*one) for one in self._arms]
         state = join_states(len(self.robot.joint_names), states)
-        is_muted = any(arm.is_muted for _, arm, _, _ in self._arms)
-        return state if is_muted else replace(state, q_held=None)
+        is_behind = any(arm.is_behind for _, arm, _, _ in self._arms)
+        return state if is_behind else replace(state, q_held=None)
 
     def write(self, q_cmd: Vec) -> None:
         """Give one target to each arm without waiting.

@@ -4,9 +4,9 @@ A thread sends a round of MIT frames for each goal as it comes, and between goal
 often that gravity stays compensated and the motors' own time-out does not come.
 
 * Goals that wait are sent in order, half a period apart at least.
-* A goal that waited longer than a gap, or would follow answers that do not come, is
-  dropped; after that, and after any stop, nothing new is taken until a goal is where
-  the arm holds.
+* Goals are dropped where the newest waited longer than a gap, as after a stall of the
+  process, and where answers do not come; the gate learns of it and begins anew where
+  the arm holds. After a stop nothing is taken until a goal is there.
 * While answers do not come, the last goal that was answered is held, and after that
   the arm where it is then, if it has left it.
 * A motor that lost its torque does not get it back by itself; the others hold.
@@ -52,7 +52,7 @@ _LOG = logging.getLogger(__name__)
 _GAP_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _GAP_PERIODS = 3  # spec: likewise
 _BLIND_NS = 50_000_000  # [ns] chosen: answers that old mean a cable, not a busy host
-_SILENT_NS = 100_000_000  # [ns] chosen: several answers in a row that did not come
+_SILENT_NS = 200_000_000  # [ns] chosen: the gate gives up a state at 250 ms
 _KEEP_PERIODS = 1.0  # chosen: beyond a gap; goals that are merely late are not repeated
 _MOST_GOALS = 16  # chosen: more than a gap holds at any rate
 _SAME_PLACE = 0.05  # [rad] chosen: a goal that near to where the arm holds is no jump
@@ -146,8 +146,9 @@ class DamiaoArm:
         self._goals: deque[tuple[Vec, int]] = deque(maxlen=_MOST_GOALS)
         self._held = self._sent = self._answered = np.zeros(n)
         self._round: list[bytes] = []
-        self._sent_ns = 0
-        self._is_muted = self._was_blind = False
+        self._sent_ns = self._served_ns = self._woke_ns = 0
+        self._is_muted = self._was_blind = self._is_behind = False
+        self._queue = threading.Lock()
         self._fault = ""
         self._suspects: dict[int, Feedback] = {}
         self._news, self._must_end = threading.Event(), threading.Event()
@@ -177,6 +178,7 @@ class DamiaoArm:
         """Return the newest reading, and why the arm is not to be commanded, or ""."""
         found = self._list_feedback()
         reading = self._make_reading(found)
+        self._drop(self._clock() - self._gap_ns)
         return reading, self._fault or self._find_reason(found)
 
     def write(self, q: Vec) -> None:
@@ -190,9 +192,9 @@ class DamiaoArm:
         return self._held
 
     @property
-    def is_muted(self) -> bool:
-        """Whether goals are dropped until one is where the arm holds."""
-        return self._is_muted
+    def is_behind(self) -> bool:
+        """Whether the last goals were dropped, so that ``held`` is not the last one."""
+        return self._is_muted or self._is_behind
 
     def list_warmth(self) -> list[int]:
         """Return the higher temperature of each motor, [°C]."""
@@ -306,7 +308,10 @@ class DamiaoArm:
         oldest = min(one.stamp_ns for one in found)
         if oldest >= self._sent_ns:
             self._answered = self._sent
-        is_blind = now - oldest > _BLIND_NS
+        if now - self._served_ns > self._gap_ns:  # answers may be there, not yet read
+            self._woke_ns = now
+        self._served_ns = now
+        is_blind = now - max(oldest, self._woke_ns) > _BLIND_NS
         if is_blind and not self._was_blind:  # goals that nobody heard are taken back
             self._held = self._answered
         elif self._was_blind and np.abs(q - self._held).max() > _SAME_PLACE:
@@ -341,17 +346,25 @@ class DamiaoArm:
         goals = self._goals
         is_stopped = is_blind or bool(self._fault or self._suspects)
         self._is_muted = self._is_muted or is_stopped
-        while goals and (is_stopped or now - goals[0][1] > self._gap_ns):
-            goals.popleft()
-            self.n_dropped += 1
-        if not goals or now - self._sent_ns < self._period_ns // 2:
-            return None
-        goal, _ = goals.popleft()
+        self._drop(now if is_stopped else now - self._gap_ns)
+        with self._queue:
+            if is_stopped or not goals or now - self._sent_ns < self._period_ns // 2:
+                return None
+            goal, _ = goals.popleft()
         if self._is_muted:
             if np.abs(goal - self._held)[: self._n_joints].max() > _SAME_PLACE:
                 return None
             self._is_muted = False
+        self._is_behind = False
         return goal
+
+    def _drop(self, before_ns: int) -> None:
+        """Drop the goals if the newest was given before a time, [ns]."""
+        with self._queue:
+            if self._goals and self._goals[-1][1] < before_ns:
+                self.n_dropped += len(self._goals)
+                self._goals.clear()
+                self._is_behind = True
 
     def _pack(self, goal: Vec, q: Vec) -> list[bytes]:
         """Return the frames of a round, whose springs stay within the torque bounds."""

@@ -131,6 +131,23 @@ def test_a_cable_that_is_out_for_a_moment_ends_in_no_jump(arm, follower, clock):
     assert np.abs(record.dq[after]).max() < 1.2, "the goals of the gap are not made up"
 
 
+def test_goals_that_waited_are_dropped_and_the_gate_learns_where_the_arm_is(
+    follower, clock
+):
+    q = cycle(follower, clock, time=0.2).q
+    _, arm, _, _ = follower._arms[0]
+    with arm._queue:
+        arm._goals.append((arm.held + 0.03, 0))
+
+    state = follower.read()
+
+    assert state.q_held is not None
+    assert np.abs(state.q_held - q)[:7].max() < 0.02
+    assert arm.n_dropped >= 1
+    cycle(follower, clock, q, time=0.1)
+    assert follower.read().q_held is None
+
+
 def test_power_that_comes_back_moves_nothing(arm, follower, clock):
     q = cycle(follower, clock, time=0.1).q
     arm.do("power_off")
