@@ -55,7 +55,7 @@ class DamiaoConfig(FollowerSettings):
     descent: Annotated[
         float,
         Ge(0),
-        Le(4.0),
+        Le(2.5),
         Unit("s"),
         doc("Slow descent at the end, before the motors brake by themselves."),
-    ] = 4.0
+    ] = 2.5

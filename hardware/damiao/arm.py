@@ -64,7 +64,7 @@ _ENABLE_TIME = (
 )
 _JOIN = 1.0  # [s] chosen: many periods
 _DESCENT_RATE = 200.0  # [Hz] chosen: of the frames of a descent
-_DESCENT_SPEED = 0.25  # [rad/s] chosen: slow to the eye, and 4 s bend an elbow
+_DESCENT_SPEED = 0.25  # [rad/s] chosen: slow to the eye
 _LIGHT = 1.0  # [N·m] chosen: a joint that carries less sinks more slowly still
 _SUNK = 0.5  # [N·m] chosen: no joint carries more: the arm hangs
 
@@ -146,7 +146,7 @@ class DamiaoArm:
         self._goals: deque[tuple[Vec, int]] = deque(maxlen=_MOST_GOALS)
         self._held = self._sent = self._answered = np.zeros(n)
         self._round: list[bytes] = []
-        self._sent_ns = self._served_ns = self._woke_ns = 0
+        self._sent_ns = self._unanswered_ns = 0
         self._is_muted = self._was_blind = self._is_behind = False
         self._queue = threading.Lock()
         self._fault = ""
@@ -308,10 +308,11 @@ class DamiaoArm:
         oldest = min(one.stamp_ns for one in found)
         if oldest >= self._sent_ns:
             self._answered = self._sent
-        if now - self._served_ns > self._gap_ns:  # answers may be there, not yet read
-            self._woke_ns = now
-        self._served_ns = now
-        is_blind = now - max(oldest, self._woke_ns) > _BLIND_NS
+        if oldest >= self._unanswered_ns:
+            self._unanswered_ns = 0
+        # answers that are there but not yet read are no sign of a cable
+        silence = self.bus.drained_ns - self._unanswered_ns
+        is_blind = self._unanswered_ns > 0 and silence > _BLIND_NS
         if is_blind and not self._was_blind:  # goals that nobody heard are taken back
             self._held = self._answered
         elif self._was_blind and np.abs(q - self._held).max() > _SAME_PLACE:
@@ -324,6 +325,7 @@ class DamiaoArm:
             return
         self._round, self._sent = self._pack(self._held, q), self._held
         self._sent_ns = now
+        self._unanswered_ns = self._unanswered_ns or now
         for number, frame in enumerate(self._round, start=1):
             if found[number - 1].status is Status.ENABLED:
                 self.bus.send(number, frame)
@@ -388,7 +390,9 @@ class DamiaoArm:
             weight = self._gravity(q[:n])
             if np.abs(weight).max() < _SUNK:
                 return True
-            if any(one.status is not Status.ENABLED for one in found):
+            oldest = min(one.stamp_ns for one in found)
+            is_lame = any(one.status is not Status.ENABLED for one in found)
+            if is_lame or self._clock() - oldest > _SILENT_NS:
                 return False
             tau, dq = np.zeros((2, len(q)))
             tau[:n] = np.clip(weight, -self._most[:n], self._most[:n])

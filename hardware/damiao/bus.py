@@ -30,7 +30,8 @@ Clock = Callable[[], int]
 
 BIT_RATE = 1_000_000  # [bit/s] spec: manual, classical CAN
 _BUS_OFF = 0x40  # spec: CAN_ERR_BUSOFF of linux/can/error.h
-_RECEIVE_TIME = 0.05  # [s] chosen: how long the reader takes to notice its end
+_RECEIVE_TIME = 0.01  # [s] chosen: how long the reader takes to notice its end
+_JOIN = 1.0  # [s] chosen: a busy host
 _ANSWER_TIME = 0.1  # [s] chosen: a hundred times a motor's answer
 _N_ASKED = 3  # chosen: an answer may be lost
 _POLL = 0.001  # [s] chosen: a fraction of a period
@@ -43,6 +44,7 @@ class DamiaoBus:
         feedback: Newest answer of each motor, None before the first.
         failure: Reason for missing answers, or "".
         foreign: ID and arrival [ns] of the newest command of another program.
+        drained_ns: When all that had come was last read, [ns].
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class DamiaoBus:
         self.feedback: list[Feedback | None] = [None] * len(motors)
         self.failure = ""
         self.foreign: tuple[int, int] | None = None
+        self.drained_ns = 0
 
     def open(self) -> None:
         """Join the bus and listen; sends nothing.
@@ -137,7 +140,7 @@ class DamiaoBus:
         """Leave the bus; the motors keep their state until their time-out."""
         self._must_end.set()
         if self._reader is not None:
-            self._reader.join(10 * _RECEIVE_TIME)
+            self._reader.join(_JOIN)
             self._reader = None
         bus, self._bus = self._bus, None
         if bus is not None:
@@ -169,6 +172,7 @@ class DamiaoBus:
             while not self._must_end.is_set():
                 message = self._bus.recv(0.0)
                 if message is None:  # all was read: whatever comes next has just come
+                    self.drained_ns = self._clock()
                     message = self._bus.recv(_RECEIVE_TIME)
                     stamp = self._clock()
                 if message is not None:

@@ -19,6 +19,8 @@ from paprle_emulators.damiao.models import ARMS
 
 QUANTUM = 25.0 / 65535  # [rad] spec: a step of 16 bits over ±12.5
 
+REPEATED_NS = 20_000_000  # the driver repeats a round after a gap
+
 
 class RealClock(ManualClock):
     """Real time for suites that advance a clock by hand: advancing waits."""
@@ -70,6 +72,9 @@ def judge(record: Record, robot: RobotInfo, n: int, period: float = 0.005):
     """The oracle's verdicts on the joints' commands that reached the motors."""
     is_held = record.kp[:, :n].min(axis=1) > 0.0  # the descent has no positions
     q, t_ns = record.q_des[is_held][:, :n], record.stamps[is_held]
+    is_same = np.r_[False, (np.diff(q, axis=0) == 0.0).all(axis=1)]
+    is_repeat = is_same & (np.r_[0, np.diff(t_ns)] > REPEATED_NS)
+    q, t_ns = q[~is_repeat], t_ns[~is_repeat]  # the arm holds: no goal has come
     ids = list(range(n))
     return judge_arrived(Arrived("can", ids, t_ns, q, QUANTUM), robot, period)
 
