@@ -7,8 +7,7 @@ often that gravity stays compensated and the motors' own time-out does not come.
 * Goals are dropped where the newest waited longer than a gap, as after a stall of the
   process, and where answers do not come; the gate learns of it and begins anew where
   the arm holds. After a stop nothing is taken until a goal is there.
-* While answers do not come, the last goal that was answered is held, and after that
-  the arm where it is then, if it has left it.
+* While answers do not come, the last goal that was answered is held.
 * A motor that lost its torque does not get it back by itself; the others hold.
 * No frame has a speed: the last one is where the arm rests when no other comes.
 """
@@ -228,7 +227,7 @@ class DamiaoArm:
         """Enable the motors and hold the arm where it is; raise ArmError on failure."""
         reading = self._await_rest()
         self._held = self._sent = self._answered = reading.q
-        self._round = self._pack(reading.q, reading.q)
+        self._round = self._pack(reading.q, reading.q, np.zeros_like(reading.q))
         for number, frame in enumerate(self._round, start=1):
             self.bus.send(number, pack_special(ENABLE))
             self.bus.send(number, frame)
@@ -304,7 +303,7 @@ class DamiaoArm:
         """Send a round for a goal, or the held one again."""
         found, now = self._list_feedback(), self._clock()
         self._watch(found)
-        q = np.array([one.q for one in found])
+        q, dq = np.array([(one.q, one.dq) for one in found]).T
         oldest = min(one.stamp_ns for one in found)
         if oldest >= self._sent_ns:
             self._answered = self._sent
@@ -315,15 +314,13 @@ class DamiaoArm:
         is_blind = self._unanswered_ns > 0 and silence > _BLIND_NS
         if is_blind and not self._was_blind:  # goals that nobody heard are taken back
             self._held = self._answered
-        elif self._was_blind and np.abs(q - self._held).max() > _SAME_PLACE:
-            self._held = q
         self._was_blind = is_blind
         goal = self._take_goal(now, is_blind=is_blind)
         if goal is not None:
             self._held = goal
         elif now - self._sent_ns < self._gap_ns + _KEEP_PERIODS * self._period_ns:
             return
-        self._round, self._sent = self._pack(self._held, q), self._held
+        self._round, self._sent = self._pack(self._held, q, dq), self._held
         self._sent_ns = now
         self._unanswered_ns = self._unanswered_ns or now
         for number, frame in enumerate(self._round, start=1):
@@ -368,13 +365,14 @@ class DamiaoArm:
                 self._goals.clear()
                 self._is_behind = True
 
-    def _pack(self, goal: Vec, q: Vec) -> list[bytes]:
-        """Return the frames of a round, whose springs stay within the torque bounds."""
+    def _pack(self, goal: Vec, q: Vec, dq: Vec) -> list[bytes]:
+        """Return the frames of a round, whose torques stay within their bounds."""
         tau = np.zeros(len(goal))
         n = self._n_joints
         tau[:n] = np.clip(self._gravity(q[:n]), -self._most[:n], self._most[:n])
         reach = (self._most - np.abs(tau)) / self._kp
-        target = np.clip(goal, q - reach, q + reach)
+        balanced = q + self._kd * dq / self._kp  # spring and damper add up to nothing
+        target = np.clip(goal, balanced - reach, balanced + reach)
         rows = zip(self.bus.models, target, self._kp, self._kd, tau, strict=True)
         return [pack_mit(m, (x, 0.0, kp, kd, t)) for m, x, kp, kd, t in rows]
 
