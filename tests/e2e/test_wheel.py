@@ -100,6 +100,8 @@ def test_the_notice_names_the_origin_of_each_robot(source):
         "SO-ARM100",
         "Universal_Robots_ROS2_Description",
         "xarm_ros2",
+        "openarm_description",
+        "i2rt-robotics/i2rt",
         "interbotix_ros_manipulators",
         "Robotiq's instruction manual",
         "robotiq_hande_description",
