@@ -1,0 +1,1 @@
+"""Calibration of a rig: cameras, tools and bases."""
