@@ -37,5 +37,7 @@ class MujocoCameraConfig(CameraSettings):
     def __post_init__(self) -> None:
         if self.focal is not None or self.centre is not None:
             raise ValueError("fovy in place of focal and centre: it is drawn by it")
+        if any(self.distortion):
+            raise ValueError("no distortion: it is drawn without a lens")
         if self.picture == "segmentation" and self.depth:
             raise ValueError("a second camera for depth beside a segmentation")

@@ -72,6 +72,7 @@ class CameraInfo:
         fps: [Hz].
         K: Pinhole model, shape (3, 3), [px]; NaN when uncalibrated. Pixel centres are
             whole numbers, (0, 0) at the top left.
+        distortion: Of the lens: k1, k2, p1, p2, k3 of ``plumb_bob``.
         depth_unit: Size of one count of depth, [m]; 0: no depth.
         is_noisy: Images carry sensor noise; identical ones are repeats.
     """
@@ -85,6 +86,7 @@ class CameraInfo:
     T_link_cam: pin.SE3
     depth_unit: float = 0.0
     is_noisy: bool = False
+    distortion: tuple[float, float, float, float, float] = (0.0, 0.0, 0.0, 0.0, 0.0)
 
     @property
     def max_bytes(self) -> int:

@@ -88,6 +88,7 @@ class _Camera(_Part):
     fps: Annotated[float, Field(gt=0, le=_LARGEST)]
     encoding: Literal["rgb8", "mono8", "depth16", "ids16", "jpeg", "png"]
     K: Annotated[list[_Row], Field(min_length=3, max_length=3)] | None
+    distortion: Annotated[list[Number], Field(min_length=5, max_length=5)] = [0.0] * 5
     link: Name
     T_link_camera: _Pose
     depth_unit: Annotated[float, Field(ge=0, le=1.0)]

@@ -66,6 +66,11 @@ class CameraSettings(FilmSettings):
         Unit("px"),
         doc("Principal point cx, cy; the middle of the picture when absent."),
     ] = None
+    distortion: Annotated[
+        tuple[float, float, float, float, float],
+        Unit("1"),
+        doc("Of the lens, k1, k2, p1, p2, k3 as in OpenCV; recorded beside K."),
+    ] = (0.0, 0.0, 0.0, 0.0, 0.0)
     link: Annotated[
         str, doc("Link of the robot that carries the camera; empty: the world.")
     ] = ""
@@ -99,6 +104,7 @@ class CameraSettings(FilmSettings):
             encoding=encoding,
             K=readonly(K),
             link=self.link,
+            distortion=self.distortion,
             T_link_cam=self.T_link_camera.to_se3(),
             depth_unit=depth_unit,
             is_noisy=is_noisy,

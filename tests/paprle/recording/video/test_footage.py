@@ -15,7 +15,7 @@ from paprle.recording.info import describe
 from paprle.recording.mcap.recover import recover
 from paprle.recording.reader import Episode
 from paprle.recording.recorder import Recorder
-from paprle.recording.tracks import camera_to_dict
+from paprle.recording.tracks import camera_from_dict, camera_to_dict
 from paprle.recording.video.codec import make_depth_encoder, make_encoder
 from paprle.recording.video.footage import MAX_PICTURE, Footage
 from paprle.recording.video.pictures import Footage as Recorded
@@ -25,7 +25,10 @@ pytest.importorskip("av")
 WIDTH, HEIGHT = 64, 48
 WALL_NS = 1_700_000_000_000_000_000
 MOUNT = PoseSettings(xyz=(0.1, 0.2, 0.3), rpy_xyz_extrinsic=(0.0, 0.0, 1.0))
-SETTINGS = CameraSettings(focal=(50.0, 51.0), link="base", T_link_camera=MOUNT)
+LENS = (-0.1, 0.02, 0.001, -0.002, 0.0)
+SETTINGS = CameraSettings(
+    focal=(50.0, 51.0), distortion=LENS, link="base", T_link_camera=MOUNT
+)
 WRIST = SETTINGS.make_info(WIDTH, HEIGHT, "rgb8", depth_unit=0.001)
 DOOR = CameraSettings().make_info(WIDTH, HEIGHT, "rgb8")
 INFOS = {"wrist": (WRIST, "h264"), "door": (DOOR, "jpeg")}
@@ -171,6 +174,7 @@ def test_other_tools_read_the_pictures(record, tmp_path):
     assert bytes(video[0][1].data).startswith(b"\0\0\0\1")
     assert found["/cameras/door/image"][0][1].format == "jpeg"
     assert list(found["/cameras/wrist/camera_info"][0][1].k[:3]) == [50.0, 0.0, 31.5]
+    assert list(found["/cameras/wrist/camera_info"][0][1].d) == list(LENS)
     frames = {t.child_frame_id: t for t in found["/tf_static"][0][1].transforms}
     assert frames["camera_wrist"].header.frame_id == "base"
     assert frames["camera_wrist"].transform.translation.y == pytest.approx(0.2)
@@ -343,9 +347,24 @@ def test_a_camera_that_was_not_recorded_is_named(record, tmp_path):
         next(Recorded(tmp_path / "episode_000000.mcap").read_coded("x"))
 
 
+def test_a_recorded_lens_is_read_again_and_older_files_have_none():
+    camera = camera_to_dict(WRIST, "toy", "h264")
+
+    assert camera_from_dict(camera).distortion == LENS
+    del camera["distortion"]
+    assert camera_from_dict(camera).distortion == (0.0,) * 5
+
+
 @pytest.mark.parametrize(
     "change",
-    [{"width": -1}, {"K": [[1.0]]}, {"video": "exe"}, {"fps": "much"}, {"link": None}],
+    [
+        {"width": -1},
+        {"K": [[1.0]]},
+        {"video": "exe"},
+        {"fps": "much"},
+        {"distortion": [0.1]},
+        {"link": None},
+    ],
     ids=lambda change: next(iter(change)),
 )
 def test_a_header_of_a_stranger_is_refused(
