@@ -16,6 +16,7 @@ from paprle.ipc.records import Stream
 from paprle.recording.manifest import read_manifest
 from paprle.recording.reading import Block, Reading
 from paprle.recording.tracks import list_tracks
+from paprle_lab.dataset.camera_calibration import keep_common
 
 _RATE = 30  # [Hz] chosen: LeRobot's own, where no camera says another
 _NAME = re.compile(r"\w[\w-]{0,99}")  # it becomes the name of a file
@@ -110,6 +111,7 @@ def choose(paths: Sequence[Path]) -> Choice:
         source, own = found
         robot = robot or own
         check_same(robot, own)
+        robot = robot._replace(header=keep_common(robot.header, own.header))
         sources.append(source)
     return Choice(tuple(sources), tuple(left_out), robot)
 

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paprle.observation.columns import Column
+from paprle_lab.dataset.camera_calibration import describe_calibration
 from paprle_lab.dataset.episode_shard import (
     LONGEST,
     Piece,
@@ -72,12 +73,14 @@ class Shape:
     Attributes:
         fps: Frame rate, [Hz].
         sizes: Height and width by camera, [px].
+        cameras: Recorded properties by camera, as in a recording's header.
     """
 
     robot_type: str
     fps: int
     columns: tuple[Column, ...]
     sizes: Mapping[str, tuple[int, int]]
+    cameras: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def all_columns(self) -> tuple[Column, ...]:
@@ -99,7 +102,10 @@ class Shape:
                 "dtype": "video",
                 "shape": [*size, 3],
                 "names": ["height", "width", "channels"],
-                "info": describe_video(size, self.fps),
+                "info": {
+                    **describe_video(size, self.fps),
+                    **describe_calibration(self.cameras.get(camera, {})),
+                },
             }
         return features
 

@@ -27,6 +27,7 @@ class LerobotTarget:
             fps=common.fps,
             columns=common.columns.all,
             sizes=common.sizes,
+            cameras=common.robot.header.get("cameras", {}),
         )
 
     def write(

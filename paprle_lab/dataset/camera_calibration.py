@@ -1,0 +1,33 @@
+"""Calibrations of cameras in a data set: those that all of its recordings share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+_KEYS = ("K", "distortion", "link", "T_link_camera")
+
+
+def describe_calibration(camera: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a camera's entries of LeRobot's ``info.json`` beside its video.
+
+    Empty without a calibration: ``camera.K`` is fx 0 cx, 0 fy cy, 0 0 1 in [px], the
+    distortion k1, k2, p1, p2, k3, the pose that of the image's axes in ``link``, [m].
+    """
+    if camera.get("K") is None:
+        return {}
+    return {f"camera.{key}": camera[key] for key in _KEYS if key in camera}
+
+
+def keep_common(
+    header: Mapping[str, Any], other: Mapping[str, Any]
+) -> Mapping[str, Any]:
+    """Return a recording's header without calibrations that another one contradicts."""
+    theirs = other.get("cameras", {})
+    cameras = {
+        name: camera
+        if all(camera.get(key) == theirs.get(name, {}).get(key) for key in _KEYS)
+        else {**camera, "K": None}
+        for name, camera in header.get("cameras", {}).items()
+    }
+    return {**header, "cameras": cameras}
