@@ -49,6 +49,9 @@ VERBS: Mapping[str, tuple[str, str]] = {
 }
 """Verbs by name: ``module:attribute`` in this package, and a line of help."""
 
+_RIG_PARTS = ("camera",)
+"""Parts that ``calibrate`` measures with verbs of paprle_lab, by name."""
+
 _EXAMPLES = """\
 examples:
   paprle demo
@@ -89,6 +92,8 @@ def _dispatch(args: list[str]) -> int:
     if args[0] == COMPLETE:
         say("\n".join(complete(args[1:])))
         return 0
+    if args[0] == "calibrate" and args[1:2] and args[1] in _RIG_PARTS:
+        args = [f"calibrate-{args[1]}", *args[2:]]
     verb = find_verb(args[0])
     return verb.run(verb.parse(args[1:]))
 

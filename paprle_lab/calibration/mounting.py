@@ -36,7 +36,9 @@ from paprle_lab.calibration.lens import (
     stack_corners,
 )
 
-_PIXEL = 0.3  # [px] chosen: a found corner, usually 0.1 … 0.5
+_PIXEL = 0.3  # [px] chosen: a found corner, until its own noise is known
+_LEAST_PIXEL, _MOST_PIXEL = 0.05, 1.0  # [px] chosen: noise of usual cameras
+_MEDIAN = 1.4826  # spec: median absolute deviation of a normal distribution
 _FAR = 5.0  # chosen: sigmas; of 1e6 sound views none is as far, a slipped one is
 _FAR_GUESS = 0.05  # [m] chosen: a view that far off the first guess is another board's
 _MOST_DROPPED = 1.0 / 3.0  # chosen: if more are bad, nobody knows which
@@ -103,12 +105,17 @@ class Problem:
     """Corners of views, compared with their places by a fit."""
 
     def __init__(
-        self, views: Sequence[BoardView], mounting: Mounting, *, is_lens_free: bool
+        self,
+        views: Sequence[BoardView],
+        mounting: Mounting,
+        *,
+        pixel: float,
+        is_lens_free: bool,
     ) -> None:
         self._corners = stack_corners(views)
         self._Ts = [view.T_base_eef for view in views]
         self._is_wall, self._is_lens_free = mounting == "wall", is_lens_free
-        self.n = len(views)
+        self.n, self._pixel = len(views), pixel
         # chol(Σ)⁻¹ δ has unit covariance
         spreads = np.array([view.spread for view in views])
         self._weights = np.linalg.inv(np.linalg.cholesky(spreads))
@@ -131,7 +138,7 @@ class Problem:
     def compute_residuals(self, fit: Fit) -> Vec:
         """Return weights times corners, deviations and lens, shape (2 m + 6 n + 2,)."""
         off = np.einsum("nij,nj->ni", self._weights, fit.deviations)
-        errors = self.compute_pixel_errors(fit) / _PIXEL
+        errors = self.compute_pixel_errors(fit) / self._pixel
         tangential = fit.lens.distortion[2:4] / _TANGENTIAL * self._is_lens_free
         return np.concatenate([errors.ravel(), off.ravel(), tangential])
 
@@ -200,16 +207,29 @@ def calibrate_camera(
     check_fronts([place_board(view, lens or guess_lens(*size)) for view in views])
     first = find_lens(views, *size) if lens is None else lens
     guess, used, dropped = _begin(views, mounting, first)
+    pixel, is_noise_known = _PIXEL, False
     while True:
         _check_left(len(used), len(views))
-        problem = Problem([views[k] for k in used], mounting, is_lens_free=lens is None)
+        problem = Problem(
+            [views[k] for k in used], mounting, pixel=pixel, is_lens_free=lens is None
+        )
         start = Fit(*guess, np.zeros((len(used), 6)), first)
         fit = minimise(start, problem.model)
         far = problem.measure_views(fit)
         worst = int(np.argmax(far))
-        if far[worst] <= _FAR:
+        if far[worst] <= _FAR and not is_noise_known:
+            pixel, is_noise_known = _measure_noise(problem, fit), True
+        elif far[worst] <= _FAR:
             return _make_result(problem, fit, (mounting, used, dropped), lens is None)
-        dropped[used.pop(worst)] = f"{far[worst]:.0f} sigmas from what the others say"
+        else:
+            dropped[used.pop(worst)] = f"{far[worst]:.0f} sigmas off the others"
+
+
+def _measure_noise(problem: Problem, fit: Fit) -> float:
+    """Return the noise of corners by their errors, [px], whatever a few of them are."""
+    errors = np.abs(problem.compute_pixel_errors(fit))
+    noise = _MEDIAN * float(np.median(errors))
+    return min(max(noise, _LEAST_PIXEL), _MOST_PIXEL)
 
 
 def _begin(

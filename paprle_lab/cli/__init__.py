@@ -12,6 +12,10 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "bench": ("bench:BENCH", "play fixed motions on robots; write scores and a page"),
     "study": ("study:STUDY", "lead people through a study: plan, run, export"),
     "latency": ("latency:LATENCY", "measure how late a rig follows its leader"),
+    "calibrate-camera": (
+        "calibrate_camera:CALIBRATE_CAMERA",
+        "find a camera's place and lens by a board",
+    ),
     "so101": ("so101:SO101", "set up an SO-101 and record a data set, step by step"),
     "accept": ("accept:ACCEPT", "check a rig step by step; write a report to attach"),
     "new-leader": ("leaders:NEW_LEADER", "write the YAML of a leader of servos"),

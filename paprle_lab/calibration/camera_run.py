@@ -1,0 +1,211 @@
+"""The run of a camera's calibration: the robot drives itself, slowly, by its gate."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
+
+from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.images import CameraInfo
+from paprle.contracts.types import Vec
+from paprle.robot.chain import Limb
+from paprle_lab.acceptance.rig import Rig
+from paprle_lab.calibration.eye import Eye, Sight
+from paprle_lab.calibration.first_guess import (
+    Guess,
+    Mounting,
+    check_fronts,
+    find_mounting,
+    guess_lens,
+    place_board,
+)
+from paprle_lab.calibration.lens import BoardView, Lens, make_spread
+from paprle_lab.calibration.mounting import CameraResult, calibrate_camera
+from paprle_lab.calibration.postures import Planner, Scene
+
+_SETTLE = 0.3  # [s] chosen: an arm swings out, and a rolling shutter sees a still board
+_STAND = 0.05  # [s] chosen: how often the newest image is looked at
+_PATIENCE = 2.0  # [s] chosen: a camera of one image a second has given one by then
+_BEGIN, _TRIES = 16, 3  # chosen: views before a fit, so that bad ones may be dropped
+_BATCH, _MOST = 10, 60  # chosen: views before the result is looked at; six minutes
+
+
+T = TypeVar("T")
+
+
+class Taken(NamedTuple):
+    """A view, and the image that it is of."""
+
+    view: BoardView
+    sight: Sight
+
+
+@dataclass(frozen=True, kw_only=True)
+class CameraTask:
+    """A camera to be calibrated.
+
+    Attributes:
+        lens: Known intrinsics, or None.
+    """
+
+    mounting: Mounting
+    info: CameraInfo
+    lens: Lens | None
+
+
+class CameraRun:
+    """Drives a limb from view to view; the rig and the eye are open."""
+
+    def __init__(
+        self,
+        rig: Rig,
+        limb: Limb,
+        eye: Eye,
+        task: CameraTask,
+        say: Callable[[str], None],
+    ) -> None:
+        self._rig, self._limb, self._eye, self._task = rig, limb, eye, task
+        self._say = say
+        self.taken: list[Taken] = []
+
+    def look(self) -> None:
+        """See the board from where the operator has placed the arm.
+
+        Raises:
+            ConfigError: If it is not seen.
+        """
+        self._rig.look(0.1)
+        if not self._take():
+            raise ConfigError(
+                "calibrate camera: expected the board to be seen from where the arm "
+                "stands, got none; place the arm so that the whole board is in the "
+                "middle of the picture, with light on it, and check --board, "
+                "--columns, --rows and --family"
+            )
+
+    def go(self) -> CameraResult:
+        """Drive from view to view, and back.
+
+        Returns:
+            The result, of 20 views or more until it is sure.
+
+        Raises:
+            ConfigError: If the views do not determine the camera.
+            DeviceError: If the gate stops the robot, or the camera fails.
+        """
+        planner = Planner(self._rig.robot, self._limb, self._rig.q)
+        self._visit(planner, planner.list_small())
+        for _ in range(_TRIES):
+            scene = self._beside(self._guess_scene)
+            self._visit(planner, self._choose(planner, scene))
+            if len(self.taken) >= _BEGIN:
+                break
+        result = self._beside(self._solve)
+        while not result.is_sure and len(self.taken) < _MOST:
+            n, scene = len(self.taken), self._make_scene(result, result.lens)
+            self._visit(planner, self._choose(planner, scene))
+            if len(self.taken) == n:
+                break
+            result = self._beside(self._solve)
+            self._say(
+                f"  {len(result.views)} views: {1e3 * result.sigma_place:.2f} mm, "
+                f"{57.29578 * result.sigma_turn:.3f}°, {result.rms:.2f} px"
+            )
+        self._move(planner, planner.q_start)
+        return result
+
+    def _choose(self, planner: Planner, scene: Scene) -> list[Vec]:
+        seen = self._describe(scene)
+        return self._beside(lambda: planner.choose(scene, _BATCH, seen))
+
+    def _beside(self, compute: Callable[[], T]) -> T:
+        """Compute in a thread, while the gate goes on holding the robot."""
+        with ThreadPoolExecutor(1, "calibration") as pool:
+            future = pool.submit(compute)
+            while not future.done():
+                self._rig.stand(_STAND)
+            return future.result()
+
+    def _solve(self) -> CameraResult:
+        views, info = [one.view for one in self.taken], self._task.info
+        size = info.width, info.height
+        return calibrate_camera(views, self._task.mounting, size, self._task.lens)
+
+    def _guess_scene(self) -> Scene:
+        """Return a scene by OpenCV alone, from a usual lens and small turns."""
+        info, views = self._task.info, [one.view for one in self.taken]
+        lens = self._task.lens or guess_lens(info.width, info.height)
+        placed = [(place_board(view, lens), view.T_base_eef) for view in views]
+        check_fronts([T_cam_board for T_cam_board, _ in placed])
+        both = [one for one in placed if one[0] is not None]
+        boards, Ts = zip(*both, strict=True)
+        return self._make_scene(find_mounting(boards, Ts, self._task.mounting), lens)
+
+    def _make_scene(self, places: Guess | CameraResult, lens: Lens) -> Scene:
+        info = self._task.info
+        return Scene(
+            mounting=self._task.mounting,
+            lens=lens,
+            T_mount_cam=places.T_mount_cam,
+            T_mount_board=places.T_mount_board,
+            p_board=max((one.view.p_board for one in self.taken), key=len),
+            size=(info.width, info.height),
+        )
+
+    def _describe(self, scene: Scene) -> list[Vec]:
+        Ts = [one.view.T_base_eef for one in self.taken]
+        return [scene.describe(scene.place_board(one)) for one in Ts]
+
+    def _visit(self, planner: Planner, postures: Iterable[Vec]) -> None:
+        for q in postures:
+            if not self._move(planner, q):
+                continue
+            is_seen = self._take()
+            self._say(
+                f"  {len(self.taken)} views{'' if is_seen else ', board not seen'}"
+            )
+
+    def _move(self, planner: Planner, q: Vec) -> bool:
+        """Go to a posture, by the start where the straight way is not free."""
+        rig = self._rig
+        for goal in (q,) if planner.is_way_free(rig.q, q) else (planner.q_start, q):
+            if not planner.is_way_free(rig.q, goal):
+                return False
+            if not rig.go(goal):
+                if rig.trouble:
+                    raise DeviceError(f"calibrate camera: the gate held: {rig.trouble}")
+                self._say(
+                    f"  a posture was left out: {rig.held or 'not reached in time'}"
+                )
+                return False
+        rig.stand(_SETTLE)
+        return True
+
+    def _take(self) -> bool:
+        """Take a view at rest; return whether the board is in it."""
+        rig = self._rig
+        moment_ns = round(1e9 * float(rig.list_motion(rig.n_periods - 1).t[0]))
+        end = time.monotonic() + _PATIENCE
+        while time.monotonic() < end:
+            if rig.speed.any() or not self.taken:
+                rig.look(_STAND)
+            else:
+                rig.stand(_STAND)
+            sight = self._eye.find_after(moment_ns)
+            if sight is not None:
+                break
+        else:
+            raise DeviceError(
+                f"calibrate camera: expected an image within {_PATIENCE:g} [s], got "
+                "none; try paprle find-cameras"
+            )
+        if sight.found is None:
+            return False
+        q = self._limb.take(rig.q)
+        spread = make_spread(self._limb.jacobian(q))
+        view = BoardView(*sight.found, self._limb.fk(q), spread)
+        self.taken.append(Taken(view, sight))
+        return True

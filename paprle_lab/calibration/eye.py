@@ -1,0 +1,78 @@
+"""The camera of a calibration, whose newest image a thread searches for the board."""
+
+from __future__ import annotations
+
+import threading
+from typing import NamedTuple
+
+from paprle.contracts.errors import DeviceError, PaprleError
+from paprle.contracts.images import Frame
+from paprle.contracts.plugins import Camera
+from paprle_lab.calibration.board import BoardFinder, Found, Grey, to_grey
+
+_WAIT = 0.1  # [s] chosen: how soon the thread sees that it shall end
+_JOIN = 3.0  # [s] chosen: a driver that hangs longer is left behind
+
+
+class Sight(NamedTuple):
+    """One searched image.
+
+    Attributes:
+        stamp_ns: Of its exposure, [ns].
+        found: None without a board.
+    """
+
+    stamp_ns: int
+    picture: Grey
+    found: Found | None
+
+
+class Eye:
+    """Newest searched image of an open camera; the gate goes on meanwhile."""
+
+    def __init__(self, camera: Camera, finder: BoardFinder) -> None:
+        self._camera, self._finder = camera, finder
+        self._newest: Sight | None = None
+        self._fault = ""
+        self._end = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="calibration eye")
+
+    def __enter__(self) -> Eye:
+        """Open the camera."""
+        self._camera.open()
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Close it."""
+        self._end.set()
+        self._thread.join(_JOIN)
+        self._camera.close()
+
+    def find_after(self, stamp_ns: int) -> Sight | None:
+        """Return the newest image if it was exposed later, [ns]; else None.
+
+        Raises:
+            DeviceError: If the camera has failed.
+        """
+        if self._fault:
+            raise DeviceError(f"calibrate camera: {self._fault}")
+        newest = self._newest
+        return newest if newest is not None and newest.stamp_ns > stamp_ns else None
+
+    def _run(self) -> None:
+        info = self._camera.info
+        try:
+            while not self._end.is_set():
+                frame: Frame | None = self._camera.grab(_WAIT)
+                if frame is None:
+                    continue
+                if fault := info.find_fault(frame):
+                    raise DeviceError(fault)
+                picture = to_grey(frame.data, info)
+                found = self._finder.find(picture)
+                self._newest = Sight(frame.stamp_ns, picture, found)
+        except PaprleError as err:
+            self._fault = str(err)
+        except Exception as err:  # noqa: BLE001 - a driver may raise anything
+            self._fault = f"{type(err).__name__}: {err}"

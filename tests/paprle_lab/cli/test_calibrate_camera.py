@@ -1,0 +1,97 @@
+"""``paprle calibrate camera``, of a simulated rig."""
+
+from __future__ import annotations
+
+import cv2
+import numpy as np
+import pinocchio as pin
+import pytest
+import yaml
+
+from paprle.cli.app import main
+from paprle.config import folders
+from paprle.config.folders import Folder
+from paprle.contracts.errors import ConfigError
+from paprle_lab.calibration import results
+from paprle_lab.calibration.results import store_camera
+
+TRIPLE = ["leader=autopilot", "follower=piper", "env=kinematic"]
+TRUE = (
+    "{focal: [610, 612], centre: [325, 236], distortion: [-0.15, 0.05, 0.0003, -0.0004,"
+    " 0], camera_link: gripper_base, T_link_camera: {xyz: [0.05, 0.01, 0.02], "
+    "rpy_xyz_extrinsic: [0.02, -0.03, -1.55]}, T_link_board: {xyz: [0.7071, 0.1146, "
+    "0.536], rpy_xyz_extrinsic: [-1.1003, 0.0497, -1.36]}, play: 0.001745, noise: 3}"
+)
+CAMERA = ["cameras.wrist.type=drawn_board", f"cameras.wrist.true={TRUE}"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([*TRIPLE], "expected --camera with a camera of the settings"),
+        ([*TRIPLE, *CAMERA], "expected --mounting, got none; hand:"),
+        ([*TRIPLE, *CAMERA, "--mounting", "hand"], "expected a terminal"),
+        (["--columns", "0", *TRIPLE], "expected 2 … 30 columns and rows, got 0"),
+        (["--square", "30", *TRIPLE], "sizes are in metres"),
+        (
+            [*TRIPLE, *CAMERA, "--mounting", "hand", "--yes", "--limb", "leg"],
+            "expected --limb with a limb of the robot, got 'leg'",
+        ),
+    ],
+    ids=["camera", "mounting", "terminal", "columns", "metres", "limb"],
+)
+def test_wrong_words_are_refused_before_anything_moves(words, told, capsys):
+    assert main(["calibrate", "camera", *words]) == 2
+
+    assert told in capsys.readouterr().err
+
+
+def test_a_board_is_drawn_to_print(tmp_path, capsys):
+    path = tmp_path / "board.png"
+
+    assert main(["calibrate", "camera", "--print", str(path)]) == 0
+
+    assert cv2.imread(str(path)).shape == (840, 1080, 3)
+    assert "101.6 dots an inch" in capsys.readouterr().out
+
+
+def test_a_result_is_merged_into_the_site(tmp_path):
+    path = tmp_path / "session.yaml"
+    path.write_text("gate: {accept_unattended: true}\ncameras: {wrist: {fps: 15}}\n")
+
+    store_camera("wrist", {"link": "hand"}, Folder(tmp_path, "site"))
+
+    assert yaml.safe_load(path.read_text()) == {
+        "gate": {"accept_unattended": True},
+        "cameras": {"wrist": {"fps": 15, "link": "hand"}},
+    }
+
+
+def test_a_damaged_site_is_kept(tmp_path):
+    path = tmp_path / "session.yaml"
+    path.write_text("cameras: [")
+
+    with pytest.raises(ConfigError, match=r"site/session.yaml"):
+        store_camera("wrist", {"link": "hand"}, Folder(tmp_path, "site"))
+
+    assert path.read_text() == "cameras: ["
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_a_simulated_arm_finds_its_camera(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(results, "find_site", lambda: Folder(tmp_path, "site"))
+    words = ["--mounting", "hand", "--yes", "--out", str(tmp_path)]
+
+    assert main(["calibrate", "camera", *words, *TRIPLE, *CAMERA]) == 0
+
+    found = yaml.safe_load((tmp_path / folders.SESSION).read_text())["cameras"]["wrist"]
+    T = found["T_link_camera"]
+    R_true = pin.rpy.rpyToMatrix(0.02, -0.03, -1.55)
+    turn = pin.log3(R_true.T @ pin.rpy.rpyToMatrix(*T["rpy_xyz_extrinsic"]))
+    assert found["link"] == "gripper_base"
+    assert np.linalg.norm(np.subtract(T["xyz"], [0.05, 0.01, 0.02])) <= 2e-3
+    assert np.rad2deg(np.linalg.norm(turn)) <= 0.2
+    assert found["focal"] == pytest.approx([610.0, 612.0], abs=3.0)
+    assert (tmp_path / "calibrated_wrist.png").is_file()
+    assert "the hand was" in capsys.readouterr().out
