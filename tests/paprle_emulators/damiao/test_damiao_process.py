@@ -46,6 +46,8 @@ def test_a_driver_of_others_enables_moves_and_reads_a_motor(tmp_path):
     with start("damiao", model="yam", ideal=True, log=tmp_path / "log") as arm:
         controller = other.DaMiaoController(channel=arm.port, bustype="emucan")
         try:
+            others = [controller.add_motor(k, 0x10 + k, "4340") for k in (1, 2, 3)]
+            others += [controller.add_motor(k, 0x10 + k, "4310") for k in (4, 5)]
             motor = controller.add_motor(6, 0x16, "4310")
             assert motor.get_register(9) == 8000
             motor.ensure_control_mode("MIT")
@@ -55,9 +57,12 @@ def test_a_driver_of_others_enables_moves_and_reads_a_motor(tmp_path):
                 motor.request_register_reading(9)
                 assert time.monotonic() < end
                 time.sleep(0.01)
-            motor.enable()
+            for one in (*others, motor):  # all, or somebody holds the arm
+                one.enable()
             end = time.monotonic() + 3.0
             while time.monotonic() < end:
+                for one in others:
+                    one.send_cmd_mit(0.0, 0.0, 10.0, 0.5, 0.0)
                 motor.send_cmd_mit(0.3, 0.0, 10.0, 0.5, 0.0)
                 time.sleep(0.01)
                 state = motor.get_states()
