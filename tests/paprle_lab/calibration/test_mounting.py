@@ -17,7 +17,7 @@ pytestmark = pytest.mark.long
 
 MOUNTINGS = ["wall", "hand"]
 PLACE, TURN = 2.0, 0.2
-"""[mm], [deg]: issue 39, requirement 8."""
+"""[mm], [deg]"""
 
 
 def calibrate(rig, *, is_known=False):
