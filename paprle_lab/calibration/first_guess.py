@@ -18,7 +18,7 @@ Mounting = Literal["wall", "hand"]
 """The camera stands beside the robot, which carries the board; or the other way."""
 
 LEAST_VIEWS = 10
-"""Views of a calibration: issue 39, requirement 8."""
+"""Fewest views of a calibration."""
 
 _LEAST_TURN = np.deg2rad(4.0)  # chosen: forty times the play; the spread says more
 _LEAST_TILT = np.deg2rad(10.0)  # chosen: a flatter set leaves the focal length open

@@ -12,7 +12,7 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import Vec
 
 LEAST_TOUCHES = 4
-"""Touches of one point by a tool: issue 39, requirement 8."""
+"""Fewest touches of one point by a tool."""
 LEAST_POINTS = 3
 """Points that both arms touch."""
 

@@ -19,7 +19,7 @@ from paprle_lab.calibration.spread import choose_spread, describe_view
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = 640, 480
-PLAY = np.deg2rad(0.1)  # spec: issue 39, requirement 8: from end to end
+PLAY = np.deg2rad(0.1)  # chosen: of a harmonic drive, from end to end
 
 
 class Truth(NamedTuple):
