@@ -16,6 +16,7 @@ from paprle_lab.calibration.mounting import calibrate_camera
 pytestmark = pytest.mark.long
 
 MOUNTINGS = ["wall", "hand"]
+OTHERS = ["viperx300s", "widowx250s", "xarm6", "ur10e", "ur3e", "j2s7s300"]
 PLACE, TURN = 2.0, 0.2
 """[mm], [deg]"""
 
@@ -43,6 +44,20 @@ def test_unknown_camera_is_found_within_2_mm_and_02_degrees(follower, mounting, 
     place, turn = measure_error(result.T_mount_cam, rig.truth.T_mount_cam)
     assert place <= PLACE
     assert turn <= TURN
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("mounting", MOUNTINGS)
+@pytest.mark.parametrize("follower", OTHERS)
+@pytest.mark.parametrize("seed", [300, 301, 302])
+def test_a_result_that_is_sure_is_right_on_other_arms(follower, mounting, seed):
+    rig = SimulatedRig(follower, mounting, seed)
+
+    result = calibrate(rig)
+
+    place, turn = measure_error(result.T_mount_cam, rig.truth.T_mount_cam)
+    assert place <= PLACE
+    assert turn <= TURN or not result.is_sure
 
 
 @pytest.mark.parametrize("mounting", MOUNTINGS)
