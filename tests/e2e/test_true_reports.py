@@ -123,6 +123,7 @@ def find_home() -> np.ndarray:
     return arm.fk(arm.home).translation
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("env", MOSTLY_IDEAL)
 def test_all_in_reach_is_reached_at_the_robots_own_delay(tmp_path, env, true_lag_ms):
     entry, _ = drive(tmp_path, env, wiggle())
@@ -174,6 +175,7 @@ def test_a_joint_pinned_at_its_limit_is_named_for_as_long_as_it_was(
     assert entry["lag_ms"] == pytest.approx(true_lag_ms(env), abs=0.5)
 
 
+@pytest.mark.nightly
 def test_a_robot_that_stays_where_it_is_is_blocked_for_as_long_as_it_did(tmp_path):
     entry, _ = drive(
         tmp_path, "kinematic", wiggle(), 0.0, "env.faults=[ignoring@7-9]"

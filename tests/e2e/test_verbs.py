@@ -191,6 +191,7 @@ def test_replay_draws_the_same_again(recorded, tmp_path):
     undisturbed(replay_and_judge)
 
 
+@pytest.mark.nightly
 def test_replay_on_another_robot_is_refused(recorded, tmp_path, capsys):
     episode = str(recorded / "episode_000000.mcap")
     out = tmp_path / "out"

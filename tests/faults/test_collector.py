@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from cells import spread
 
 pytestmark = pytest.mark.process
 
@@ -15,7 +14,8 @@ SITES = [
 ]
 
 
-@pytest.mark.parametrize("site", spread(SITES, "paprle.gate.gate:Gate.step"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("site", SITES)
 def test_nothing_is_collected_while_engaged(start, outside, site):
     session = start(
         *BREAKER, f"leader.site={site}", "leader.action=demand no collector",

@@ -157,7 +157,8 @@ def test_a_signal_while_moving_is_like_ctrl_c(type_at, tmp_path, number):
     check_rest(session, at_ns)
 
 
-@pytest.mark.parametrize("state", spread(["WAITING", "ENGAGED"], "ENGAGED"))
+@pytest.mark.nightly
+@pytest.mark.parametrize("state", ["WAITING", "ENGAGED"])
 def test_a_closed_terminal_ends_the_session_cleanly(type_at, tmp_path, state):
     make, _, n_episodes = STATES[state]
     session = type_at(*make(tmp_path))

@@ -40,6 +40,7 @@ def board(tmp_path_factory):
     return manifest, folder / "out"
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 @pytest.mark.long
 def test_a_peer_stands_on_the_board_beside_ours(board):

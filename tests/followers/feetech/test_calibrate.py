@@ -102,6 +102,7 @@ def find_error(rig, limb, config, name):
     return float(np.abs(q - np.concatenate(truth)).max())
 
 
+@pytest.mark.nightly
 def test_a_follower_is_calibrated_limp_and_reads_its_joints(
     arm, home, capsys, monkeypatch
 ):

@@ -31,6 +31,7 @@ def config(arm):
     return UrConfig(host=arm.host, rate=250.0, robotiq=HAND)
 
 
+@pytest.mark.nightly
 class TestUrWithGripper(FollowerContract):
     settle_time = 2.0
 

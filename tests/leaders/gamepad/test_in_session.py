@@ -91,6 +91,7 @@ def test_letting_go_stops_and_the_next_press_goes_on():
     assert rig.p[at[1.5]][0] - rest[-1][0] > 0.02
 
 
+@pytest.mark.nightly
 @pytest.mark.sim
 @pytest.mark.long
 def test_a_pad_rumbles_as_hard_as_the_robot_presses_on_its_table():

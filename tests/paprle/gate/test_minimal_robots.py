@@ -345,6 +345,7 @@ def test_places_of_a_stop_are_those_of_its_periods(speed):
         assert between == pytest.approx(before + 0.25 * (expected - before))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
 def test_gradients_are_those_of_differences(make):
     robot, rng = make(), np.random.default_rng(2)

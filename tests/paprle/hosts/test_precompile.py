@@ -155,6 +155,7 @@ def test_one_process_compiles_and_a_killed_one_leaves_nothing_that_compiles(tmp_
         second.communicate()
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 def test_ctrl_c_ends_it_and_keeps_what_is_compiled(tmp_path):
     process = subprocess.Popen(

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from cells import spread
 from leader_afar import LeaderAfar
 from linked_step import LinkedStep
 from lock_step import H_NS
@@ -59,7 +60,7 @@ def find_rest(session, begin):
     return (moving[-1] + 2) * H_NS * 1e-9
 
 
-@pytest.mark.parametrize("fault", [shut, delay, repeat])
+@pytest.mark.parametrize("fault", spread([shut, delay, repeat], shut))
 @pytest.mark.parametrize("ways", [("down",), ("up",), ("up", "down")], ids="+".join)
 def test_a_robot_rests_whichever_way_is_shut_and_goes_on_by_a_press(ways, fault):
     session = drive(LeaderAfar())

@@ -231,6 +231,7 @@ def test_a_leader_that_waits_for_a_person_is_refused(tmp_path):
     assert "expected one that goes by itself" in read_rows(tmp_path / "out")[0]["error"]
 
 
+@pytest.mark.nightly
 def test_recordings_are_kept_evaluated_and_made_a_data_set(tmp_path):
     first = write_plan(tmp_path / "first.yaml", keep="recordings")
     assert run_here(first, tmp_path / "first").n_done == 1
@@ -261,6 +262,7 @@ def put_in_memory(folder, address):
             store.pipe_file(f"{root}/{file.relative_to(folder)}", file.read_bytes())
 
 
+@pytest.mark.nightly
 def test_motions_and_recordings_may_lie_at_an_address(tmp_path):
     """What is fetched gives the bits of what is here, and another file is refused."""
     motions = tmp_path / "motions"

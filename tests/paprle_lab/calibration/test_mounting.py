@@ -9,6 +9,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from calibration_rigs import SIZE, SimulatedRig, measure_error
+from cells import spread
 
 from paprle.contracts.errors import ConfigError
 from paprle_lab.calibration.mounting import calibrate_camera
@@ -35,7 +36,7 @@ def calibrate(rig, *, is_known=False):
 
 @pytest.mark.parametrize("mounting", MOUNTINGS)
 @pytest.mark.parametrize("follower", ["piper", "ur5e", "xarm7"])
-@pytest.mark.parametrize("seed", [100, 101])
+@pytest.mark.parametrize("seed", spread([100, 101], 100))
 def test_unknown_camera_is_found_within_2_mm_and_02_degrees(follower, mounting, seed):
     rig = SimulatedRig(follower, mounting, seed)
 

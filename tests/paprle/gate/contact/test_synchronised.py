@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from adversary import Judge, drive, judge_joints
+from cells import spread
 from minimal_robots import BALL, draw_near, make_crane, make_sliders, make_swing
 
 from paprle.contracts.settings.core import GateSettings, SceneBodySettings
@@ -141,6 +142,7 @@ def test_a_synchronised_stop_has_to_fit_the_position_limits(y, vy, fits):
     assert synchronised.is_within(parts.limits, H, parts.motion) == fits
 
 
+@pytest.mark.nightly
 def test_once_it_has_stopped_a_pair_needs_no_more_checks():
     parts, c, v = ready(Gate(make_crane(), h=H), [0.35, 0.0], [0.1, 0.0])
     scene, _, measured, scratch = parts.collision
@@ -174,6 +176,7 @@ def test_a_distance_that_had_to_be_measured_counts_as_work():
     assert measured.n_queries[0] == stops._EXACT
 
 
+@pytest.mark.nightly
 def test_into_a_wall_at_the_position_limit_there_is_neither_stop():
     wall = SceneBodySettings(shape="box", size=(0.2, 4.2, 2.0), xyz=(0.6, 0, 0))
     gate = Gate(make_crane(), GateSettings(scene={"wall": wall}), h=H)
@@ -190,7 +193,9 @@ def test_what_is_no_speed_has_no_verified_stop(bad):
     assert not stops.verify_stop(parts.collision, parts.limits.ddq_max, H, c, v)
 
 
-@pytest.mark.parametrize("make", [make_sliders, make_crane, make_swing])
+@pytest.mark.parametrize(
+    "make", spread([make_sliders, make_crane, make_swing], make_crane)
+)
 def test_a_stop_that_ends_too_near_is_refused_at_once(make):
     robot, rng = make(), np.random.default_rng(4)
     gate, judge = Gate(robot, h=H), Judge(robot, GateSettings())
