@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from typing import NamedTuple
 
 from paprle.contracts.errors import DeviceError, PaprleError
@@ -11,6 +12,7 @@ from paprle.contracts.plugins import Camera
 from paprle_lab.calibration.board import BoardFinder, Found, Grey, to_grey
 
 _WAIT = 0.1  # [s] chosen: how soon the thread sees that it shall end
+_DRAIN = 0.2  # [s] chosen: images that waited in a driver come in that time
 _JOIN = 3.0  # [s] chosen: a driver that hangs longer is left behind
 
 
@@ -28,13 +30,16 @@ class Sight(NamedTuple):
 
 
 class Eye:
-    """Newest searched image of an open camera; the gate goes on meanwhile."""
+    """Newest searched image of an open camera; the gate goes on meanwhile.
+
+    It looks only while it is asked: a search would hold up the gate of a moving robot.
+    """
 
     def __init__(self, camera: Camera, finder: BoardFinder) -> None:
         self._camera, self._finder = camera, finder
         self._newest: Sight | None = None
         self._fault = ""
-        self._end = threading.Event()
+        self._end, self._asked = threading.Event(), threading.Event()
         self._thread = threading.Thread(target=self._run, name="calibration eye")
 
     def __enter__(self) -> Eye:
@@ -58,14 +63,23 @@ class Eye:
         if self._fault:
             raise DeviceError(f"calibrate camera: {self._fault}")
         newest = self._newest
-        return newest if newest is not None and newest.stamp_ns > stamp_ns else None
+        if newest is None or newest.stamp_ns <= stamp_ns:
+            self._asked.set()
+            return None
+        self._asked.clear()
+        return newest
 
     def _run(self) -> None:
         info = self._camera.info
         try:
+            began = 0.0
             while not self._end.is_set():
+                if not self._asked.is_set():
+                    self._asked.wait(_WAIT)
+                    began = time.monotonic()
+                    continue
                 frame: Frame | None = self._camera.grab(_WAIT)
-                if frame is None:
+                if frame is None or time.monotonic() - began < _DRAIN:
                     continue
                 if fault := info.find_fault(frame):
                     raise DeviceError(fault)
