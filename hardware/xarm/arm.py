@@ -249,6 +249,7 @@ class XArm(VendorArm):
             return Condition(ArmState.DISCONNECTED, self._lost or failure)
         if motion.state < STOPPED:
             self._stopped_ns = 0
+            self._has_ended_pause &= motion.state == PAUSED
         elif not self._stopped_ns:
             self._stopped_ns = now
         is_newer = self._asked_ns > details.stamp_ns
@@ -256,7 +257,8 @@ class XArm(VendorArm):
         is_asking = self._asked_ns < self._stopped_ns
         if is_asking and not error and now - self._stopped_ns < _ASKING_NS:
             return READY
-        if self._has_ended_pause and motion.state == STOPPED:
+        is_ours = self._has_ended_pause and details.has_power and motion.mode == SERVO
+        if is_ours and motion.state == STOPPED:
             motion = dataclasses.replace(motion, state=PAUSED)
         condition, remedy = judge(motion, details, error, now)
         self.remedies = {condition.state: remedy} if remedy else {}

@@ -72,6 +72,8 @@ def test_a_pause_is_named_as_such_after_the_driver_has_ended_it(follower, clock,
     record = arm.read()
     assert Register.SET_STATE in record.registers[record.register_stamps > at_ns]
     assert "its program is paused" in follower.read().stop_reason
+    arm.do("teach")
+    assert "local control" in run(follower, clock, until="local").stop_reason
 
 
 def test_an_ended_stop_starts_nothing_until_the_session_does(
