@@ -123,11 +123,14 @@ class CameraRun:
 
     def _beside(self, compute: Callable[[], T]) -> T:
         """Compute in a thread, while the gate goes on holding the robot."""
-        with ThreadPoolExecutor(1, "calibration") as pool:
+        pool = ThreadPoolExecutor(1, "calibration")
+        try:
             future = pool.submit(compute)
             while not future.done():
                 self._rig.stand(_STAND)
             return future.result()
+        finally:  # at Ctrl-C the robot is braked at once, whatever is being computed
+            pool.shutdown(wait=False)
 
     def _solve(self) -> CameraResult:
         views, info = [one.view for one in self.taken], self._task.info
