@@ -29,10 +29,9 @@ from paprle.followers.damiao.config import DamiaoConfig
 from paprle.followers.damiao.doctor import diagnose
 from paprle.followers.damiao.gravity import Gravity
 from paprle.followers.damiao.grip import Grip
+from paprle.hardware.can_channel.channels import find_channel, find_obstacle
 from paprle.hardware.damiao.arm import ArmSettings, DamiaoArm
 from paprle.hardware.damiao.models import ARMS
-from paprle.hardware.piper.bus import find_obstacle
-from paprle.hardware.piper.channels import find_channel
 from paprle.hardware.vendor_arm.states import ArmError
 
 _LOG = logging.getLogger(__name__)
@@ -76,7 +75,7 @@ class DamiaoFollower(Follower):
         Raises:
             DeviceError: If a motor is silent, faulty, another, or commanded by others.
         """
-        self.close("off")
+        self.close("hold")
         try:
             self._check_limbs()
             problems = [

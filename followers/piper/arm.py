@@ -24,7 +24,8 @@ from paprle.followers.piper.units import (
     to_finger,
     to_opening,
 )
-from paprle.hardware.piper.bus import BIT_RATE, BusError, PiperBus
+from paprle.hardware.can_channel.channels import BIT_RATE, BusError
+from paprle.hardware.piper.bus import PiperBus
 from paprle.hardware.piper.protocol import STICKY_BELOW
 from paprle.hardware.piper.readings import ArmReading
 

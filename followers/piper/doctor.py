@@ -13,7 +13,8 @@ from paprle.followers.piper.reasons import (
     describe_stroke,
 )
 from paprle.followers.piper.units import is_too_old, parse_version
-from paprle.hardware.piper.bus import BusError, PiperBus
+from paprle.hardware.can_channel.channels import BusError
+from paprle.hardware.piper.bus import PiperBus
 from paprle.hardware.piper.protocol import QUARTER_UNTIL, STICKY_BELOW
 
 Finding = tuple[bool, str]

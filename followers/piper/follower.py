@@ -25,8 +25,13 @@ from paprle.contracts.types import (
 from paprle.followers.piper.arm import N_ARM, PiperArm
 from paprle.followers.piper.config import PiperConfig
 from paprle.followers.piper.doctor import diagnose
-from paprle.hardware.piper.bus import BusError, find_obstacle
-from paprle.hardware.piper.channels import USB, find_channel, find_stable_name
+from paprle.hardware.can_channel.channels import (
+    USB,
+    BusError,
+    find_channel,
+    find_obstacle,
+    find_stable_name,
+)
 
 _LOG = logging.getLogger(__name__)
 

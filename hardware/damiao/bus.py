@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import socket
 import threading
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
+from paprle.hardware.can_channel.channels import (
+    BIT_RATE,
+    BusError,
+    find_obstacle,
+    lock_channel,
+)
 from paprle.hardware.damiao.models import MOTORS
 from paprle.hardware.damiao.packets import (
     FEEDBACK,
@@ -23,12 +27,10 @@ from paprle.hardware.damiao.packets import (
     unpack_feedback,
     unpack_register,
 )
-from paprle.hardware.piper.bus import find_obstacle
 from paprle.hardware.vendor_arm.states import ArmError
 
 Clock = Callable[[], int]
 
-BIT_RATE = 1_000_000  # [bit/s] spec: manual, classical CAN
 _BUS_OFF = 0x40  # spec: CAN_ERR_BUSOFF of linux/can/error.h
 _RECEIVE_TIME = 0.01  # [s] chosen: how long the reader takes to notice its end
 _JOIN = 1.0  # [s] chosen: a busy host
@@ -84,7 +86,10 @@ class DamiaoBus:
         obstacle = find_obstacle(self._interface, self._channel)
         if obstacle:
             raise ArmError(obstacle)
-        self._lock = _lock_channel(self._interface, self._channel)
+        try:
+            self._lock = lock_channel(self._interface, self._channel)
+        except BusError as err:
+            raise ArmError(str(err)) from err
         try:
             self._bus = self._can.Bus(
                 channel=self._channel, interface=self._interface, bitrate=BIT_RATE
@@ -200,18 +205,3 @@ class DamiaoBus:
         found = unpack_feedback(self.models[number - 1], number, data, stamp)
         if found is not None:
             self.feedback[number - 1] = found
-
-
-def _lock_channel(interface: str, channel: str) -> socket.socket:
-    name = channel if interface == "socketcan" else str(Path(channel).resolve())
-    key = hashlib.sha256(f"{interface}/{name}".encode()).hexdigest()[:32]
-    lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    try:
-        lock.bind(f"\0hardware.damiao/{key}")
-    except OSError as err:
-        lock.close()
-        raise ArmError(
-            f"{interface} '{channel}': expected a channel of our own, got one that "
-            "another process of ours commands; end that one"
-        ) from err
-    return lock

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paprle.hardware.damiao.bus import BIT_RATE, DamiaoBus
+from paprle.hardware.can_channel.channels import BIT_RATE
+from paprle.hardware.damiao.bus import DamiaoBus
 from paprle.hardware.damiao.packets import (
     CLEAR,
     CONTROL_MODE,

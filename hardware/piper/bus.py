@@ -5,7 +5,6 @@ The SDK's reading threads spin when a bus fails, and cannot be ended.
 
 from __future__ import annotations
 
-import hashlib
 import importlib
 import itertools
 import re
@@ -14,9 +13,14 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import Any
 
+from paprle.hardware.can_channel.channels import (
+    BIT_RATE,
+    BusError,
+    check_socketcan,
+    lock_channel,
+)
 from paprle.hardware.piper.chunks import ChunkedPort
 from paprle.hardware.piper.protocol import (
     ASKS_GRIPPER,
@@ -43,14 +47,12 @@ from paprle.hardware.piper.readings import (
 
 Clock = Callable[[], int]
 
-BIT_RATE = 1_000_000  # [bit/s] spec: manual
 _RECEIVE_TIME = 0.05  # [s] chosen: how long the reader takes to notice its end
 _POLL = 0.005  # [s] chosen: one period of the arm's reports
 _CAN_MODE, _MOVE_J, _POSITION = 0x01, 0x01, 0x00  # spec: protocol V2, 0x151
 _FULL_SPEED = 100  # [%] spec: protocol V2; the gate's limits are the slower ones
 _GRIPPER_ON = 0x01  # spec: protocol V2, 0x159
 _ALL_MOTORS = 7  # spec: protocol V2, 0x471
-_IFF_UP = 0x1  # spec: linux/if.h
 _LEADER_ANGLES = {0x3A5, 0x2B5, 0x2C5}  # spec: 0x2A5 with the offsets of 0x470
 _VERSION = re.compile(rb"S-V[0-9.]+-[0-9]+")  # spec: answer to 0x4AF
 _BUS_OFF = "CAN controller is bus-off"
@@ -64,10 +66,6 @@ _WANTED = frozenset(
 )  # the others are not looked at
 
 _numbers = itertools.count()
-
-
-class BusError(OSError):
-    """The bus cannot be used, or the arm is silent."""
 
 
 class PiperBus:
@@ -116,8 +114,8 @@ class PiperBus:
         """
         sdk = importlib.import_module("piper_sdk")
         if self._interface == "socketcan":
-            _check_socketcan(self._channel)
-        self._lock = _lock_channel(self._interface, self._channel)
+            check_socketcan(self._channel)
+        self._lock = lock_channel(self._interface, self._channel)
         self._sdk = sdk.C_PiperInterface_V2(
             # the SDK keeps one object a name for ever, with its stale values
             can_name=f"{self._channel}#{next(_numbers)}",
@@ -319,47 +317,3 @@ class PiperBus:
             self.stroke = int(said.arm_gripper_teaching_param_feedback.max_range_config)
         elif can_id == FIRMWARE:
             self._firmware += bytes(said.firmware_data)
-
-
-def find_obstacle(interface: str, channel: str) -> str:
-    """Return the visible reason that a channel cannot be opened."""
-    if interface == "socketcan":
-        try:
-            _check_socketcan(channel)
-        except BusError as err:
-            return str(err)
-    elif not Path(channel).exists():
-        return (
-            f"{interface} '{channel}': expected a port at this path, got none; plug in "
-            "the adapter, or set env.channel"
-        )
-    return ""
-
-
-def _check_socketcan(channel: str) -> None:
-    folder = Path("/sys/class/net") / channel
-    if not folder.is_dir():
-        raise BusError(
-            f"socketcan '{channel}': expected a CAN interface of this name, got none; "
-            "plug in the adapter, or see `ip link show type can`"
-        )
-    if not int((folder / "flags").read_text(), 16) & _IFF_UP:
-        raise BusError(
-            f"socketcan '{channel}': expected an interface that is up, got one that is "
-            f"down; sudo ip link set {channel} up type can bitrate {BIT_RATE}"
-        )
-
-
-def _lock_channel(interface: str, channel: str) -> socket.socket:
-    name = channel if interface == "socketcan" else str(Path(channel).resolve())
-    key = hashlib.sha256(f"{interface}/{name}".encode()).hexdigest()[:32]
-    lock = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-    try:
-        lock.bind(f"\0hardware.piper/{key}")
-    except OSError as err:
-        lock.close()
-        raise BusError(
-            f"{interface} '{channel}': expected a channel of our own, got one that "
-            "another process of ours commands; end that one"
-        ) from err
-    return lock

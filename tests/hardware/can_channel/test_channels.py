@@ -2,8 +2,11 @@
 
 import pytest
 
-from paprle.hardware.piper.bus import BusError
-from paprle.hardware.piper.channels import find_channel, find_stable_name
+from paprle.hardware.can_channel.channels import (
+    BusError,
+    find_channel,
+    find_stable_name,
+)
 
 PORTS = {"can0": "1-2:1.0", "can1": "1-4.1:1.0"}
 
