@@ -49,7 +49,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
 }
 """Verbs by name: ``module:attribute`` in this package, and a line of help."""
 
-_RIG_PARTS = ("camera",)
+_RIG_PARTS = ("camera", "tool", "bases")
 """Parts that ``calibrate`` measures with verbs of paprle_lab, by name."""
 
 _EXAMPLES = """\

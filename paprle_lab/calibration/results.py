@@ -10,15 +10,12 @@ import cv2
 import numpy as np
 import numpy.typing as npt
 import pinocchio as pin
-import yaml  # type: ignore[import-untyped]
 
 from paprle.config.folders import SESSION, Folder, find_site
-from paprle.config.layers import merge
-from paprle.config.yaml_text import read_yaml
-from paprle.contracts.errors import ConfigError
 from paprle_lab.calibration.board import Found, Grey
 from paprle_lab.calibration.lens import Lens
 from paprle_lab.calibration.mounting import CameraResult
+from paprle_lab.calibration.site_file import merge_into
 
 _GREEN, _RED = (60, 200, 60), (60, 60, 240)  # BGR
 _AXES = ((60, 60, 240), (60, 200, 60), (240, 120, 60))  # BGR of x, y, z
@@ -53,17 +50,8 @@ def store_camera(
     Raises:
         ConfigError: If that file is damaged; it is kept.
     """
-    site = site or find_site()
-    path, problems = site.path / SESSION, list[str]()
-    old = {}
-    if path.is_file():
-        old = read_yaml(path, f"{site.label}/{SESSION}", problems) or {}
-    if problems:
-        raise ConfigError(problems)
-    new = merge([old, {"cameras": {name: dict(values)}}])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(new, sort_keys=False, allow_unicode=True), "utf-8")
-    return path
+    camera = {"cameras": {name: dict(values)}}
+    return merge_into(site or find_site(), SESSION, camera)
 
 
 def describe_camera(result: CameraResult) -> list[str]:

@@ -16,6 +16,14 @@ VERBS: Mapping[str, tuple[str, str]] = {
         "calibrate_camera:CALIBRATE_CAMERA",
         "find a camera's place and lens by a board",
     ),
+    "calibrate-tool": (
+        "calibrate_touches:CALIBRATE_TOOL",
+        "find a tool's centre by touches of one point",
+    ),
+    "calibrate-bases": (
+        "calibrate_touches:CALIBRATE_BASES",
+        "find one arm's base in another's by touched points",
+    ),
     "so101": ("so101:SO101", "set up an SO-101 and record a data set, step by step"),
     "accept": ("accept:ACCEPT", "check a rig step by step; write a report to attach"),
     "new-leader": ("leaders:NEW_LEADER", "write the YAML of a leader of servos"),

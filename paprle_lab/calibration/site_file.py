@@ -1,0 +1,35 @@
+"""A YAML of the site's folder, into which results are merged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import yaml  # type: ignore[import-untyped]
+
+from paprle.config.folders import Folder
+from paprle.config.layers import merge
+from paprle.config.yaml_text import read_yaml
+from paprle.contracts.errors import ConfigError
+
+
+def merge_into(site: Folder, name: str, values: Mapping[str, Any]) -> Path:
+    """Merge settings into the file of a name.
+
+    Returns:
+        Its path.
+
+    Raises:
+        ConfigError: If the file is damaged; it is kept.
+    """
+    path, problems = site.path / name, list[str]()
+    old = {}
+    if path.is_file():
+        old = read_yaml(path, f"{site.label}/{name}", problems) or {}
+    if problems:
+        raise ConfigError(problems)
+    new = merge([old, dict(values)])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(yaml.safe_dump(new, sort_keys=False, allow_unicode=True), "utf-8")
+    return path
