@@ -81,7 +81,7 @@ def play(rig, way, path, folder, more):
     words += [f"leader.path={path}", f"record.dir={folder}"]
     resolved = resolve(words)
     session = VirtualSession(resolved, say=lambda _: None)
-    advisors = session._advised._advisors  # noqa: SLF001
+    advisors = session._advised.advisors  # noqa: SLF001
     advisors["viewpoint"] = Told(advisors["viewpoint"], way)
     session.run()
     return resolved, Episode.open(folder)
