@@ -75,7 +75,7 @@ def carrier(request):
 
 
 @pytest.fixture
-def see(request, tmp_path):
+def see(request, tmp_path, hosts):
     """Words for a session whose robot sees, or does not."""
     if not getattr(request, "param", False):
         return ["env=kinematic"]
@@ -83,8 +83,9 @@ def see(request, tmp_path):
     camera |= {"width": WIDTH, "height": HEIGHT}
     words = [f"cameras.front.{name}={value}" for name, value in camera.items()]
     key = tmp_path / "link.key"
-    return ["env=mujoco", *words, f"observers.sight.key={key}",
-            "observers.sight.listen=lan", "observers.sight.video=false"]  # fmt: skip
+    sight = {"key": key, "listen": hosts.addresses[1], "video": "false"}
+    words += [f"observers.sight.{name}={value}" for name, value in sight.items()]
+    return ["env=mujoco", *words]
 
 
 @pytest.fixture

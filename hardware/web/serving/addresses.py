@@ -6,6 +6,8 @@ import ipaddress
 import socket
 from typing import NamedTuple
 
+import ifaddr
+
 from paprle.hardware.web.errors import WebError
 
 _LOOPBACK = "127.0.0.1"
@@ -51,15 +53,37 @@ def find_place(listen: str) -> ListenAddress:
 def find_lan_address() -> str:
     """Return this machine's address on its network.
 
+    It is that of the default route, or else the only one there is.
+
     Raises:
-        WebError: If there is none.
+        WebError: If there is none, or there are several without a route.
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
             probe.connect(_ELSEWHERE)
+            return str(probe.getsockname()[0])
         except OSError as err:
-            raise WebError(
-                f"listen: expected a network, got none ({err}); connect this machine, "
-                "or use a cable: listen=usb"
-            ) from err
-        return str(probe.getsockname()[0])
+            cause = err
+    found = _list_addresses()
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise WebError(
+            f"listen: expected one network, got {', '.join(found)}; name the one of "
+            f"the other device: listen={found[0]}"
+        ) from cause
+    raise WebError(
+        f"listen: expected a network, got none ({cause}); connect this machine, or "
+        "use a cable: listen=usb"
+    ) from cause
+
+
+def _list_addresses() -> list[str]:
+    """Return the IPv4 addresses that other machines may reach."""
+    found = [
+        one.ip
+        for adapter in ifaddr.get_adapters()
+        for one in adapter.ips
+        if isinstance(one.ip, str)
+    ]
+    return [one for one in found if not ipaddress.ip_address(one).is_loopback]
