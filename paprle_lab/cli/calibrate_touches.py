@@ -11,7 +11,7 @@ import numpy as np
 import pinocchio as pin
 
 from paprle.cli.verb import Verb, say
-from paprle.config import resolve
+from paprle.config import known_names, resolve
 from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError, suggest
 from paprle.contracts.types import RobotInfo, Vec
@@ -163,6 +163,12 @@ def _store(
 ) -> int:
     if args.dry_run:
         return 0
+    if robot.follower not in known_names("follower"):
+        raise ConfigError(
+            f"calibrate: expected a follower that `paprle list` names, got "
+            f"'{robot.follower}'; put its YAML into configs/site/follower, or see the "
+            "result alone by --dry-run"
+        )
     for path in store_robot(robot, urdf, eefs):
         say(f"written: {path}")
     resolve(["leader=autopilot", f"follower={robot.follower}", "env=kinematic"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pinocchio as pin
@@ -18,6 +19,8 @@ from paprle.recording.reader import Episode
 from paprle.robot import RobotModel
 from paprle.robot.urdf import read_urdf
 from paprle_lab.calibration import site_robot
+from paprle_lab.calibration.touched import read_touches
+from paprle_lab.cli import calibrate_touches
 
 pytestmark = pytest.mark.long
 TIP = np.array([0.02, -0.015, 0.13])
@@ -163,6 +166,27 @@ def test_a_note_while_the_arm_moves_is_refused(tmp_path, site, capsys):
 
     assert "expected the arm at rest at the note" in capsys.readouterr().err
     assert not site.exists()
+
+
+@pytest.mark.usefixtures("site")
+def test_a_follower_of_a_strange_name_is_refused_and_nothing_is_written(
+    tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(
+        calibrate_touches,
+        "read_touches",
+        lambda paths: replace(read_touches(paths), follower="../../robot"),
+    )
+    postures = touch_one_point(load("ur5e").limbs["arm"], TIP)
+    file = record(
+        tmp_path / "in", "ur5e", [{"arm": q} for q in postures], ["touch"] * 4
+    )
+    before = sorted(tmp_path.rglob("*.urdf"))
+
+    assert main(["calibrate", "tool", str(file)]) == 2
+
+    assert "got '../../robot'; put its YAML into" in capsys.readouterr().err
+    assert sorted(tmp_path.rglob("*.urdf")) == before
 
 
 @pytest.mark.usefixtures("site")
