@@ -15,8 +15,8 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.types import LimbInfo, RobotInfo
 from paprle.robot.chain import chain_between
 from paprle.robot.tree import Urdf, UrdfJoint
+from paprle_lab.calibration.recorded_touches import TouchedRobot
 from paprle_lab.calibration.site_file import merge_into
-from paprle_lab.calibration.touched import TouchedRobot
 
 _PLACE_DIGITS, _TURN_DIGITS = 6, 7  # chosen: a micrometre, and that in 10 m
 

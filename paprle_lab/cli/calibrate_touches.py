@@ -17,6 +17,7 @@ from paprle.contracts.errors import ConfigError, suggest
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.hosts.plan import make_robot
 from paprle.recording.robot import read_recorded_urdf
+from paprle_lab.calibration.recorded_touches import Touch, TouchedRobot, read_touches
 from paprle_lab.calibration.site_robot import (
     add_tool,
     find_limb,
@@ -24,7 +25,6 @@ from paprle_lab.calibration.site_robot import (
     place_base,
     store_robot,
 )
-from paprle_lab.calibration.touched import Touch, TouchedRobot, read_touches
 from paprle_lab.calibration.touches import (
     BaseResult,
     ToolResult,

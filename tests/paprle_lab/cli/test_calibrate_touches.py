@@ -19,7 +19,7 @@ from paprle.recording.reader import Episode
 from paprle.robot import RobotModel
 from paprle.robot.urdf import read_urdf
 from paprle_lab.calibration import site_robot
-from paprle_lab.calibration.touched import read_touches
+from paprle_lab.calibration.recorded_touches import read_touches
 from paprle_lab.cli import calibrate_touches
 
 pytestmark = pytest.mark.long
