@@ -32,6 +32,7 @@ XRSession.prototype.requestReferenceSpace = async function (kind) {
   return globalThis.space = await find.call(this, kind);
 };
 """
+_NO_PANEL = "export class Panel { draw() {} }"  # it hides a part of the picture
 _LOOK = """() => new Promise((done) => { globalThis.look = (frame) => {
   globalThis.look = null;
   const layer = frame.session.renderState.baseLayer;
@@ -56,7 +57,11 @@ def draw_marks():
 
 
 def enter(opened):
-    """Start the headset's session, and wait for the robot's camera in it."""
+    """Start the headset's session, without its panel, and wait for the picture."""
+    opened.page.route(
+        "**/panel.js",
+        lambda route: route.fulfill(content_type="text/javascript", body=_NO_PANEL),
+    )
     start(opened)
     opened.page.get_by_text("ms late").wait_for()
 

@@ -55,6 +55,7 @@ def test_a_serial_adapter_drives_the_arm_and_makes_nobody_wait(arm, robot):
         slowest = 0.0
         for k in range(200):
             begin = time.perf_counter()
+            follower.read()
             follower.write(q + (goal - q) * min(1.0, k / 100))
             slowest = max(slowest, time.perf_counter() - begin)
             time.sleep(0.005)
