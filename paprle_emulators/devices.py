@@ -77,6 +77,11 @@ _ALL: Mapping[str, Device] = {
         module="paprle_emulators.xarm",
         about="UFACTORY arm behind its control box, on TCP: xarm-python-sdk",
     ),
+    "franka": Device(
+        module="paprle_emulators.franka",
+        about="Franka Research 3 behind its control unit, on TCP and UDP: libfranka",
+        ideal=("ideal=true",),
+    ),
     "robotiq": Device(
         module="paprle_emulators.robotiq",
         about="Robotiq gripper on a pseudo-terminal, Modbus RTU: any Modbus master",

@@ -1,0 +1,216 @@
+"""The emulated arm and its unit, cycle by cycle."""
+
+import math
+import struct
+
+import numpy as np
+import pytest
+
+from paprle_emulators.franka import protocol as p
+from paprle_emulators.franka.arm import MOST_LOST, Arm
+from paprle_emulators.franka.hand import Hand
+from paprle_emulators.franka.models import FR3, HOME, compute_pose
+from paprle_emulators.franka.protocol import Command, Error, Mode, MoveStatus, Request
+from paprle_emulators.franka.unit import Unit
+
+MOVE = struct.pack("<II6d?7d", 0, 0, *[0.1] * 6, False, *[0.0] * 7)
+
+
+def make_arm(q=HOME):
+    arm = Arm(np.array(q))
+    arm.start()
+    return arm
+
+
+def ask(unit, command, payload=b""):
+    answers = unit.answer(Request(p.ROBOT_PORT, command, 1, payload))
+    return [answer[p.HEADER[p.ROBOT_PORT].size] for answer in answers]
+
+
+def find_error(arm):
+    return arm.errors.find(1)
+
+
+def test_follows_commands_inside_the_limits():
+    arm = make_arm()
+    home = np.array(HOME)
+
+    for k in range(1001):
+        arm.step(home + 0.1 * (1 - math.cos(math.pi * 1e-3 * k)))
+    for _ in range(200):
+        arm.step(home + 0.2)
+
+    assert arm.mode is Mode.MOVE
+    assert arm.q == pytest.approx(home + 0.2, abs=1e-4)
+    assert arm.success_rate == 1.0
+
+
+@pytest.mark.parametrize(
+    ("steps", "error"),
+    [
+        ([1.1e-5], Error.MOTION_VELOCITY_DISCONTINUITY),
+        ([0.9e-5], Error.MOTION_ACCELERATION_DISCONTINUITY),
+        ([2e-3], Error.START_POSE),
+        ([math.nan], Error.MOTION_POSITION_LIMITS),
+        ([5.1e-6], Error.MOTION_ACCELERATION_DISCONTINUITY),
+    ],
+)
+def test_a_jump_is_an_error(steps, error):
+    arm = make_arm()
+    q = np.array(HOME)
+
+    for step in steps:
+        q = q + step
+        arm.step(q)
+
+    assert find_error(arm) == error
+    assert arm.mode is Mode.REFLEX
+
+
+def test_the_jerk_that_the_maker_allows_is_taken():
+    arm = make_arm()
+
+    arm.step(np.array(HOME) + 4.99e-6)
+
+    assert find_error(arm) == -1
+
+
+def test_speed_near_an_end_is_less():
+    low, high = FR3.find_speeds(np.array([2.7, 0, 0, -1.5, 0, 2.0, 0]))
+
+    # spec: rate_limiting.h of libfranka, upper limit of joint 1
+    assert high[0] == pytest.approx(-0.30 + math.sqrt(12.0 * (2.7501 - 2.7)))
+    assert low[0] == -2.62
+    assert high[4] == 5.26
+
+
+def test_nineteen_lost_packets_are_bridged_and_the_twentieth_stops_it():
+    arm = make_arm()
+    q, v = np.array(HOME), 0.0
+    for _ in range(100):
+        v += 5e-6
+        q = q + v
+        arm.step(q)
+    speed, acceleration = arm.dq_d[0], arm.ddq_d[0]
+
+    for _ in range(MOST_LOST - 1):
+        arm.step(None)
+
+    assert acceleration == pytest.approx(5.0, rel=1e-6)
+    assert arm.dq_d[0] == pytest.approx(speed + 19e-3 * acceleration)
+    assert arm.mode is Mode.MOVE
+    assert arm.success_rate == pytest.approx(0.81)
+    arm.step(None)
+    assert find_error(arm) == Error.COMMUNICATION
+
+
+def test_after_an_error_it_rests_until_it_recovers_and_is_started():
+    arm = make_arm()
+    unit = Unit(arm)
+    arm.fail(Error.JOINT_REFLEX)
+    held = arm.q_d.copy()
+
+    assert ask(unit, Command.MOVE, MOVE) == [MoveStatus.NOT_POSSIBLE]
+    arm.step(held + 1e-6)
+    assert arm.q_d == pytest.approx(held)
+    assert ask(unit, Command.AUTOMATIC_ERROR_RECOVERY) == []
+    for _ in range(600):
+        arm.step(None)
+    assert arm.mode is Mode.IDLE
+    assert find_error(arm) == -1
+    assert arm.reflex_reason[Error.JOINT_REFLEX], "it is remembered until the next one"
+    assert ask(unit, Command.MOVE, MOVE) == [MoveStatus.MOTION_STARTED]
+    assert not any(arm.reflex_reason)
+
+
+def test_a_person_who_leans_on_it_is_a_reflex():
+    arm = make_arm()
+    arm.push_torque[2] = 19.0
+    arm.step(np.array(HOME))
+    assert arm.mode is Mode.MOVE
+
+    arm.push_torque[2] = 21.0
+    arm.step(np.array(HOME))
+
+    assert find_error(arm) == Error.JOINT_REFLEX
+
+
+def test_thresholds_of_collisions_are_taken_at_rest_alone():
+    arm = Arm(np.array(HOME))
+    unit = Unit(arm)
+    payload = struct.pack("<52d", *range(52))
+
+    assert ask(unit, Command.SET_COLLISION_BEHAVIOR, payload) == [0]
+    assert list(arm.thresholds) == list(range(21, 28))
+    ask(unit, Command.MOVE, MOVE)
+    assert ask(unit, Command.SET_COLLISION_BEHAVIOR, payload) == [1]
+
+
+def test_a_user_stop_rejects_motion_and_recovery():
+    arm = make_arm()
+    unit = Unit(arm)
+    arm.end(Mode.USER_STOPPED)
+
+    assert ask(unit, Command.MOVE, MOVE) == [MoveStatus.REJECTED_BY_SAFETY]
+    assert ask(unit, Command.AUTOMATIC_ERROR_RECOVERY) == [p.Status.SAFETY]
+    assert ask(unit, Command.STOP_MOVE) == [p.Status.SAFETY]
+
+
+def test_without_power_the_brakes_hold():
+    arm = make_arm()
+    q, v = np.array(HOME), 0.0
+    for _ in range(200):
+        v += 5e-6
+        q = q + v
+        arm.step(q)
+
+    arm.cut_power()
+    place = arm.q.copy()
+    for _ in range(500):
+        arm.step(None)
+
+    assert np.abs(arm.dq).max() < 1e-6
+    assert np.abs(arm.q - place).max() < 0.05
+    assert arm.mode is Mode.OTHER
+
+
+def test_the_flange_is_where_the_makers_table_has_it():
+    pose = compute_pose(np.array(HOME))
+
+    # spec: libfranka's ready pose: 0.3069 m ahead, 0.5903 m above the base
+    assert pose[:3, 3] == pytest.approx([0.3069, 0.0, 0.5903], abs=1e-4)
+    assert pose[:3, 2] == pytest.approx([0, 0, -1], abs=1e-9)
+
+
+def move_hand(hand, width, command=p.HandCommand.MOVE):
+    payload = struct.pack("<2d", width, 0.1)
+    if command == p.HandCommand.GRASP:
+        payload = struct.pack("<5d", width, width, 0.08, 0.1, 40.0)
+    hand.take(Request(p.HAND_PORT, command, 1, payload))
+    for _ in range(2000):
+        hand.step(0.001)
+    return [status for _, status in hand.answers]
+
+
+def test_a_hand_answers_when_it_has_arrived():
+    hand = Hand()
+
+    assert move_hand(hand, 0.02) == [p.HandStatus.SUCCESS]
+    assert hand.width == pytest.approx(0.02, abs=1e-3)
+
+
+def test_an_object_stops_a_move_and_is_held_by_a_grasp():
+    hand = Hand()
+    hand.obstacle = 0.05
+
+    assert move_hand(hand, 0.02) == [p.HandStatus.UNSUCCESSFUL]
+    hand.answers.clear()
+    assert move_hand(hand, 0.02, p.HandCommand.GRASP) == [p.HandStatus.SUCCESS]
+    assert hand.holds
+    assert hand.width == 0.05
+
+
+def test_sizes_are_those_of_the_makers_structures():
+    # spec: sizeof of the packed structures of libfranka-common, version 10
+    assert p.STATE_SIZE == 8 + 4 * 320 + 2 + 2 * 41 + 1 + 4
+    assert p.COMMAND_SIZE == 8 + 8 * (7 + 7 + 16 + 6 + 2) + 2 + 8 * 7 + 1

@@ -1,0 +1,132 @@
+"""An emulated Franka for tests: started as a user does, hurt by its own orders."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from paprle_emulators import start
+from paprle_emulators.franka.journal import Record, read_journal
+from paprle_emulators.franka.protocol import Mode
+
+DT = 0.001  # [s] a cycle
+
+# The oracle's own table, typed from "Robot limits" of the FCI documentation:
+# q_min, q_max, V, offset and twice the deceleration near an end, its two ends.
+ORACLE = np.array(
+    [
+        [-2.7437, 2.7437, 2.62, 0.30, 12.00, -2.750100, 2.75010],
+        [-1.7837, 1.7837, 2.62, 0.20, 5.17, -1.791800, 1.79180],
+        [-2.9007, 2.9007, 2.62, 0.20, 7.00, -2.906500, 2.90650],
+        [-3.0421, -0.1518, 2.62, 0.30, 8.00, -3.048100, -0.14580],
+        [-2.8065, 2.8065, 5.26, 0.35, 34.0, -2.810100, 2.81010],
+        [0.5445, 4.5169, 4.18, 0.35, 11.0, 0.540920, 4.52050],
+        [-3.0159, 3.0159, 5.26, 0.35, 34.0, -3.019600, 3.01960],
+    ]
+)
+A, J = 10.0, 5000.0  # [rad/s²], [rad/s³]
+
+
+class EmulatedFranka:
+    """One ``paprle-emulate franka`` at an address of its own, and its journal.
+
+    Its unit waits for a late command unless ``ideal`` is false, so that a busy computer
+    is none of its faults.
+    """
+
+    def __init__(self, folder: Path, *, ideal: bool = True, **settings) -> None:
+        self.log = folder / "arm.log"
+        self._rig = start(
+            "franka", ideal=ideal, address="own", log=self.log, **settings
+        )
+        self.host = self._rig.port
+
+    @property
+    def args(self) -> list[str]:
+        """Words of the command line that drive it."""
+        return ["follower=fr3", "env=franka", *self._rig.overrides]
+
+    def do(self, fault: str, **arguments) -> int:
+        """Give an order and return when it was done, [ns]."""
+        return self._rig.order({"fault": fault, **arguments})["stamp_ns"]
+
+    def read(self) -> Record:
+        return read_journal(self.log)
+
+    def kill(self) -> None:
+        self._rig.process.kill()
+        self._rig.process.wait()
+
+    def end(self) -> int:
+        """End it as a user does; return its exit code."""
+        return self._rig.stop()
+
+
+@contextlib.contextmanager
+def running_franka(folder: Path, **settings):
+    arm = EmulatedFranka(folder, **settings)
+    try:
+        yield arm
+    finally:
+        arm.end()
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The largest share of each limit that commanded motion used; 1: all of it."""
+
+    q: float
+    dq: float
+    ddq: float
+    dddq: float
+    n: int
+
+    @property
+    def is_ok(self) -> bool:
+        return max(self.q, self.dq, self.ddq, self.dddq) <= 1.0 + 1e-6
+
+
+def judge_motion(record: Record) -> Verdict:
+    """Judge every cycle of motion by differences of the desired joints."""
+    q = record.q_d
+    dq = np.diff(q, axis=0, prepend=q[:1]) / DT
+    ddq = np.diff(dq, axis=0, prepend=dq[:1]) / DT
+    dddq = np.diff(ddq, axis=0, prepend=ddq[:1]) / DT
+    is_judged = (record.flags[:, 1] == Mode.MOVE) & (record.flags[:, 2] == 0)
+    q, dq, ddq, dddq = (x[is_judged] for x in (q, dq, ddq, dddq))
+    low, high, v, offset, twice, first, last = ORACLE.T
+    before = q - DT * dq
+    up = np.minimum(v, np.sqrt(np.maximum(twice * (last - before), 0)) - offset)
+    down = np.minimum(v, np.sqrt(np.maximum(twice * (before - first), 0)) - offset)
+    room = np.where(dq > 0, np.maximum(up, 1e-9), np.maximum(down, 1e-9))
+    middle, half = 0.5 * (high + low), 0.5 * (high - low)
+    return Verdict(
+        q=float((np.abs(q - middle) / half).max()),
+        dq=float((np.maximum(np.abs(dq) - 1e-6, 0) / room).max()),
+        ddq=float(np.abs(ddq).max() / A),
+        dddq=float(np.abs(dddq).max() / J),
+        n=int(is_judged.sum()),
+    )
+
+
+def count_commands(record: Record, begin_ns: int, end_ns: int) -> int:
+    """How many commands came in a span of time."""
+    return int(((record.stamps > begin_ns) & (record.stamps <= end_ns)).sum())
+
+
+def find_rest_ns(record: Record, after_ns: int) -> int:
+    """When the joints last moved faster than 0.01 rad/s, after a time."""
+    moving = (np.abs(record.dq).max(axis=1) > 0.01) & (record.state_stamps > after_ns)
+    ids = np.flatnonzero(moving)
+    return int(record.state_stamps[ids[-1]]) if len(ids) else after_ns
+
+
+def wait_until(is_met, timeout: float = 5.0) -> None:
+    end = time.monotonic() + timeout
+    while not is_met():
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.01)
