@@ -88,6 +88,7 @@ class Emulator:
         self._must_end, self._rest, self._n_boots = False, b"", 0
         self._message = self._sent = self._n_cycles = self._next_ns = 0
         self._command: MotionCommand | None = None
+        self._answers: list[bytes] = []
         self._waiting: list[tuple[int, MotionCommand]] = []
         self._hears_orders, self._is_heard = True, False
 
@@ -185,13 +186,15 @@ class Emulator:
 
     def _report(self, answers: list[bytes]) -> None:
         faults, server = self._faults, self._server
+        self._answers = [] if faults.is_off else [*self._answers, *answers]
         if faults.is_cut or faults.is_off:
-            return
+            return  # TCP brings the answers once the cable is in again
         if server.has_client(ROBOT_PORT) and not faults.is_silent:
             state = self._unit.pack_state(self._message)
             server.send_state(ROBOT_PORT, state)
-        for answer in answers:
+        for answer in self._answers:
             server.answer(ROBOT_PORT, answer)
+        self._answers = []
         if self._hand is not None:
             self._report_hand(self._hand)
 

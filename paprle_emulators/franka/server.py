@@ -129,6 +129,8 @@ class Server:
             node, _ = port.listener.accept()
         except OSError:
             return
+        if port.client is not None and _has_gone(port.client):
+            port.drop()
         if port.client is not None:  # chosen: one client at a time
             node.close()
             return
@@ -178,6 +180,16 @@ class Server:
             self.answer(port.number, pack_answer(request, status, rest))
             if is_known and port.client is not None:
                 port.peer = (port.client.getpeername()[0], udp_port)
+
+
+def _has_gone(client: socket.socket) -> bool:
+    """Whether a client has closed its end."""
+    try:
+        return not client.recv(1, socket.MSG_PEEK)
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 def _list(port: _Port) -> list[socket.socket]:

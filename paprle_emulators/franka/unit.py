@@ -101,10 +101,6 @@ class Unit:
             self._recovery = None
         return answers
 
-    def leave(self) -> None:
-        """Forget a client that has gone; its motion ends by the lack of commands."""
-        self._recovery = None
-
     def pack_state(self, message_id: int) -> bytes:
         """Return the state of a cycle."""
         arm, floats = self.arm, self._floats
