@@ -8,7 +8,7 @@ Keys:
     port=A           the same
     hand=BOOL        whether it has a Franka Hand, on port 1338  (true)
     q=Q1,…,Q7        joints at the start, rad  (the maker's ready pose)
-    ideal=BOOL       whether the unit waits for a late command, 0.2 s at most, as no
+    ideal=BOOL       whether the unit waits for a late command, 1 s at most, as no
                      real one does: for busy computers  (false)
     log=FILE         every request, command and cycle, with the emulator's clock
     fault=JSON       a fault from the start, as '{"fault":"lost","share":0.01}'; may
@@ -68,7 +68,7 @@ _PAUSE_NS = 3_000_000  # [ns] chosen: a pause of this machine, which its time le
 _HAND_EVERY = 50  # chosen: cycles between states of the hand
 _FLUSH_EVERY = 20  # chosen: cycles between writings of the journal
 _SHORTEST_WAIT = 5e-5  # [s] chosen: also of a late cycle, so that it hears
-_PATIENCE_NS = 200_000_000  # [ns] chosen: of an ideal unit
+_PATIENCE_NS = 1_000_000_000  # [ns] chosen: of an ideal unit
 _BOOLEANS = {"true": True, "false": False}
 
 
