@@ -52,6 +52,8 @@ ROBOTS = (
     "viperx300s",
     "openarm",
     "yam",
+    "fr3",
+    "panda",
 )
 PUPPETEERS = sorted(path.name for path in (ROOT / "urdf").glob("puppeteer_*"))
 # Our prefix, theirs, and the link both measure from; theirs has other names for the
