@@ -1,0 +1,90 @@
+"""The hand at the arm's flange, by a process of its own.
+
+The SDK's calls return when a motion of the hand has ended, and cannot be interrupted
+from the same connection: a goal that comes meanwhile waits, and the newest one counts.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+
+from paprle.hardware.franka.messages import LONGEST
+from paprle.hardware.franka.process import DeviceProcess
+from paprle.hardware.vendor_arm.states import ArmError
+
+MAX_WIDTH = 0.08  # [m] spec: Franka Hand, product manual
+STATE = struct.Struct("<q?d")  # chosen: stamp [ns], it has failed, width [m]
+GOAL = struct.Struct("<d")  # chosen: width [m]
+_FIRST_TIME = 15.0  # [s] chosen: Python, the SDK, and its 1 s for a connection
+_POLL = 0.01  # [s] chosen
+_STEP = 5e-4  # [m] chosen: less is not sent again
+_WORKER = "paprle.hardware.franka.hand_worker"
+
+
+class Hand:
+    """Width in and out, [m].
+
+    Attributes:
+        width: Measured between the fingers, [m].
+        speed: Of the width, [m/s].
+        failure: Why it is not obeyed, or "".
+    """
+
+    def __init__(self, host: str, force: float) -> None:
+        """Describe the hand of a control unit; ``force``: of grasps, [N]."""
+        self._words = (host, str(force))
+        self._process: DeviceProcess | None = None
+        self._stamp_ns = 0
+        self._sent = -1.0
+        self.width = self.speed = 0.0
+        self.failure = ""
+
+    def open(self) -> None:
+        """Connect without motion.
+
+        Raises:
+            ArmError: If it does not answer.
+        """
+        self._process = DeviceProcess(_WORKER, self._words)
+        end = time.monotonic() + _FIRST_TIME
+        while not self._stamp_ns and not self.failure and time.monotonic() < end:
+            self.read()
+            time.sleep(_POLL)
+        if not self._stamp_ns:
+            raise ArmError(
+                f"hand of '{self._words[0]}': expected it to answer, got "
+                f"{self.failure or 'no state'}; look at its cable, or set "
+                "env.hand=false"
+            )
+
+    def read(self) -> None:
+        """Take what its process has sent."""
+        process = self._process
+        if process is None:
+            return
+        for data in process.receive():
+            if len(data) != STATE.size:
+                self.failure = f"hand: {data[:LONGEST].decode(errors='replace')}"
+                continue
+            stamp, has_failed, width = STATE.unpack(data)
+            if self._stamp_ns:
+                dt = max(1e-9 * (stamp - self._stamp_ns), 1e-3)
+                self.speed = (width - self.width) / dt
+            self._stamp_ns, self.width = stamp, width
+            self.failure = "hand: it does not take its command" * has_failed
+        if not process.is_alive and not self.failure:
+            self.failure = "hand: its process has ended"
+
+    def write(self, width: float) -> None:
+        """Give it a width, [m]; never waits."""
+        width = min(max(width, 0.0), MAX_WIDTH)
+        if self._process is not None and abs(width - self._sent) >= _STEP:
+            self._process.send(GOAL.pack(width))
+            self._sent = width
+
+    def close(self) -> None:
+        """End its process; may be called twice."""
+        if self._process is not None:
+            self._process.close()
+            self._process = None

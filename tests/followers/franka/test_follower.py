@@ -1,0 +1,262 @@
+"""Stops and losses of an arm are named, and it is sent nothing after them."""
+
+import dataclasses
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+from franka_rig import count_commands, judge_motion, wait_until
+from piper_rig import load
+
+from paprle.contracts.errors import CommandError, DeviceError
+from paprle.followers.franka.follower import FrankaFollower
+from paprle_emulators.franka.protocol import Command, Mode
+
+pytestmark = pytest.mark.process
+IN_FLIGHT = 100_000_000  # [ns] until the unit's word has come
+LONG = 30.0  # [s] for what a busy computer does late
+
+
+def run(follower, clock, q=None, *, until=None, time_s=1.5):
+    """Write q, or where the arm was, for a time or until it is so."""
+    state = follower.read()
+    held = state.q if q is None else q
+    end = time.monotonic() + (time_s if until is None else LONG)
+    while time.monotonic() < end:
+        state = follower.read()
+        if until is not None and until(state):
+            break
+        follower.write(held)
+        clock.advance(0.005)
+    return state
+
+
+def says(words):
+    return lambda state: words in state.stop_reason
+
+
+def commands(follower):
+    """Whether the arm is commanded, where it is."""
+    return lambda _: follower._arms[0][1].is_commanded
+
+
+def swing(follower, clock, seconds, begin=None):
+    """Move joint 4 softly to and fro, as a gate would."""
+    q0 = follower.read().q.copy() if begin is None else begin
+    q = q0.copy()
+    for k in range(round(200 * seconds)):
+        q = q0.copy()
+        q[3] += 0.15 * (1 - np.cos(3 * k / 200))
+        follower.read()
+        follower.write(q)
+        clock.advance(0.005)
+    return q
+
+
+STOPS = {
+    "collision": ("joint_reflex", True),
+    "cartesian_reflex": ("cartesian_reflex", True),
+    "self_collision": ("self_collision_avoidance_violation", True),
+    "power_limit": ("power_limit_violation", True),
+    "torque_range": ("tau_J_range_violation", True),
+    "joint_speed": ("joint_velocity_violation", True),
+    "user_stop": ("emergency stop (user stop); release the activation", False),
+    "guide": ("local control (guiding mode); leave guiding mode", False),
+    "lock": ("brakes engaged", False),
+    "manual": ("fault (", False),
+}
+
+
+@pytest.mark.parametrize("fault", STOPS)
+def test_a_stop_is_explained_and_nothing_moves_after_it(follower, clock, arm, fault):
+    words, recovers = STOPS[fault]
+    swing(follower, clock, 0.5)
+
+    at_ns = arm.do(fault)
+    state = run(follower, clock, until=says(words))
+    assert words in state.stop_reason
+    far = state.q + 0.2
+    if recovers:
+        run(follower, clock, far, until=commands(follower))
+    run(follower, clock, far, time_s=0.5)
+
+    record = arm.read()
+    late = record.state_stamps > at_ns + 2 * IN_FLIGHT
+    assert np.ptp(record.q[late], axis=0).max() < 2e-3, "it rests"
+    modes = set(record.flags[record.state_stamps > at_ns, 1])
+    assert (Mode.RECOVERY in modes) == recovers
+    assert (record.flags[-1, 1] == Mode.MOVE) == recovers, "commanded, where it is"
+
+
+def test_after_a_reflex_it_goes_on_from_where_it_is_once_it_is_asked_to(
+    follower, clock, arm
+):
+    swing(follower, clock, 0.4)
+    arm.do("collision")
+    run(follower, clock, until=says("joint_reflex"))
+    state = run(follower, clock, follower.read().q + 0.5, until=commands(follower))
+
+    begin = state.q.copy()
+    swing(follower, clock, 1.0, begin)
+
+    wait_until(lambda: abs(follower.read().q[3] - begin[3] - 0.297) < 0.02, LONG)
+    assert judge_motion(arm.read()).is_ok
+
+
+def test_a_user_stop_that_ends_starts_the_motion_but_moves_nothing(
+    follower, clock, arm
+):
+    swing(follower, clock, 0.4)
+    at_ns = arm.do("user_stop")
+    run(follower, clock, until=says("user stop"))
+    time.sleep(0.3)
+
+    arm.do("release")
+    run(follower, clock, follower.read().q + 0.3, until=commands(follower))
+    run(follower, clock, follower.read().q + 0.3, time_s=0.3)
+
+    record = arm.read()
+    late = record.state_stamps > at_ns + 2 * IN_FLIGHT
+    assert np.ptp(record.q[late], axis=0).max() < 2e-3
+    assert record.flags[-1, 1] == Mode.MOVE
+
+
+def test_a_cable_that_was_out_brings_no_old_command(follower, clock, arm):
+    swing(follower, clock, 0.5)
+
+    at_ns = arm.do("cable", time=0.6)
+    state = run(follower, clock, until=says("communication_constraints_violation"))
+
+    assert "protective stop" in state.stop_reason
+    record = arm.read()
+    late = record.state_stamps > at_ns + 2 * IN_FLIGHT
+    assert np.ptp(record.q[late], axis=0).max() < 2e-3
+
+
+def test_a_cable_that_stays_out_is_a_lost_connection(follower, clock, arm):
+    swing(follower, clock, 0.3)
+    at_ns = arm.do("cable")
+
+    time.sleep(0.3)
+    assert clock() - follower.read().stamp_ns > 0.2e9
+    state = run(follower, clock, until=says("connection lost"))
+
+    assert "UDP receive" in state.stop_reason
+    record = arm.read()
+    assert count_commands(record, at_ns, record.state_stamps[-1]) == 0
+
+
+def test_a_unit_without_power_is_gone(follower, clock, arm):
+    swing(follower, clock, 0.3)
+    arm.do("power_off")
+
+    state = run(follower, clock, until=says("connection lost"))
+
+    assert "start the session again" in state.stop_reason
+    arm.do("power_on")
+    time.sleep(0.3)
+    assert arm.read().flags[-1, 1] == Mode.OTHER
+
+
+def test_states_that_do_not_come_are_as_old_as_they_are(follower, clock, arm):
+    run(follower, clock, time_s=0.2)
+
+    arm.do("silence", time=0.5)
+    time.sleep(0.4)
+
+    assert clock() - follower.read().stamp_ns > 0.25e9
+
+
+def test_late_packets_are_the_error_that_the_maker_documents(follower, clock, arm):
+    swing(follower, clock, 0.3)
+
+    arm.do("late", cycles=2, time=0.5)
+    run(follower, clock, until=says("communication_constraints_violation"))
+
+
+def test_a_process_that_dies_is_named_and_the_arm_rests(follower, clock, arm):
+    swing(follower, clock, 0.3)
+
+    os.kill(follower._arms[0][1]._process.pid, signal.SIGKILL)
+    run(follower, clock, until=says("its process has ended"))
+
+    wait_until(lambda: arm.read().flags[-1, 1] == Mode.REFLEX, LONG)
+
+
+def test_an_owner_that_stands_still_lets_the_arm_rest_and_goes_on(follower, clock, arm):
+    begin = follower.read().q.copy()
+    swing(follower, clock, 0.5, begin)
+
+    time.sleep(1.6)  # longer than the watchdog
+    state = run(follower, clock, until=commands(follower))
+    assert np.abs(state.q_held[:7] - state.q[:7]).max() < 5e-3
+    swing(follower, clock, 0.5, state.q.copy())
+
+    assert judge_motion(arm.read()).is_ok
+
+
+def test_the_hand_follows_and_holds_an_object(follower, clock, arm):
+    arm.do("block", at=0.04)
+    q = follower.read().q.copy()
+    assert q[-1] == pytest.approx(0.04, abs=1e-3)
+    q[-1] = 0.0
+
+    state = run(follower, clock, q, until=lambda s: abs(s.q[-1] - 0.02) < 1e-4)
+
+    assert state.q[-1] == pytest.approx(0.02, abs=1e-3)
+    q[-1] = 0.04
+    run(follower, clock, q, until=lambda s: s.q[-1] > 0.039)
+
+
+def test_a_push_is_felt_at_its_joint(follower, clock, arm):
+    arm.do("lean", joint=2, torque=8.0)
+
+    state = run(follower, clock, until=lambda s: abs(s.tau[1] - 8) < 0.1)
+
+    assert state.tau == pytest.approx([0, 8, 0, 0, 0, 0, 0, 0], abs=0.1)
+
+
+def test_leaving_ends_the_motion(follower, arm):
+    follower.close("hold")
+
+    wait_until(lambda: arm.read().flags[-1, 1] == Mode.IDLE, LONG)
+    assert Command.STOP_MOVE not in arm.read().requests, "it ended by its last command"
+
+
+def test_wrong_commands_are_refused(follower):
+    with pytest.raises(CommandError, match="expected 8 finite positions"):
+        follower.write(np.full(8, np.nan))
+
+
+def test_a_panda_is_refused_before_anything_is_opened(clock, config):
+    follower = FrankaFollower(config, load("panda"), clock)
+
+    (problem,) = follower.preflight()
+    assert "speaks version 5 of the protocol" in problem
+    with pytest.raises(DeviceError, match="expected one of fr3, got 'panda'"):
+        follower.open()
+
+
+def test_the_doctor_moves_nothing_and_finds_what_is_wrong(arm, config, robot, clock):
+    follower = FrankaFollower(config, robot, clock)
+
+    findings = list(follower.diagnose())
+    assert [well for well, _ in findings[:2]] == [True, True]
+    assert "ms apart" in findings[2][1]
+    arm.do("collision")
+    findings = list(follower.diagnose())
+
+    assert not findings[1][0]
+    assert "joint_reflex" in findings[1][1]
+    assert set(arm.read().requests) <= {Command.CONNECT, Command.GET_ROBOT_MODEL}
+
+
+def test_an_address_without_a_unit_is_named(robot, clock, config):
+    nowhere = dataclasses.replace(config, host="127.99.99.99")
+
+    with pytest.raises(DeviceError, match="expected a control unit.*refused"):
+        FrankaFollower(nowhere, robot, clock).open()
+    (finding,) = FrankaFollower(nowhere, robot, clock).diagnose()
+    assert not finding[0]

@@ -1,0 +1,106 @@
+"""Sessions with the emulated arm, as a user types them; judged at the arm's side."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from franka_rig import EmulatedFranka, find_rest_ns, judge_motion
+from running import RunningSession
+
+from paprle_emulators.franka.protocol import Mode
+
+pytest.importorskip("pylibfranka")
+pytestmark = [pytest.mark.process, pytest.mark.timed]
+
+MOTION = (
+    "leader=autopilot",
+    "leader.size=0.1",
+    "leader.speed=0.25",
+    "leader.laps=100",
+    "session.episodes=1",
+)
+SETTLED = 0.5  # [s] it brakes from full speed in 0.35 s, on a shared machine
+IN_FLIGHT = 100_000_000  # [ns] until the unit's word has come
+
+
+@pytest.fixture
+def start(tmp_path):
+    ends = []
+
+    def start_one(*args, ideal=True):
+        arm = EmulatedFranka(tmp_path, ideal=ideal)
+        session = RunningSession([*arm.args, *MOTION, *args], tmp_path / "rec")
+        ends.extend((session.end, arm.end))
+        session.wait_for("ENGAGED")
+        session.find_pids()
+        time.sleep(1.0)
+        return arm, session
+
+    yield start_one
+    for end in ends:
+        end()
+
+
+def check(arm, at_ns):
+    """At rest soon after, every command within the limits; returns the journal."""
+    record = arm.read()
+    before = record.dq[record.state_stamps < at_ns][-200:]
+    assert np.abs(before).max() > 0.05, "it did not move"
+    verdict = judge_motion(record)
+    assert verdict.is_ok, verdict
+    rest = (find_rest_ns(record, at_ns) - at_ns) * 1e-9
+    assert rest < SETTLED, f"rest after {rest:.3f} s"
+    return record
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("collision", "joint_reflex"),
+        pytest.param("user_stop", "user stop", marks=pytest.mark.nightly),
+        pytest.param("cable", "state_lost", marks=pytest.mark.nightly),
+        pytest.param("power_off", "state_lost", marks=pytest.mark.nightly),
+    ],
+)
+def test_an_arm_that_stops_is_moved_no_more(start, fault, words):
+    arm, session = start()
+
+    at_ns = arm.do(fault)
+
+    assert session.wait_gone() == 4
+    assert words in session.text()
+    record = check(arm, at_ns)
+    late = record.state_stamps > at_ns + 6 * IN_FLIGHT
+    assert np.ptp(record.q[late], axis=0).max() < 2e-3
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("victim", ["gate", "session", "leader"])
+def test_whoever_is_killed_the_arm_rests(start, victim):
+    arm, session = start()
+
+    at_ns = session.kill(victim)
+    session.wait_gone()
+    time.sleep(0.5)
+
+    record = check(arm, at_ns)
+    assert record.flags[-1, 1] != Mode.REFLEX, "it ended in order"
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(200)
+def test_a_minute_is_within_the_limits_and_ends_in_order(start):
+    arm, session = start()
+
+    time.sleep(60.0)
+    assert session.process.poll() is None, session.text()
+    session.process.terminate()
+    session.wait_gone()
+
+    record = arm.read()
+    verdict = judge_motion(record)
+    assert verdict.is_ok, verdict
+    assert record.flags[-1, 1] == Mode.IDLE
+    assert (record.flags[:, 3] == -1).all(), "no error"
