@@ -102,6 +102,7 @@ def test_the_notice_names_the_origin_of_each_robot(source):
         "xarm_ros2",
         "openarm_description",
         "i2rt-robotics/i2rt",
+        "franka_description",
         "interbotix_ros_manipulators",
         "Robotiq's instruction manual",
         "robotiq_hande_description",
