@@ -118,11 +118,11 @@ def count_commands(record: Record, begin_ns: int, end_ns: int) -> int:
     return int(((record.stamps > begin_ns) & (record.stamps <= end_ns)).sum())
 
 
-def find_rest_ns(record: Record, after_ns: int) -> int:
-    """When the joints last moved faster than 0.01 rad/s, after a time."""
-    moving = (np.abs(record.dq).max(axis=1) > 0.01) & (record.state_stamps > after_ns)
-    ids = np.flatnonzero(moving)
-    return int(record.state_stamps[ids[-1]]) if len(ids) else after_ns
+def find_rest(record: Record, after_ns: int) -> float:
+    """How long joints moved faster than 0.01 rad/s after a time, by cycles, [s]."""
+    late = record.state_stamps > after_ns
+    ids = np.flatnonzero(np.abs(record.dq[late]).max(axis=1) > 0.01)
+    return DT * float(ids[-1] + 1) if len(ids) else 0.0
 
 
 def wait_until(is_met, timeout: float = 5.0) -> None:

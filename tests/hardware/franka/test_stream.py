@@ -95,9 +95,9 @@ def test_a_punctual_gate_is_followed_with_a_constant_delay():
     _, _, rows = drive(lambda t: swing(t, size=0.5), 200.0, 4.0)
 
     t = DT * np.arange(len(rows))
-    wanted = np.array([swing(max(x - 0.0225, 0.0), size=0.5) for x in t])
+    wanted = np.array([swing(max(x - 0.017, 0.0), size=0.5) for x in t])
     error = np.abs(rows - wanted)[2000:].max()
-    assert error < 8e-3, f"{error:.4f} rad, 6 ms at 1.1 rad/s"
+    assert error < 2.5e-3, f"{error:.5f} rad, 2 ms at 1.1 rad/s"
 
 
 def test_goals_that_jump_are_approached_inside_the_limits():
