@@ -10,6 +10,7 @@ from annotated_types import Ge, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 from paprle.contracts.settings.plugin import FollowerSettings
+from paprle.contracts.settings.robotiq import RobotiqSettings
 
 
 @settings
@@ -40,6 +41,9 @@ class FrankaConfig(FollowerSettings):
     hand: Annotated[
         bool, doc("Whether the Franka Hand of limbs with a gripper is commanded.")
     ] = True
+    robotiq: Annotated[
+        RobotiqSettings, doc("Robotiq gripper on a serial port in place of it.")
+    ] = field(default_factory=RobotiqSettings)
     grasp_force: Annotated[
         float, Ge(5), Le(70), Unit("N"), doc("Of the hand when it closes.")
     ] = 40.0  # chosen: middle of the 30 to 70 N of the product manual

@@ -96,13 +96,19 @@ class FrankaArm(VendorArm):
     def open(self) -> None:
         """Greet, unless it was, and start to command it where it is, without motion.
 
+        It is recovered from a reflex.
+
         Raises:
             ImportError: If the SDK is not installed.
-            ArmError: If it cannot be reached, has an error, or moves.
+            ArmError: If it cannot be reached, has another error, or moves.
         """
         if self._process is None:
             self.greet()
         condition = self.examine()
+        if condition.state is ArmState.PROTECTIVE_STOP:
+            self._command(Order.RECOVER)  # it moves nothing
+            self._wait_for(lambda: self._judge().state is ArmState.ENDED, _START_TIME)
+            condition = self._judge()
         if condition.state is not ArmState.ENDED:
             raise ArmError(f"{self.name}: {describe(condition, self.remedies)}")
         if self._settings.has_hand:

@@ -43,6 +43,7 @@ from paprle.hardware.franka.stream import Stream
 Vec = npt.NDArray[np.float64]
 
 _MOST_BRAKING_NS = 1_000_000_000  # [ns] chosen: 2.6 rad/s at 8 rad/s² is 0.33 s
+_PRIORITY = 60  # chosen: above the control loops' 50, whose periods are longer
 _FD_END = 1024  # chosen: above any descriptor of this process
 _MODES = {
     "Other": Mode.OTHER,
@@ -234,6 +235,8 @@ def _shorten(err: Exception) -> str:
 
 def main(words: list[str]) -> None:
     """Serve one arm; ``words`` as in the module's usage."""
+    with contextlib.suppress(OSError, AttributeError):  # late where it is refused
+        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(_PRIORITY))
     worker = Worker(socket.socket(fileno=int(words[0])), words[1:])
     worker.run()
     # a motion that ended by an error must not be destroyed
