@@ -175,7 +175,7 @@ class Worker:
         """Take the owner's messages."""
         with contextlib.suppress(BlockingIOError):
             while self._is_owned:
-                data = self._node.recv(LONGEST)
+                data = self._receive()
                 if not data:
                     self._is_owned = False
                     return
@@ -185,6 +185,13 @@ class Worker:
                     self._goals.append(goal)
                 else:
                     self._orders.add(order)
+
+    def _receive(self) -> bytes:
+        """Return a message of the owner; empty: it has gone."""
+        try:
+            return self._node.recv(LONGEST)
+        except ConnectionError:  # it left with unread states
+            return b""
 
     def _publish(self, state: Any, stream: Stream | None) -> None:
         self._n_states += 1

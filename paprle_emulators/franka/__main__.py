@@ -86,6 +86,7 @@ class Emulator:
         self._unit, self._arm, self._hand = faults.unit, faults.arm, faults.hand
         self._is_ideal = is_ideal
         self._must_end, self._rest, self._n_boots = False, b"", 0
+        self._n_clients = 0
         self._message = self._sent = self._n_cycles = self._next_ns = 0
         self._command: MotionCommand | None = None
         self._answers: list[bytes] = []
@@ -113,7 +114,8 @@ class Emulator:
     def _waits(self, late_ns: int) -> bool:
         """Return whether an ideal unit waits for its client."""
         faults = self._faults
-        is_moving = self._is_ideal and self._arm.mode is Mode.MOVE
+        has_client = self._server.has_client(ROBOT_PORT)
+        is_moving = self._is_ideal and has_client and self._arm.mode is Mode.MOVE
         is_well = not faults.is_cut and not faults.is_hurting and self._is_heard
         if not is_moving or not is_well or self._waiting:
             return False
@@ -126,6 +128,10 @@ class Emulator:
             time.sleep(timeout)
             return
         requests, packets = self._server.receive(timeout)
+        if self._server.n_clients != self._n_clients:
+            self._n_clients = self._server.n_clients
+            self._answers.clear()
+            self._unit.forget()
         for request in requests:
             self._take_request(request)
         stamp = time.monotonic_ns()

@@ -87,6 +87,10 @@ class Unit:
         self.arm.end()
         return self._end_move(MoveStatus.SUCCESS)
 
+    def forget(self) -> None:
+        """Owe no answers to a client that has gone."""
+        self._move = self._recovery = None
+
     def note_cycle(self) -> list[bytes]:
         """Return the answers that are due after a cycle."""
         answers: list[bytes] = []
