@@ -214,3 +214,15 @@ def test_sizes_are_those_of_the_makers_structures():
     # spec: sizeof of the packed structures of libfranka-common, version 10
     assert p.STATE_SIZE == 8 + 4 * 320 + 2 + 2 * 41 + 1 + 4
     assert p.COMMAND_SIZE == 8 + 8 * (7 + 7 + 16 + 6 + 2) + 2 + 8 * 7 + 1
+
+
+def test_a_client_that_comes_gets_no_answers_of_one_that_has_gone():
+    arm = Arm(np.array(HOME))
+    unit = Unit(arm)
+    assert ask(unit, Command.MOVE, MOVE) == [MoveStatus.MOTION_STARTED]
+    arm.fail(Error.COMMUNICATION)
+
+    unit.forget()
+
+    assert unit.note_cycle() == []
+    assert ask(unit, Command.AUTOMATIC_ERROR_RECOVERY) == []
