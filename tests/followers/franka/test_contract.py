@@ -5,7 +5,7 @@ import pytest
 from paprle.followers.franka.follower import FrankaFollower
 from paprle.testing.followers import FollowerContract
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.nightly]  # a session is in every run
 
 
 class TestFrankaFollower(FollowerContract):

@@ -14,7 +14,7 @@ from paprle.contracts.errors import CommandError, DeviceError
 from paprle.followers.franka.follower import FrankaFollower
 from paprle_emulators.franka.protocol import Command, Mode
 
-pytestmark = pytest.mark.process
+pytestmark = [pytest.mark.process, pytest.mark.nightly]  # a session is in every run
 IN_FLIGHT = 100_000_000  # [ns] until the unit's word has come
 LONG = 30.0  # [s] for what a busy computer does late
 
