@@ -195,7 +195,8 @@ class FrankaArm(VendorArm):
         """Return where the arm holds without new goals, shape (7,), [rad]."""
         state = self._state
         starved = self._clock() - self._goal_ns > 1e9 * _STARVED
-        if starved and state is not None and reading.condition.is_ready:
+        has_none = starved or self.is_muted  # of goals that count
+        if has_none and state is not None and reading.condition.is_ready:
             return state.end
         return super().find_held(reading)
 
