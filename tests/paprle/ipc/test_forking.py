@@ -83,7 +83,7 @@ def test_handlers_hooks_and_exit_functions_of_the_parent_do_not_run_in_it():
 
 def test_the_child_is_handed_the_mask_of_signals_of_whoever_starts_it():
     said = run("""
-        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
+        signal.pthread_sigmask(signal.SIG_SETMASK, {signal.SIGTSTP})
         masked = lambda: print(*map(int, signal.pthread_sigmask(0, ()))) or 0
         fork("role", masked, [], has_input=False).wait(5)
         print(*map(int, signal.pthread_sigmask(0, ())))
