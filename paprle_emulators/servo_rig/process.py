@@ -32,7 +32,7 @@ def serve(
             say(json.dumps(server.describe()))
             if sys.stdin is not None:
                 server.listen(sys.stdin.fileno())
-            request_punctuality()
+            request_punctuality(is_driven=part == "env")
             server.run()
     finally:
         server.close()
