@@ -90,10 +90,11 @@ def read_touches(paths: Iterable[Path]) -> TouchedRobot:
             touches=(),
         )
         first = first or robot
-        if (robot.follower, robot.urdf) != (first.follower, first.urdf):
+        if _identify(robot) != _identify(first):
             raise ConfigError(
                 f"calibrate: {path}: expected the robot of the other recordings, "
-                f"'{first.follower}', got '{robot.follower}' or another URDF of it"
+                f"'{first.follower}', got '{robot.follower}', another URDF of it or "
+                "another eef"
             )
         touches += _list_touches(episode)
     if first is None:
@@ -104,6 +105,12 @@ def read_touches(paths: Iterable[Path]) -> TouchedRobot:
         urdf=first.urdf,
         touches=tuple(touches),
     )
+
+
+def _identify(robot: TouchedRobot) -> tuple[object, ...]:
+    """Return what recordings of one calibration share."""
+    eefs = [(limb.name, limb.base_link, limb.eef_link) for limb in robot.info.limbs]
+    return robot.follower, robot.urdf, *eefs
 
 
 def _list_touches(episode: Episode) -> Iterator[Touch]:
@@ -152,8 +159,7 @@ def _find_pose(episode: Episode, limb: Limb, note: Note, place: str) -> pin.SE3:
     held = q[rows]
     T = limb.fk(held.mean(axis=0))
     moved = max(
-        float(np.linalg.norm(limb.fk(one).translation - T.translation))
-        for one in (held[0], held[-1], held[len(held) // 2])
+        float(np.linalg.norm(limb.fk(one).translation - T.translation)) for one in held
     )
     if moved > _STILL:
         raise ConfigError(

@@ -30,6 +30,13 @@ def merge_into(site: Folder, name: str, values: Mapping[str, Any]) -> Path:
     if problems:
         raise ConfigError(problems)
     new = merge([old, dict(values)])
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(yaml.safe_dump(new, sort_keys=False, allow_unicode=True), "utf-8")
+    replace_text(path, yaml.safe_dump(new, sort_keys=False, allow_unicode=True))
     return path
+
+
+def replace_text(path: Path, text: str) -> None:
+    """Write a file as a whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f".{path.name}.new")
+    beside.write_text(text, "utf-8")
+    beside.replace(path)

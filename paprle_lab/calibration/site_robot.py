@@ -16,7 +16,7 @@ from paprle.contracts.types import LimbInfo, RobotInfo
 from paprle.robot.chain import chain_between
 from paprle.robot.tree import Urdf, UrdfJoint
 from paprle_lab.calibration.recorded_touches import TouchedRobot
-from paprle_lab.calibration.site_file import merge_into
+from paprle_lab.calibration.site_file import merge_into, replace_text
 
 _PLACE_DIGITS, _TURN_DIGITS = 6, 7  # chosen: a micrometre, and that in 10 m
 
@@ -104,18 +104,30 @@ def store_robot(
     site = site or find_site()
     written = (site.path / f"urdf/{robot.follower}.urdf").absolute()
     limbs = {
-        limb.name: {
-            "base_link": limb.base_link,
-            "eef_link": eef_links.get(limb.name, limb.eef_link),
-            "joints": list(limb.joint_names),
-        }
+        limb.name: _describe_limb(limb, eef_links.get(limb.name, limb.eef_link))
         for limb in robot.info.limbs
     }
     follower = {"urdf": str(written), "limbs": limbs}
     path = merge_into(site, f"follower/{robot.follower}.yaml", follower)
-    written.parent.mkdir(parents=True, exist_ok=True)
-    written.write_text(urdf, encoding="utf-8")
+    replace_text(written, urdf)
     return written, path
+
+
+def _describe_limb(limb: LimbInfo, eef_link: str) -> dict[str, Any]:
+    """Return a limb's settings: whole, since those that are found are not in a YAML."""
+    described: dict[str, Any] = {
+        "base_link": limb.base_link,
+        "eef_link": eef_link,
+        "joints": list(limb.joint_names),
+    }
+    if limb.gripper is not None:
+        hand = limb.gripper
+        described["gripper"] = {
+            "joint": hand.joint,
+            "closed": hand.closed,
+            "open": hand.open,
+        }
+    return described
 
 
 def find_limb(info: RobotInfo, name: str) -> LimbInfo:

@@ -169,6 +169,7 @@ def _store(
             f"'{robot.follower}'; put its YAML into configs/site/follower, or see the "
             "result alone by --dry-run"
         )
+    read_recorded_urdf(robot.info, urdf)  # the site keeps what can be loaded
     for path in store_robot(robot, urdf, eefs):
         say(f"written: {path}")
     resolve(["leader=autopilot", f"follower={robot.follower}", "env=kinematic"])
@@ -193,17 +194,15 @@ def _pair(
 ) -> list[tuple[Touch, Touch]]:
     """Return touches of the same points: by their names, or by their order."""
     if any(one.point for one in (*first, *second)):
-        by_name = {one.point: one for one in second}
-        pairs = [(one, by_name[one.point]) for one in first if one.point in by_name]
-        alone = {one.point for one in (*first, *second)}
-        alone -= {one.point for one, _ in pairs}
+        ours, theirs = ({one.point: one for one in side} for side in (first, second))
+        alone = ours.keys() ^ theirs.keys()
         if alone:
             raise ConfigError(
                 "calibrate bases: expected each point touched by both arms, got "
                 f"{', '.join(repr(name) for name in sorted(alone))} of one alone; "
                 "write 'touch POINT' with the same POINT for both"
             )
-        return pairs
+        return [(one, theirs[name]) for name, one in ours.items()]
     if len(first) != len(second):
         raise ConfigError(
             "calibrate bases: expected as many touches of both arms, got "
@@ -255,8 +254,9 @@ def _describe_pose(T: pin.SE3) -> str:
 
 _NOTES = """\
 A touch is a note of an episode: drive the arm to the point by any leader, let it rest
-there, press # and write `touch` (at the terminal or the page). Each note is taken with
-the mean of the measured joints of the 0.3 s before it."""
+there, and write `touch` as a note at the session's page (key #; console=on where the
+leader is not the page). Each note is taken with the mean of the measured joints of the
+0.3 s before it. Of several notes of one limb at one named point the last counts."""
 
 CALIBRATE_TOOL = Verb(
     name="calibrate-tool",

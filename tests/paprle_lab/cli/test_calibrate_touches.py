@@ -19,7 +19,7 @@ from paprle.recording.reader import Episode
 from paprle.robot import RobotModel
 from paprle.robot.urdf import read_urdf
 from paprle_lab.calibration import site_robot
-from paprle_lab.calibration.recorded_touches import read_touches
+from paprle_lab.calibration.recorded_touches import TouchedRobot, read_touches
 from paprle_lab.cli import calibrate_touches
 
 pytestmark = pytest.mark.long
@@ -143,6 +143,21 @@ def test_a_tool_is_calibrated_again(tmp_path, site):
     )
 
 
+@pytest.mark.usefixtures("site")
+def test_a_limb_keeps_its_gripper_where_its_settings_were_guessed():
+    robot = load("piper")
+    touched = TouchedRobot(
+        follower="piper", info=robot.info, urdf=robot.urdf_path.read_text(), touches=()
+    )
+
+    _, path = site_robot.store_robot(touched, touched.urdf, {"arm": "link6"})
+
+    arm = yaml.safe_load(path.read_text())["limbs"]["arm"]
+    assert arm["eef_link"] == "link6"
+    assert arm["gripper"] == {"joint": "joint7", "closed": 0.0, "open": 0.035}
+    assert [one.name for one in path.parent.iterdir()] == ["piper.yaml"], "no rest"
+
+
 def test_a_dry_run_writes_nothing(tmp_path, site):
     postures = touch_one_point(load("ur5e").limbs["arm"], TIP)
     file = record(tmp_path, "ur5e", [{"arm": q} for q in postures], ["touch"] * 4)
@@ -240,6 +255,17 @@ def test_points_that_both_arms_touch_place_the_second_base(tmp_path, site, capsy
     assert np.linalg.norm(off.translation) < 5e-4
     assert np.linalg.norm(pin.log3(off.rotation)) < 2e-3
     assert (site / "follower/piper_2arm.yaml").is_file()
+
+
+def test_a_point_that_is_touched_again_counts_once(tmp_path, site, capsys):
+    postures, notes = touch_points(load("piper_2arm").limbs)
+    wrong = {"left": load("piper_2arm").limbs["left"].home}
+    file = record(tmp_path, "piper_2arm", [wrong, *postures], ["touch left a", *notes])
+
+    assert main(["calibrate", "bases", str(file)]) == 0
+
+    assert capsys.readouterr().out.count("mm apart") == 3
+    assert site.exists()
 
 
 def test_a_point_that_one_arm_touched_alone_is_refused(tmp_path, site, capsys):
