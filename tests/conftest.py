@@ -17,6 +17,7 @@ limit_threads()  # before the libraries load
 from paprle.hosts.precompile import compile_once  # noqa: E402
 
 LONG = ("long", "process")
+CRASHES = pytest.StashKey[int]()
 # how long an example takes on a busy machine says nothing of the product
 settings.register_profile(
     "busy", deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -48,6 +49,20 @@ def pytest_collection_modifyitems(config, items):
         items[:] = kept
     long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
     items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node, error):
+    """Count workers that crashed."""
+    stash = node.config.stash
+    stash[CRASHES] = stash.get(CRASHES, 0) + bool(error)
+
+
+def pytest_sessionfinish(session):
+    """End with code 2 where xdist gave up: tests that did not run have not passed."""
+    most = session.config.getoption("maxworkerrestart", None)
+    if most is not None and session.config.stash.get(CRASHES, 0) > int(most):
+        session.exitstatus = pytest.ExitCode.INTERRUPTED
 
 
 @pytest.hookimpl(trylast=True)
