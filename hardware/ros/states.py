@@ -8,42 +8,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import numpy.typing as npt
 
 from paprle.hardware.ros.bus import Bus
 from paprle.hardware.ros.joints import Vec, decode_joints
 from paprle.hardware.ros.messages import Codec, MessageError
+from paprle.hardware.ros.sender_stamps import SenderStamps
 from paprle.hardware.ros.turns import TURN, Turns
 
 _LONGEST_STEP = 0.5  # [s] chosen: states farther apart than this give no velocity
 _JUMP = 0.2  # [rad] chosen: between two states, beyond what twice V explains
 _LONGEST_WAIT_NS = 1_000_000_000  # [ns] chosen: more is another clock, not a wait
 _STEADY_NS = 1_000_000_000  # [ns] chosen: without a jump for so long, it is over
-_DRIFT = 500e-6  # spec: RFC 5905, MAXFREQ: no clock that NTP keeps drifts faster
-_SIMULATED_NS = 10**18  # [ns] chosen: before 2001 it is no time of day
-
-Ints = npt.NDArray[np.int64]
-
-
-class _Stamps:
-    """One kind of stamp of each joint's messages, [ns], and the quickest of them."""
-
-    def __init__(self, n: int) -> None:
-        self.last_ns, self._least_ns = np.zeros((2, n), dtype=np.int64)
-
-    def find_delay(
-        self, ours: list[int], stamp_ns: int, now_ns: int, since_ns: Ints
-    ) -> Ints:
-        """Return the delay behind the quickest message, shape (m,), [ns]."""
-        before_ns, self.last_ns[ours] = self.last_ns[ours], stamp_ns
-        if stamp_ns < _SIMULATED_NS:
-            return np.zeros(len(ours), dtype=np.int64)
-        offset = now_ns - stamp_ns
-        drift = (_DRIFT * since_ns).astype(np.int64)
-        is_same_clock = (before_ns >= _SIMULATED_NS) & (stamp_ns >= before_ns)
-        least = np.minimum(self._least_ns[ours] + drift, offset)
-        self._least_ns[ours] = np.where(is_same_clock, least, offset)
-        return np.asarray(offset - self._least_ns[ours])
 
 
 class JointStates:
@@ -72,7 +47,7 @@ class JointStates:
         self.q, self.dq, self.tau = np.full((3, n), np.nan)
         self.stamps_ns, self.n_heard = np.zeros((2, n), dtype=np.int64)
         self._arrived_ns = np.zeros(n, dtype=np.int64)
-        self._headers, self._sources = _Stamps(n), _Stamps(n)
+        self._headers, self._sources = SenderStamps(n), SenderStamps(n)
         self._is_told = np.zeros(n, dtype=np.bool_)
         self.n_refused = 0
         self.jump, self._jumped_ns = "", 0

@@ -1,4 +1,7 @@
-"""Newest command of each limb and Joy; age counts from arrival."""
+"""Newest command of each limb and Joy; age counts from arrival.
+
+Sender stamps give the spacing of captures alone.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from paprle.contracts.types import LimbCommand
 from paprle.hardware.ros.bus import SENSORS, Bus
 from paprle.hardware.ros.joints import Joy, decode_joints, decode_joy, decode_pose
 from paprle.hardware.ros.messages import JOINT_STATE, JOY, POSE_STAMPED, MessageError
+from paprle.leaders.ros.captures import Captures
 from paprle.leaders.ros.config import RosLeaderConfig
 from paprle.leaders.ros.frames import HeardFrames
 from paprle.leaders.ros.parts import LimbParts
@@ -37,9 +41,15 @@ class RosDevice:
         self._joy: Latest[Joy] = Latest()
         self.frames = HeardFrames(config)
         self._parts = {
-            name: LimbParts(name, limb)
+            name: LimbParts(name, limb, config.max_age)
             for name, limb in config.limbs.items()
             if limb.joints
+        }
+        self._times = {
+            name: self._parts[name].times
+            if name in self._parts
+            else Captures(1, config.max_age)
+            for name in config.limbs
         }
         self._refused: dict[str, str] = {}
         self._untold: list[str] = []
@@ -64,9 +74,14 @@ class RosDevice:
             bus.subscribe(joy.topic, JOY, callback, SENSORS)
 
     @property
-    def stamps_ns(self) -> tuple[int, ...]:
+    def arrived_ns(self) -> tuple[int, ...]:
         """Arrival of each limb's newest command, [ns], or 0."""
         return tuple(slot.stamp_ns or 0 for slot in self._slots.values())
+
+    @property
+    def captured_ns(self) -> int:
+        """Capture of the limb whose newest command is the oldest, [ns], or 0."""
+        return min(times.captured_ns for times in self._times.values())
 
     def find_silent(self) -> list[str]:
         """Return the limbs without messages."""
@@ -133,14 +148,15 @@ class RosDevice:
     def _accept_joints(self, bus: Bus, name: str, data: bytes) -> None:
         parts = self._parts[name]
         try:
-            command = parts.take(decode_joints(bus.codec, data), self._clock())
+            joints = decode_joints(bus.codec, data)
+            command = parts.take(joints, self._clock(), bus.source_ns)
         except MessageError:
             if parts.refusal and name not in self._refused:
                 self._refused[name] = parts.refusal
                 self._untold.append(parts.refusal)
             raise
         if command is not None:
-            self._slots[name].write(command, parts.stamp_ns)
+            self._slots[name].write(command, parts.times.arrived_ns)
 
     def _accept_pose(self, bus: Bus, name: str, data: bytes) -> None:
         pose = decode_pose(bus.codec, data)
@@ -149,7 +165,9 @@ class RosDevice:
             raise MessageError("expected a finite pose and a unit quaternion")
         T = pin.XYZQUATToSE3(np.concatenate([pose.p, pose.quat_xyzw / norm]))
         T = self.frames.convert(name, pose.frame_id, T)
-        self._slots[name].write(LimbCommand(T_leader_base_leader_eef=T), self._clock())
+        now_ns = self._clock()
+        self._times[name].note([0], pose.stamp_ns, bus.source_ns, now_ns)
+        self._slots[name].write(LimbCommand(T_leader_base_leader_eef=T), now_ns)
 
     def _accept_joy(self, bus: Bus, _: str, data: bytes) -> None:
         self._joy.write(decode_joy(bus.codec, data), self._clock())

@@ -139,21 +139,21 @@ class RosLeader(Leader):
     def _make_sample(self) -> LeaderSample:
         """Make a sample, numbered anew if the device sent something."""
         device, joy = self._device, self.config.joy or JoyConfig()
-        stamps = device.stamps_ns
+        arrived_ns = device.arrived_ns
         limbs = device.make_commands()
         engaged = device.is_pressed(joy.deadman, otherwise=True)
         start = device.is_pressed(joy.start, otherwise=False)
         end = device.is_pressed(joy.end, otherwise=False)
-        is_heard = self.clock() - min(stamps) <= self.config.max_age * 1e9
+        is_heard = self.clock() - min(arrived_ns) <= self.config.max_age * 1e9
         # a dead-man that falls silent while it is held has not been released
         valid = is_heard and not self._is_deadman_silent(joy)
         openings = tuple(command.opening for command in limbs.values())
-        said = (stamps, openings, engaged, start, end, valid)
+        said = (arrived_ns, openings, engaged, start, end, valid)
         if said != self._said:  # asked again, a device that is silent grows old (A1)
             self._said = said
             self._seq += 1
         return LeaderSample(
-            stamp_ns=min(stamps),
+            stamp_ns=device.captured_ns,
             seq=self._seq,
             limbs=limbs,
             engaged=engaged,

@@ -12,33 +12,31 @@ from paprle.contracts.kit.joint_streams import (
 from paprle.contracts.types import LimbCommand
 from paprle.hardware.ros.joints import Joints
 from paprle.hardware.ros.messages import MessageError
+from paprle.leaders.ros.captures import Captures
 from paprle.leaders.ros.config import LimbConfig
 
 _MOST_NAMES = 1000  # chosen: a sender that makes up names fills no memory
 
 
 class LimbParts:
-    """Newest position and stamp of each joint of a limb.
+    """Newest position and times of each joint of a limb.
 
     Attributes:
         refusal: Reason against the topic, or empty.
+        times: Arrivals and captures of its joints.
     """
 
-    def __init__(self, name: str, config: LimbConfig) -> None:
+    def __init__(self, name: str, config: LimbConfig, longest: float) -> None:
+        """Prepare; see ``Captures`` for ``longest``, [s]."""
         self._name, self._config = name, config
         gripper = config.gripper
         self._wanted = (*config.joints, *([gripper.joint] if gripper else []))
         self._seen: dict[str, None] = {}
         self._came: dict[str, str] = {}
         self._q = np.full(len(self._wanted), np.nan)
-        self._stamps_ns = np.zeros(len(self._wanted), dtype=np.int64)
+        self.times = Captures(len(self._wanted), longest)
         self._alternations = [Alternation() for _ in self._wanted]
         self.refusal = ""
-
-    @property
-    def stamp_ns(self) -> int:
-        """Oldest stamp of a joint, [ns]."""
-        return int(self._stamps_ns.min())
 
     def find_missing(self) -> str:
         """Return the joints without a value."""
@@ -48,8 +46,15 @@ class LimbParts:
         heard = f" (joints there: {', '.join(self._seen)})" if self._seen else ""
         return f"joints {', '.join(missing)} on {self._config.topic}{heard}"
 
-    def take(self, joints: Joints, now_ns: int) -> LimbCommand | None:
-        """Return the limb's command, once complete, after a message at a time, [ns].
+    def take(
+        self, joints: Joints, now_ns: int, source_ns: int = 0
+    ) -> LimbCommand | None:
+        """Return the limb's command, once complete, after a message.
+
+        Args:
+            joints: The message.
+            now_ns: Its arrival, [ns].
+            source_ns: Time of its sending, see ``Captures.note``.
 
         Raises:
             MessageError: If a position is not finite, names are ambiguous, or two
@@ -75,7 +80,10 @@ class LimbParts:
                     "publishers; end one of them and start again"
                 )
                 raise MessageError(self.refusal)
-            self._q[k], self._stamps_ns[k] = q, now_ns
+            self._q[k] = q
+        if told:
+            ours = [k for k, _ in told]
+            self.times.note(ours, joints.stamp_ns, source_ns, now_ns)
         return self._make_command() if told and np.isfinite(self._q).all() else None
 
     def _match(self, names: tuple[str, ...]) -> None:
