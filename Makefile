@@ -6,14 +6,19 @@ OUT ?= demo
 
 .PHONY: play demo demo-puppeteer demo-ros2 docs quick data test check fix bench bench-peers bench-board pictures cover mutants nightly setup clean
 
-PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+PIP := -m pip install --quiet --disable-pip-version-check
+# uv installs in a fifth of pip's time; pip where uv cannot be had or has no registry
+UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
+install = { test -x $(BIN)/uv && $(UV) $(1) || $(BIN)/python $(PIP) $(1); }
+# with it each process would compile all sources for itself
+export PYTHONDONTWRITEBYTECODE =
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) --upgrade pip
+	$(BIN)/python $(PIP) --upgrade pip uv || $(BIN)/python $(PIP) --upgrade pip
 
 $(VENV)/.ready: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[dev]' -e packages/paprle_emulators
+	$(call install,-e '.[dev]' -e packages/paprle_emulators)
 	@touch $@
 
 # $(call needs,a+b): the extras that a demo shows; the test kit has them all
@@ -21,7 +26,7 @@ needs = $(if $(wildcard $(VENV)/.ready),$(VENV)/.ready,$(VENV)/.has-$(1))
 comma := ,
 
 $(VENV)/.has-%: pyproject.toml | $(BIN)/python
-	$(PIP) -e '.[$(subst +,$(comma),$*)]' -e packages/paprle_emulators
+	$(call install,-e '.[$(subst +,$(comma),$*)]' -e packages/paprle_emulators)
 	@touch $@
 
 setup: $(VENV)/.ready  ## make the virtual environment, and compile what sessions run
@@ -52,7 +57,7 @@ demo-ros2: $(call needs,report+dynamixel+ros2)  ## an emulated hand, and a robot
 	$(BIN)/paprle evaluate $(OUT)/episode_000000.mcap
 
 docs: $(VENV)/.ready  ## the pages as HTML, in site/; a warning fails
-	$(PIP) -e '.[docs]'
+	$(call install,-e '.[docs]')
 	$(BIN)/sphinx-build -W --keep-going -q -b html -d site/.doctrees -c docs/site . site/html
 	@echo "open site/html/docs/index.html"
 
@@ -71,7 +76,7 @@ test: $(VENV)/.ready  ## all tests but the nightly ones
 	.ci/tests $(BIN)/python
 
 data: $(VENV)/.ready  ## fetch the recordings and URDFs of others that tests use
-	$(PIP) 'pooch>=1.8'
+	$(call install,'pooch>=1.8')
 	$(BIN)/python checks/fetch_data.py
 
 check: $(VENV)/.ready  ## what CI checks beside the tests
@@ -90,9 +95,9 @@ bench: $(VENV)/.ready  ## session tick, IK, gate step, verification: median, p99
 	$(BIN)/python -m benchmarks.verification
 
 # placo needs an older pinocchio than ours
-PEERS := $(PIP) -e '.[bench]' \
+PEERS = $(call install,-e '.[bench]') \
 	&& { test -d $(VENV)-placo || $(PYTHON) -m venv $(VENV)-placo; } \
-	&& $(VENV)-placo/bin/python -m pip install --quiet --disable-pip-version-check 'placo>=0.10'
+	&& $(VENV)-placo/bin/python $(PIP) 'placo>=0.10'
 
 bench-peers: $(VENV)/.ready  ## side by side with pink, mink, placo, upstream, Ruckig
 	$(PEERS)

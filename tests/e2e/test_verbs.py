@@ -118,6 +118,7 @@ def test_the_report_shows_in_a_browser(recorded, tmp_path):
     assert done.stdout.count("<img") >= 4
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("share", spread([0.2, 0.5, 0.99], 0.5))
 def test_recover_saves_what_came_before_the_damage(longer, tmp_path, capsys, share):
     whole = longer / "episode_000000.mcap"

@@ -114,6 +114,7 @@ def test_the_notice_names_the_origin_of_each_robot(source):
     assert all(origin in notice for origin in named)
 
 
+@pytest.mark.nightly
 def test_the_wheel_lists_what_the_checkout_lists(unpacked, tmp_path):
     done = paprle(unpacked, tmp_path, "list")
 
@@ -154,6 +155,7 @@ def test_a_folder_of_the_checkout_is_whole_in_the_wheel(unpacked, folder):
     assert set(filter(is_code, there)) == set(filter(is_code, here))
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize(
     "name", spread(["cameras", "hardware", "leaders", "links"], "hardware")
 )

@@ -51,6 +51,7 @@ def test_too_little_memory_is_told():
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.nightly
 def test_a_soft_limit_is_raised_and_without_real_time_it_runs_and_says_so():
     if shutil.which("setpriv") is None:
         pytest.skip("setpriv is not here")

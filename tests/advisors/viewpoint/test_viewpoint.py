@@ -234,6 +234,7 @@ def test_other_wishes_move_the_arm_too(variant):
     assert 1e-4 < moved < 0.5  # as printed, the loss of velocities holds it back
 
 
+@pytest.mark.nightly
 def test_a_joint_that_has_the_name_of_a_link_is_no_matter(tmp_path):
     urdf = tmp_path / "robot.urdf"
     text = ROBOT.info.urdf_path.read_text()

@@ -6,6 +6,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from damiao_rig import EmulatedDamiao, cycle, load_robot
 
 from paprle.contracts.errors import CommandError, DeviceError
@@ -48,7 +49,7 @@ def other_program(arm):
     other.communicate()
 
 
-@pytest.mark.parametrize(("fault", "reason"), FAULTS)
+@pytest.mark.parametrize(("fault", "reason"), spread(FAULTS, *FAULTS[2::2]))
 def test_a_motor_that_fails_has_a_name_and_the_others_hold(
     arm, follower, clock, fault, reason
 ):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import yaml
+from cells import spread
 from ros_memory import MemoryBus, MemoryGraph, MemoryRobot, make_config
 from ros_rig import load_robot
 
@@ -62,7 +63,7 @@ def serve_grippers(graph, rig, monkeypatch):
         graph.stepped.append(bus.poll)
 
 
-@pytest.mark.parametrize("robot, env", PAIRS)
+@pytest.mark.parametrize("robot, env", spread(PAIRS, *PAIRS[::3]))
 def test_a_robot_is_found_and_follows(robot, env, monkeypatch):
     config, info = make_config(robot, env), load_robot(robot)
     graph = MemoryGraph(config.distro)

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+from cells import spread
 from piper_rig import load
 from xarm_rig import EmulatedXArm, count_targets, wait_until
 
@@ -44,7 +45,9 @@ STOPS = {
 }
 
 
-@pytest.mark.parametrize("fault", STOPS)
+@pytest.mark.parametrize(
+    "fault", spread(STOPS, "estop", "collision", "pause", "disable")
+)
 def test_a_stop_is_explained_and_nothing_moves_after_it(follower, clock, arm, fault):
     arguments, words = STOPS[fault]
     run(follower, clock, time_s=0.1)

@@ -78,7 +78,7 @@ class Network:
 
 
 @pytest.mark.parametrize("seed", spread(range(3), 0))
-@pytest.mark.parametrize("profile", list_profiles())
+@pytest.mark.parametrize("profile", spread(list_profiles(), "4g", "802.11b"))
 def test_poses_are_no_later_for_the_clouds_and_clouds_flow(profile, seed):
     traces = load_traces(profile)
     alone = Network(traces, seed).run(20.0, sees=False)

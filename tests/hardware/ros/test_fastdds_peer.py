@@ -128,6 +128,7 @@ def dds_name(typename):
     return mangle_type(typename).replace(".", "::")
 
 
+@pytest.mark.nightly
 def test_nine_types_there_and_back(program, bus):
     back = {typename: [] for typename in EXAMPLES}
     publishers = {}

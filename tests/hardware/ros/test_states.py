@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from cells import spread
 
 from paprle.hardware.ros.joints import Joints, encode_joints
 from paprle.hardware.ros.messages import Codec
@@ -93,7 +94,7 @@ def play(states, motion, told=np.nan, period=10):
     return np.array(found).T
 
 
-@pytest.mark.parametrize("low", [-PI, 0.0])
+@pytest.mark.parametrize("low", spread([-PI, 0.0], -PI))
 @pytest.mark.parametrize("direction", [1, -1])
 def test_whole_turns_of_a_driver_that_wraps_are_counted(low, direction):
     motion = direction * np.arange(0.0, 20.0, 0.008) + low + 3.0

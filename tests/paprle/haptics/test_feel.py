@@ -47,6 +47,7 @@ def test_free_motion_feels_free_once_the_lag_is_known(servos):
     assert rms(free["tau"][late]) <= 0.25 * rms(plain["tau"][late])
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("touch", "motion"),

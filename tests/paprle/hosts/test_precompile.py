@@ -126,6 +126,7 @@ def wait_for_kernels(process, cache):
         time.sleep(0.05)
 
 
+@pytest.mark.nightly
 @pytest.mark.process
 def test_one_process_compiles_and_a_killed_one_leaves_nothing_that_compiles(tmp_path):
     def start():

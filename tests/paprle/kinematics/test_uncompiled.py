@@ -27,6 +27,7 @@ for name in ("piper", "papras_7dof", "open_manipulator_x", "so101"):
 """
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_uncompiled_kernels_give_the_same_answers():
     outputs = [

@@ -65,6 +65,7 @@ def simulate(seed, n=60):
         yield float(error @ np.linalg.solve(own.P, error))
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_the_mirrors_errors_are_as_large_as_it_reports():
     runs = [list(simulate(seed)) for seed in range(40)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cells import spread
 
 from paprle.contracts.errors import RecordingError
 from paprle.ipc.records import Stream
@@ -362,7 +363,7 @@ while True:
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("n_written", [35, 63, 97])
+@pytest.mark.parametrize("n_written", spread([35, 63, 97], 63))
 def test_kill_loses_at_most_100_ms_and_recover_works(tmp_path, n_written):
     here = Path(__file__).resolve()
     code = WRITER.format(

@@ -157,6 +157,7 @@ def test_an_object_that_nobody_tells_of_is_refused(name):
         make_plan(resolve(["leader=gamepad", *words]))
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_session_follows_a_tag_while_the_dead_man_is_held(tmp_path):
     cell = tmp_path / "cell.yaml"

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 import pytest
+from cells import spread
 
 from paprle.robot import RobotModel
 from paprle.robot.arrays import place_joints
@@ -26,7 +27,7 @@ def random_postures(low, high, n=20):
     return rng.uniform(np.maximum(low, -np.pi), np.minimum(high, np.pi), (n, len(low)))
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", spread(ROBOTS, *ROBOTS[1::3]))
 def test_limbs_are_where_pinocchio_has_them(name):
     robot = RobotModel.from_urdf(ROOT / "urdf" / name / "robot.urdf")
 
@@ -41,7 +42,7 @@ def test_limbs_are_where_pinocchio_has_them(name):
             )
 
 
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", spread(ROBOTS, *ROBOTS[::3]))
 def test_links_of_the_whole_robot_are_where_pinocchio_has_them(name):
     path = ROOT / "urdf" / name / "robot.urdf"
     robot = RobotModel.from_urdf(path)

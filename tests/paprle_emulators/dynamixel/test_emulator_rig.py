@@ -224,6 +224,7 @@ def test_the_hand_carries_the_weight_that_the_motors_do_not():
     assert np.all(np.abs(arm.hand_lift) <= np.abs(weight) + 0.05)
 
 
+@pytest.mark.nightly
 def test_the_start_signal_is_an_open_then_a_held_gripper():
     rig = Rig(SPEC)
     rig.exchange("one", make_instruction(1, 1))
@@ -241,6 +242,7 @@ def test_the_start_signal_is_an_open_then_a_held_gripper():
     assert np.abs(np.diff(arms[2500:], axis=0)).max() < 1e-3
 
 
+@pytest.mark.nightly
 def test_a_program_goes_from_motion_to_motion_without_a_jump():
     rig = Rig(SPEC)
     rig.exchange("one", make_instruction(1, 1))

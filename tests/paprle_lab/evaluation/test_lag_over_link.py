@@ -55,7 +55,7 @@ def judge(episode):
         pytest.param(
             ["retarget.filter.min_cutoff=1.0"], id="filtered", marks=pytest.mark.nightly
         ),
-        pytest.param([], id="here"),
+        pytest.param([], id="here", marks=pytest.mark.nightly),
     ],
 )
 def test_lag_and_errors_count_from_the_capture(tmp_path, network):

@@ -61,6 +61,7 @@ def test_a_robot_that_mirrors_a_hand_later_is_found(tmp_path, delay):
     assert found.rate == pytest.approx(RATE, rel=0.01)
 
 
+@pytest.mark.nightly
 def test_a_screen_that_flashes_later_than_a_robot_moves_is_found(tmp_path):
     def draw(image, t):
         square(image[:, :160], 80 + 25 * sway(t))

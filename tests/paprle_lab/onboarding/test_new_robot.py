@@ -24,7 +24,9 @@ ROBOTS = [
     pytest.param(
         PUBLIC / "panda_description/urdf/panda.urdf", marks=pytest.mark.nightly
     ),
-    PUBLIC / "kinova_description/robots/kinova.urdf",
+    pytest.param(
+        PUBLIC / "kinova_description/robots/kinova.urdf", marks=pytest.mark.nightly
+    ),
     pytest.param(
         PUBLIC / "ur_description/urdf/ur10_robot.urdf",
         marks=pytest.mark.nightly,

@@ -30,6 +30,7 @@ def motion(tmp_path):
     return path
 
 
+@pytest.mark.nightly
 @pytest.mark.long
 def test_a_robot_repeats_a_motion_to_the_last_bit(motion, tmp_path, capsys):
     out = tmp_path / "out"

@@ -173,6 +173,7 @@ def test_what_a_hand_gets_back_it_has_put_in(grip, delay):
     assert np.abs(felt["tau"][-100:]).max() == 0.0
 
 
+@pytest.mark.nightly
 def test_a_loose_hand_gets_back_no_more_than_what_reached_it_took():
     """Of the servo's own torques, a bus's delay late, without what friction takes."""
     assert measure_energy("ours", "loose", 0.02) >= 0.0

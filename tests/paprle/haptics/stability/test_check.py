@@ -129,6 +129,7 @@ def release_at_random(rng):
     )  # fmt: skip
 
 
+@pytest.mark.nightly
 @pytest.mark.parametrize("seed", spread(range(60), 6))
 def test_whatever_a_hand_did_before_no_energy_comes_out(seed):
     rng = np.random.default_rng(seed)
