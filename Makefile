@@ -15,7 +15,7 @@ export PYTHONDONTWRITEBYTECODE =
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python $(PIP) --upgrade pip uv || $(BIN)/python $(PIP) --upgrade pip
+	$(BIN)/python $(PIP) uv || $(BIN)/python $(PIP) --upgrade pip
 
 $(VENV)/.ready: pyproject.toml | $(BIN)/python
 	$(call install,-e '.[dev]' -e packages/paprle_emulators)
