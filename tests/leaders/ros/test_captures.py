@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from ros_memory import DAY_NS, MemoryGraph
 
+from paprle.hardware.ros.joints import Joints, Pose, encode_joints, encode_pose
+from paprle.hardware.ros.messages import JOINT_STATE, POSE_STAMPED
+from paprle.leaders.ros import leader as module
 from paprle.leaders.ros.captures import Captures
+from paprle.leaders.ros.config import LimbConfig, RosLeaderConfig
+from paprle.leaders.ros.leader import RosLeader
 
 PERIOD, LONGEST = 10_000_000, 0.1  # [ns], [s]
 WALL = 1_790_000_000_000_000_000  # [ns] a time of day
@@ -81,3 +87,43 @@ def test_the_oldest_of_several_streams_is_told():
     captures.note([1], 0, 0, 2000)
 
     assert (captures.arrived_ns, captures.captured_ns) == (1000, 1000)
+
+
+def make_pose(codec, stamp_ns):
+    pose = Pose(np.zeros(3), np.array([0.0, 0.0, 0.0, 1.0]), stamp_ns=stamp_ns)
+    return encode_pose(codec, pose)
+
+
+def make_joints(codec, stamp_ns):
+    none = np.full(2, np.nan)
+    joints = Joints(("a", "b"), np.array([1.0, 2.0]), none, none, stamp_ns)
+    return encode_joints(codec, joints)
+
+
+@pytest.mark.parametrize(
+    ("kind", "encode", "joints"),
+    [(POSE_STAMPED, make_pose, ()), (JOINT_STATE, make_joints, ("b", "a"))],
+    ids=["pose", "joints"],
+)
+def test_a_leaders_samples_are_even_where_messages_are_not(
+    kind, encode, joints, monkeypatch
+):
+    graph = MemoryGraph()
+    monkeypatch.setattr(module, "open_bus", lambda *_: graph.join("leader"))
+    publisher = graph.join("device").advertise("/arm", kind)
+    sent_ns, stamps = DAY_NS, []
+    graph.stepped[:] = [lambda: publisher.publish(encode(graph.codec, sent_ns))]
+    limb = LimbConfig(topic="/arm", joints=joints)
+    leader = RosLeader(RosLeaderConfig(limbs={"arm": limb}, timeout=0.2), graph.clock)
+    leader.open()
+    graph.stepped.clear()
+
+    for late in [0.0, 0.006, 0.001, 0.009, 0.004, 0.002, 0.008, 0.0] * 5:
+        sent_ns += PERIOD
+        graph.tick(late)
+        publisher.publish(encode(graph.codec, sent_ns))
+        stamps.append(leader.latest().stamp_ns)
+        graph.tick(0.01 - late)
+
+    leader.close()
+    assert np.abs(np.diff(stamps) - PERIOD).max() < 300_000
