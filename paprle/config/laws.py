@@ -45,9 +45,9 @@ NAMED: tuple[Kind, ...] = ("advisor", "camera")
 def make_feedback_class() -> type[FeedbackSettings]:
     """Return the settings class with a key for each loadable law."""
     laws = _list_fields("feedback", DEFAULT_LAWS)
-    laws_class = _make("LawsSettings", laws, "Laws by name.")
+    laws_class = make_class("LawsSettings", laws, "Laws by name.")
     hint_laws: Any = Annotated[laws_class, doc("Laws by name; null switches one off.")]
-    made: type[FeedbackSettings] = _make(
+    made: type[FeedbackSettings] = make_class(
         "FeedbackSettings",
         [("laws", hint_laws, field(default_factory=laws_class))],
         FeedbackSettings.__doc__ or "",
@@ -59,7 +59,7 @@ def make_feedback_class() -> type[FeedbackSettings]:
 @lru_cache(maxsize=1)
 def make_observers_class() -> type[ObserverSettings]:
     """Return the settings class with a key for each observer; all are off."""
-    made: type[ObserverSettings] = _make(
+    made: type[ObserverSettings] = make_class(
         "ObserverSettings",
         _list_fields("observer", frozenset()),
         ObserverSettings.__doc__ or "",
@@ -122,7 +122,7 @@ def _make_section(kind: Kind, named: tuple[_Named, ...]) -> type[Any]:
     """Return the section's class, cached by plug-ins."""
     keys = [(one.name, _make_hint(kind, one)) for one in named]
     section = KINDS[kind].section
-    return _make(f"{section.title()}Settings", keys, f"Section ``{section}``.")
+    return make_class(f"{section.title()}Settings", keys, f"Section ``{section}``.")
 
 
 def _make_hint(kind: Kind, one: _Named) -> Any:
@@ -131,7 +131,9 @@ def _make_hint(kind: Kind, one: _Named) -> Any:
         return Annotated[Any if one.plugin else None, doc(one.summary)]
     what = f"Plug-in of {KINDS[kind].folder}."
     own = [("type", Annotated[str, doc(what)], field(default=one.plugin))]
-    extended = _make(one.config.__name__, own, one.config.__doc__ or "", (one.config,))
+    extended = make_class(
+        one.config.__name__, own, one.config.__doc__ or "", (one.config,)
+    )
     return Annotated[extended, doc(one.summary)]
 
 
@@ -150,12 +152,13 @@ def _list_fields(kind: Kind, is_on: frozenset[str]) -> list[tuple[str, Any, Any]
     return found
 
 
-def _make(
+def make_class(
     name: str,
     keys: Sequence[tuple[Any, ...]],
     text: str,
     bases: tuple[type[Any], ...] = (),
 ) -> type[Any]:
+    """Return a settings class of these fields, and those of its bases."""
     space = {
         "__pydantic_config__": STRICT,
         "__module__": __name__,

@@ -43,6 +43,7 @@ from paprle.config.layers import (
     merge,
     read_command_line,
 )
+from paprle.config.parts import has_parts, make_parts_class, read_parts, share_rate
 from paprle.contracts.errors import ConfigError, PaprleError
 from paprle.contracts.kit.leader_group import ALONE
 from paprle.contracts.settings.core import (
@@ -191,6 +192,7 @@ class Resolved:
         types = {name_section(k): one.type for k, one in leaders.items()}
         classes = find_classes(types, names["env_type"], problems)
         classes |= make_named_classes(tree, problems)
+        _add_parts(classes, names["env_type"], tree, problems)
         classes |= {"through": RobotSettings} if has_through else {}
         made = _make(classes, tree, places, problems)
         return cls(
@@ -240,9 +242,12 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     for section in unread:  # What is missing in it cannot be said.
         types.pop(section, None)
     leaders = _name_leaders(given, types, group)
+    layers[:0] = read_parts(given, types, layers, folders, problems)
     plugins = {name_section(k): one.type for k, one in leaders.items()}
     classes = find_classes(plugins, types.get("env"), problems)
-    classes |= make_named_classes(merge(layer.tree for layer in layers), problems)
+    whole = merge(with_env(layer, given, types).tree for layer in layers)
+    classes |= make_named_classes(whole, problems)
+    _add_parts(classes, types.get("env"), whole, problems)
     if "follower" in unread:
         del classes["follower"]
     if "follower" in classes:
@@ -256,6 +261,8 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     layers.insert(0, Layer(DEFAULT, defaults))
     places = Places(layers)
     tree = interpolate(merge(layer.tree for layer in layers), places, problems)
+    if has_parts(types.get("env")):
+        share_rate(tree.get("env", {}), classes["env"], places)
     for section, cls in classes.items():
         make_absolute(cls, tree.get(section, {}), section, folders.root, places)
     made = _make(classes, tree, places, problems)
@@ -292,6 +299,18 @@ def find_classes(
             problems.append(str(err))
     made = {"feedback": make_feedback_class(), "observers": make_observers_class()}
     return {**classes, **_CORE_CLASSES, **made}
+
+
+def _add_parts(
+    classes: dict[str, type[Any]],
+    env_type: str | None,
+    tree: Mapping[str, Any],
+    problems: list[str],
+) -> None:
+    """Extend the env's class by its limbs, where each has an env of its own."""
+    section = tree.get("env")
+    if "env" in classes and has_parts(env_type) and isinstance(section, Mapping):
+        classes["env"] = make_parts_class(classes["env"], section, problems)
 
 
 def _make(

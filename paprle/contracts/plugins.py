@@ -53,6 +53,8 @@ class PluginSpec:
             ``Link(config, name, is_leader)``.
         packages: Import names that its class loads lazily, checked by a dry run.
         servos: ``ServoSearch()`` of a leader on a bus of servos; empty: none.
+        has_parts: Each further key of a follower's settings is a limb with an env of
+            its own (``PartSettings``).
     """
 
     summary: str
@@ -62,6 +64,7 @@ class PluginSpec:
     install: str = ""
     packages: tuple[str, ...] = ()
     servos: str = ""
+    has_parts: bool = False
 
 
 class Leader(Device):

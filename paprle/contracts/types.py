@@ -286,7 +286,8 @@ class FollowerState:
         stamp_ns: Monotonic time, [ns].
         q: Positions as ``RobotInfo.joint_names``, [rad] or [m].
         dq: Velocities, [rad/s] or [m/s].
-        tau: Efforts, [N·m] or [N]; None when not measured, never zeros.
+        tau: Efforts, [N·m] or [N]; None when not measured, never zeros; NaN of arms
+            without, beside arms that measure theirs.
         sim_time: Simulated time, [s].
         objects: T_world_object as xyz + quat_xyzw, rows as ``Follower.objects``, shape
             (o, 7); NaN: absent.

@@ -27,6 +27,21 @@ class FollowerSettings:
 
 
 @settings(slots=False)
+class PartSettings:
+    """A limb of several arms that are one robot; its env's settings extend these."""
+
+    robot: Annotated[
+        str, doc("The follower that this arm is by itself, as `paprle list` names it.")
+    ]
+    env: Annotated[str, doc("The env of this arm, one of that follower's.")]
+    type: Annotated[str, doc("Plug-in of followers; as the env's YAML says.")]
+    limb: Annotated[
+        str, doc("The limb of that follower; as its YAML says where it has one.")
+    ]
+    urdf: Annotated[str, Unit("path"), doc("URDF of that follower; as its YAML says.")]
+
+
+@settings(slots=False)
 class SightSettings:
     """Settings of a leader that sees the session."""
 
