@@ -27,6 +27,9 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "so101": ("so101:SO101", "set up an SO-101 and record a data set, step by step"),
     "accept": ("accept:ACCEPT", "check a rig step by step; write a report to attach"),
     "new-leader": ("leaders:NEW_LEADER", "write the YAML of a leader of servos"),
-    "new-robot": ("robots:NEW_ROBOT", "write the YAML of a robot from its URDF"),
+    "new-robot": (
+        "robots:NEW_ROBOT",
+        "write the YAML of a robot from its URDF, or of several arms",
+    ),
 }
 """Verbs by name, as ``paprle.cli.app.VERBS``: the entry point ``paprle.verbs``."""

@@ -78,7 +78,7 @@ class NewRobotReport:
 
     def lines(self) -> list[str]:
         """Return the report as lines."""
-        follower = _name_follower(self.path)
+        follower = name_follower(self.path)
         return [
             f"wrote {self.path}",
             *self.findings(),
@@ -127,8 +127,8 @@ def write_new_robot(
         covered = cover_meshes(tree, copy, note)
         used = tree if covered.path is None else read_urdf(copy)
         draft = _draft(used, slug, covered, ignored, wanted, note)
-        draft.doubts += _doubt_bodies(covered, _name_follower(path))
-        draft.urdf, draft.source = _relative(used.path, path), tree.path.name
+        draft.doubts += _doubt_bodies(covered, name_follower(path))
+        draft.urdf, draft.source = name_urdf(used.path, path), tree.path.name
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(list_lines(draft)) + "\n")
         note("trying targets around home")
@@ -269,7 +269,8 @@ def _check_home(robot: RobotModel, name: str) -> None:
         )
 
 
-def _relative(urdf: Path, yaml: Path) -> str:
+def name_urdf(urdf: Path, yaml: Path) -> str:
+    """Return a URDF as its follower's YAML names it."""
     are_inside = all(path.resolve().is_relative_to(DATA) for path in (urdf, yaml))
     return str(urdf.relative_to(DATA) if are_inside else urdf)
 
@@ -344,7 +345,8 @@ def _list_doubts(
     return doubts
 
 
-def _name_follower(yaml: Path) -> str:
+def name_follower(yaml: Path) -> str:
+    """Return a follower as ``follower=`` names it."""
     folders = {folder.path / "follower" for folder in find_folders().folders}
     is_found = yaml.resolve().parent in {folder.resolve() for folder in folders}
     return yaml.stem if is_found else shlex.quote(str(yaml.resolve()))
