@@ -23,6 +23,8 @@ from paprle.followers.mix.parts import Part, make_parts
 
 _LOG = logging.getLogger(__name__)
 
+_SILENT_NS = 100_000_000  # [ns] chosen: that of a silent leader; the gate stops later
+
 
 class MixFollower(Follower):
     """Arms of different makers as one robot.
@@ -39,6 +41,8 @@ class MixFollower(Follower):
         self._opened: list[Part] = []
         self._failed: tuple[Part, Exception] | None = None
         self._q_cmd: Vec | None = None
+        self._silent: set[str] = set()
+        self._news: list[str] = []
 
     @property
     def goes_on_unattended(self) -> bool:
@@ -69,9 +73,11 @@ class MixFollower(Follower):
         return [text for part in self._parts for text in part.preflight()]
 
     def take_warnings(self) -> list[str]:
-        """Return new warnings of all arms."""
-        told = [(p, p.follower.take_warnings()) for p in self._opened]
-        return [text for part, texts in told for text in part.name_all(texts)]
+        """Return new warnings of all arms, and those that fell silent."""
+        told, self._news = self._news, []
+        for part in self._opened:
+            told += part.name_all(part.follower.take_warnings())
+        return told
 
     def diagnose(self) -> Iterator[tuple[bool, str]] | None:
         """Examine all closed arms; None where none can be."""
@@ -131,6 +137,7 @@ class MixFollower(Follower):
                 states.append(part.follower.read())
             except Exception as err:
                 raise DeviceError(part.name(_describe(err))) from err
+            self._note_silence(part, states[-1].stamp_ns)
         return self._join_states(states)
 
     def write(self, q_cmd: Vec) -> None:
@@ -156,6 +163,18 @@ class MixFollower(Follower):
             except Exception:  # noqa: BLE001 - one arm must not keep the others open
                 _LOG.exception("env 'mix': %s could not be left", part.limb)
         self._opened, self._failed, self._q_cmd = [], None, None
+        self._silent.clear()
+
+    def _note_silence(self, part: Part, stamp_ns: int) -> None:
+        age = self.clock() - stamp_ns
+        if age <= _SILENT_NS:
+            self._silent.discard(part.limb)
+        elif part.limb not in self._silent:
+            self._silent.add(part.limb)
+            self._news.append(
+                f"{part.limb}: no new state for {1e-9 * age:.2f} [s]; look at its power "
+                "and its cable"
+            )
 
     def _compare(self, infos: dict[str, FollowerInfo]) -> list[str]:
         """Return how opened arms differ from their description or in their rate."""

@@ -124,8 +124,9 @@ def report_arms(
     chosen = [arm.limb for arm in arms if arm.limb not in given]
     if chosen:
         lines.append(
-            f"CHECK: chosen places: {', '.join(chosen)}; measure them, and write them by "
-            "--place LIMB=x,y,z,roll,pitch,yaw, or find them by `paprle calibrate bases`"
+            f"CHECK: places were chosen for {', '.join(chosen)}; measure them and give "
+            "them by --place LIMB=x,y,z,roll,pitch,yaw, or find them by `paprle "
+            "calibrate bases`"
         )
     for env in EVERYWHERE:
         own = [arm.settings.envs.get(env) or {} for arm in arms]
