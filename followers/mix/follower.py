@@ -172,8 +172,8 @@ class MixFollower(Follower):
         elif part.limb not in self._silent:
             self._silent.add(part.limb)
             self._news.append(
-                f"{part.limb}: no new state for {1e-9 * age:.2f} [s]; look at its power "
-                "and its cable"
+                f"{part.limb}: no new state for {1e-9 * age:.2f} [s]; look at its "
+                "power and its cable"
             )
 
     def _compare(self, infos: dict[str, FollowerInfo]) -> list[str]:
