@@ -14,6 +14,7 @@ from paprle.followers.mix.config import MixConfig
 from paprle.followers.mix.follower import MixFollower
 from paprle.testing import ManualClock
 from paprle.testing.robots import make_robot_info
+from paprle_lab.onboarding.several_arms import read_arms, write_several
 
 ARM = {"limb": "arm", "urdf": "nowhere.urdf", "env": "shaky", "type": "shaky"}
 
@@ -63,3 +64,9 @@ def make_follower(left=None, right=None, robot=None, clock=None):
     """Return the closed follower of two shaky arms."""
     config = make_config(left, right)
     return MixFollower(config, robot or make_robot(), clock or ManualClock())
+
+
+def describe(folder, *words, name="duo", **options):
+    """Write a follower of arms such as ``ur5e@left``; return its YAML's path."""
+    write_several(read_arms(words), folder / "follower", name, **options)
+    return folder / f"follower/{name}.yaml"
