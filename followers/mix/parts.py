@@ -125,12 +125,15 @@ def take_robot(robot: RobotInfo, limb: str, config: Any) -> RobotInfo:
     keep = np.array(list(is_own.values()))
     info = next(one for one in robot.limbs if one.name == limb)
     cut = len(limb) + 1
+    vectors: dict[str, Any] = {
+        row.name: _take(getattr(robot, row.name), keep) for row in JOINT_VECTORS
+    }
     return replace(
         robot,
         name=config.robot,
         urdf_path=Path(config.urdf),
         joint_names=tuple(name[cut:] for name, own in is_own.items() if own),
-        **{row.name: _take(getattr(robot, row.name), keep) for row in JOINT_VECTORS},
+        **vectors,
         limbs=(_rename(info, config.limb, limbs),),
         mimics=tuple(
             replace(one, joint=one.joint[cut:], source=one.source[cut:])

@@ -79,7 +79,7 @@ def read_parts(
 
 
 def make_parts_class(
-    config: type[Any], tree: Mapping[str, Any], problems: list[str]
+    config: Any, tree: Mapping[str, Any], problems: list[str]
 ) -> type[Any]:
     """Return an env's settings class with a key for each limb.
 
@@ -125,18 +125,18 @@ def share_rate(tree: Tree, config: type[Any], places: Places) -> None:
         for limb, values in parts.items()
         if "rate" in read_fields(hints[limb].settings)
     }
-    said = {limb: rate for limb, rate in rates.items() if _is_number(rate)}
-    slowest = min(said, key=lambda limb: said[limb], default=None)
-    if tree.get("rate") is None and slowest is not None:
+    said = {
+        limb: rate
+        for limb, rate in rates.items()
+        if isinstance(rate, (int, float)) and not isinstance(rate, bool)
+    }
+    if tree.get("rate") is None and said:
+        slowest = min(said, key=lambda limb: said[limb])
         tree["rate"] = said[slowest]
         places.follow(("env", "rate"), ("env", slowest, "rate"))
     for limb in rates if tree.get("rate") is not None else ():
         parts[limb]["rate"] = tree["rate"]
         places.follow(("env", limb, "rate"), ("env", "rate"))
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_key(limb: str) -> bool:
@@ -204,7 +204,7 @@ def _read_part(
 
 
 def _describe_arm(limb: str, found: Sequence[Layer]) -> Iterator[Layer]:
-    """Yield URDF and name of an arm's only limb, as its YAMLs say."""
+    """Yield an arm's URDF and the name of its only limb, from its YAMLs."""
     for layer in found:
         robot = layer.tree.get("follower", {})
         said = {"urdf": robot["urdf"]} if "urdf" in robot else {}

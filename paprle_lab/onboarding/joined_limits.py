@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from paprle.contracts.settings.limits import LimitSettings
 from paprle.contracts.types import RobotInfo
@@ -54,5 +55,6 @@ def join_limits(
             for joint, value in found
             if value != wanted[field][joint]
         }
-        limits = replace(limits, **{key: {**getattr(limits, key), **others}})
+        changed: dict[str, Any] = {key: {**getattr(limits, key), **others}}
+        limits = replace(limits, **changed)
     return limits

@@ -210,8 +210,9 @@ def _join(
             eef_link=arm.rename(limb.eef_link),
             joints=tuple(map(arm.rename, limb.joint_names)),
             home=tuple(limb.take(arm.robot.home).tolist()),
-            gripper=gripper
-            and GripperSettings(
+            gripper=None
+            if gripper is None
+            else GripperSettings(
                 joint=arm.rename(gripper.joint),
                 closed=gripper.closed,
                 open=gripper.open,
