@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from annotated_types import doc
 
+from paprle.config.emulated import read_emulated
 from paprle.config.fields import read_defaults, read_fields
 from paprle.config.files import (
     PLUGIN_KINDS,
@@ -64,18 +65,50 @@ def read_parts(
     problems: list[str],
 ) -> list[Layer]:
     """Return the layers beneath all others, from the YAMLs of the limbs' envs."""
-    env_type = types.get("env")
-    if env_type is None or not has_parts(env_type):
-        return []
-    above = [with_env(layer, names, types) for layer in layers]
-    own = frozenset(read_fields(load_config_class(find_plugin(_KIND, env_type))))
-    tree = merge(layer.tree for layer in above).get("env", {})
-    section = _Section(tree, Places(above), own)
+    section = _merge_section(names, types, layers)
     beneath: list[Layer] = []
-    for limb, values in section.list_limbs():
+    for limb, values in () if section is None else section.list_limbs():
         if _is_named(limb, values, section.places, problems):
             beneath += _read_part(limb, values, section, folders, problems)
     return beneath
+
+
+def read_emulated_parts(
+    names: Mapping[str, str],
+    types: Mapping[str, str],
+    layers: Sequence[Layer],
+    problems: list[str],
+) -> list[Layer]:
+    """Return the settings of running emulators of the limbs' envs.
+
+    What they set beyond the env holds for a robot of theirs alone, and is left out.
+    The last of the layers is the command line's.
+    """
+    section = _merge_section(names, types, layers)
+    found: list[Layer] = []
+    for limb, values in () if section is None else section.list_limbs():
+        given = values if isinstance(values, dict) else {}
+        part = {"env": str(given.get("env")), "follower": str(given.get("robot"))}
+        typed = look_up(layers[-1].tree, ("env", limb))[1] or {}
+        own: list[str] = []
+        for layer in read_emulated(part, {"env": typed}, own):
+            tree = {"env": {limb: layer.tree.get("env", {})}}
+            found.append(Layer(layer.place, tree))
+        problems += [f"env.{limb}.{text}" for text in own]
+    return found
+
+
+def _merge_section(
+    names: Mapping[str, str], types: Mapping[str, str], layers: Sequence[Layer]
+) -> _Section | None:
+    """Return the section of all layers; None for an env without parts."""
+    env_type = types.get("env")
+    if env_type is None or not has_parts(env_type):
+        return None
+    above = [with_env(layer, names, types) for layer in layers]
+    own = frozenset(read_fields(load_config_class(find_plugin(_KIND, env_type))))
+    tree = merge(layer.tree for layer in above).get("env", {})
+    return _Section(tree, Places(above), own)
 
 
 def make_parts_class(

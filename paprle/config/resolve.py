@@ -43,7 +43,13 @@ from paprle.config.layers import (
     merge,
     read_command_line,
 )
-from paprle.config.parts import has_parts, make_parts_class, read_parts, share_rate
+from paprle.config.parts import (
+    has_parts,
+    make_parts_class,
+    read_emulated_parts,
+    read_parts,
+    share_rate,
+)
 from paprle.contracts.errors import ConfigError, PaprleError
 from paprle.contracts.kit.leader_group import ALONE
 from paprle.contracts.settings.core import (
@@ -242,6 +248,7 @@ def resolve(args: Sequence[str], root: Path | None = None) -> Resolved:
     for section in unread:  # What is missing in it cannot be said.
         types.pop(section, None)
     leaders = _name_leaders(given, types, group)
+    layers[-1:-1] = read_emulated_parts(given, types, layers, problems)
     layers[:0] = read_parts(given, types, layers, folders, problems)
     plugins = {name_section(k): one.type for k, one in leaders.items()}
     classes = find_classes(plugins, types.get("env"), problems)

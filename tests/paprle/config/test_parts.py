@@ -5,10 +5,12 @@ from __future__ import annotations
 import pytest
 
 from paprle.config import Resolved, resolve
+from paprle.config.emulated import describe_emulated
 from paprle.config.explain import explain
 from paprle.config.folders import VARIABLE
 from paprle.contracts.errors import ConfigError
 from paprle.ipc.process import WORKSPACE
+from paprle_emulators.notice import announce
 
 TRIPLE = ("leader=autopilot", "follower=pair", "env=mix")
 ROBOT = """
@@ -24,6 +26,7 @@ envs:
 @pytest.fixture(autouse=True)
 def pair(tmp_path, monkeypatch):
     """A follower of two arms, described in a folder of its own."""
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # no other rig's notices
     (tmp_path / "follower").mkdir()
     urdf = WORKSPACE / "urdf/piper_2arm/robot.urdf"
     (tmp_path / "follower/pair.yaml").write_text(ROBOT.format(urdf=urdf))
@@ -79,6 +82,18 @@ def test_another_env_of_an_arm_brings_its_own_settings():
     resolved = resolve((*TRIPLE, "env.left.env=kinematic", "env.left.dead_time=0.01"))
 
     assert (resolved.env.left.type, resolved.env.left.dead_time) == ("kinematic", 0.01)
+
+
+def test_a_running_emulator_is_the_arm_of_its_limb_alone():
+    words = ["env.host=127.0.0.9", "gate.accept_unattended=true"]
+    with announce("env", "ur", words, "ur5e_2f85"):
+        resolved = resolve(TRIPLE)
+        typed = resolve((*TRIPLE, "env.right.host=10.0.0.3"))
+
+    assert resolved.env.right.host == "127.0.0.9"
+    assert "env.right.host" in "\n".join(describe_emulated(resolved.sources))
+    assert not resolved.gate.accept_unattended, "the left arm may be a real one"
+    assert typed.env.right.host == "10.0.0.3"
 
 
 @pytest.mark.parametrize(
