@@ -17,6 +17,7 @@ from paprle.config import Resolved, resolve
 from paprle.config.folders import SESSION, find_site
 from paprle.config.layers import TRIPLE
 from paprle.config.measured import store
+from paprle.config.parts import has_parts
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.plugins import Leader
 from paprle.contracts.types import FollowerInfo, LeaderInfo
@@ -109,14 +110,19 @@ def _measure_follower(
         poor.append(f"follower '{robot.name}': no joint moved")
         return {}
     found = summarise_lags(lags)
-    told = advise_lag(found, info, resolved.follower_name, resolved.env_name)
+    key = "LIMB.lag" if has_parts(resolved.env_type) else "lag"
+    told = advise_lag(found, info, resolved.follower_name, resolved.env_name, key)
     if told:
         say(told)
     return found
 
 
 def advise_lag(
-    found: Mapping[str, Any], info: FollowerInfo, follower: str, env: str
+    found: Mapping[str, Any],
+    info: FollowerInfo,
+    follower: str,
+    env: str,
+    key: str = "lag",
 ) -> str:
     """Return advice on a real robot's configured lag, which the gate's watches use.
 
@@ -127,8 +133,8 @@ def advise_lag(
         return ""
     return (
         f"the gate counts on a lag of {1e3 * info.lag:.0f} ms, measured are "
-        f"{1e3 * lag:.0f} ms: set envs.{env}.lag to {lag:.3f} in "
-        f"{find_site().label}/follower/{follower}.yaml (or env.lag={lag:.3f})"
+        f"{1e3 * lag:.0f} ms: set envs.{env}.{key} to {lag:.3f} in "
+        f"{find_site().label}/follower/{follower}.yaml (or env.{key}={lag:.3f})"
     )
 
 

@@ -22,7 +22,7 @@ def _add_new_robot(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "robots",
         nargs="+",
-        metavar="URDF | FOLLOWER@LIMB …",
+        metavar="URDF|FOLLOWER@LIMB",
         help="the URDF, or a .xacro file, which is not changed; or described followers "
         "that are to be one robot, each with the name of its limb",
     )
@@ -145,7 +145,8 @@ named.
 
 Described followers of one limb each become one robot, ``FOLLOWER@LIMB`` for each
 (docs/two_arms.md): names get the limb in front, limits, homes, grippers and ignored
-pairs stay, and `env=mix` drives each arm by its own env.
+pairs stay, and `env=mix` drives each arm by its own env. Their places are the only
+guess where --place does not say them.
 
 examples:
   paprle new-robot my_arm.urdf --name my_arm

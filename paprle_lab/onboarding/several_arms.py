@@ -112,7 +112,9 @@ def write_several(
         settings, apart = _place(arms, slug, urdf, given, ignored)
         tree = _describe(arms, replace(settings, urdf=name_urdf(urdf, path)))
         with path.open("x", encoding="utf-8") as file:
-            file.write(_HEAD.format(arms=" and ".join(a.name for a in arms)))
+            file.write(
+                _HEAD.format(arms=" and ".join(f"{a.name} ({a.limb})" for a in arms))
+            )
             yaml.safe_dump(tree, file, sort_keys=False, default_flow_style=None)
         _check_home(RobotModel.from_yaml(path))
     except BaseException:  # a Ctrl-C leaves no half of it either
@@ -123,7 +125,7 @@ def write_several(
 
 
 _HEAD = """\
-# Written by `paprle new-robot` of {arms}. docs/two_arms.md
+# {arms}, joined by `paprle new-robot`. docs/two_arms.md
 # Where the arms stand is in the URDF: `paprle calibrate bases` finds it by touches.
 """
 

@@ -149,3 +149,13 @@ def test_a_lag_that_the_gate_does_not_know_of_is_told(lag, is_simulated, is_told
     told = advise_lag(found, info, "piper", "can")
 
     assert ("set envs.can.lag to 0.052" in told) == is_told
+
+
+def test_the_lag_of_several_arms_is_set_arm_by_arm():
+    info = FollowerInfo(joint_names=("left_a",), rate=200.0, lag=0.02)
+    found = {"dead_time": 0.015, "time_constant": 0.037}
+
+    told = advise_lag(found, info, "duo", "mix", "LIMB.lag")
+
+    assert "set envs.mix.LIMB.lag to 0.052" in told
+    assert "env.LIMB.lag=0.052" in told
