@@ -182,7 +182,8 @@ def _find_shared(configs: Mapping[str, Any]) -> Iterator[str]:
             address = getattr(config, key, "")
             if not isinstance(address, str) or not address:
                 continue
-            other = seen.setdefault((config.type, key, address), limb)
+            bus = config.type if key == "host" else ""  # a host may have many ports
+            other = seen.setdefault((bus, key, address), limb)
             if other != limb:
                 yield (
                     f"env.{limb}.{key}: expected an address of its own, got "

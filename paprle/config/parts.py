@@ -67,7 +67,7 @@ def read_parts(
     """Return the layers beneath all others, from the YAMLs of the limbs' envs."""
     section = _merge_section(names, types, layers)
     beneath: list[Layer] = []
-    for limb, values in () if section is None else section.list_limbs():
+    for limb, values in section.list_limbs():
         if _is_named(limb, values, section.places, problems):
             beneath += _read_part(limb, values, section, folders, problems)
     return beneath
@@ -86,7 +86,7 @@ def read_emulated_parts(
     """
     section = _merge_section(names, types, layers)
     found: list[Layer] = []
-    for limb, values in () if section is None else section.list_limbs():
+    for limb, values in section.list_limbs():
         given = values if isinstance(values, dict) else {}
         part = {"env": str(given.get("env")), "follower": str(given.get("robot"))}
         typed = look_up(layers[-1].tree, ("env", limb))[1] or {}
@@ -100,11 +100,11 @@ def read_emulated_parts(
 
 def _merge_section(
     names: Mapping[str, str], types: Mapping[str, str], layers: Sequence[Layer]
-) -> _Section | None:
-    """Return the section of all layers; None for an env without parts."""
+) -> _Section:
+    """Return the section of all layers, without limbs for an env of no parts."""
     env_type = types.get("env")
     if env_type is None or not has_parts(env_type):
-        return None
+        return _Section({}, Places([]), frozenset())
     above = [with_env(layer, names, types) for layer in layers]
     own = frozenset(read_fields(load_config_class(find_plugin(_KIND, env_type))))
     tree = merge(layer.tree for layer in above).get("env", {})

@@ -136,10 +136,11 @@ def report_arms(
                 "is taken"
             )
     follower = name_follower(path)
+    has_doubts = any(line.startswith("CHECK") for line in lines)
     return [
         *lines,
         f"{apart:.2f} m between the arms at home",
-        "next: read the CHECK lines, then",
+        "next: read the CHECK lines, then" if has_doubts else "next:",
         f"  paprle run leader=autopilot follower={follower} env=kinematic",
         f"  paprle doctor follower={follower} env={MIX}",
     ]

@@ -61,7 +61,16 @@ def judge(session, commands):
     assert verdict.is_ok, str(verdict)
 
 
-@pytest.mark.parametrize("env", [("env=kinematic",), IDEAL], ids=["whole", "each"])
+@pytest.mark.parametrize(
+    "env",
+    [
+        ("env=kinematic",),
+        IDEAL,
+        pytest.param(("env=mujoco",), marks=pytest.mark.sim),
+        pytest.param((*IDEAL, "env.left.env=mujoco"), marks=pytest.mark.sim),
+    ],
+    ids=["whole", "each", "dynamic", "one dynamic"],
+)
 def test_one_hand_moves_both_arms(env):
     session, commands = drive(*env)
 
