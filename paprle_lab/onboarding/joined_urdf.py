@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import xml.etree.ElementTree as ET
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 import pinocchio as pin
@@ -64,8 +64,8 @@ def _fix(limb: str, root: str, T: pin.SE3) -> ET.Element:
     return joint
 
 
-def _join(values: object) -> str:
-    return " ".join(repr(float(value) + 0.0) for value in values)  # type: ignore[attr-defined]
+def _join(values: Iterable[float]) -> str:
+    return " ".join(repr(float(value) + 0.0) for value in values)
 
 
 def _read_elements(path: Path, prefix: str) -> Iterator[ET.Element]:
