@@ -13,8 +13,8 @@ from paprle.cli.slow_work import SlowWork
 from paprle.cli.verb import Verb, say
 from paprle.config.folders import DATA, IS_PACKED
 from paprle.contracts.errors import ConfigError
+from paprle_lab.onboarding.joined.several_arms import read_arms, write_several
 from paprle_lab.onboarding.new_robot import write_new_robot
-from paprle_lab.onboarding.several_arms import read_arms, write_several
 from paprle_lab.onboarding.xacro_files import provide_urdf
 
 

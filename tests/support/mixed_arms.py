@@ -14,7 +14,7 @@ from paprle.followers.mix.config import MixConfig
 from paprle.followers.mix.follower import MixFollower
 from paprle.testing import ManualClock
 from paprle.testing.robots import make_robot_info
-from paprle_lab.onboarding.several_arms import read_arms, write_several
+from paprle_lab.onboarding.joined.several_arms import read_arms, write_several
 
 ARM = {"limb": "arm", "urdf": "nowhere.urdf", "env": "shaky", "type": "shaky"}
 

@@ -25,7 +25,8 @@ from paprle.contracts.settings.core import (
 from paprle.contracts.settings.limits import LimitSettings
 from paprle.plugins import find_plugin, is_name, load_config_class
 from paprle.robot import RobotModel
-from paprle_lab.onboarding.arm_places import (
+from paprle_lab.onboarding.joined.limits import BY_JOINT, join_limits
+from paprle_lab.onboarding.joined.places import (
     FARTHEST,
     MIX,
     NEAREST,
@@ -37,8 +38,7 @@ from paprle_lab.onboarding.arm_places import (
     measure_apart,
     report_arms,
 )
-from paprle_lab.onboarding.joined_limits import BY_JOINT, join_limits
-from paprle_lab.onboarding.joined_urdf import join_urdfs
+from paprle_lab.onboarding.joined.urdf import join_urdfs
 from paprle_lab.onboarding.new_robot import make_slug, name_urdf
 from paprle_lab.onboarding.notes import Note, be_silent
 

@@ -16,7 +16,7 @@ from paprle.contracts.errors import ConfigError
 from paprle.contracts.settings.core import RobotSettings
 from paprle.robot import RobotModel
 from paprle.robot.urdf import read_urdf
-from paprle_lab.onboarding.joined_urdf import ROOT
+from paprle_lab.onboarding.joined.urdf import ROOT
 from paprle_lab.onboarding.new_robot import name_follower
 
 MIX = "mix"

@@ -22,8 +22,8 @@ from paprle.robot import RobotModel
 from paprle.robot.urdf import read_urdf
 from paprle_lab.calibration.recorded_touches import TouchedRobot
 from paprle_lab.calibration.site_robot import place_base, store_robot
-from paprle_lab.onboarding.joined_urdf import join_urdfs
-from paprle_lab.onboarding.several_arms import read_arms
+from paprle_lab.onboarding.joined.several_arms import read_arms
+from paprle_lab.onboarding.joined.urdf import join_urdfs
 
 PAIRS = {
     "network": ("ur5e_2f85@left", "xarm7@right"),

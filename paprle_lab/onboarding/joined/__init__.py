@@ -1,0 +1,1 @@
+"""Described arms joined to one robot."""
