@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import signal
 import time
 
 import numpy as np
 import pytest
 from mixed_arms import describe
 from running import RunningSession
+from ur_rig import QUANTUM as UR_QUANTUM
 from ur_rig import EmulatedUr
+from worlds import Arrived, judge_arrived
+from xarm_rig import QUANTUM as XARM_QUANTUM
 from xarm_rig import EmulatedXArm
 
 from paprle.config.folders import VARIABLE
@@ -28,6 +32,7 @@ MOTION = (
 XARM_HOME = "0,-0.2007,0,0.8064,0,1.0069,0"
 UR = range(6)
 XARM = range(6, 13)
+PERIOD = 0.005  # [s] as the xArm, the slower one
 
 
 @pytest.fixture
@@ -59,6 +64,18 @@ def start(tmp_path, monkeypatch):
         end()
 
 
+def check_goals(ur, xarm, session):
+    """Judge all goals at each arm's side."""
+    robot, right, left = session.episode().robot_info, xarm.read(), ur.read()
+    for arrived in (
+        Arrived("servoj", [*UR], left.stamps, left.goals, UR_QUANTUM),
+        Arrived("box", [*XARM], right.stamps, right.commands, XARM_QUANTUM),
+    ):
+        assert len(arrived.q) > 100
+        verdicts = judge_arrived(arrived, robot, PERIOD)
+        assert all(verdict.is_ok for verdict in verdicts), "\n".join(map(str, verdicts))
+
+
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(
     ("which", "fault", "told"),
@@ -78,3 +95,14 @@ def test_both_arms_move_and_a_stop_of_one_brakes_both(start, which, fault, told)
         assert np.ptp(q[-20:, ids], axis=0).max() == 0.0, "it stands"
     assert len(ur.read().goals) > 100
     assert len(xarm.read().commands) > 100
+
+
+@pytest.mark.timeout(240)
+def test_a_minute_of_motion_keeps_the_limits_of_both_arms(start):
+    ur, xarm, session = start()
+
+    time.sleep(60.0)
+    session.kill("session", signal.SIGINT)
+
+    assert session.wait_gone() == 130
+    check_goals(ur, xarm, session)
