@@ -189,6 +189,8 @@ def main():
     parser.add_argument("--cores", type=int, default=1, help="of each node")
     parser.add_argument("--out", type=Path, help="keep what is done here")
     args = parser.parse_args()
+    # ended otherwise, it takes its namespaces and nodes away as well
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     n_seeds = args.cells // (len(PLAN["robots"]) * len(NETWORKS))
     with tempfile.TemporaryDirectory(prefix="batch-") as scratch:
         folder = (args.out or Path(scratch)).resolve()
