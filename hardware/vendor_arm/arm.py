@@ -3,8 +3,10 @@
 A thread sends each goal once, as it comes. The rules are the same for all makers:
 
 * Goals that wait are sent in order, half a period apart at least.
-* A goal that waited longer than a gap, or would follow readings that do not come, is
-  dropped, not sent late.
+* Goals of before a gap are dropped, as after a stall of the process, whose gate begins
+  anew at rest; so are all where readings do not come.
+* Where this thread alone stood still, goals that waited are sent in order: the newest
+  alone would be a jump. Beyond a tenth of a second that is a stop.
 * A goal in motion that the controller does not take is a stop.
 * After any stop nothing is sent until a goal is where the arm is.
 * A program that would go on by itself after a stop is ended.
@@ -22,6 +24,7 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
@@ -42,7 +45,8 @@ _LOG = logging.getLogger(__name__)
 _GAP_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _GAP_PERIODS = 3  # spec: likewise; a gate that is paced writes at the end of its period
 _BEAT_NS = 50_000_000  # [ns] chosen: an owner that reads more seldom stands still
-_MOST_GOALS = 16  # chosen: more than a gap holds at any rate
+_BEHIND_NS = 100_000_000  # [ns] spec: safety.md A1; older goals are not caught up with
+_MOST_GOALS = 64  # chosen: more than come in that time at any rate
 _BLIND_NS = 50_000_000  # [ns] chosen: readings that old mean a cable, not a busy host
 _SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the arm is no jump
 _AT_REST = 0.01  # [rad/s] chosen: above the noise of measured speeds
@@ -225,11 +229,8 @@ class VendorArm(ABC):
 
     def _take_goal(self, reading: Reading, now: int) -> Vec | None:
         """Return the goal that may be sent now."""
-        is_blind = now - reading.stamp_ns > _BLIND_NS
+        self._drop_goals(now, is_blind=now - reading.stamp_ns > _BLIND_NS)
         goals = self._goals
-        while goals and (is_blind or now - goals[0].stamp_ns > self._gap_ns):
-            goals.popleft()
-            self.n_dropped += 1
         if not goals or now - self._sent_ns < self._period * 0.5e9:
             return None
         goal = goals.popleft()
@@ -238,6 +239,27 @@ class VendorArm(ABC):
                 return None
             self._is_muted = False
         return goal.q
+
+    def _drop_goals(self, now: int, *, is_blind: bool) -> None:
+        """Drop goals that come too late; raise ArmError if newer ones would jump."""
+        stamps = [goal.stamp_ns for goal in tuple(self._goals)]
+        if not stamps:
+            return
+        n = 0
+        if is_blind or now - stamps[-1] > self._gap_ns:
+            n = len(stamps)
+        elif self._is_muted:  # none is sent but one that is where the arm is
+            n = sum(now - stamp > self._gap_ns for stamp in stamps)
+        else:
+            for k, (before, after) in enumerate(pairwise(stamps), start=1):
+                n = k if after - before > self._gap_ns else n
+        is_behind = n < len(stamps) and now - stamps[n] > _BEHIND_NS
+        n = len(stamps) if is_behind else n
+        for _ in range(n):
+            self._goals.popleft()
+        self.n_dropped += n
+        if is_behind:
+            raise ArmError(f"goals waited for {1e-6 * (now - stamps[0]):.0f} [ms]")
 
     def _note_trouble(self, text: str) -> None:
         """Send nothing more, and report why if the arm was in motion."""

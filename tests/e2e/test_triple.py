@@ -20,7 +20,7 @@ pytestmark = [pytest.mark.process, pytest.mark.timeout(180)]
 
 def test_puppeteer_piper_and_ros2_run_as_typed(tmp_path):
     need_dds()
-    hand = ["dynamixel", "leader=puppeteer_piper", "motion=grasp_all:14,sines:4,end:12"]
+    hand = ["dynamixel", "leader=puppeteer_piper", "motion=grasp_all:20,sines:6,end:30"]
     log = tmp_path / "robot.jsonl"
     robot = ["ros", "robot=piper", f"log={log}"]
     triple = ["leader=puppeteer", "follower=piper", "env=ros2"]

@@ -122,6 +122,53 @@ def move(arm, clock, n=5):
     return 0.004 * (n - 1)
 
 
+def write_more(arm, clock, last, n):
+    """Give goals while the arm's thread stands still; return the newest, [rad]."""
+    for k in range(n):
+        arm.write(ZEROS + last + 0.004 * (k + 1))
+        clock.now += 2 * MS
+    return last + 0.004 * n
+
+
+@pytest.mark.parametrize("n_stalled", [7, 24, 49])
+def test_no_goal_is_skipped_where_the_thread_alone_stood_still(arm, clock, n_stalled):
+    last = move(arm, clock)
+    newest, sent = write_more(arm, clock, last, n_stalled), [last]
+
+    for k in range(3 * n_stalled):
+        if k % 2 == 0:
+            newest += 0.004
+            arm.write(ZEROS + newest)
+        sent += [goal[1][0] for goal in run_once(arm)]
+        clock.now += 1 * MS
+
+    assert np.diff(sent) == pytest.approx(0.004)
+    assert sent[-1] == pytest.approx(newest), "it has caught up"
+    assert arm.n_dropped == 0
+    assert arm.read()[1] == ""
+
+
+def test_a_thread_that_stood_still_for_long_in_motion_is_a_stop(arm, clock):
+    newest = write_more(arm, clock, move(arm, clock), 52)
+
+    assert run_once(arm) == []
+    assert "goals waited for 104 [ms]" in arm.read()[1]
+    arm.write(ZEROS + newest + 0.004)
+    assert set(run_once(arm)) <= {"keep"}, "until a goal is where the arm is"
+
+
+def test_goals_of_before_a_stall_of_the_gate_are_not_sent_though_newer_ones_are(
+    arm, clock
+):
+    last = move(arm, clock)
+    write_more(arm, clock, last, 3)
+    clock.now += 21 * MS  # nothing runs, then the gate alone
+    arm.write(ZEROS + last)
+
+    assert run_once(arm) == [("goal", (ZEROS + last).tolist())]
+    assert arm.n_dropped == 3
+
+
 def test_a_refused_goal_in_motion_is_a_stop_for_a_while_and_nothing_follows(arm, clock):
     last = move(arm, clock)
     arm.refuses = True
