@@ -7,7 +7,7 @@ OUT ?= demo
 .PHONY: play demo demo-puppeteer demo-ros2 docs quick data test check fix bench bench-peers bench-board pictures cover mutants nightly setup clean
 
 PIP := -m pip install --quiet --disable-pip-version-check
-# uv installs in a fifth of pip's time; pip where uv cannot be had or has no registry
+# uv installs in a fifth to a third of pip's time; pip where uv cannot be had or has no registry
 UV := $(BIN)/uv pip install --quiet --python $(BIN)/python
 install = { test -x $(BIN)/uv && $(UV) $(1) || $(BIN)/python $(PIP) $(1); }
 # with it each process would compile all sources for itself
