@@ -61,7 +61,7 @@ def measure_cores(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> f
     core_a, core_b = find_core(bodies, a, R, p), find_core(bodies, b, R, p)
     distance, n, on_a, on_b = _separate(core_a, core_b, n)
     if distance <= 0.0:
-        distance, n, on_a, on_b = _overlap(core_a, core_b, n)
+        distance, n, on_a, on_b = _overlap(core_a, core_b, n, on_a)
     for i in range(3):
         out[6 + i] = n[i]
         out[i] = on_a[i] + bodies.size[a, BALL] * n[i]
@@ -192,8 +192,13 @@ def _dot_origin(s: Vec, i: int) -> float:
 
 
 @compiled
-def _overlap(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple]:
-    """Find the move that parts overlapping cores, as ``_separate``; distance ≤ 0."""
+def _overlap(
+    a: Core, b: Core, n: Triple, common: Triple
+) -> tuple[float, Triple, Triple, Triple]:
+    """Find the move that parts overlapping cores, as ``_separate``; distance ≤ 0.
+
+    The nearest points are a common one of both, moved to the faces along the normal.
+    """
     # It tries a guess n, then what separates boxes: their axes and the cross products
     # of those, then the line between the centres and its parts across either body's z,
     # in which round sides leave.
@@ -208,9 +213,21 @@ def _overlap(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple
             best, n = _part(a, b, cross(u, w), best, n)
     best, n = _part(a, b, cross(a[3], cross(c, a[3])), best, n)
     best, n = _part(a, b, cross(b[3], cross(c, b[3])), best, n)
-    on_a = support(a, n)
-    on_b = (on_a[0] + best * n[0], on_a[1] + best * n[1], on_a[2] + best * n[2])
-    return best, n, on_a, on_b
+    on_a = _move_to(support(a, n), common, n)
+    on_b = _move_to(support(b, (-n[0], -n[1], -n[2])), common, n)
+    return min(best, 0.0), n, on_a, on_b
+
+
+@inlined
+def _move_to(plane: Triple, point: Triple, n: Triple) -> Triple:
+    """Move a point along the unit vector n into the plane through another point."""
+    x, y, z = plane[0] - point[0], plane[1] - point[1], plane[2] - point[2]
+    height = n[0] * x + n[1] * y + n[2] * z
+    return (
+        point[0] + height * n[0],
+        point[1] + height * n[1],
+        point[2] + height * n[2],
+    )
 
 
 @compiled

@@ -101,6 +101,14 @@ def is_inside(body: Primitive, T: pin.SE3, point: Vec, slack: float) -> bool:
 @pytest.mark.long
 @settings(max_examples=400, deadline=None)
 @given(bodies_of(*CONVEX), bodies_of(*CONVEX), places, places, turns, turns)
+@example(  # parts of two end faces touch
+    make("cylinder", (0.5, 0.5)),
+    make("cylinder", (0.5, 0.5)),
+    np.zeros(3),
+    np.array([0.5, -0.5, 0.0]),
+    pin.rpy.rpyToMatrix(np.pi / 2, np.pi / 2, 0.0),
+    pin.rpy.rpyToMatrix(np.pi / 2, np.pi / 2, 0.0),
+)
 def test_distances_points_and_normals_are_right(
     one: Primitive, two: Primitive, p1: Vec, p2: Vec, R1: Vec, R2: Vec
 ) -> None:
@@ -189,6 +197,32 @@ def test_overlaps_have_the_right_sign_and_a_normal_that_parts(
     assert coal_distance(one, two, T_one, T_two) < 1e-6
     parted = pin.SE3(R2, T_two.translation + (1e-6 - distance) * out[6:])
     assert measure(one, two, T_one, parted)[0] > 0.0
+
+
+@pytest.mark.long
+@settings(max_examples=100, deadline=None)
+@given(bodies_of(*CONVEX), bodies_of(*CONVEX), places, turns, turns)
+@example(  # the corner of one is in a large face of the other
+    make("box", (0.5, 0.5, 0.01)),
+    make("box", (0.01, 0.01, 0.01)),
+    np.array([0.0, 0.0, -0.09]),
+    np.eye(3),
+    np.eye(3),
+)
+def test_points_of_an_overlap_lie_where_the_bodies_overlap(
+    one: Primitive, two: Primitive, p: Vec, R1: Vec, R2: Vec
+) -> None:
+    T_one, T_two = pin.SE3(R1, 0.05 * p), pin.SE3(R2, -0.05 * p)
+    distance, out, _ = measure(one, two, T_one, T_two)
+    assume(distance < -1e-6)
+    on_one, on_two, n = out[:3], out[3:6], out[6:]
+
+    assert on_two - on_one == pytest.approx(distance * n, abs=1e-9)
+    slack = 1e-6 - distance / 200
+    assert any(
+        is_inside(one, T_one, x, slack) and is_inside(two, T_two, x, slack)
+        for x in np.linspace(on_one, on_two, 101)
+    )
 
 
 @pytest.mark.long
