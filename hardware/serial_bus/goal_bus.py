@@ -286,6 +286,14 @@ class GoalBus(ABC, Generic[WireT, ServoT, ReadingT]):
             told = [servo.switch_off(self.wire) for servo in self.servos]
         return [text for text in told if text]
 
+    def lose_all(self, why: str) -> None:
+        """Stop sending goals to any servo for a reason; torque stays."""
+        for servo in self.servos:
+            servo.lose(
+                f"servo {servo.spec.id} on '{self.wire.path}': {why}; look at the "
+                "computer's load, and switch torque on again"
+            )
+
     def check_next(self) -> None:
         """Look at the torque of the next servo.
 

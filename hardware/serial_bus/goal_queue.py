@@ -8,18 +8,24 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from paprle.hardware.goal_order import BEHIND_NS, count_stale
+
 Vec = NDArray[np.float64]
 
 BOOT_TIME = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Clock that goes on while the computer sleeps; Linux alone has it."""
 
 _STALL_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
-_PERIODS = 4.0  # chosen: of goals; a queue that waits longer stood still
+_PERIODS = 4.0  # chosen: of goals; a gate that waits longer stood still
 _MOST = 64  # chosen: more than come within a stall at the highest rate
 
 
+class LateGoalsError(Exception):
+    """Goals waited too long to be sent in order."""
+
+
 class GoalQueue:
-    """Keeps the order of goals; drops those that were posted before a stall.
+    """Keeps the order of goals, by the rule of ``count_stale``.
 
     One thread posts, another takes.
     """
@@ -38,13 +44,25 @@ class GoalQueue:
         self._goals.append((time.clock_gettime_ns(BOOT_TIME), goal))
 
     def take(self) -> Vec | None:
-        """Return the next goal that is no older than a stall; None: there is none."""
-        while self._goals:
-            posted_ns, goal = self._goals.popleft()
-            if self._is_fresh(posted_ns):
-                self._sent = goal
-                return goal
-        return None
+        """Return the next goal that is not stale; None: there is none.
+
+        Raises:
+            LateGoalsError: If it waited too long; all goals are dropped.
+        """
+        now = time.clock_gettime_ns(BOOT_TIME)
+        stamps = [posted_ns for posted_ns, _ in tuple(self._goals)]
+        for _ in range(count_stale(stamps, now, self._stall_ns)):
+            self._goals.popleft()
+        if not self._goals:
+            return None
+        posted_ns, goal = self._goals.popleft()
+        if now - posted_ns > max(BEHIND_NS, self._stall_ns):
+            self._goals.clear()
+            raise LateGoalsError(
+                f"goals waited for {1e-6 * (now - posted_ns):.0f} [ms]"
+            )
+        self._sent = goal
+        return goal
 
     def clear(self) -> None:
         """Forget all goals, also the one that was taken last."""
@@ -63,7 +81,5 @@ class GoalQueue:
             posted_ns, goal = self._goals[-1]
         except IndexError:
             return self._sent
-        return goal if self._is_fresh(posted_ns) else self._sent
-
-    def _is_fresh(self, posted_ns: int) -> bool:
-        return time.clock_gettime_ns(BOOT_TIME) - posted_ns <= self._stall_ns
+        age_ns = time.clock_gettime_ns(BOOT_TIME) - posted_ns
+        return goal if age_ns <= self._stall_ns else self._sent

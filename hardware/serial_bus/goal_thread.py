@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from paprle.hardware.serial_bus.errors import BusError
 from paprle.hardware.serial_bus.goal_bus import Counters, GoalBus, Mask
-from paprle.hardware.serial_bus.goal_queue import GoalQueue
+from paprle.hardware.serial_bus.goal_queue import GoalQueue, LateGoalsError
 from paprle.hardware.serial_bus.port_thread import JOIN, PortThread, keep_deadline
 
 Vec = npt.NDArray[np.float64]
@@ -145,7 +145,8 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
     def set_goal(self, angles: Vec) -> None:
         """Post goals, shape (n,), [rad]; any thread, never blocks.
 
-        All are sent, in order; those of before a stall are dropped.
+        All are sent, in order; those of before a stall of the process are dropped, and
+        no servo follows goals any more once one waited too long.
         Servos that are not held get none. A goal far away is reached at top speed.
 
         Raises:
@@ -272,7 +273,11 @@ class GoalThread(PortThread, Generic[BusT, ReadingT]):
     def _write_goals(self) -> bool:
         """Send goals that wait, apart; return whether there was one."""
         for k in range(_AT_ONCE):
-            goal = self._goals.take()
+            try:
+                goal = self._goals.take()
+            except LateGoalsError as err:
+                self._bus.lose_all(str(err))
+                return True
             if goal is None:
                 return k > 0
             if not self._bus.write_goals(goal):

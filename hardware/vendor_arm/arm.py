@@ -24,11 +24,11 @@ from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from itertools import pairwise
 
 import numpy as np
 import numpy.typing as npt
 
+from paprle.hardware.goal_order import BEHIND_NS, count_stale
 from paprle.hardware.vendor_arm.states import (
     RESUMING,
     STARTABLE,
@@ -45,7 +45,6 @@ _LOG = logging.getLogger(__name__)
 _GAP_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _GAP_PERIODS = 3  # spec: likewise; a gate that is paced writes at the end of its period
 _BEAT_NS = 50_000_000  # [ns] chosen: an owner that reads more seldom stands still
-_BEHIND_NS = 100_000_000  # [ns] spec: safety.md A1; older goals are not caught up with
 _MOST_GOALS = 64  # chosen: more than come in that time at any rate
 _BLIND_NS = 50_000_000  # [ns] chosen: readings that old mean a cable, not a busy host
 _SAME_PLACE = 0.05  # [rad] chosen: a goal that far from the arm is no jump
@@ -245,15 +244,10 @@ class VendorArm(ABC):
         stamps = [goal.stamp_ns for goal in tuple(self._goals)]
         if not stamps:
             return
-        n = 0
-        if is_blind or now - stamps[-1] > self._gap_ns:
-            n = len(stamps)
-        elif self._is_muted:  # none is sent but one that is where the arm is
-            n = sum(now - stamp > self._gap_ns for stamp in stamps)
-        else:
-            for k, (before, after) in enumerate(pairwise(stamps), start=1):
-                n = k if after - before > self._gap_ns else n
-        is_behind = n < len(stamps) and now - stamps[n] > _BEHIND_NS
+        n = len(stamps) if is_blind else count_stale(stamps, now, self._gap_ns)
+        if self._is_muted:  # none is sent but one that is where the arm is
+            n = max(n, sum(now - stamp > self._gap_ns for stamp in stamps))
+        is_behind = n < len(stamps) and now - stamps[n] > BEHIND_NS
         n = len(stamps) if is_behind else n
         for _ in range(n):
             self._goals.popleft()

@@ -195,10 +195,8 @@ def _dot_origin(s: Vec, i: int) -> float:
 def _overlap(
     a: Core, b: Core, n: Triple, common: Triple
 ) -> tuple[float, Triple, Triple, Triple]:
-    """Find the move that parts overlapping cores, as ``_separate``; distance ≤ 0.
-
-    The nearest points are a common one of both, moved to the faces along the normal.
-    """
+    """Find the move that parts overlapping cores, as ``_separate``; distance ≤ 0."""
+    # The nearest points are a common one of both, moved to the faces along the normal.
     # It tries a guess n, then what separates boxes: their axes and the cross products
     # of those, then the line between the centres and its parts across either body's z,
     # in which round sides leave.

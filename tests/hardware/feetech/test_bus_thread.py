@@ -116,6 +116,30 @@ def test_two_goals_that_came_late_are_both_sent_and_apart(emulated, bus):
     assert seen[1][0] - seen[0][0] > 0.5 / bus.settings.rate
 
 
+@pytest.mark.parametrize(("stall", "follows"), [(0.06, True), (0.2, False)])
+def test_no_goal_is_skipped_after_a_stall_of_the_bus_alone(
+    emulated, bus, stall, follows
+):
+    bus.open()
+    bus.hold()
+    begin, seen, goals = bus.snapshot.reading.angle.copy(), [], []
+    emulated.servo(1).on_goal = seen.append
+    bus._bus.check_next = lambda: time.sleep(stall) or vars(bus._bus).pop("check_next")
+    end = time.monotonic() + stall + 0.2
+
+    while time.monotonic() < end:
+        goals.append(begin[0] + 0.01 * len(goals))
+        bus.set_goal(np.array([goals[-1], *begin[1:]]))
+        time.sleep(0.005)
+
+    time.sleep(0.1)
+    assert bus.snapshot.held.all() == follows
+    most = 1.5 * 0.01 / UNIT
+    assert np.abs(np.diff(seen)).max() < most, "a jump"
+    if not follows:
+        assert "goals waited for" in bus.snapshot.health[1]
+
+
 @pytest.mark.parametrize(
     "goal", [[0.0] * 5 + [np.nan], [0.0] * 5 + [np.inf], [0.0] * 5]
 )

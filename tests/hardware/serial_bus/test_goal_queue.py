@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paprle.hardware.serial_bus import goal_queue
-from paprle.hardware.serial_bus.goal_queue import GoalQueue
+from paprle.hardware.serial_bus.goal_queue import GoalQueue, LateGoalsError
 
 MS = 1_000_000
 
@@ -47,6 +47,39 @@ def test_a_goal_from_before_a_stall_is_dropped_and_not_held(clock):
     assert queue.held[0] == 1
     post(queue, 3)
     assert take_all(queue) == [3]
+
+
+def test_goals_of_before_a_pause_of_the_gate_are_dropped_though_newer_ones_wait(clock):
+    queue = GoalQueue(200.0)
+    post(queue, 1, 2)
+    clock[0] = 21 * MS
+    post(queue, 3)
+    clock[0] += 5 * MS
+    post(queue, 4)
+
+    assert take_all(queue) == [3, 4]
+
+
+@pytest.mark.parametrize("n", [5, 10, 20])
+def test_no_goal_is_skipped_where_the_bus_alone_stood_still(clock, n):
+    queue = GoalQueue(200.0)
+    for k in range(n):
+        post(queue, k)
+        clock[0] += 5 * MS
+
+    assert take_all(queue) == list(range(n))
+
+
+def test_goals_that_waited_for_long_are_not_caught_up_with(clock):
+    queue = GoalQueue(200.0)
+    for k in range(22):
+        post(queue, k)
+        clock[0] += 5 * MS
+
+    with pytest.raises(LateGoalsError, match=r"waited for 110 \[ms\]"):
+        queue.take()
+    assert queue.take() is None
+    assert queue.held is None
 
 
 def test_a_slow_gate_has_longer_before_it_stands_still(clock):
