@@ -14,6 +14,7 @@ include_patterns = [
     "docs/notes/*.md",
     "docs/performance/*.md",
     "docs/start/*.md",
+    "docs/from/*.md",
     "docs/api/*.md",
     "leaders/*/README.md",
     "followers/*/README.md",

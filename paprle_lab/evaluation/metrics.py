@@ -340,9 +340,8 @@ def colour_errors(errors: Vec) -> tuple[Vec, npt.NDArray[np.int8]]:
     """Return position errors (N,), [m], on ARBot's colour scale.
 
     Returns:
-        Shares from blue to red, 0 … 1, and bins: 0 blue (below 7.5 mm), 1 between, 2
-            red
-        (20 mm and above), shape (N,) each.
+        Shares from blue to red, 0 … 1, and bins: 0 blue (below 7.5 mm), 1 between,
+            2 red (20 mm and above), shape (N,) each.
     """
     millimetres = np.asarray(errors) * 1e3
     shares = np.clip((millimetres - BLUE_MM) / (RED_MM - BLUE_MM), 0.0, 1.0)

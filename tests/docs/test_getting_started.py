@@ -25,6 +25,7 @@ def list_commands(text):
     return [shlex.split(x, comments=True)[1:] for x in lines if x.startswith("paprle ")]
 
 
+README = list_commands((WORKSPACE / "README.md").read_text())
 COMMANDS = [
     words for kind, text in BLOCKS if kind == "" for words in list_commands(text)
 ]
@@ -69,17 +70,22 @@ def test_a_newcomer_moves_a_robot_by_the_page_alone(folder):
     assert made == {"episode_000000.mcap", "episode_000001.mcap"}
 
 
-def test_the_readme_types_what_the_page_types():
-    readme = list_commands((WORKSPACE / "README.md").read_text())
-    csv = [words for words in readme if "leader.columns.time=Zeit" in words]
-    urdf = [
-        words
-        for words in readme
-        if {"follower=./arm.urdf", "leader=autopilot"} <= set(words)
+@pytest.mark.nightly
+def test_what_the_readme_types_after_a_session_works(tmp_path):
+    (session,) = [
+        words for words in README if words[0] == "run" and "leader=web" in words
     ]
-    evaluated = [words for words in readme if words[0] == "evaluate"]
+    session = ["leader=autopilot" if word == "leader=web" else word for word in session]
+    after = [words for words in README if words[0] in ("evaluate", "dataset")]
+    assert [words[0] for words in after] == ["evaluate", "dataset"]
 
-    assert len(csv) == len(urdf) == 1
-    assert csv[0] in COMMANDS
-    assert urdf[0] in COMMANDS
-    assert evaluated[0] in COMMANDS
+    for words in ([*session, "session.clock=virtual"], *after):
+        done = subprocess.run(
+            [sys.executable, "-c", MAIN, *words], cwd=tmp_path,
+            capture_output=True, text=True, timeout=300, check=False,
+            stdin=subprocess.DEVNULL,
+        )  # fmt: skip
+        assert done.returncode == 0, f"{words}\n{done.stdout}\n{done.stderr}"
+
+    assert len(list((tmp_path / "OUT").glob("*.mcap"))) == 5
+    assert (tmp_path / "DATA/meta/info.json").is_file()

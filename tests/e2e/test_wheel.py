@@ -251,14 +251,14 @@ def find_wheels(requirements, folder, *options):
 
 @pytest.mark.nightly
 @pytest.mark.timeout(1800)  # pip asks for the metadata of a hundred packages
-def test_all_has_wheels_for_python_3_14_but_what_the_readme_names(wheel, tmp_path):
+def test_all_has_wheels_for_python_3_14_but_what_the_page_names(wheel, tmp_path):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = [n for n in archive.namelist() if n.endswith("/METADATA")]
         metadata = Parser().parsestr(archive.read(name).decode())
     extras = set(metadata.get_all("Provides-Extra")) - KITS
     said = re.search(
         r"For 3\.14 all packages have wheels but those\s+of ([^;.]*)",
-        (WORKSPACE / "README.md").read_text(),
+        (WORKSPACE / "docs/getting_started.md").read_text(),
     )[1]
     without = set(re.findall(r"`(\S+)`", said))
     assert without <= extras
@@ -275,4 +275,4 @@ def test_all_has_wheels_for_python_3_14_but_what_the_readme_names(wheel, tmp_pat
         own = list_requirements(metadata, extra, "3.13")
         own = sorted(set(own) - wanted)
         done = find_wheels(own, tmp_path, "--no-deps")
-        assert done.returncode, f"{own} have wheels by now: the README may say so"
+        assert done.returncode, f"{own} have wheels by now: the page may say so"
