@@ -15,6 +15,7 @@ from paprle_lab.evaluation.reporting.report_text import (
     format_number,
     list_facts,
 )
+from paprle_lab.evaluation.reporting.verdict import judge_run
 
 Json = dict[str, Any]
 ReportPicture = tuple[str, str, bytes]
@@ -35,6 +36,15 @@ h3 { font-size: 16px; margin: 0 0 2px; }
   border-top: 3px solid #cbd2d9; }
 .tile b { display: block; font-size: 22px; line-height: 1.25; }
 .tile span { color: #616e7c; font-size: 13px; display: block; }
+.verdict { font-size: 18px; background: #fff; border-left: 8px solid #64748b;
+  padding: 12px 16px; border-radius: 0 8px 8px 0; }
+.verdict p { margin: 2px 0; } .verdict p:first-child { font-weight: 700; }
+.verdict.good { border-left-color: #059669; }
+.verdict.fair { border-left-color: #d97706; }
+.verdict.bad { border-left-color: #dc2626; }
+@media print { body { background: #fff; max-width: none; padding: 0; font-size: 12px; }
+  section { break-after: page; } .tiles { grid-template-columns: repeat(4, 1fr); }
+  .card, .tile, .verdict { break-inside: avoid; border: 1px solid #cbd2d9; } }
 .good { border-top-color: #059669; } .bad { border-top-color: #dc2626; }
 .bad b { color: #dc2626; }
 .next { border-left: 4px solid #059669; }
@@ -92,6 +102,7 @@ def _render_episode(entry: Json, pictures: Iterable[ReportPicture]) -> str:
         [
             f"<section><h2>{escape(str(entry['episode']))}</h2>",
             f'<p class="sub">{escape(facts)}</p>',
+            _render_verdict(entry),
             f'<p class="say">{escape(describe_episode(entry))}</p>',
             _render_tiles(entry),
             _render_advice(entry),
@@ -101,10 +112,16 @@ def _render_episode(entry: Json, pictures: Iterable[ReportPicture]) -> str:
             _render_far(entry),
             _render_smoothness(entry),
             *(render_picture(*picture) for picture in pictures),
-            _render_verdict(entry),
+            _render_oracle(entry),
             "</section>",
         ]
     )
+
+
+def _render_verdict(entry: Json) -> str:
+    grade, sentences = judge_run(entry)
+    lines = "".join(f"<p>{escape(line)}</p>" for line in sentences)
+    return f'<div class="verdict {grade}" role="note">{lines}</div>'
 
 
 def _render_advice(entry: Json) -> str:
@@ -269,7 +286,7 @@ def render_picture(title: str, caption: str, picture: bytes) -> str:
     )
 
 
-def _render_verdict(entry: Json) -> str:
+def _render_oracle(entry: Json) -> str:
     oracle = entry["gate"].get("oracle")
     if not oracle:
         return ""

@@ -17,9 +17,9 @@ ON_TIME = 99.0  # [%] spec: the report's mark of a session in time
 WORDS = {
     "out_of_reach": "not reached from this posture",
     "bound": "a joint at its limit",
-    "velocity": "V",
-    "acceleration": "A",
-    "jerk": "J",
+    "velocity": "velocity limit",
+    "acceleration": "acceleration limit",
+    "jerk": "jerk limit",
     "catching_up": "catching up",
     "blocked": "blocked",
     "not_followed": "off its command",

@@ -22,6 +22,7 @@ from paprle_lab.evaluation.groups import compare
 from paprle_lab.evaluation.reporting.files import name_report, write_text
 from paprle_lab.evaluation.reporting.page import ReportPicture, render_page
 from paprle_lab.evaluation.reporting.report_text import describe_itv, summarise_entry
+from paprle_lab.evaluation.reporting.verdict import judge_run
 
 Json = dict[str, Any]
 
@@ -90,10 +91,18 @@ def write_report(
 
 
 def summary_text(results: Sequence[Json]) -> str:
-    """Return the figures as a few lines per episode."""
-    parts = [summarise_entry(entry) for entry in results]
+    """Return the verdict and the figures as a few lines per episode."""
+    parts = [_summarise(entry) for entry in results]
     itv = describe_itv(results)
     return "\n\n".join([*parts, itv] if itv else parts)
+
+
+def _summarise(entry: Json) -> str:
+    text = summarise_entry(entry)
+    if entry["error"]:
+        return text
+    verdict = "\n".join(f"  {line}" for line in judge_run(entry).sentences)
+    return f"{text}\n{verdict}"
 
 
 def is_worth_writing(results: Sequence[Json], *, is_there: bool) -> bool:
