@@ -168,6 +168,7 @@ class Talk:
                 "watching": len(self._clients),
                 "may_clear": panel.may_clear,
                 "held": panel.is_held,
+                "vain_drags": panel.n_vain_drags,
                 "held_limbs": panel.held_limbs,
                 "level": panel.level,
                 "has_levels": panel.side != "off",

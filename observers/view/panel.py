@@ -27,6 +27,7 @@ from paprle.observers.view.messages import HandsMessage
 
 _LONGEST_STEP = 0.1  # [s] chosen: what was not heard for longer moves nothing
 _FAR = 0.1  # [m] chosen: what a fast arm lags behind, thrice; as rules/windup.py has it
+_VAIN_NS = 1_000_000_000  # chosen: a drag is many messages
 _LATE_NS = 300_000_000  # chosen: as a phone's messages
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _IDENTITY = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
@@ -37,6 +38,7 @@ class Panel:
 
     Attributes:
         find_eef: Returns T_base_eef by limb as xyz + quat_xyzw; set by any thread.
+        n_vain_drags: Drags of a handle without the dead-man, one a second at most.
     """
 
     def __init__(
@@ -66,6 +68,7 @@ class Panel:
         self.level: Level | None = None
         self.clock = SenderClock()
         self.find_eef: Callable[[], Mapping[str, Vec]] = dict
+        self.n_vain_drags, self._vain_ns = 0, -_VAIN_NS
         self._speeds, self._now = speeds, clock
         self._limbs = [limb.name for limb in robot.limbs]
         self._joints = np.full(len(robot.joint_names), np.nan)
@@ -203,6 +206,13 @@ class Panel:
         """Record a limb's dragged pose; thread-safe."""
         if limb in self._poses and np.isfinite(T_base_hand).all():
             self._dragged[limb] = T_base_hand
+
+    def note_vain_drag(self) -> None:
+        """Count a drag without the dead-man; thread-safe."""
+        now_ns = self._now()
+        if now_ns - self._vain_ns >= _VAIN_NS:
+            self._vain_ns = now_ns
+            self.n_vain_drags += 1
 
     def take_hands(self, who: object, message: HandsMessage) -> str:
         """Apply the operator's input; return the reason of a refusal, or ""."""

@@ -95,6 +95,7 @@ class Shown:
             {
                 "name": name,
                 "limb": self._owners.get(name, ""),
+                "is_sliding": name in robot.sliding,
                 "low": _finite(low),
                 "high": _finite(high),
                 "q": _finite(q if math.isfinite(q) else q_cmd),

@@ -95,7 +95,7 @@ class Operator:
     def read_joints(self):
         """Return measured positions as the page shows them, shape (n,)."""
         rows = self.page.locator("#joints tr td:nth-child(2)").all_inner_texts()
-        return np.array([float(text) for text in rows])
+        return np.array([float(text.split()[0]) for text in rows])
 
     def hold(self, timeout=60.0):
         """Hold the dead-man until the robot is driven."""

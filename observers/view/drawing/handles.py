@@ -80,7 +80,11 @@ class Handles:
     def _make_listener(self, name: str) -> Listener:
         async def listen(event: viser.TransformControlsEvent) -> None:
             T_world_base = self._T_world_base.get(name)
-            if T_world_base is None or not self._panel.is_held:
+            if T_world_base is None:
+                return
+            if not self._panel.is_held:
+                self._panel.note_vain_drag()
+                self._drawn.pop(name, None)  # it goes back to the hand
                 return
             w, x, y, z = event.target.wxyz
             rotation = pin.Quaternion(w, x, y, z).toRotationMatrix()

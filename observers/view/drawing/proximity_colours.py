@@ -10,7 +10,7 @@ import viser
 from paprle.contracts.proximity import Near
 from paprle.observers.view.drawing.bodies import Color
 
-_NEAR: Color = (255, 176, 0)
+_NEAR: Color = (255, 221, 0)
 _KEPT: Color = (214, 40, 40)
 _N_LINES = 3  # chosen: more numbers than these nobody reads
 _THICKNESS = 0.004  # [m] chosen: as a trail's

@@ -3,6 +3,7 @@
 import { make } from "./elements.js";
 import { KEYS } from "./keys.js";
 
+const ANSWERED = 400; // [ms] long enough to be seen
 const SHORTCUTS = { "+": "Plus" }; // spec: ARIA, aria-keyshortcuts
 const find = (name) => document.querySelector(`[data-press="${name}"]`);
 
@@ -14,6 +15,14 @@ export function makeButtons(press) {
     if (row.place === "field") document.querySelector(`label[for="${row.name}"]`).append(" ", make("kbd", row.cap));
     else document.querySelector(`[data-buttons="${row.place}"]`).append(makeButton(row, press));
   }
+}
+
+// A pressed button answers at once; what came of it, the state says.
+export function answer(name) {
+  const button = find(name);
+  if (!button) return;
+  button.classList.add("answered");
+  setTimeout(() => button.classList.remove("answered"), ANSWERED);
 }
 
 function makeButton(row, press) {
@@ -31,12 +40,15 @@ function makeButton(row, press) {
 }
 
 export function showButtons(state) {
+  const { seconds, episodes, is_far: isFar } = state.news ?? {};
+  const hasEpisode = isFar || (seconds ?? null) !== null || (episodes ?? []).length > 0;
   for (const row of KEYS) {
     const button = find(row.name);
     if (!button || row.name === "stop") continue;
     const isHere = row.name !== "clear" || state.may_clear;
     const isVain = state.state === "STOPPED" && row.is_vain_stopped;
-    button.disabled = state.control !== "you" || !isHere || isVain;
+    const isMissed = row.needs_episode && !hasEpisode; // there is none to mark or to take back
+    button.disabled = state.control !== "you" || !isHere || isVain || isMissed;
   }
 }
 

@@ -10,6 +10,7 @@ export function showPicture(message) {
     const figure = document.createElement("figure"), image = document.createElement("img");
     const caption = make("figcaption", message.camera);
     image.alt = `camera ${message.camera}`;
+    image.onclick = () => figure.classList.toggle("large");
     figure.append(image, caption);
     document.getElementById("pictures").append(figure);
     document.getElementById("cameras").hidden = false;

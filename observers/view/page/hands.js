@@ -12,9 +12,10 @@ const KEYS = {
   ArrowUp: [0, 1], ArrowDown: [0, -1], ArrowLeft: [1, 1], ArrowRight: [1, -1], PageUp: [2, 1], PageDown: [2, -1],
   u: [3, -1], o: [3, 1], i: [4, 1], k: [4, -1], j: [5, 1], l: [5, -1], "]": [6, 1], "[": [6, -1],
 };
-const LABELS = {
-  ArrowUp: "forward ↑", ArrowDown: "back ↓", ArrowLeft: "left ←", ArrowRight: "right →", PageUp: "up PgUp",
-  PageDown: "down PgDn", u: "roll − u", o: "roll + o", i: "pitch + i", k: "pitch − k", j: "yaw + j", l: "yaw − l",
+export const MOVES = {
+  ArrowUp: ["forward", "↑"], ArrowDown: ["back", "↓"], ArrowLeft: ["left", "←"], ArrowRight: ["right", "→"], PageUp: ["up", "PgUp"],
+  PageDown: ["down", "PgDn"], u: ["roll −", "u"], o: ["roll +", "o"], i: ["pitch +", "i"], k: ["pitch −", "k"], j: ["yaw +", "j"],
+  l: ["yaw −", "l"],
 };
 const DEAD_ZONE = 0.15; // of a stick: worn ones rest within it
 const GRIPPER = 1.0; // [1/s] openings a second, by keys
@@ -26,6 +27,10 @@ const OF_SLIDERS = ["ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "PageUp",
 // Whether a slider that has the focus takes this key itself.
 export function isOfSlider(key, target) {
   return target?.type === "range" && OF_SLIDERS.includes(key);
+}
+
+function describe(q, joint) {
+  return `${q.toFixed(joint.is_sliding ? 3 : 2)} ${joint.is_sliding ? "m" : "rad"}`;
 }
 
 export class Hands {
@@ -74,10 +79,10 @@ export class Hands {
 
   build(hands, state) {
     this.chosen = new Set(hands.slice(0, 1)); // more of them are chosen, never got by accident
-    fill($("limbs"), [...hands.map((limb) => this.makeChoice(limb)), make("p", "What is ticked moves.", "quiet")]);
+    fill($("limbs"), [...hands.map((limb) => this.makeChoice(limb)), make("p", "Ticked limbs move.", "quiet")]);
     $("limbs").hidden = hands.length < 2;
     const hasJog = this.emits !== "joints";
-    fill($("jog"), hasJog ? Object.entries(LABELS).map(([key, text]) => this.makeJog(key, text)) : []);
+    fill($("jog"), hasJog ? Object.entries(MOVES).map(([key, [text, cap]]) => this.makeJog(key, text, cap)) : []);
     const grippers = state.grippers.filter((limb) => hands.includes(limb) && this.emits === "pose");
     fill($("openings"), grippers.map((limb) => this.makeOpening(limb, grippers.length)));
     this.sliders = hasJog ? [] : state.joints.map((one, i) => this.makeSlider(one, i));
@@ -105,8 +110,9 @@ export class Hands {
     return label;
   }
 
-  makeJog(key, text) {
-    const button = make("button", text);
+  makeJog(key, text, cap) {
+    const button = make("button", `${text} `);
+    button.append(make("kbd", cap));
     button.addEventListener("pointerdown", (event) => {
       event.preventDefault();
       button.setPointerCapture(event.pointerId);
@@ -120,12 +126,13 @@ export class Hands {
 
   makeOpening(limb, n) {
     this.openings[limb] = null;
-    const label = make("label", n > 1 ? `gripper of ${limb}` : "gripper [ ]"), input = document.createElement("input");
+    const label = make("label", n > 1 ? `gripper of ${limb} ` : "gripper "), input = document.createElement("input");
     Object.assign(input, { type: "range", min: 0, max: 1, step: 0.01, value: 1 });
     input.setAttribute("aria-label", `gripper of ${limb}, 0 closed, 1 open`);
     input.oninput = () => { this.openings[limb] = Number(input.value); };
     input.onpointerup = () => input.blur(); // or the next arrow key would move it, and not the robot
     input.dataset.limb = limb;
+    if (n === 1) label.append(make("kbd", "["), make("kbd", "]"));
     label.append(input);
     return label;
   }
@@ -136,19 +143,19 @@ export class Hands {
     Object.assign(input, { type: "range", min, max, step: (max - min) / N_STEPS, value: joint.q ?? 0 });
     input.oninput = () => {
       if (this.joints) this.joints[i] = Number(input.value);
-      shown.textContent = Number(input.value).toFixed(2);
+      shown.textContent = describe(Number(input.value), joint);
     };
     label.append(input, shown);
-    return { i, limb: joint.limb, label, input, shown };
+    return { i, limb: joint.limb, label, input, shown, joint };
   }
 
   // While nothing is held the sliders stand where the robot is.
   takeJoints() {
     if (this.emits !== "joints" || this.deadMan.isHeld) return;
     this.joints = this.measured.map((one) => one.q ?? 0);
-    for (const { i, input, shown } of this.sliders) {
+    for (const { i, input, shown, joint } of this.sliders) {
       input.value = this.joints[i];
-      shown.textContent = this.joints[i].toFixed(2);
+      shown.textContent = describe(this.joints[i], joint);
     }
   }
 

@@ -1,11 +1,12 @@
 // The page of a session: what it does, and what one operator asks of it.
 
-import { ACTIONS, FIELDS, makeButtons, showButtons } from "./buttons.js";
+import { ACTIONS, FIELDS, answer, makeButtons, showButtons } from "./buttons.js";
 import { showPicture, showPictureAges } from "./cameras.js";
 import { fill, make } from "./elements.js";
 import { keepStrips, onReport } from "./episodes.js";
 import { openFilm, pressFilm, showFilm } from "./film.js";
 import { Hands, isOfSlider } from "./hands.js";
+import { say, toggleHelp } from "./help.js";
 import { Link, makeName, takeToken } from "./link.js";
 import { showObjects } from "./objects.js";
 import { show, showLink } from "./shown.js";
@@ -16,11 +17,12 @@ const token = takeToken();
 const page = makeName();
 const link = new Link("/console", token, { page });
 const hands = new Hands(link);
-let control = "nobody", wantsControl = true, levelSaid = -ANSWER;
+let control = "nobody", wantsControl = true, levelSaid = -ANSWER, vainDrags = null;
 
 function press(action) {
   if (action === "stop") hands.deadMan.release();
   link.say({ type: "press", action });
+  answer(action);
 }
 
 makeButtons(press);
@@ -58,6 +60,11 @@ function onKey(event, isDown) {
   if (document.body.dataset.mode === "film") {
     const isButton = key === " " && target?.tagName === "BUTTON"; // its own click does it
     if (isDown && !isButton && pressFilm(key, target)) event.preventDefault();
+    return;
+  }
+  if (key === "?" || (key === "Escape" && $("keys").open)) {
+    take(event);
+    if (isDown) toggleHelp();
     return;
   }
   if (isDown && isOfSlider(key, target)) return;
@@ -98,6 +105,22 @@ function openPicture() {
     hands.deadMan.watch(frame.contentWindow);
   };
   $("no-picture").replaceWith(frame);
+  $("reset-view").disabled = false;
+  $("reset-view").onclick = () => { frame.src = `${frame.src}`; };
+}
+
+$("help").onclick = toggleHelp;
+$("full-screen").hidden = !document.documentElement.requestFullscreen;
+$("full-screen").onclick = () => {
+  if (document.fullscreenElement) document.exitFullscreen();
+  else document.documentElement.requestFullscreen();
+};
+
+// A handle that is dragged without the dead-man moves nothing.
+function showVainDrags(state) {
+  const isNew = vainDrags !== null && state.vain_drags > vainDrags;
+  if (isNew && control === "you") say("The robot moves only while the dead-man is held: hold m, or the button, and drag.");
+  vainDrags = state.vain_drags;
 }
 
 // A limb that is led from elsewhere has a clutch here; those moved at the page are ticked in their place.
@@ -150,6 +173,7 @@ link.onMessage = (message) => {
     if (wantsControl && message.control === "nobody") link.say({ type: "control", wanted: true });
     wantsControl = false; // the first page that opens operates; everybody else asks
     showControl(message);
+    showVainDrags(message);
     show(message);
     if (message.film) showFilm(message);
     else showPictureAges();
@@ -163,7 +187,7 @@ link.onMessage = (message) => {
   } else if (message.type === "strips") {
     keepStrips(message);
   } else if (message.type === "refused") {
-    $("next").textContent = `Refused: ${message.why}.`;
+    say(`Refused: ${message.why}.`);
   }
 };
 link.onChange = (isOpen, why) => {

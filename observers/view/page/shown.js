@@ -7,7 +7,8 @@ import { play } from "./sounds.js";
 import { Spark } from "./spark.js";
 
 const $ = (id) => document.getElementById(id);
-const KINDS = { ENGAGED: "driving", STOPPED: "stopped", INIT: "off", CLOSING: "off" };
+const KINDS = { WAITING: "ready", ALIGNING: "moving", HOMING: "moving", RESETTING: "moving", ENGAGED: "driving", STOPPED: "stopped",
+  INIT: "off", CLOSING: "off" };
 const STALE = 0.25; // [s] what is older is told in words
 const sparks = new Map();
 let lastState = "", lastTold = 0, crossings = 0, isFirst = true, wasBehind = false;
@@ -28,6 +29,10 @@ function fillPairs(id, pairs) {
   element.dataset.key = key;
   fill(element, pairs.flatMap(([name, value]) => [make("dt", name), make("dd", value)]));
 }
+
+// A touch screen has no keys: their names are left out of the words.
+const isTouch = window.matchMedia("(pointer: coarse)").matches;
+const withoutKeys = (text) => (isTouch ? text.replace(/ \((?:[a-z]|Enter|Space)\)/g, "") : text);
 
 export function show(state) {
   const news = state.news ?? {};
@@ -58,10 +63,10 @@ function showState(state, news) {
   const hint = state.state === "WAITING" && news.note === "waiting for the leader" ? news.leader.hint : "";
   const next = hint ? `${hint} to start` : news.note ?? "";
   if (state.far) $("does").textContent += ` ${state.far}.`;
-  $("next").textContent = next && state.state !== "STOPPED" ? `Next: ${next}.` : "";
+  $("next").textContent = next && state.state !== "STOPPED" ? withoutKeys(`Next: ${next}.`) : "";
   $("stopped").hidden = state.state !== "STOPPED";
   $("why").textContent = `Stopped: ${latched || "asked for"}`;
-  fillList("release", state.release.map((text) => [text, ""]));
+  fillList("release", state.release.map((text) => [withoutKeys(text), ""]));
   showLabel("engage", state.state === "ENGAGED" ? "Pause" : state.state === "CLUTCHED" ? "Go on" : "Start");
   showButton("reposture", news.offers_posture);
   showLabel("next_episode", state.state === "WAITING" ? "Go home" : "End");
@@ -91,10 +96,11 @@ function showGate(state) {
   const acts = [...cuts, ...others, ...short];
   $("acts").textContent = acts.length ? `Acts: ${acts.join(" · ")}` : "Does not act: the robot does as asked.";
   const away = state.clearance;
+  const speed = `Speed limit: ${(100 * (state.speed_scale ?? 1)).toFixed(0)} % of the robot's.`;
   $("clearance").textContent = away === null
-    ? "Clearance: nothing known nearby."
-    : `Clearance: ${(1000 * away).toFixed(0)} mm, speed up to ${(100 * (state.speed_scale ?? 1)).toFixed(0)} %`;
-  fillPairs("acted", Object.entries(state.acted).map(([name, n]) => [name.replaceAll("_", " "), `${n} periods`]));
+    ? `Nearest bodies: none known. ${speed}`
+    : `Nearest bodies: ${(1000 * away).toFixed(0)} mm apart. ${speed}`;
+  fillPairs("acted", Object.entries(state.acted).map(([name, n]) => [name.replaceAll("_", " "), n === 1 ? "1 period" : `${n} periods`]));
 }
 
 function showAges(state) {
@@ -127,8 +133,9 @@ function showJoints(joints) {
   joints.forEach((joint, i) => {
     const [name, q, tau] = body.rows[i].cells;
     name.textContent = joint.name;
-    q.textContent = joint.q === null ? "–" : joint.q.toFixed(3);
-    tau.textContent = joint.tau === null ? "not measured" : joint.tau.toFixed(2);
+    const [position, effort] = joint.is_sliding ? ["m", "N"] : ["rad", "N·m"];
+    q.textContent = joint.q === null ? "–" : `${joint.q.toFixed(3)} ${position}`;
+    tau.textContent = joint.tau === null ? "not measured" : `${joint.tau.toFixed(2)} ${effort}`;
   });
 }
 
@@ -140,7 +147,8 @@ function showFelt(felt) {
 }
 
 function showRecorded(state, news) {
-  $("episode").textContent = news.episode ?? "";
+  $("episode").textContent = (news.episode ?? "").replace(/^ep /, "");
+  showRec(news);
   $("task-form").hidden = Boolean(news.is_far);
   $("note-form").hidden = news.is_far || !news.folder; // else a note would stand nowhere
   $("noted").textContent = (news.noted ?? []).map((text) => `“${text}”`).join(" · ");
@@ -154,6 +162,13 @@ function showRecorded(state, news) {
     : `Nothing is recorded: start with record.dir=FOLDER · task: ${news.task || "none"}`;
   $("free").textContent = news.folder ? `${news.folder}: ${describeRoom(state.free)} free` : "";
   showEpisodes(news.episodes ?? [], state);
+}
+
+function showRec(news) {
+  const isOpen = (news.seconds ?? null) !== null, isRecorded = news.recording === "REC";
+  $("rec").hidden = Boolean(news.is_far) || (!isOpen && !isRecorded);
+  $("rec").classList.toggle("off", !isRecorded);
+  $("rec").textContent = isRecorded ? `● REC ${news.seconds ?? 0} s` : "not recorded";
 }
 
 function describeRoom(bytes) {

@@ -54,6 +54,7 @@ class OperatorKey(NamedTuple):
         name: A field of ``Actions``, or ``task`` or ``note``.
         key: The browser's name of the key.
         is_vain_stopped: It has no effect while a stop is latched.
+        needs_episode: It has no effect before the first episode.
     """
 
     name: str
@@ -63,6 +64,7 @@ class OperatorKey(NamedTuple):
     label: str = ""
     tip: str = ""
     is_vain_stopped: bool = False
+    needs_episode: bool = False
 
     @property
     def cap(self) -> str:
@@ -84,19 +86,19 @@ OPERATOR_KEYS = (
     ),
     OperatorKey(
         "success", "+", "success", "episode", "Success",
-        "end the episode, keep it, the task was done",
+        "end the episode, keep it, the task was done", needs_episode=True,
     ),
     OperatorKey(
         "failure", "-", "failure", "episode", "Failure",
-        "end the episode, keep it, the task was not done",
+        "end the episode, keep it, the task was not done", needs_episode=True,
     ),
     OperatorKey(
         "discard", "x", "discard", "episode", "Discard",
-        "end the episode and discard it",
+        "end the episode and discard it", needs_episode=True,
     ),
     OperatorKey(
         "redo", "b", "back, to redo", "episode", "Redo",
-        "end the episode and discard it, to do it again",
+        "end the episode and discard it, to do it again", needs_episode=True,
     ),
     OperatorKey("task", "t", "task of the next episode", "field"),
     OperatorKey("note", "#", "note", "field"),

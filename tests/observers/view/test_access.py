@@ -32,8 +32,9 @@ class Watched(PageAlone):
     def describe(self):
         limbs = [limb.name for limb in ROBOT.limbs]
         leader = {"hint": "hold", "hands": limbs, "emits": "pose"}
-        news = {"leader": leader, "note": "", "folder": "OUT"}
-        return {"news": news} | dict(self.told)
+        news = {"leader": leader, "note": "", "folder": "OUT", "seconds": 3}
+        told = dict(self.told)
+        return {"news": news | told.pop("news", {})} | told
 
     def hold(self):
         """Press the dead-man's key, once the page has the leader that was told."""
@@ -69,6 +70,35 @@ def test_tab_reaches_every_button_and_enter_presses_it(watched, action):
     assert outline != "none", "who tabs has to see where he is"
     others = watched.view.wishes.actions.since(before)
     assert sum(others) == 1, others
+
+
+def test_buttons_of_an_episode_act_once_there_is_one(watched):
+    find = lambda name: watched.page.locator(f"[data-press={name}]")  # noqa: E731
+    rows = [row for row in PAGE_KEYS if row.needs_episode]
+    watched.tell(news={"seconds": None})
+
+    for row in rows:
+        wait_until(find(row.name).is_disabled)
+    assert find("engage").is_enabled()
+    made = {"path": "OUT/episode_000000.mcap", "mark": "kept", "seconds": 2.0}
+    watched.tell(news={"seconds": None, "episodes": [made]})
+    for row in rows:
+        wait_until(find(row.name).is_enabled)
+    watched.tell()
+
+
+def test_a_question_mark_opens_the_list_of_keys_beside_which_all_of_them_act(watched):
+    before = watched.view.wishes.actions
+    watched.key.press("?")
+    watched.page.locator("#keys").wait_for()
+    caps = watched.page.locator("#key-list kbd").all_inner_texts()
+
+    watched.key.press("Space")
+
+    assert {"Space", "n", "m", "PgUp", "?"} <= set(caps)
+    wait_until(lambda: watched.view.wishes.actions.since(before).stop == 1)
+    watched.key.press("Escape")
+    assert watched.page.locator("#keys").is_hidden()
 
 
 @pytest.mark.parametrize(

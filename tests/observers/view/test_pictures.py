@@ -66,7 +66,7 @@ def test_what_is_felt_at_the_leader_stands_apart_from_the_robots_torques(shown):
     assert page.locator("#torques").inner_text().split("\n") == [
         "left/joint1", "-0.25 N·m", "left/gripper", "0.10 N·m",
     ]  # fmt: skip
-    assert "torque of the robot" in page.locator("table").first.inner_text().lower()
+    assert "effort of the robot" in page.locator("table").first.inner_text().lower()
 
 
 def test_why_the_gate_acts_names_joint_and_share_in_place_of_a_joint(shown):
