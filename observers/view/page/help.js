@@ -23,7 +23,7 @@ export function toggleHelp() {
   }
   const moves = $("move").hidden ? [] : [["m", "hold to move"], ...Object.values(MOVES).map(([text, cap]) => [cap, text])];
   const isUsed = (row) => row.place !== "teach" || !$("teach").hidden;
-  const rows = [...KEYS.filter(isUsed).map((row) => [row.cap, row.tip || row.help]), ...moves, ["?", "this list"]];
+  const rows = [...KEYS.filter(isUsed).map((row) => [row.cap, row.tip || row.help]), ...moves, ["v", "speech on or off"], ["?", "this list"]];
   fill($("key-list"), rows.flatMap(([cap, text]) => {
     const name = make("dt", "");
     name.append(make("kbd", cap));

@@ -10,6 +10,7 @@ import { say, toggleHelp } from "./help.js";
 import { Link, makeName, takeToken } from "./link.js";
 import { showObjects } from "./objects.js";
 import { show, showLink } from "./shown.js";
+import { prepareSpeech, toggleSpeech } from "./speech.js";
 
 const $ = (id) => document.getElementById(id);
 const ANSWER = 1000; // [ms] until then a state may have been told before it heard of a choice
@@ -26,6 +27,7 @@ function press(action) {
 }
 
 makeButtons(press);
+prepareSpeech();
 $("control").onclick = () => link.say({ type: "control", wanted: control !== "you" });
 $("task-form").onsubmit = (event) => {
   event.preventDefault();
@@ -65,6 +67,11 @@ function onKey(event, isDown) {
   if (key === "?" || (key === "Escape" && $("keys").open)) {
     take(event);
     if (isDown) toggleHelp();
+    return;
+  }
+  if (key === "v" && document.body.dataset.mode !== "film") {
+    take(event);
+    if (isDown && !event.repeat) toggleSpeech();
     return;
   }
   if (isDown && isOfSlider(key, target)) return;

@@ -5,6 +5,7 @@ import { fill, make } from "./elements.js";
 import { showEpisodes } from "./episodes.js";
 import { play } from "./sounds.js";
 import { Spark } from "./spark.js";
+import { speakChanges } from "./speech.js";
 
 const $ = (id) => document.getElementById(id);
 const KINDS = { WAITING: "ready", ALIGNING: "moving", HOMING: "moving", RESETTING: "moving", ENGAGED: "driving", STOPPED: "stopped",
@@ -43,6 +44,7 @@ export function show(state) {
   showJoints(state.joints);
   showFelt(state.felt ?? {});
   showRecorded(state, news);
+  speakChanges(state, news);
   if (state.crossings > crossings && !isFirst) play("cue");
   crossings = state.crossings;
   $("teach").hidden = !news.leader?.keeps_poses;

@@ -147,14 +147,14 @@ def _advise_on_reach(entry: Json) -> Iterator[str]:
     kinds = ("velocity", "acceleration", "jerk")
     rates = [causes[kind] for kind in kinds if kind in causes]
     if rates:
-        what = " and of ".join(name_cause(one) for one in rates)
+        what = " and the ".join(name_cause(one) for one in rates)
         slower = (
             "Play it with leader.speed=0.5"
             if entry.get("leader") == "offline"
             else "Move more slowly"
         )
         yield (
-            f"The motion asks for more than the limits of {what}. {slower}, or shrink "
+            f"The motion asks for more than the {what}. {slower}, or shrink "
             "it with retarget.scale; raise limits in the robot's YAML only if its "
             "maker allows more."
         )

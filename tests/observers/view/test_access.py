@@ -129,6 +129,35 @@ def test_a_key_of_the_table_goes_to_its_field(watched, row):
     watched.key.press("Escape")
 
 
+def test_the_page_speaks_of_episodes_until_it_is_told_not_to(watched):
+    watched.page.evaluate(
+        "() => { window.said = [];"
+        " speechSynthesis.speak = (one) => window.said.push(one.text); }"
+    )
+    said = lambda: watched.page.evaluate("window.said")  # noqa: E731
+    made = {"path": "OUT/episode_000007.mcap", "mark": "kept", "seconds": 2.0}
+    watched.page.evaluate("document.activeElement.blur()")
+
+    watched.tell(state=SessionState.ENGAGED, news={"recording": "REC"})
+    wait_until(lambda: said() == ["recording"])
+    watched.tell(
+        state=SessionState.RESETTING, news={"recording": "", "episodes": [made]}
+    )
+    wait_until(lambda: said()[1:] == ["episode 7 kept", "reset the scene"])
+    watched.tell(
+        state=SessionState.RESETTING, news={"episodes": [made | {"mark": "discarded"}]}
+    )
+    wait_until(lambda: said()[3:] == ["episode 7 discarded"])
+
+    watched.key.press("v")
+    watched.tell(state=SessionState.STOPPED)
+    watched.page.locator("#stopped").wait_for()
+    assert len(said()) == 4
+    watched.key.press("v")
+    wait_until(lambda: said()[4:] == ["speech on"])
+    watched.tell()
+
+
 def test_a_task_is_given_by_keys(watched):
     watched.tab_to("#task")
     watched.key.type("pick it up")

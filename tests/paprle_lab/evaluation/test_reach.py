@@ -178,9 +178,9 @@ def test_corners_that_a_low_J_cuts_are_short_of_J(make_episode):
 
     assert list(by_cause(reach)) == ["jerk"]
     assert by_cause(reach)["jerk"]["percent"] > 90.0
-    assert ", J " in describe_reach(reach)
+    assert ", jerk limit " in describe_reach(reach)
     entry = measure_source(limit_jerk(make_episode(change=play_mean))).entry
-    assert any("the limits of J" in line for line in list_advice(entry))
+    assert any("more than the jerk limit" in line for line in list_advice(entry))
 
 
 def test_a_delay_by_J_alone_is_no_shortage(make_episode):
