@@ -25,7 +25,7 @@ from paprle.hardware.web.errors import WebError
 from paprle.hardware.web.serving.addresses import find_place
 from paprle.observers.view.config import ViewConfig
 from paprle.observers.view.snapshots import copy_arrays, copy_for_cues, copy_mirror
-from paprle.observers.view.view_json import Shown
+from paprle.observers.view.view_json import Shown, describe_hold
 
 if TYPE_CHECKING:
     from paprle.hardware.web.serving.server import WebServer
@@ -65,6 +65,7 @@ class View(Observer):
         self._shown, self._said_ns = Shown(robot), 0
         self._mirror: MirroredRobot | None = None
         self._cued: SessionView | None = None
+        self._held = ""
         self._find_near: FindNear = _find_nothing
         self._album: Album | None = None
         self._player: Player | None = None
@@ -155,6 +156,7 @@ class View(Observer):
         self._objects = {name: row.copy() for name, row in view.objects.items()}
         self._mirror = copy_mirror(view)
         self._cued = copy_for_cues(view) if view.mappings else None
+        self._held = describe_hold(view)
         self._fresh.set()
         now_ns = self.clock()
         if self._talk is not None and now_ns - self._said_ns > _SAY_NS:
@@ -295,7 +297,7 @@ class View(Observer):
                 if self._panel is not None:
                     scene.show_parts(self._panel.parts)
                 near = self._look_for_near(arrays["q"])
-                scene.show_felt(arrays["q"], arrays["tau"], near)
+                scene.show_felt(arrays["q"], arrays["tau"], near, self._held)
                 if self._album is not None:
                     scene.show_cameras(self._album)
                 if mirror is not None:

@@ -23,6 +23,7 @@ from paprle.observers.view.drawing.drag_arrows import Carried
 from paprle.observers.view.drawing.forces import Forces
 from paprle.observers.view.drawing.frusta import Frusta
 from paprle.observers.view.drawing.handles import Handles
+from paprle.observers.view.drawing.held_reason import HeldReason
 from paprle.observers.view.drawing.proximity_colours import Nearness
 from paprle.observers.view.drawing.surroundings import Surroundings
 from paprle.observers.view.panel import Panel
@@ -101,6 +102,7 @@ class Scene:
         self._ghost = self._add_robot("/ghost", _GHOST_OPACITY, _GHOST)
         self._nearness = Nearness(self._server, self._shapes)
         self._forces = Forces(self._server, robot, info.limbs)
+        self._held = HeldReason(self._server, robot, info)
         self._frusta = Frusta(self._server, robot)
         self._predicted: dict[int, viser.FrameHandle] = {}
         self._asked = {
@@ -167,16 +169,18 @@ class Scene:
                     T_base_asked = pin.XYZQUATToSE3(row)
                     _place(handle, self._robot.find(limb.base_link) * T_base_asked)
 
-    def show_felt(self, q: Vec, tau: Vec, near: Sequence[Near]) -> None:
-        """Draw near bodies and forces at the robot's pose.
+    def show_felt(self, q: Vec, tau: Vec, near: Sequence[Near], held: str = "") -> None:
+        """Draw near bodies, forces and the reason of a hold at the robot's pose.
 
         Args:
             q: Measured positions, shape (n,).
             tau: Measured efforts, shape (n,), [N·m] or [N]; NaN: none.
             near: Near bodies, the nearest first.
+            held: Why the robot is held; "": it is not.
         """
         with self._server.atomic():
             self._nearness.show(near)
+            self._held.show(held, near)
             self._forces.show(q, tau)
 
     def show_cameras(self, album: Album) -> None:

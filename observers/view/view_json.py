@@ -135,12 +135,19 @@ class Shown:
 
 def _describe_state(view: SessionView) -> tuple[str, str]:
     word, does = _WORDS[view.state]
-    standing = "; ".join(view.news.get("standing", ()))
-    if view.state is not SessionState.ENGAGED or not standing:
+    standing = describe_hold(view)
+    if not standing:
         return word, does
     if view.news.get("is_still"):
         return "Held", f"The robot does not move: {standing}. {_LET_GO}"
     return word, f"The robot moves with you, except: {standing}. {_LET_GO}"
+
+
+def describe_hold(view: SessionView) -> str:
+    """Return why limbs of an engaged robot are held, or ""."""
+    if view.state is not SessionState.ENGAGED:
+        return ""
+    return "; ".join(view.news.get("standing", ()))
 
 
 def _measure(view: SessionView) -> dict[str, float | None]:

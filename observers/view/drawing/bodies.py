@@ -69,6 +69,10 @@ class Robot:
         """Return T_world_link at the last move."""
         return self._data.oMf[self._model.getFrameId(link)].copy()
 
+    def find_joint(self, joint: str) -> pin.SE3:
+        """Return T_world_joint at the last move."""
+        return self._data.oMi[self._model.getJointId(joint)].copy()
+
     def has_link(self, link: str) -> bool:
         """Return whether a link exists."""
         return bool(self._model.existFrame(link))

@@ -18,6 +18,7 @@ from paprle.observers.view.config import ViewConfig
 from paprle.observers.view.drawing.bodies import Robot
 from paprle.observers.view.drawing.forces import Forces, estimate_force
 from paprle.observers.view.drawing.frusta import Frusta
+from paprle.observers.view.drawing.held_reason import HeldReason
 from paprle.observers.view.drawing.proximity_colours import Nearness
 from paprle.observers.view.observer import View
 from paprle.observers.view.thumbnails import Album, Shot, encode, shrink
@@ -57,6 +58,37 @@ def make_info(encoding="rgb8", width=64, height=48):
 def make_near(distance, share):
     points = np.array([[0.0, 0, 0], [distance, 0, 0]])
     return Near(("upper", "wall"), distance, share, points)
+
+
+@pytest.mark.parametrize(
+    ("reason", "link"),
+    [
+        ("arm stands: joint4 at its limit", "link4"),
+        ("arm stands: something blocks it", ARM.eef_link),
+        ("gripper stands: something blocks it", ARM.eef_link),
+    ],
+)
+def test_the_reason_of_a_hold_is_written_at_the_joint_that_it_names(
+    server, robot, reason, link
+):
+    held = HeldReason(server, robot, PIPER)
+
+    held.show(reason, [])
+
+    assert (held._label.visible, held._label.text) == (True, reason)
+    assert held._label.position == pytest.approx(robot.find(link).translation)
+    held.show("", [])
+    assert not held._label.visible
+
+
+def test_the_reason_of_a_hold_is_written_between_the_bodies_that_it_names(
+    server, robot
+):
+    held = HeldReason(server, robot, PIPER)
+
+    held.show("'upper' of arm is kept clear of 'wall'", [make_near(0.02, 1.0)])
+
+    assert held._label.position == pytest.approx([0.01, 0.0, 0.0])
 
 
 def test_what_is_near_turns_colour_and_a_line_tells_how_near(server):
