@@ -176,7 +176,7 @@ class Scene:
             q: Measured positions, shape (n,).
             tau: Measured efforts, shape (n,), [N·m] or [N]; NaN: none.
             near: Near bodies, the nearest first.
-            held: Why the robot is held; "": it is not.
+            held: Reason of a hold; "": none.
         """
         with self._server.atomic():
             self._nearness.show(near)

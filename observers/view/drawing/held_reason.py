@@ -1,4 +1,4 @@
-"""Why the robot is held, written at the joint or bodies that the reason names."""
+"""Reason of a held robot, written at the joint or bodies that it names."""
 
 from __future__ import annotations
 
