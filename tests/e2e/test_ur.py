@@ -65,7 +65,7 @@ def test_an_autopilot_drives_an_arm(tmp_path):
 
 
 @pytest.mark.nightly
-@pytest.mark.parametrize("model", ["ur3e", "ur5e", "ur10e", "ur16e", "ur20"])
+@pytest.mark.parametrize("model", ["ur3e", "ur5e", "ur10e", "ur16e", "ur20", "ur30"])
 def test_each_model_is_driven_for_a_minute(tmp_path, model):
     record = run(tmp_path, model, *AUTOPILOT, "leader.laps=48")
 

@@ -36,6 +36,7 @@ ROBOTS = (
     "ur10e",
     "ur16e",
     "ur20",
+    "ur30",
     "ur5e_2f85",
     "ur5e_2f140",
     "ur5e_hande",

@@ -15,7 +15,7 @@ from paprle.hardware.vendor_arm.states import ArmState
 from paprle.ipc.process import WORKSPACE
 from paprle_emulators.ur.models import MODELS, compute_flange
 
-FOLLOWERS = ("ur3e", "ur5e", "ur10e", "ur16e", "ur20")
+FOLLOWERS = ("ur3e", "ur5e", "ur10e", "ur16e", "ur20", "ur30")
 
 
 def draw(seed):
