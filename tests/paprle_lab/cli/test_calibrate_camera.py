@@ -16,13 +16,22 @@ from paprle_lab.calibration import results
 from paprle_lab.calibration.results import store_camera
 
 TRIPLE = ["leader=autopilot", "follower=piper", "env=kinematic"]
+LENS = "focal: [610, 612], centre: [325, 236]"
+LENS += ", distortion: [-0.15, 0.05, 0.0003, -0.0004, 0], play: 0.001745, noise: 3"
+IN_HAND = [0.05, 0.01, 0.02], [0.02, -0.03, -1.55]
+AT_WALL = [0.85, -0.06, 0.498], [-1.8132, 0.0, 1.4219]  # looks at the hand
 TRUE = (
-    "{focal: [610, 612], centre: [325, 236], distortion: [-0.15, 0.05, 0.0003, -0.0004,"
-    " 0], camera_link: gripper_base, T_link_camera: {xyz: [0.05, 0.01, 0.02], "
-    "rpy_xyz_extrinsic: [0.02, -0.03, -1.55]}, T_link_board: {xyz: [0.7071, 0.1146, "
-    "0.536], rpy_xyz_extrinsic: [-1.1003, 0.0497, -1.36]}, play: 0.001745, noise: 3}"
+    f"{{{LENS}, camera_link: gripper_base, T_link_camera: {{xyz: {IN_HAND[0]}, "
+    f"rpy_xyz_extrinsic: {IN_HAND[1]}}}, T_link_board: {{xyz: [0.7071, 0.1146, "
+    "0.536], rpy_xyz_extrinsic: [-1.1003, 0.0497, -1.36]}}"
+)
+TRUE_WALL = (
+    f"{{{LENS}, camera_link: base_link, T_link_camera: {{xyz: {AT_WALL[0]}, "
+    f"rpy_xyz_extrinsic: {AT_WALL[1]}}}, board_link: gripper_base, T_link_board: "
+    "{xyz: [-0.087, -0.094, 0.138], rpy_xyz_extrinsic: [-2.9306, 0.0191, 1.4375]}}"
 )
 CAMERA = ["cameras.wrist.type=drawn_board", f"cameras.wrist.true={TRUE}"]
+WALL = ["cameras.front.type=drawn_board", f"cameras.front.true={TRUE_WALL}"]
 
 
 @pytest.mark.parametrize(
@@ -77,21 +86,46 @@ def test_a_damaged_site_is_kept(tmp_path):
     assert path.read_text() == "cameras: ["
 
 
+def find_camera(folder, monkeypatch, mounting, camera):
+    """Run the verb as a user does; return what the site has of the camera then."""
+    monkeypatch.setattr(results, "find_site", lambda: Folder(folder, "site"))
+    words = ["--mounting", mounting, "--yes", "--out", str(folder)]
+
+    assert main(["calibrate", "camera", *words, *TRIPLE, *camera]) == 0
+
+    [(name, found)] = yaml.safe_load((folder / folders.SESSION).read_text())[
+        "cameras"
+    ].items()
+    assert (folder / f"calibrated_{name}.png").is_file()
+    return found
+
+
+def check_camera(found, place, rpy):
+    T = found["T_link_camera"]
+    found_turn = pin.rpy.rpyToMatrix(*T["rpy_xyz_extrinsic"])
+    turn = pin.log3(pin.rpy.rpyToMatrix(*rpy).T @ found_turn)
+    assert np.linalg.norm(np.subtract(T["xyz"], place)) <= 2e-3
+    assert np.rad2deg(np.linalg.norm(turn)) <= 0.2
+    assert found["focal"] == pytest.approx([610.0, 612.0], abs=3.0)
+
+
 @pytest.mark.nightly
 @pytest.mark.timeout(900)
 def test_a_simulated_arm_finds_its_camera(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(results, "find_site", lambda: Folder(tmp_path, "site"))
-    words = ["--mounting", "hand", "--yes", "--out", str(tmp_path)]
+    found = find_camera(tmp_path, monkeypatch, "hand", CAMERA)
 
-    assert main(["calibrate", "camera", *words, *TRIPLE, *CAMERA]) == 0
-
-    found = yaml.safe_load((tmp_path / folders.SESSION).read_text())["cameras"]["wrist"]
-    T = found["T_link_camera"]
-    R_true = pin.rpy.rpyToMatrix(0.02, -0.03, -1.55)
-    turn = pin.log3(R_true.T @ pin.rpy.rpyToMatrix(*T["rpy_xyz_extrinsic"]))
+    check_camera(found, *IN_HAND)
     assert found["link"] == "gripper_base"
-    assert np.linalg.norm(np.subtract(T["xyz"], [0.05, 0.01, 0.02])) <= 2e-3
-    assert np.rad2deg(np.linalg.norm(turn)) <= 0.2
-    assert found["focal"] == pytest.approx([610.0, 612.0], abs=3.0)
-    assert (tmp_path / "calibrated_wrist.png").is_file()
+    assert "the hand was" in capsys.readouterr().out
+
+
+@pytest.mark.nightly
+@pytest.mark.timeout(900)
+def test_a_simulated_arm_with_the_board_finds_a_camera_on_the_wall(
+    tmp_path, monkeypatch, capsys
+):
+    found = find_camera(tmp_path, monkeypatch, "wall", WALL)
+
+    check_camera(found, *AT_WALL)
+    assert found["link"] == "base_link"
     assert "the hand was" in capsys.readouterr().out
