@@ -11,12 +11,11 @@ import time
 
 import pytest
 import ros_rig
-from emulated_arms import BoxArm, CanArm, DynamixelArm, RosArm, ServoArm, UrArm
+from emulated_arms import MAKERS, RosArm, make_on_line
 from ros_rig import need_dds
 from running import SLACK, RunningSession
-from worlds import BESIDE, WORLDS, judge_arrived
+from worlds import BESIDE
 
-PERIOD = 0.005
 FAST = 0.1  # [rad/s] an arm that has to brake
 JOINED = (
     5.0  # [s] another node begins, and is found; that it is late is no fault of ours
@@ -66,7 +65,21 @@ AT_BOX = {
     "estop": "emergency stop (C1",
     "self_collision": "C22",
 }
-LIMP = {"brownout", "overheat"}  # its servos lose their torque: it falls
+ON_MOTORS = {
+    "silence": "state_lost",
+    "cable": "state_lost",
+    "power_off": "state_lost",
+    "coil_hot": "coil too hot (C)",
+    "communication": "communication lost (D)",
+    "rogue": "another",
+}
+AT_UNIT = {
+    "cable": "state_lost",
+    "power_off": "state_lost",
+    "collision": 'protective stop ("joint_reflex")',
+    "user_stop": "emergency stop (user stop)",
+}
+LIMP = {"brownout", "overheat", "coil_hot"}  # its servos lose their torque: it falls
 OTHERS = {"twice", "rogue", "foreign", "duplicate_id"}
 HURTS = [
     *((world, *hurt) for world in ("ros2", "ros1") for hurt in IN_ROS.items()),
@@ -75,14 +88,11 @@ HURTS = [
     *(("dynamixel", *hurt) for hurt in ON_DYNAMIXELS.items()),
     *(("ur", *hurt) for hurt in ON_UR.items()),
     *(("xarm", *hurt) for hurt in AT_BOX.items()),
+    *(("damiao", *hurt) for hurt in ON_MOTORS.items()),
+    *(("franka", *hurt) for hurt in AT_UNIT.items()),
 ]
 MOTION = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
 
-pytest.importorskip("piper_sdk")
-pytest.importorskip("scservo_sdk")
-pytest.importorskip("dynamixel_sdk")
-pytest.importorskip("rtde_control")
-pytest.importorskip("xarm")
 pytestmark = [pytest.mark.process, pytest.mark.nightly, pytest.mark.timeout(200)]
 
 
@@ -91,19 +101,14 @@ def master():
     yield from ros_rig.run_master()
 
 
-@pytest.fixture(params=(*WORLDS, "feetech", "dynamixel", "ur", "xarm"))
+@pytest.fixture(params=("ros2", "ros1", *MAKERS))
 def arm(request, tmp_path):
     need_dds()
     env = request.getfixturevalue("master") if request.param == "ros1" else {}
-    makers = {
-        "can": CanArm,
-        "feetech": ServoArm,
-        "dynamixel": DynamixelArm,
-        "ur": UrArm,
-        "xarm": BoxArm,
-    }
-    on_bus = makers.get(request.param)
-    arm = on_bus(tmp_path) if on_bus else RosArm(request.param, tmp_path, env)
+    if request.param in MAKERS:
+        arm = make_on_line(request.param, tmp_path)
+    else:
+        arm = RosArm(request.param, tmp_path, env)
     yield arm
     arm.end()
 
@@ -127,7 +132,7 @@ def check_rest(arm, at_ns, found=0.0):
     V, A = arm.robot.dq_max[:6], arm.robot.ddq_max[:6]
     bound = found + float((V / A).max()) + SETTLED + 5 * SLACK
     assert rest <= bound, f"rest after {rest:.3f} s"
-    assert all(v.is_ok for v in judge_arrived(arrived, arm.robot, PERIOD))
+    assert all(v.is_ok for v in arm.judge(arrived))
 
 
 @pytest.mark.parametrize("victim", ["gate", "session", "leader"])
@@ -153,12 +158,12 @@ def test_a_gate_that_stood_still_sends_no_burst(arm, session):
     standing = (t_ns > at_ns + 4.5e8) & (t_ns < on_ns)
     assert speeds[standing].max() < 0.05, "it rests while its gate stands"
     first = (arrived.t_ns >= on_ns) & (arrived.t_ns < on_ns + 1e8)
-    assert first.sum() <= 0.1 / (0.8 * PERIOD) + 2, "a burst"
+    assert first.sum() <= 0.1 / (0.8 * arm.period) + 2, "a burst"
     assert "the gate was silent" in session.text()
     assert "state_lost" not in session.text(), "the robot was there all the time"
     V = arm.robot.dq_max[:6].max()
     assert speeds[t_ns > on_ns].max() <= 1.3 * V
-    assert all(v.is_ok for v in judge_arrived(arrived, arm.robot, PERIOD))
+    assert all(v.is_ok for v in arm.judge(arrived))
 
 
 def test_a_robot_that_vanishes_stops_the_session_with_a_reason(arm, session):
@@ -183,6 +188,6 @@ def test_a_robot_that_goes_wrong_is_left_with_a_reason_and_without_a_jump(
     arm.end()
     if fault in LIMP:
         arrived, _, _ = arm.read()
-        assert all(v.is_ok for v in judge_arrived(arrived, arm.robot, PERIOD))
+        assert all(v.is_ok for v in arm.judge(arrived))
     else:
         check_rest(arm, at_ns, JOINED if fault in OTHERS else 0.0)

@@ -68,15 +68,19 @@ def load_robot(name: str, *words: str) -> RobotInfo:
     return RobotModel.from_settings(resolved.robot, name, WORKSPACE).info
 
 
-def judge(record: Record, robot: RobotInfo, n: int, period: float = 0.005):
-    """The oracle's verdicts on the joints' commands that reached the motors."""
+def find_goals(record: Record, n: int) -> Arrived:
+    """The joints' commands that reached the motors, without repetitions."""
     is_held = record.kp[:, :n].min(axis=1) > 0.0  # the descent has no positions
     q, t_ns = record.q_des[is_held][:, :n], record.stamps[is_held]
     is_same = np.r_[False, (np.diff(q, axis=0) == 0.0).all(axis=1)]
     is_repeat = is_same & (np.r_[0, np.diff(t_ns)] > REPEATED_NS)
     q, t_ns = q[~is_repeat], t_ns[~is_repeat]  # the arm holds: no goal has come
-    ids = list(range(n))
-    return judge_arrived(Arrived("can", ids, t_ns, q, QUANTUM), robot, period)
+    return Arrived("can", list(range(n)), t_ns, q, QUANTUM)
+
+
+def judge(record: Record, robot: RobotInfo, n: int, period: float = 0.005):
+    """The oracle's verdicts on the joints' commands that reached the motors."""
+    return judge_arrived(find_goals(record, n), robot, period)
 
 
 def find_rest_ns(record: Record, after_ns: int, speed: float = 0.05) -> int:

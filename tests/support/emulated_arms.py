@@ -7,19 +7,37 @@ import socket
 import threading
 import time
 
+import damiao_rig
 import dynamixel_arm
+import franka_rig
 import numpy as np
 import piper_rig
+import pytest
 import ros_rig
 import so101_arm
 import ur_rig
 import xarm_rig
-from worlds import Arrived
+from worlds import Arrived, judge_arrived
 
 from paprle_emulators import start
+from paprle_emulators.franka.protocol import Mode
 
 
-class RosArm:
+class Arm:
+    """Limits and period of what arrives: the gate's.
+
+    Attributes:
+        period: Of the commands that arrive, [s].
+    """
+
+    period = 0.005
+
+    def judge(self, arrived):
+        """The oracle's verdicts on what came, a piece each."""
+        return judge_arrived(arrived, self.robot, self.period)
+
+
+class RosArm(Arm):
     """The robot behind ROS."""
 
     def __init__(self, world, folder, env):
@@ -49,7 +67,7 @@ class RosArm:
         return Arrived(self.topic, got.ids, got.t_ns, got.q), got.motion_ns[1:], speeds
 
 
-class CanArm:
+class CanArm(Arm):
     """The robot on its own bus."""
 
     def __init__(self, folder):
@@ -66,7 +84,7 @@ class CanArm:
         return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
 
 
-class BoxArm:
+class BoxArm(Arm):
     """An xArm 7 behind its control box."""
 
     def __init__(self, folder):
@@ -82,7 +100,7 @@ class BoxArm:
         return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
 
 
-class ServoArm:
+class ServoArm(Arm):
     """An SO-101 on its own bus."""
 
     def __init__(self, folder):
@@ -115,7 +133,7 @@ class ServoArm:
         return arrived, record.t_ns, np.abs(record.dq[:, ids]).max(axis=1)
 
 
-class DynamixelArm:
+class DynamixelArm(Arm):
     """A ViperX on its own bus."""
 
     def __init__(self, folder):
@@ -145,7 +163,7 @@ class DynamixelArm:
         return arrived, record.t_ns, np.abs(record.dq).max(axis=1)
 
 
-class UrArm:
+class UrArm(Arm):
     """A UR5e behind its controller, at the rate of the other worlds."""
 
     def __init__(self, folder):
@@ -162,7 +180,73 @@ class UrArm:
         return arrived, record.state_stamps, ur_rig.find_speeds(record)
 
 
-class SimulatedArm:
+class DamiaoArm(Arm):
+    """An OpenArm on its bus. It has no brakes: once it is left it sinks."""
+
+    SINKING = 0.25  # [rad/s] spec: docs/damiao.md, while a session leaves it
+
+    def __init__(self, folder):
+        self.env, self.robot = {}, damiao_rig.load_robot("openarm")
+        self.rig = damiao_rig.EmulatedDamiao(folder)
+        self.args = self.rig.args
+        self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
+
+    def read(self):
+        """Return goals, and speeds of joints that have torque and were not left."""
+        record, n = self.rig.read(), self.rig.table.n
+        arrived = damiao_rig.find_goals(record, n)
+        has_torque = np.array([list(motors[:n]) for motors in record.statuses]) == "1"
+        t_ns = record.state_stamps
+        speeds = np.where(has_torque, np.abs(record.dq[:, :n]), 0.0).max(axis=1)
+        newest = np.searchsorted(record.stamps, t_ns, "right") - 1
+        is_sinking = (record.kp[newest, 0] == 0.0) & (newest >= 0)
+        speeds[is_sinking] = np.maximum(speeds[is_sinking] - self.SINKING, 0.0)
+        speeds[is_sinking & (newest == len(record.stamps) - 1)] = 0.0
+        return arrived, t_ns, speeds
+
+
+class FrankaArm(Arm):
+    """A Franka behind its control unit, which judges each cycle of its own."""
+
+    period = franka_rig.DT
+
+    def __init__(self, folder):
+        self.env, self.robot = {}, ros_rig.load_robot("fr3")
+        self.rig = franka_rig.EmulatedFranka(folder)
+        self.args = self.rig.args
+        self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
+
+    def judge(self, arrived):  # noqa: ARG002 - as of the other arms
+        """The verdict on every cycle of motion, by the maker's limits."""
+        return [franka_rig.judge_motion(self.rig.read())]
+
+    def read(self):
+        record = self.rig.read()
+        is_moved = record.flags[:, 1] == Mode.MOVE
+        t_ns, q = record.state_stamps[is_moved], record.q_d[is_moved]
+        arrived = Arrived("unit", list(range(7)), t_ns, q)
+        return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
+
+
+MAKERS = {  # those on a line of their own, and the package that each needs
+    "can": (CanArm, "piper_sdk"),
+    "feetech": (ServoArm, "scservo_sdk"),
+    "dynamixel": (DynamixelArm, "dynamixel_sdk"),
+    "ur": (UrArm, "rtde_control"),
+    "xarm": (BoxArm, "xarm"),
+    "damiao": (DamiaoArm, "can"),
+    "franka": (FrankaArm, "pylibfranka"),
+}
+
+
+def make_on_line(world, folder):
+    """Start the arm of a world without ROS; skip where its package is missing."""
+    kind, package = MAKERS[world]
+    pytest.importorskip(package)
+    return kind(folder)
+
+
+class SimulatedArm(Arm):
     """A simulated robot, which lives in the gate's process: the recording tells.
 
     Where it is the recorder that dies, an observer tells what the gate sends.
@@ -175,6 +259,10 @@ class SimulatedArm:
         self.told = None if folder is None else Told(folder / "told.sock")
         if self.told is not None:
             self.args += self.told.args
+
+    @property
+    def period(self):
+        return float(self.session.episode().header["gate_period"])
 
     def end(self):
         """It ends with its gate."""
