@@ -44,17 +44,17 @@ class GoalQueue:
         self._goals.append((time.clock_gettime_ns(BOOT_TIME), goal))
 
     def take(self) -> Vec | None:
-        """Return the next goal that is not stale; None: there is none.
+        """Return the next goal that is not stale; None: there is none yet.
 
         Raises:
             LateGoalsError: If it waited too long; all goals are dropped.
         """
-        now = time.clock_gettime_ns(BOOT_TIME)
-        stamps = [posted_ns for posted_ns, _ in tuple(self._goals)]
-        for _ in range(count_stale(stamps, now, self._stall_ns)):
+        now, waiting = time.clock_gettime_ns(BOOT_TIME), tuple(self._goals)
+        if not waiting or now - waiting[-1][0] > self._stall_ns:
+            return None  # after a stall the gate's next goal says which are to be sent
+        stamps, goals = zip(*waiting, strict=True)
+        for _ in range(count_stale(goals, stamps, self._sent, self._stall_ns)):
             self._goals.popleft()
-        if not self._goals:
-            return None
         posted_ns, goal = self._goals.popleft()
         if now - posted_ns > max(BEHIND_NS, self._stall_ns):
             self._goals.clear()

@@ -3,10 +3,10 @@
 A thread sends each goal once, as it comes. The rules are the same for all makers:
 
 * Goals that wait are sent in order, half a period apart at least.
-* Goals of before a gap are dropped, as after a stall of the process, whose gate begins
-  anew at rest; so are all where readings do not come.
-* Where this thread alone stood still, goals that waited are sent in order: the newest
-  alone would be a jump. Beyond a tenth of a second that is a stop.
+* Goals that are older than a gap wait for a newer one. If it is where the arm holds,
+  the gate stood still and begins anew at rest: the older ones are dropped. Otherwise
+  all are sent in order, since the newest alone would be a jump; beyond a tenth of a
+  second that is a stop. All are dropped where readings do not come.
 * A goal in motion that the controller does not take is a stop.
 * After any stop nothing is sent until a goal is where the arm is.
 * A program that would go on by itself after a stop is ended.
@@ -230,7 +230,9 @@ class VendorArm(ABC):
         """Return the goal that may be sent now."""
         self._drop_goals(now, is_blind=now - reading.stamp_ns > _BLIND_NS)
         goals = self._goals
-        if not goals or now - self._sent_ns < self._period * 0.5e9:
+        if not goals or now - goals[-1].stamp_ns > self._gap_ns:
+            return None  # after a stall the gate's next goal says which are to be sent
+        if now - self._sent_ns < self._period * 0.5e9:
             return None
         goal = goals.popleft()
         if self._is_muted:
@@ -241,13 +243,18 @@ class VendorArm(ABC):
 
     def _drop_goals(self, now: int, *, is_blind: bool) -> None:
         """Drop goals that come too late; raise ArmError if newer ones would jump."""
-        stamps = [goal.stamp_ns for goal in tuple(self._goals)]
+        goals = tuple(self._goals)
+        stamps = [goal.stamp_ns for goal in goals]
         if not stamps:
             return
-        n = len(stamps) if is_blind else count_stale(stamps, now, self._gap_ns)
-        if self._is_muted:  # none is sent but one that is where the arm is
-            n = max(n, sum(now - stamp > self._gap_ns for stamp in stamps))
-        is_behind = n < len(stamps) and now - stamps[n] > BEHIND_NS
+        if is_blind:
+            n = len(stamps)
+        elif self._is_muted:  # none is sent but one that is where the arm is
+            n = sum(now - stamp > self._gap_ns for stamp in stamps)
+        else:
+            n = count_stale([one.q for one in goals], stamps, self._sent, self._gap_ns)
+        is_fresh = n < len(stamps) and now - stamps[-1] <= self._gap_ns
+        is_behind = is_fresh and now - stamps[n] > BEHIND_NS
         n = len(stamps) if is_behind else n
         for _ in range(n):
             self._goals.popleft()

@@ -45,8 +45,22 @@ def test_a_goal_from_before_a_stall_is_dropped_and_not_held(clock):
     clock[0] = 21 * MS
 
     assert queue.held[0] == 1
-    post(queue, 3)
-    assert take_all(queue) == [3]
+    assert queue.take() is None
+    post(queue, 1)
+    assert take_all(queue) == [1], "the gate begins anew where the servos hold"
+
+
+def test_a_gate_that_did_not_notice_a_stall_goes_on_without_a_jump(clock):
+    queue = GoalQueue(200.0)
+    post(queue, 1)
+    queue.take()
+    post(queue, 2, 3)
+
+    clock[0] = 21 * MS
+
+    assert queue.take() is None
+    post(queue, 4)
+    assert take_all(queue) == [2, 3, 4]
 
 
 def test_goals_of_before_a_pause_of_the_gate_are_dropped_though_newer_ones_wait(clock):
