@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -12,13 +13,20 @@ from ur_rig import QUANTUM, EmulatedUr, load
 from worlds import Arrived, judge_arrived
 
 from paprle.ipc.process import WORKSPACE
+from paprle_emulators import start
 
 pytest.importorskip("rtde_control")
 
 pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.timeout(240)]
-RATE = 500.0
+RATE, SLOW = 500.0, 200.0  # [Hz]
 MINUTE = 60.0  # asked for
+OPENED, CLOSED = 3, 230  # [counts] spec: docs/robotiq.md
+GO = "GTO 1"  # a goal that it is to follow
+FIRMLY = 25  # [counts] spec: docs/robotiq.md, from where the fingers meet to 255
+COUNTS = 227 / 0.0425  # [1/m] spec: docs/robotiq.md, of one finger
+LATE = 0.1  # [s] chosen: a goal waits for the next question, and a shared machine
 AUTOPILOT = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.25")
+SLOWLY = ("leader=autopilot", "leader.size=0.1", "leader.speed=0.08")
 
 
 @pytest.fixture(autouse=True)
@@ -26,10 +34,10 @@ def runtime(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))  # no other rig's notices
 
 
-def run(tmp_path, model, *words):
+def run(tmp_path, model, *words, hand="none"):
     """Run a session with an arm of a model; return what its controller noted."""
-    with EmulatedUr(tmp_path, model=model) as arm:
-        command = [sys.executable, "run.py", *words, f"follower={model}", "env=ur"]
+    with EmulatedUr(tmp_path, model=model, gripper=hand) as arm:
+        command = [sys.executable, "run.py", f"follower={model}", "env=ur", *words]
         command += [f"env.host={arm.host}", "session.episodes=1"]
         done = subprocess.run(
             [*command, f"record.dir={tmp_path / 'out'}"],
@@ -44,11 +52,11 @@ def run(tmp_path, model, *words):
     return arm.read()
 
 
-def check(record, model):
+def check(record, model, rate=RATE):
     """Judge every goal; that all came in time, and that the program ended well."""
     robot = load(model)
     arrived = Arrived("servoj", [*range(6)], record.stamps, record.goals, QUANTUM)
-    verdicts = judge_arrived(arrived, robot, 1.0 / RATE)
+    verdicts = judge_arrived(arrived, robot, 1.0 / rate)
     assert all(v.is_ok for v in verdicts), [str(v) for v in verdicts]
     assert np.ptp(record.q, axis=0).max() > 0.05, "the arm moved"
     assert np.abs(record.dq).max() <= robot.dq_max.max()
@@ -62,6 +70,42 @@ def test_an_autopilot_drives_an_arm(tmp_path):
     record = run(tmp_path, "ur5e", *AUTOPILOT, "leader.laps=2")
 
     check(record, "ur5e")
+
+
+def check_hand(events):
+    """Judge what reached a gripper: activated once, led to and fro, no fault."""
+    texts = [text for _, text in events]
+    assert texts.count("gripper: activation begins") == 1
+    assert texts.count("gripper: activated") == 1
+    assert not [text for text in texts if "fault" in text or "no power" in text]
+    found = [(at, re.search(r"\bPOS (\d+)", text)) for at, text in events if GO in text]
+    goals = np.array([(at * 1e-9, int(goal[1])) for at, goal in found if goal])
+    assert goals[0, 1] == OPENED
+    assert goals[:, 1].max() >= CLOSED / 2
+    assert len(goals) > 40, "it follows"
+    passed, steps = np.abs(np.diff(goals, axis=0)).T
+    finger = load("ur5e_2f85").dq_max[6]
+    assert np.all(steps <= FIRMLY + COUNTS * finger * (passed + LATE)), "as V allows"
+
+
+@pytest.mark.nightly
+@pytest.mark.parametrize("line", ["urcap", "serial"])
+def test_an_autopilot_drives_an_arm_and_its_gripper(tmp_path, line):
+    words = [*SLOWLY, "leader.laps=2", "leader.gripper=true", "follower=ur5e_2f85"]
+    words += ["env.robotiq.activates=true", f"env.rate={SLOW}"]
+    if line == "urcap":
+        record = run(tmp_path, "ur5e", *words, hand="2f85")
+        events = record.events
+    else:
+        pytest.importorskip("serial")
+        log, port = tmp_path / "hand.log", tmp_path / "hand"
+        with start("robotiq", model="2f85", log=log, port=port):
+            record = run(tmp_path, "ur5e", *words, f"env.robotiq.port={port}")
+        rows = [row.split(",", 2) for row in log.read_text().splitlines()]
+        events = [(int(at), text) for _, at, text in rows]
+
+    check(record, "ur5e_2f85", SLOW)
+    check_hand(events)
 
 
 @pytest.mark.nightly
