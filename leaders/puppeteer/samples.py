@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from paprle.contracts.kit.gestures.grip import (
+    GripperReading,
+    GripperSignals,
+    OperatorSignals,
+)
 from paprle.contracts.types import JointState, LeaderSample, LimbCommand, SessionState
 from paprle.hardware.dynamixel.bus_thread import Snapshot
 from paprle.leaders.puppeteer.arm import Arm, ArmState, stand_still
 from paprle.leaders.puppeteer.config import PuppeteerConfig
 from paprle.leaders.puppeteer.fault_log import find_limp_joints
-from paprle.leaders.puppeteer.gestures.grip import (
-    GripperReading,
-    GripperSignals,
-    OperatorSignals,
-)
 from paprle.leaders.puppeteer.gestures.presence import ArmPresence, Look
 
 _AT_REST = 0.2  # [rad/s] chosen: eight counts of a servo's velocity; hands are quicker

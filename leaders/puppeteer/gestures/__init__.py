@@ -1,1 +1,1 @@
-"""Signals that an operator gives with the arms and grippers."""
+"""Presence of the operator's arms."""

@@ -185,7 +185,7 @@ def test_silent_servo_loses_only_its_arm(rig, opened):
 
 
 def test_grip_starts_and_ends(one_arm, opened, monkeypatch):
-    monkeypatch.setattr("paprle.leaders.puppeteer.gestures.signals.HOLD_NS", 50_000_000)
+    monkeypatch.setattr("paprle.contracts.kit.gestures.signals.HOLD_NS", 50_000_000)
     emulated, config = one_arm
     leader = opened(config)
     gripper = emulated.servo(3)

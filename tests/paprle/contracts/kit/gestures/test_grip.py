@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from paprle.contracts.kit.gestures.grip import GripperReading, GripperSignals
 from paprle.contracts.types import SessionState
-from paprle.leaders.puppeteer.gestures.grip import GripperReading, GripperSignals
 
 MS = 1_000_000
 STEP = 5 * MS

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from paprle.contracts.types import SessionState, Vec
-from paprle.leaders.puppeteer.gestures.signals import (
+from paprle.contracts.kit.gestures.signals import (
     CLOSED,
     HOLD_NS,
     Hold,
     step_end,
     step_start,
 )
+from paprle.contracts.types import SessionState, Vec
 
 _ENGAGED, _CLUTCHED = SessionState.ENGAGED, SessionState.CLUTCHED
 _STOPPED = SessionState.STOPPED

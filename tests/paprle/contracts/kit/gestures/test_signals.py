@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from paprle.leaders.puppeteer.gestures.signals import Hold, step_end, step_start
+from paprle.contracts.kit.gestures.signals import Hold, step_end, step_start
 
 MS = 1_000_000
 STEP = 5 * MS

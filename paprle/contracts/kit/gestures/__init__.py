@@ -1,0 +1,1 @@
+"""Signals that an operator gives with the arms and grippers of a leader."""
