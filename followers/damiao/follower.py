@@ -25,13 +25,14 @@ from paprle.contracts.types import (
     RobotInfo,
     Vec,
 )
+from paprle.contracts.urdf.gravity import Gravity
 from paprle.followers.damiao.config import DamiaoConfig
-from paprle.followers.damiao.doctor import diagnose
-from paprle.followers.damiao.gravity import Gravity
 from paprle.followers.damiao.grip import Grip
 from paprle.hardware.can_channel.channels import find_channel, find_obstacle
-from paprle.hardware.damiao.arm import ArmSettings, DamiaoArm
+from paprle.hardware.damiao.arm import DamiaoArm
+from paprle.hardware.damiao.examination import examine
 from paprle.hardware.damiao.models import ARMS
+from paprle.hardware.damiao.powered import ArmSettings
 from paprle.hardware.vendor_arm.states import ArmError
 
 _LOG = logging.getLogger(__name__)
@@ -109,7 +110,7 @@ class DamiaoFollower(Follower):
             yield False, str(err)
             return
         for limb, channel in zip(self.robot.limbs, channels, strict=True):
-            yield from diagnose(self._make_arm(limb, channel).bus, limb)
+            yield from examine(self._make_arm(limb, channel).bus, limb.name)
 
     def read(self) -> FollowerState:
         """Return the newest state of all arms, with the oldest stamp."""
@@ -191,7 +192,10 @@ class DamiaoFollower(Follower):
             timeout=config.timeout,
             descent=config.descent,
         )
-        return DamiaoArm(settings, Gravity(self.robot, limb).compute, self.clock)
+        robot = self.robot
+        home = robot.name_positions(robot.home)
+        gravity = Gravity(robot.urdf_path, limb.joint_names, home)
+        return DamiaoArm(settings, gravity.compute, self.clock)
 
     def _open_arm(self, limb: LimbInfo, channel: str) -> list[str]:
         """Open one limb's arm; return what is wrong with it."""

@@ -14,101 +14,29 @@ often that gravity stays compensated and the motors' own time-out does not come.
 
 from __future__ import annotations
 
-import logging
 import threading
-import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from paprle.hardware.damiao.bus import DamiaoBus
-from paprle.hardware.damiao.models import ArmModel
-from paprle.hardware.damiao.opening import (
-    check_registers,
-    clear,
-    find_strangers,
-    list_silent,
+from paprle.hardware.damiao.packets import pack_mit
+from paprle.hardware.damiao.powered import (
+    ArmSettings,
+    Clock,
+    PoweredArm,
+    Reading,
+    Vec,
 )
-from paprle.hardware.damiao.packets import (
-    DISABLE,
-    ENABLE,
-    KD_MAX,
-    Feedback,
-    Status,
-    pack_mit,
-    pack_special,
-)
-from paprle.hardware.damiao.remedies import AGAIN, describe
-from paprle.hardware.vendor_arm.states import ArmError
 
-Vec = npt.NDArray[np.float64]
-Clock = Callable[[], int]
-
-_LOG = logging.getLogger(__name__)
 _GAP_NS = 20_000_000  # [ns] spec: safety.md amendments, K2: less is no stall
 _GAP_PERIODS = 3  # spec: likewise
-_BLIND_NS = 50_000_000  # [ns] chosen: answers that old mean a cable, not a busy host
-_SILENT_NS = 200_000_000  # [ns] chosen: the gate gives up a state at 250 ms
 _KEEP_PERIODS = 1.0  # chosen: beyond a gap; goals that are merely late are not repeated
 _MOST_GOALS = 16  # chosen: more than a gap holds at any rate
 _SAME_PLACE = 0.05  # [rad] chosen: a goal that near to where the arm holds is no jump
-_FOREIGN_NS = 1_000_000_000  # [ns] chosen: how long another program is remembered
-_STILL = 0.2  # [rad/s] chosen: above the steps of measured speeds
-_REST_TIME = 5.0  # [s] chosen: an arm that has just lost its torque swings
-_ENABLE_TIME = (
-    2.0  # [s] chosen: a busy host; for all motors to say that they have torque
-)
-_JOIN = 1.0  # [s] chosen: many periods
-_DESCENT_RATE = 200.0  # [Hz] chosen: of the frames of a descent
-_DESCENT_SPEED = 0.25  # [rad/s] chosen: slow to the eye
-_LIGHT = 1.0  # [N·m] chosen: a joint that carries less sinks more slowly still
-_SUNK = 0.5  # [N·m] chosen: no joint carries more: the arm hangs
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """Measurements of an arm and its gripper, vectors of shape (n,).
-
-    Attributes:
-        stamp_ns: Arrival of the oldest answer, [ns].
-        q: Motors' positions, the gripper's last, [rad].
-        dq: [rad/s].
-        tau: Torques without the arm's weight, [N·m].
-    """
-
-    stamp_ns: int
-    q: Vec
-    dq: Vec
-    tau: Vec
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ArmSettings:
-    """Connection and behaviour of an arm.
-
-    Attributes:
-        interface: Of python-can.
-        channel: Of python-can.
-        model: Its motors and gains.
-        has_gripper: Whether the last motor is there.
-        rate: Of goals, [Hz].
-        timeout: Of the motors, [s].
-        descent: Longest slow descent when it is left, [s].
-    """
-
-    interface: str
-    channel: str
-    model: ArmModel
-    has_gripper: bool
-    rate: float
-    timeout: float
-    descent: float
-
-
-class DamiaoArm:
+class DamiaoArm(PoweredArm):
     """An arm on its channel; ``read`` and ``write`` never wait.
 
     Attributes:
@@ -121,64 +49,20 @@ class DamiaoArm:
         compute_gravity: Callable[[Vec], Vec],
         clock: Clock,
     ) -> None:
-        """Describe an arm.
-
-        Args:
-            settings: Its own.
-            compute_gravity: Torque that carries the arm at q, both of shape (joints,),
-                [rad] to [N·m]; called from the arm's thread.
-            clock: Monotonic, [ns].
-        """
-        model = settings.model
-        n = model.n + settings.has_gripper
-        self.name = f"{settings.interface} '{settings.channel}'"
-        self.bus = DamiaoBus(
-            settings.interface, settings.channel, model.motors[:n], clock
-        )
-        self._settings, self._gravity, self._clock = settings, compute_gravity, clock
-        self._n_joints = model.n
-        self._kp, self._kd, self._most = np.array(
-            [model.kp[:n], model.kd[:n], model.tau[:n]]
-        )
-        self._period_ns = round(1e9 / settings.rate)
+        """Describe an arm; see ``PoweredArm``."""
+        super().__init__(settings, compute_gravity, clock)
         self._gap_ns = max(_GAP_NS, _GAP_PERIODS * self._period_ns)
         self._goals: deque[tuple[Vec, int]] = deque(maxlen=_MOST_GOALS)
-        self._held = self._sent = self._answered = np.zeros(n)
-        self._round: list[bytes] = []
-        self._sent_ns = self._unanswered_ns = 0
+        self._held = self._sent = self._answered = np.zeros(self._n)
         self._is_muted = self._was_blind = self._is_behind = False
         self._queue = threading.Lock()
-        self._fault = ""
-        self._suspects: dict[int, Feedback] = {}
-        self._news, self._must_end = threading.Event(), threading.Event()
-        self._thread: threading.Thread | None = None
         self.n_dropped = 0
-
-    def open(self) -> None:
-        """Connect, examine the motors, and give them torque where the arm is.
-
-        Raises:
-            ImportError: If python-can is not installed.
-            ArmError: With everything that is wrong.
-        """
-        self.bus.open()
-        problem = find_strangers(self.bus)
-        problems = [problem] if problem else list_silent(self.bus)
-        problems = problems or list(clear(self.bus, self._settings.timeout))
-        problems = problems or list(check_registers(self.bus, self._settings.timeout))
-        if problems:
-            raise ArmError("\n".join(problems))
-        self._take_up()
-        self._must_end.clear()
-        self._thread = threading.Thread(target=self._run, name=self.name, daemon=True)
-        self._thread.start()
 
     def read(self) -> tuple[Reading, str]:
         """Return the newest reading, and why the arm is not to be commanded, or ""."""
-        found = self._list_feedback()
-        reading = self._make_reading(found)
+        found = super().read()
         self._drop(self._clock() - self._gap_ns)
-        return reading, self._fault or self._find_reason(found)
+        return found
 
     def write(self, q: Vec) -> None:
         """Give one goal, shape (n,), [rad]; never waits."""
@@ -195,123 +79,23 @@ class DamiaoArm:
         """Whether the last goals were dropped, so that ``held`` is not the last one."""
         return self._is_muted or self._is_behind
 
-    def list_warmth(self) -> list[int]:
-        """Return the higher temperature of each motor, [°C]."""
-        return [max(one.mos, one.coil) for one in self._list_feedback()]
-
-    def close(self, *, is_powerless: bool) -> None:
-        """End the thread; let the arm sink slowly, or fall; may be called twice.
-
-        Args:
-            is_powerless: Torque goes at once, without a descent.
-        """
-        self._must_end.set()
-        self._news.set()
-        if self._thread is not None:
-            self._thread.join(_JOIN)
-            self._thread = None
-            is_powerless = is_powerless or self._descend()
-        if self._round and not self.bus.failure:
-            frames = [pack_special(DISABLE)] * len(self._round)
-            if not is_powerless:  # it sinks on, until its motors brake by themselves
-                kd = KD_MAX
-                frames = [
-                    pack_mit(m, (0.0, 0.0, 0.0, kd, 0.0)) for m in self.bus.models
-                ]
-            for number, frame in enumerate(frames, start=1):
-                self.bus.send(number, frame)
-        self._round = []
-        self.bus.close()
-
-    def _take_up(self) -> None:
-        """Enable the motors and hold the arm where it is; raise ArmError on failure."""
-        reading = self._await_rest()
+    def _begin(self, reading: Reading) -> list[bytes]:
         self._held = self._sent = self._answered = reading.q
-        self._round = self._pack(reading.q, reading.q, np.zeros_like(reading.q))
-        for number, frame in enumerate(self._round, start=1):
-            self.bus.send(number, pack_special(ENABLE))
-            self.bus.send(number, frame)
+        return self.make_round(reading.q, reading.q, np.zeros_like(reading.q))
 
-        end = time.monotonic() + _ENABLE_TIME
-        while any(one.status is not Status.ENABLED for one in self._list_feedback()):
-            if time.monotonic() > end or self.bus.failure:
-                words = self._find_reason(self._list_feedback())
-                raise ArmError(
-                    f"{self.name}: expected torque on all motors, got {words}"
-                )
-            time.sleep(self._period_ns * 1e-9)
-            for number, frame in enumerate(self._round, start=1):
-                self.bus.send(number, frame)
-
-    def _await_rest(self) -> Reading:
-        """Return a reading of an arm at rest; raise ArmError if it goes on moving."""
-        end = time.monotonic() + _REST_TIME
-        while True:
-            for number in range(1, len(self._held) + 1):
-                self.bus.find(number)
-            reading = self._make_reading(self._list_feedback())
-            fastest = float(np.abs(reading.dq).max())
-            if fastest < _STILL:
-                return reading
-            if time.monotonic() > end or self.bus.failure:
-                raise ArmError(
-                    f"{self.name}: expected an arm at rest, got {fastest:.2f} [rad/s]; "
-                    "hold it still, or lay it down"
-                )
-
-    def _list_feedback(self) -> list[Feedback]:
-        found = [one for one in self.bus.feedback if one is not None]
-        if len(found) < len(self._held):
-            raise ArmError(f"{self.name}: expected an open arm, got a closed one")
-        return found
-
-    def _make_reading(self, found: list[Feedback]) -> Reading:
-        q, dq, tau = np.array([(one.q, one.dq, one.tau) for one in found]).T
-        tau[: self._n_joints] -= self._gravity(q[: self._n_joints])
-        return Reading(min(one.stamp_ns for one in found), q, dq, tau)
-
-    def _find_reason(self, found: list[Feedback]) -> str:
-        """Return why the arm cannot be commanded now, or ""."""
-        bus, now = self.bus, self._clock()
-        if bus.failure:
-            return bus.failure
-        if bus.foreign is not None and now - bus.foreign[1] < _FOREIGN_NS:
-            return f"another program commands motor {bus.foreign[0]}; end it"
-        newest = max(one.stamp_ns for one in found)
-        for number, one in enumerate(found, start=1):
-            words = describe(f"motor {number}", one.status)
-            # a bus that is silent altogether shows as the age of the state instead
-            if newest - one.stamp_ns > _SILENT_NS:
-                words = f"motor {number}: no answer; look at its cable"
-            if words:
-                return f"{words}; {AGAIN}"
-        return ""
-
-    def _run(self) -> None:
+    def _await_turn(self) -> None:
         period = self._period_ns * 1e-9
-        while not self._must_end.is_set():
-            self._news.wait(period / 4 if self._goals else period)
-            self._news.clear()
-            try:
-                self._serve()
-            except (ArmError, ValueError) as err:
-                self._fault = f"{err}; {AGAIN}"
-                _LOG.exception("%s", self.name)
-                return
+        self._news.wait(period / 4 if self._goals else period)
+        self._news.clear()
 
     def _serve(self) -> None:
         """Send a round for a goal, or the held one again."""
         found, now = self._list_feedback(), self._clock()
         self._watch(found)
         q, dq = np.array([(one.q, one.dq) for one in found]).T
-        oldest = min(one.stamp_ns for one in found)
-        if oldest >= self._sent_ns:
+        if min(one.stamp_ns for one in found) >= self._sent_ns:
             self._answered = self._sent
-        if oldest >= self._unanswered_ns:
-            self._unanswered_ns = 0
-        # answers that are there but not yet read are no sign of a cable
-        silence = self.bus.drained_ns - self._unanswered_ns
-        is_blind = self._unanswered_ns > 0 and silence > _BLIND_NS
+        is_blind = self._note_answers(found)
         if is_blind and not self._was_blind:  # goals that nobody heard are taken back
             self._held = self._answered
         self._was_blind = is_blind
@@ -320,25 +104,8 @@ class DamiaoArm:
             self._held = goal
         elif now - self._sent_ns < self._gap_ns + _KEEP_PERIODS * self._period_ns:
             return
-        self._round, self._sent = self._pack(self._held, q, dq), self._held
-        self._sent_ns = now
-        self._unanswered_ns = self._unanswered_ns or now
-        for number, frame in enumerate(self._round, start=1):
-            if found[number - 1].status is Status.ENABLED:
-                self.bus.send(number, frame)
-            else:  # torque that comes back by itself shall not find a goal
-                self.bus.refresh(number)
-
-    def _watch(self, found: list[Feedback]) -> None:
-        """Latch the first motor with two answers in a row without torque."""
-        for number, one in enumerate(found, start=1):
-            before = self._suspects.get(number)
-            if one.status is Status.ENABLED:
-                self._suspects.pop(number, None)
-            elif before is None or before.status is not one.status:
-                self._suspects[number] = one
-            elif before.stamp_ns < one.stamp_ns and not self._fault:
-                self._fault = f"{describe(f'motor {number}', one.status)}; {AGAIN}"
+        self._round, self._sent = self.make_round(self._held, q, dq), self._held
+        self._send_round(found, now)
 
     def _take_goal(self, now: int, *, is_blind: bool) -> Vec | None:
         """Return the goal that may be sent now."""
@@ -365,39 +132,17 @@ class DamiaoArm:
                 self._goals.clear()
                 self._is_behind = True
 
-    def _pack(self, goal: Vec, q: Vec, dq: Vec) -> list[bytes]:
-        """Return the frames of a round, whose torques stay within their bounds."""
-        tau = np.zeros(len(goal))
-        n = self._n_joints
-        tau[:n] = np.clip(self._gravity(q[:n]), -self._most[:n], self._most[:n])
+    def make_round(self, goal: Vec, q: Vec, dq: Vec) -> list[bytes]:
+        """Return the frames towards a goal, whose torques stay within their bounds.
+
+        Args:
+            goal: Shape (n,), [rad].
+            q: Measured, shape (n,), [rad].
+            dq: [rad/s].
+        """
+        tau = self._carry(q)
         reach = (self._most - np.abs(tau)) / self._kp
         balanced = q + self._kd * dq / self._kp  # spring and damper add up to nothing
         target = np.clip(goal, balanced - reach, balanced + reach)
         rows = zip(self.bus.models, target, self._kp, self._kd, tau, strict=True)
         return [pack_mit(m, (x, 0.0, kp, kd, t)) for m, x, kp, kd, t in rows]
-
-    def _descend(self) -> bool:
-        """Let the arm sink at a bounded speed; return whether it hangs in the end."""
-        end = time.monotonic() + self._settings.descent
-        n = self._n_joints
-        stiff = np.zeros(len(self._held))
-        stiff[n:] = self._kp[n:]
-        while time.monotonic() < end and not self.bus.failure:
-            found = self._list_feedback()
-            q = np.array([one.q for one in found])
-            weight = self._gravity(q[:n])
-            if np.abs(weight).max() < _SUNK:
-                return True
-            oldest = min(one.stamp_ns for one in found)
-            is_lame = any(one.status is not Status.ENABLED for one in found)
-            if is_lame or self._clock() - oldest > _SILENT_NS:
-                return False
-            tau, dq = np.zeros((2, len(q)))
-            tau[:n] = np.clip(weight, -self._most[:n], self._most[:n])
-            dq[:n] = -_DESCENT_SPEED * np.clip(weight / _LIGHT, -1.0, 1.0)
-            rows = (q, dq, stiff, np.minimum(2.0 * self._kd, KD_MAX), tau)
-            for number, command in enumerate(zip(*rows, strict=True), start=1):
-                frame = pack_mit(self.bus.models[number - 1], command)
-                self.bus.send(number, frame)
-            time.sleep(1.0 / _DESCENT_RATE)
-        return False

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paprle.contracts.types import LimbInfo
 from paprle.hardware.damiao.bus import DamiaoBus
 from paprle.hardware.damiao.opening import find_strangers, list_silent
 from paprle.hardware.damiao.packets import (
@@ -26,7 +25,7 @@ Finding = tuple[bool, str]
 _SAME = 1e-3  # [1] chosen: ranges are whole or half numbers
 
 
-def diagnose(bus: DamiaoBus, limb: LimbInfo) -> Iterator[Finding]:
+def examine(bus: DamiaoBus, limb: str) -> Iterator[Finding]:
     """Yield findings on one arm; its motors are asked, and nothing is written."""
     try:
         bus.open()
@@ -34,33 +33,33 @@ def diagnose(bus: DamiaoBus, limb: LimbInfo) -> Iterator[Finding]:
     except ImportError as err:
         yield (
             False,
-            f"{limb.name}: expected {err.name}, got none; pip install 'paprle[damiao]'",
+            f"{limb}: expected {err.name}, got none; pip install 'paprle[damiao]'",
         )
     except ArmError as err:
-        yield False, f"{limb.name}: {err}"
+        yield False, f"{limb}: {err}"
     finally:
         bus.close()
 
 
-def _examine(bus: DamiaoBus, limb: LimbInfo) -> Iterator[Finding]:
+def _examine(bus: DamiaoBus, limb: str) -> Iterator[Finding]:
     stranger = find_strangers(bus)
     if stranger:
-        yield False, f"{limb.name}: {stranger}"
+        yield False, f"{limb}: {stranger}"
         return
     silent = list_silent(bus)
     if silent:
-        yield from ((False, f"{limb.name}: {text}") for text in silent)
+        yield from ((False, f"{limb}: {text}") for text in silent)
         return
     well = True
     for number in range(1, len(bus.models) + 1):
         for text in _examine_motor(bus, number):
             well = False
-            yield False, f"{limb.name}, {bus.name}: {text}"
+            yield False, f"{limb}, {bus.name}: {text}"
     if well:
         heat = max(max(one.mos, one.coil) for one in bus.feedback if one is not None)
         yield (
             True,
-            f"{limb.name}, {bus.name}: {len(bus.models)} motors are well, {heat} [°C] "
+            f"{limb}, {bus.name}: {len(bus.models)} motors are well, {heat} [°C] "
             "at most",
         )
 
