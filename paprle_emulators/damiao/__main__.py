@@ -5,6 +5,10 @@
 Keys:
     model=NAME       openarm (seven joints and a hand) or yam (six and linear_4310)
                      (openarm)
+    motion=PROGRAM   makes it a leader in a hand, which moves it once its motors carry
+                     it: one of still, sines, chirp, reach, grasp_all, end, or a CSV or
+                     NPZ file of joints; several with their seconds:
+                     grasp_all:14,sines  (a follower, in nobody's hand)
     port=PATH        socket of the bus  (a new one in /tmp)
     log=FILE         every command and the arm's state, with the emulator's clock
     q=Q1,…           joints at the start, rad  (the home of the follower)
@@ -23,6 +27,9 @@ holds the arm where it starts until all its motors hold it; "hold" does so again
                                            over_current, mos_hot, communication,
                                            overload, disable, mute, warm, stuck, zero,
                                            push, hold, power_off, power_on, none
+    {"fault": "block", "joint": 4, "high": 1.8}   an obstacle [low], rad
+    {"fault": "motion", "program": "sines"}, {"fault": "let_go"}, {"fault": "grasp"}
+                                           the hand, of a leader
 It ends on SIGTERM and Ctrl-C. What it cannot show: arbitration, bus load, CAN FD.
 """
 
@@ -38,9 +45,10 @@ import signal
 import sys
 import tempfile
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import FrameType
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -53,6 +61,7 @@ from paprle_emulators.command_line import (
     take_settings,
 )
 from paprle_emulators.damiao.faults import Faults
+from paprle_emulators.damiao.hand import Hand
 from paprle_emulators.damiao.journal import Journal
 from paprle_emulators.damiao.models import ARMS, MOTORS, ArmTable
 from paprle_emulators.damiao.motor import QUIET, Motor, Noise
@@ -61,25 +70,31 @@ from paprle_emulators.notice import announce
 from paprle_emulators.piper.protocol import Frame
 from paprle_emulators.punctual import request_punctuality
 
-_KEYS = ("model", "port", "log", "q", "weight", "timeout", "ideal", "fault")
+_KEYS = ("model", "motion", "port", "log", "q", "weight", "timeout", "ideal", "fault")
 _STEP_NS = 1_000_000  # [ns] chosen: a step of the plant; gains up to 500 stay stable
 _LOG_STEPS = 5  # chosen: the journal has the state 200 times a second
 _MOST_LATE = 50  # chosen: steps; after a longer pause of the machine, time is dropped
+_LIMBS = {"openarm": "right", "yam": "arm"}  # spec: limbs of PAPRLE's leaders
 _WEIGHT = 1.04  # chosen: cables and covers that no description has
+
+
+@dataclass(frozen=True, slots=True)
+class EmulatedArm:
+    """An arm by its settings, in a leader's hand or in nobody's."""
+
+    name: str
+    plant: Plant
+    motors: list[Motor]
+    faults: Faults
+    hand: Hand | None
 
 
 class Emulator:
     """The arm, its bus, faults and journal in one loop."""
 
-    def __init__(
-        self,
-        plant: Plant,
-        motors: list[Motor],
-        faults: Faults,
-        server: Server,
-        journal: Journal,
-    ) -> None:
-        self._plant, self._motors, self._faults = plant, motors, faults
+    def __init__(self, arm: EmulatedArm, server: Server, journal: Journal) -> None:
+        self._plant, self._motors, self._faults = arm.plant, arm.motors, arm.faults
+        self._hand = arm.hand
         self._server, self._journal = server, journal
         self._must_end, self._rest, self._n = False, b"", 0
         self._late: list[tuple[int, int, Frame]] = []
@@ -131,6 +146,8 @@ class Emulator:
         plant, dt = self._plant, _STEP_NS * 1e-9
         for k, motor in enumerate(self._motors):
             motor.step(now_ns, float(plant.tau[k]), dt)
+        if self._hand is not None:
+            self._hand.step(dt)
         plant.step(np.array([motor.law for motor in self._motors]).T, dt)
         self._faults.pass_in(now_ns)
         while self._late and self._late[0][0] <= now_ns:
@@ -139,6 +156,8 @@ class Emulator:
         if self._n % _LOG_STEPS == 0:
             self._server.send(self._faults.list_others())
             self._journal.write_arm(now_ns, plant, self._motors)
+            if self._hand is not None:
+                self._journal.write_hand(now_ns, plant)
 
     def _take_stdin(self) -> list[Frame]:
         data = os.read(sys.stdin.fileno(), 65536)
@@ -166,8 +185,8 @@ class Emulator:
         self._must_end = True
 
 
-def make_arm(settings: Settings) -> tuple[Plant, list[Motor], Faults, str]:
-    """Return an arm by its settings, and its name.
+def make_arm(settings: Settings) -> EmulatedArm:
+    """Return an arm by its settings.
 
     Raises:
         ValueError: If a setting is invalid.
@@ -187,10 +206,12 @@ def make_arm(settings: Settings) -> tuple[Plant, list[Motor], Faults, str]:
         Motor(k, MOTORS[kind], table.timeout, k, noise)
         for k, kind in enumerate(table.motors, start=1)
     ]
-    faults = Faults(plant, motors, is_ideal=is_ideal)
+    program = read_one(settings, "motion", "")
+    hand = Hand(table, plant, program) if program else None
+    faults = Faults(plant, motors, hand, is_ideal=is_ideal)
     for fault in settings["fault"]:
         faults.apply(time.monotonic_ns(), json.loads(fault))
-    return plant, motors, faults, name
+    return EmulatedArm(name, plant, motors, faults, hand)
 
 
 def _read_posture(settings: Settings, table: ArmTable) -> np.ndarray:
@@ -201,6 +222,24 @@ def _read_posture(settings: Settings, table: ArmTable) -> np.ndarray:
     return q
 
 
+class _Notice(NamedTuple):
+    """Arguments of ``announce``."""
+
+    part: Literal["leader", "env"]
+    name: str
+    overrides: list[str]
+    follower: str
+
+
+def make_notice(arm: EmulatedArm, path: str) -> _Notice:
+    """Return the notice of an arm at a socket: a session's leader, or its env."""
+    if arm.hand is None:
+        overrides = ["env.interface=emucan", f"env.channel={path}"]
+        return _Notice("env", "damiao", overrides, arm.name)
+    channel = f"leader.limbs.{_LIMBS[arm.name]}.channel={path}"
+    return _Notice("leader", arm.name, ["leader.interface=emucan", channel], "")
+
+
 def main(args: list[str]) -> int:
     """Run an emulated arm; return the exit code."""
     if {"-h", "--help"} & set(args):
@@ -209,7 +248,7 @@ def main(args: list[str]) -> int:
     request_punctuality()
     try:
         settings = take_settings(args, _KEYS)
-        plant, motors, faults, name = make_arm(settings)
+        arm = make_arm(settings)
     except ValueError as err:
         sys.stderr.write(f"damiao emulator: {err}\n")
         return 2
@@ -226,11 +265,12 @@ def main(args: list[str]) -> int:
             sys.stderr.write(f"damiao emulator: {path}: {err}\n")
             return 2
         stack.callback(server.close)
-        overrides = ["env.interface=emucan", f"env.channel={path}"]
-        stack.enter_context(announce("env", "damiao", overrides, name))
+        notice = make_notice(arm, path)
+        overrides = notice.overrides
+        stack.enter_context(announce(*notice))
         endpoint = {"interface": "emucan", "channel": path, "overrides": overrides}
         say(json.dumps({"ready": True, "ports": {"can": path}, **endpoint}))
-        Emulator(plant, motors, faults, server, Journal(log)).run()
+        Emulator(arm, server, Journal(log)).run()
     return 0
 
 

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from paprle_emulators.damiao.hand import Hand
 from paprle_emulators.damiao.motor import Motor
 from paprle_emulators.damiao.plant import Plant
 from paprle_emulators.damiao.protocol import Status
@@ -36,7 +37,15 @@ class Faults:
         is_cut: No frame passes in either direction.
     """
 
-    def __init__(self, plant: Plant, motors: list[Motor], *, is_ideal: bool) -> None:
+    def __init__(
+        self,
+        plant: Plant,
+        motors: list[Motor],
+        hand: Hand | None = None,
+        *,
+        is_ideal: bool,
+    ) -> None:
+        self._hand = hand
         self._plant, self._motors, self._is_ideal = plant, motors, is_ideal
         self._random = random.Random(1)  # chosen: the same faults in every run
         self._commands: Mapping[str, Callable[..., None]] = {
@@ -58,6 +67,10 @@ class Faults:
             "push": self._push,
             "hold": self._hold,
             "zero": self._shift,
+            "block": self._block,
+            "motion": self._move,
+            "let_go": self._let_go,
+            "grasp": self._grasp,
             **dict.fromkeys(_ERRORS, self._fail),
         }
         self._end_bus_faults()
@@ -184,3 +197,23 @@ class Faults:
     def _shift(self, joint: int = 1, by: float = 0.5) -> None:
         """Let a motor lose its zero."""
         self._motors[joint - 1].zero += by
+
+    def _block(
+        self, joint: int = 1, low: float = -_FOREVER, high: float = _FOREVER
+    ) -> None:
+        """Put obstacles in the way of a joint."""
+        self._plant.block(joint - 1, low, high)
+
+    def _move(self, program: str = "still") -> None:
+        self._find_hand().play(program)
+
+    def _let_go(self) -> None:
+        self._find_hand().hold(False)
+
+    def _grasp(self) -> None:
+        self._find_hand().hold(True)
+
+    def _find_hand(self) -> Hand:
+        if self._hand is None:
+            raise ValueError("expected an arm in a hand, got none; start with motion=")
+        return self._hand

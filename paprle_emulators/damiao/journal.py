@@ -5,6 +5,7 @@ Stamps are monotonic, [ns], shared by all processes of a host.
     rx,STAMP,ID,HEX                       a frame that reached the motors
     arm,STAMP,STATUSES,q…,dq…,tau…        motors in order; statuses as hex digits, "-":
                                           no power; [rad], [rad/s], [N·m]
+    hand,STAMP,q…,tau…,work…              of a leader's hand: [rad], [N·m], [J]
     fault,STAMP,JSON                      an order from standard input
 """
 
@@ -46,6 +47,11 @@ class Journal:
         if self._file is not None:
             self._file.flush()
 
+    def write_hand(self, stamp_ns: int, plant: Plant) -> None:
+        """Write where a hand pulls to, its torques, and the energy it has given."""
+        row = (*plant.hand_q, *plant.tau_hand, *plant.hand_work)
+        self._write(f"hand,{stamp_ns}," + ",".join(f"{x:.6f}" for x in row))
+
     def write_fault(self, stamp_ns: int, order: str) -> None:
         """Write an order from standard input."""
         self._write(f"fault,{stamp_ns},{order}")
@@ -70,6 +76,9 @@ class Record:
         q: Shape (M, n), [rad].
         dq: Shape (M, n), [rad/s].
         tau: Shape (M, n), [N·m].
+        q_hand: Place to which a hand pulls, shape (M, n), [rad]; (0, n): no hand.
+        tau_hand: Likewise, [N·m].
+        work: Energy that the hand has given, likewise, [J].
     """
 
     stamps: Stamps
@@ -82,6 +91,9 @@ class Record:
     q: Vec
     dq: Vec
     tau: Vec
+    q_hand: Vec
+    tau_hand: Vec
+    work: Vec
 
 
 def read_journal(path: Path, arm: ArmTable) -> Record:
@@ -95,6 +107,8 @@ def read_journal(path: Path, arm: ArmTable) -> Record:
         (int(w[1]), int(w[2], 16), bytes.fromhex(w[3])) for w in lines if w[0] == "rx"
     ]
     stamps, rows = _join_commands(frames, arm)
+    hand = np.array([[float(x) for x in w[2:]] for w in lines if w[0] == "hand"])
+    hand = hand.reshape(-1, 3, n)
     table = np.array(rows).reshape(-1, n, 3)
     return Record(
         stamps=np.array(stamps, dtype=np.int64),
@@ -111,6 +125,9 @@ def read_journal(path: Path, arm: ArmTable) -> Record:
         q=numbers[:, :n],
         dq=numbers[:, n : 2 * n],
         tau=numbers[:, 2 * n :],
+        q_hand=hand[:, 0],
+        tau_hand=hand[:, 1],
+        work=hand[:, 2],
     )
 
 

@@ -33,7 +33,14 @@ class Plant:
         dq: [rad/s].
         tau: Torque of each motor in the last step, [N·m].
         push: External torque, [N·m].
-        is_held: Somebody holds the arm until all its motors hold it once.
+        is_held: Somebody holds the arm until all its motors hold or carry it once.
+        hand_q: Place to which a hand pulls, [rad].
+        hand_dq: Its speed, [rad/s].
+        hand_stiffness: Of the hand, [N·m/rad]; 0: no hand.
+        hand_damping: [N·m·s/rad].
+        hand_most: Largest torques of the hand, [N·m].
+        tau_hand: Those of the last step, [N·m].
+        hand_work: Energy that the hand has given, [J].
     """
 
     def __init__(self, arm: ArmTable, q: Vec, weight: float) -> None:
@@ -52,8 +59,12 @@ class Plant:
         self.push = np.zeros(arm.n + 1)
         self._push_left = np.zeros(arm.n + 1)
         self.is_held = False
+        self.hand_q, self.hand_dq, self.hand_stiffness = np.zeros((3, arm.n + 1))
+        self.hand_damping, self.hand_most = np.zeros((2, arm.n + 1))
+        self.tau_hand, self.hand_work = np.zeros((2, arm.n + 1))
         limits = [row.limits for row in arm.rows]
-        self._low, self._high = np.array([*limits, arm.grip]).T
+        self._limits = (*limits, arm.grip)
+        self._low, self._high = np.array(self._limits).T.copy()
         self._peak = np.array([kind.peak for kind in kinds])
         self._inertia = np.array([kind.inertia for kind in kinds])
         self._coulomb = np.array([kind.coulomb for kind in kinds])
@@ -71,15 +82,22 @@ class Plant:
         wanted = kp * (q_des - q - dt * dq) + kd * (dq_des - dq) + tau
         is_bounded = np.abs(wanted) > self._peak
         self.tau = np.clip(wanted, -self._peak, self._peak)
-        soft = np.where(is_bounded, 0.0, kd + dt * kp)
+        soft = np.where(is_bounded, 0.0, kd + dt * kp) + self._pull(dt)
         beyond = q - np.clip(q, self._low, self._high)
         hard = np.where(beyond, _STOP_DAMPING + dt * _STOP_STIFFNESS, 0.0)
         drag = self._viscous + self._coulomb / np.maximum(np.abs(dq), _CREEP)
         passive = drag + hard
-        total = self.tau + self.push - _STOP_STIFFNESS * beyond - passive * dq
+        total = (
+            self.tau
+            + self.push
+            + self.tau_hand
+            - _STOP_STIFFNESS * beyond
+            - passive * dq
+        )
         added = self._inertia + dt * (soft + passive)
         n = self._n
-        self.is_held = self.is_held and not (kp[:n] > 0.0).all()
+        # no frame's torque is 0, which lies between two steps: carried arms have some
+        self.is_held = self.is_held and not ((kp > 0.0) | (tau != 0.0))[:n].all()
         if self.is_held:
             self.dq = np.zeros(n + 1)
             return
@@ -88,12 +106,31 @@ class Plant:
         a[n] = total[n] / (_GRIP_INERTIA + added[n])
         self.dq = dq + dt * a
         self.q = q + dt * self.dq
+        self.hand_work = self.hand_work + dt * self.tau_hand * self.dq
         self._push_left = np.maximum(self._push_left - dt, 0.0)
         self.push = np.where(self._push_left > 0.0, self.push, 0.0)
+
+    def _pull(self, dt: float) -> Vec:
+        """Let the hand pull; return the damping of its spring, [N·m·s/rad]."""
+        stiffness, damping = self.hand_stiffness, self.hand_damping
+        way = self.hand_q - self.q - dt * self.dq
+        pull = stiffness * way + damping * (self.hand_dq - self.dq)
+        self.tau_hand = np.clip(pull, -self.hand_most, self.hand_most)
+        is_bounded = np.abs(pull) > self.hand_most
+        return np.where(is_bounded, 0.0, damping + dt * stiffness)
+
+    def block(self, joint: int, low: float, high: float) -> None:
+        """Put obstacles in the way of a joint (from 0), [rad]."""
+        own_low, own_high = self._limits[joint]
+        self._low[joint], self._high[joint] = max(low, own_low), min(high, own_high)
 
     def knock(self, joint: int, torque: float, time: float = _PUSH) -> None:
         """Push a joint (from 0) with a torque [N·m] for a time [s]."""
         self.push[joint], self._push_left[joint] = torque, time
+
+    def measure_reach(self) -> Vec:
+        """Return each joint's distance from the last one, shape (n,), [m]."""
+        return self._links.measure_reach(self.q[: self._n], self._n - 1)
 
     def compute_gravity(self) -> Vec:
         """Return the arm's gravity torque, shape (n,), [N·m]."""

@@ -37,6 +37,7 @@ class EmulatedDamiao:
     """One ``paprle-emulate damiao`` and its journal."""
 
     def __init__(self, folder: Path, model: str = "openarm", **settings) -> None:
+        folder.mkdir(exist_ok=True)
         self.log, self.model = folder / "arm.log", model
         self.table = ARMS[model]
         self._rig = start("damiao", model=model, log=self.log, **settings)
@@ -44,8 +45,11 @@ class EmulatedDamiao:
 
     @property
     def args(self) -> list[str]:
-        """Words of the command line that drive it."""
-        return [f"follower={self.model}", "env=damiao", *self._rig.overrides]
+        """Words of the command line that drive it, or lead with it."""
+        overrides = self._rig.overrides
+        if overrides[0].startswith("leader."):
+            return [f"leader={self.model}", *overrides]
+        return [f"follower={self.model}", "env=damiao", *overrides]
 
     def do(self, fault: str, **arguments) -> int:
         """Give an order and return when it was done, [ns]."""
