@@ -32,6 +32,7 @@ class ArmModel:
         kp: Stiffness by motor, [N·m/rad].
         kd: Damping, [N·m·s/rad].
         tau: Largest torque that is asked of a motor, [N·m].
+        drag: Damping of an arm in a hand, [N·m·s/rad].
         grip_closed: Gripper motor of the closed gripper, [rad].
         grip_open: [rad].
     """
@@ -40,6 +41,7 @@ class ArmModel:
     kp: tuple[float, ...]
     kd: tuple[float, ...]
     tau: tuple[float, ...]
+    drag: tuple[float, ...]
     grip_closed: float
     grip_open: float
 
@@ -51,12 +53,15 @@ class ArmModel:
 
 ARMS: Mapping[str, ArmModel] = {
     # spec: openarm_ros2, v10_simple_hardware.hpp: motors, gains, gripper. chosen: tau,
-    # half of the motors' peaks, which carries the stretched arm (11 N·m) twice
+    # half of the motors' peaks, which carries the stretched arm (11 N·m) twice; drag,
+    # which a hand feels as 1 N at 0.8 m/s, and which bounds how fast an arm sinks whose
+    # masses are wrong
     "openarm": ArmModel(
         motors=("DM8009", "DM8009", "DM4340", "DM4340", *("DM4310",) * 4),
         kp=(70.0, 70.0, 70.0, 60.0, 10.0, 10.0, 10.0, 5.0),
         kd=(2.75, 2.5, 2.0, 2.0, 0.7, 0.6, 0.5, 0.1),
         tau=(20.0, 20.0, 13.0, 13.0, 3.5, 3.5, 3.5, 1.0),
+        drag=(0.5, 0.5, 0.5, 0.5, 0.1, 0.1, 0.1, 0.05),
         grip_closed=0.0,
         grip_open=-1.0472,
     ),
@@ -68,6 +73,7 @@ ARMS: Mapping[str, ArmModel] = {
         kp=(80.0, 80.0, 80.0, 10.0, 10.0, 10.0, 20.0),
         kd=(5.0, 5.0, 5.0, 0.5, 0.5, 0.5, 0.5),
         tau=(18.0, 22.0, 18.0, 3.5, 3.5, 3.5, 1.0),
+        drag=(0.5, 0.5, 0.5, 0.1, 0.1, 0.1, 0.05),
         grip_closed=0.0,
         grip_open=6.426,
     ),

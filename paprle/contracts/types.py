@@ -123,6 +123,7 @@ class LeaderArm:
         R_base: Rotation from base_link to the operator's REP-103 axes, shape (3, 3).
         reset_q: Rest positions, shape (n_arm,), [rad]; None: unknown.
         tau_max: Torque limits of ``device_joints``, [N·m]; None: as the URDF.
+        carries_itself: Its driver carries its weight, beside ``Feedback.tau``.
     """
 
     urdf_path: Path
@@ -133,6 +134,7 @@ class LeaderArm:
     R_base: Vec
     reset_q: Vec | None = None
     tau_max: Vec | None = None
+    carries_itself: bool = False
 
     def __eq__(self, other: object) -> bool:
         # one field after the other: NumPy gives no truth of arrays that are compared

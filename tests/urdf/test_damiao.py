@@ -5,6 +5,7 @@ import pinocchio as pin
 import pytest
 from piper_rig import load
 
+from paprle.hardware.damiao.models import ARMS as DRIVEN
 from paprle.ipc.process import WORKSPACE
 from paprle_emulators.damiao.models import ARMS
 from paprle_emulators.damiao.plant import Plant
@@ -63,3 +64,39 @@ def test_limits_are_the_published_ones(name):
     n = table.n
     assert robot.q_min[:n] == pytest.approx(low, abs=1e-5)
     assert robot.q_max[:n] == pytest.approx(high, abs=1e-5)
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_leader_is_the_follower_with_its_fingers_closed(name):
+    leader, follower = (
+        pin.buildModelFromUrdf(str(WORKSPACE / f"urdf/{folder}/robot.urdf"))
+        for folder in (f"{name}_leader", name)
+    )
+    n = ARMS[name].n
+    low, high = follower.lowerPositionLimit[:n], follower.upperPositionLimit[:n]
+    eef = {"openarm": "openarm_right_hand_tcp", "yam": "grasp"}[name]
+
+    assert list(leader.names)[: n + 1] == list(follower.names)[: n + 1]
+    assert leader.lowerPositionLimit[:n] == pytest.approx(low)
+    assert leader.upperPositionLimit[:n] == pytest.approx(high)
+    for q in np.random.default_rng(2).uniform(low, high, (50, n)):
+        weights, hands = [], []
+        for model in (leader, follower):
+            data, full = model.createData(), pin.neutral(model)
+            full[:n] = q
+            weights.append(pin.computeGeneralizedGravity(model, data, full)[:n])
+            pin.framesForwardKinematics(model, data, full)
+            hands.append(data.oMf[model.getFrameId(eef)].homogeneous)
+        # the gripper's motor weighs 1 g there, so that Pinocchio takes it
+        assert weights[0] == pytest.approx(weights[1], abs=0.01)
+        assert hands[0] == pytest.approx(hands[1])
+
+
+@pytest.mark.parametrize("name", ARMS)
+def test_a_leader_is_damped_as_its_driver_damps_it(name):
+    model = pin.buildModelFromUrdf(str(WORKSPACE / f"urdf/{name}_leader/robot.urdf"))
+    arm = DRIVEN[name]
+
+    assert model.damping == pytest.approx(arm.drag)
+    grip = sorted((arm.grip_closed, arm.grip_open))
+    assert [model.lowerPositionLimit[-1], model.upperPositionLimit[-1]] == grip
