@@ -19,6 +19,7 @@ from paprle.hardware.damiao.powered import ArmSettings, Reading
 from paprle.hardware.vendor_arm.states import ArmError
 from paprle.leaders.damiao.config import DamiaoLeaderConfig
 
+_LAW_SCALE = 9.0  # chosen: three times as long as a puppeteer, as stiff at the hand
 _INSTALL = "pip install 'paprle[damiao]'"
 
 
@@ -48,6 +49,7 @@ class LedLimb:
             reset_q=_make_row(settings.reset_q) if settings.reset_q else None,
             tau_max=_make_row(model.tau),
             carries_itself=True,
+            law_scale=_LAW_SCALE,
         )
         self.reset_q = _make_row(settings.reset_q or (0.0,) * model.n)
         self.arm: GuidedArm | None = None

@@ -123,7 +123,8 @@ class LeaderArm:
         R_base: Rotation from base_link to the operator's REP-103 axes, shape (3, 3).
         reset_q: Rest positions, shape (n_arm,), [rad]; None: unknown.
         tau_max: Torque limits of ``device_joints``, [N·m]; None: as the URDF.
-        carries_itself: Its driver carries its weight, beside ``Feedback.tau``.
+        carries_itself: Its driver carries and damps it, beside ``Feedback.tau``.
+        law_scale: Factor on default stiffnesses of laws, which suit arms of 0.2 m.
     """
 
     urdf_path: Path
@@ -135,6 +136,7 @@ class LeaderArm:
     reset_q: Vec | None = None
     tau_max: Vec | None = None
     carries_itself: bool = False
+    law_scale: float = 1.0
 
     def __eq__(self, other: object) -> bool:
         # one field after the other: NumPy gives no truth of arrays that are compared

@@ -25,8 +25,7 @@ class Posture(NamedTuple):
         p: Eef in the leader's base, in the operator's axes, shape (3,), [m].
         J: Body Jacobian of the eef, shape (6, n_arm).
         J_handle: That of the held eef; differs with ``retarget.through``.
-        gravity: Torques that hold arm and gripper, shape (m,), [N·m]; 0 where its
-            driver does.
+        gravity: Torques that hold arm and gripper, shape (m,), [N·m].
     """
 
     R: Vec
@@ -147,6 +146,5 @@ def _load(
     base = model.getFrameId(arm.base_link)
     # the operator's axes are z up; the URDF's root may be turned against its base
     R_root_operator = data.oMf[base].rotation @ arm.R_base.T
-    g = 0.0 if arm.carries_itself else _G
-    model.gravity.linear = R_root_operator @ np.array([0.0, 0.0, -g])
+    model.gravity.linear = R_root_operator @ np.array([0.0, 0.0, -_G])
     return model, model.createData(), [model.getJointId(name) for name in joint_names]

@@ -29,7 +29,7 @@ from paprle.haptics.joints import (
     list_limbs,
     read_joints,
 )
-from paprle.haptics.laws import make_laws
+from paprle.haptics.laws import apply_factors, find_factors, make_laws
 from paprle.haptics.mirror import NOWHERE, JointMirror, PoseMirror, find_links
 from paprle.haptics.remote_follower import FULL_FORCE_RTT, FollowerAfar, PoseAfar
 from paprle.haptics.render_states import (
@@ -135,6 +135,9 @@ class Haptics:
             else [PoseMirror(robot, pairing, limb.name) for limb in self.limbs]
         )
         self._laws = make_laws(settings)
+        self._factors = [
+            find_factors(self._laws, leader.arms.get(limb.name)) for limb in self.limbs
+        ]
         self.renders_undriven = any(not law.law.needs_follower for law in self._laws)
         self.follower = afar or FollowerSide(layout, settings.rig, mirror, parts)
         self._round_trip = FULL_FORCE_RTT if afar else 0.0
@@ -161,14 +164,16 @@ class Haptics:
             ConfigError: If a limb's laws are above the bound (F2).
         """
         delays = Delays.of(self._rate, self._settings.rig, self._round_trip)
-        for limb, pose in zip(self.limbs, self._poses, strict=True):
+        for limb, pose, factors in zip(
+            self.limbs, self._poses, self._factors, strict=True
+        ):
             factor = scale if pose.is_scaled else 1.0
             postures = sample_postures(
                 limb, self.joints, self._is_driven, factor if pose.is_driving else None
             )
             fit = fit_limb(
-                self._laws, postures, limb, self.joints, delays,
-                is_whole=pose.is_driving,
+                apply_factors(self._laws, factors), postures, limb, self.joints,
+                delays, is_whole=pose.is_driving,
             )  # fmt: skip
             self.gain_scale[limb.rows] = fit.strict.gain_scale
             self.held_scale[limb.rows] = fit.held.gain_scale
@@ -184,7 +189,14 @@ class Haptics:
 
     def describe(self) -> str:
         """Return the active laws and their stability margins."""
-        laws = ", ".join(law.name for law in self._laws) or "none"
+        muted = set.intersection(
+            *(
+                {name for name, factor in factors.items() if not factor}
+                for factors in self._factors
+            )
+        )
+        names = [law.name for law in self._laws if law.name not in muted]
+        laws = ", ".join(names) or "none"
         worst = max((margin.ratio for margin in self.margins.values()), default=0.0)
         parts = [f"feedback: {laws}; at {worst:.0%} of what is stable"]
         if self.gain_scale.min() < 1.0:
@@ -348,14 +360,16 @@ class Haptics:
         states, rows = self._states[i], self.limbs[i].rows
         scales = self.gain_scale[rows], self.held_scale[rows]
         for k, one in enumerate(self._laws):
-            law = one.law
+            law, factor = one.law, self._factors[i].get(one.name, 1.0)
+            if not factor:
+                continue
             if law.needs_follower and not is_driving:
                 states[k] = law.initial()
                 continue
             tau, states[k] = law.compute(inputs, states[k])
             if one.is_scalable:
                 tau = tau * scales[law.is_in_contact]
-            sums[law.needs_follower][rows] += one.weight * tau
+            sums[law.needs_follower][rows] += factor * one.weight * tau
 
     def _spread(self, by_limb: Flags) -> Flags:
         """Return for each joint the flag of its limb, shape (M,)."""

@@ -2,12 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from paprle.contracts.settings.feedback import FeedbackSettings
+from paprle.contracts.types import LeaderArm
 from paprle.haptics.stability.check import Weighted
 from paprle.plugins import find_plugin, load_factory
 
 _DAMPING = frozenset({"damping", "friction"})
 """Laws that are no springs: scaled down, they would not be more stable."""
+
+_ANY_SIZE = _DAMPING | {"effort", "gravity", "gripper"}
+"""Laws whose gains suit arms of any size: ratios, and the grip of fingers."""
+
+_OF_DRIVER = frozenset({"damping", "gravity"})
+"""Laws that an arm's own driver renders, at once, where it carries the arm."""
+
+
+def find_factors(
+    laws: tuple[Weighted, ...], arm: LeaderArm | None
+) -> Mapping[str, float]:
+    """Return the factors on torques of laws that differ at an arm; 0: not rendered."""
+    if arm is None:
+        return {}
+    factors = {
+        law.name: arm.law_scale
+        for law in laws
+        if law.is_scalable and law.name not in _ANY_SIZE
+    }
+    return factors | dict.fromkeys(_OF_DRIVER, 0.0) if arm.carries_itself else factors
+
+
+def apply_factors(
+    laws: tuple[Weighted, ...], factors: Mapping[str, float]
+) -> tuple[Weighted, ...]:
+    """Return the rendered laws with the weights that they have at an arm."""
+    weighed = [(law, factors.get(law.name, 1.0)) for law in laws]
+    return tuple(law._replace(weight=law.weight * f) for law, f in weighed if f)
 
 
 def make_laws(settings: FeedbackSettings) -> tuple[Weighted, ...]:
