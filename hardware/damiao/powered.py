@@ -155,6 +155,11 @@ class PoweredArm(ABC):
         found = self._list_feedback()
         return self._make_reading(found), self._fault or self._find_reason(found)
 
+    @property
+    def stamp_ns(self) -> int:
+        """Arrival of the oldest answer, [ns]."""
+        return min(one.stamp_ns for one in self._list_feedback())
+
     def list_warmth(self) -> list[int]:
         """Return the higher temperature of each motor, [°C]."""
         return [max(one.mos, one.coil) for one in self._list_feedback()]

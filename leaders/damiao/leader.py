@@ -35,6 +35,7 @@ from paprle.leaders.damiao.limb import LedLimb
 
 _LOG = logging.getLogger(__name__)
 _AT_REST = 0.2  # [rad/s] chosen: above the steps of measured speeds; hands are quicker
+_RECENT_NS = 20_000_000  # [ns] chosen: four rounds; older answers are looked into
 _ENGAGE_HINT = "open all grippers, then hold them closed for 3 s with the arms still"
 _FALLS = (
     "damiao: the leader's arms have no brakes: without torque they fall; hold them "
@@ -53,6 +54,7 @@ class DamiaoLeader(Leader):
     _sample: LeaderSample | None
     _reasons: dict[str, str]
     _told: dict[str, str]
+    _seen_ns: int
 
     def __init__(self, config: DamiaoLeaderConfig, clock: Clock) -> None:
         super().__init__(config, clock)
@@ -126,12 +128,12 @@ class DamiaoLeader(Leader):
         with self._lock:
             if not self._is_open:
                 return self._sample
-            found = {
-                limb.name: limb.arm.read()
-                for limb in self._limbs
-                if limb.arm is not None
-            }
-            stamp_ns = min(reading.stamp_ns for reading, _ in found.values())
+            arms = {limb.name: limb.arm for limb in self._limbs if limb.arm is not None}
+            stamp_ns = min(arm.stamp_ns for arm in arms.values())
+            if stamp_ns == self._seen_ns and self.clock() - stamp_ns < _RECENT_NS:
+                return self._sample
+            self._seen_ns = stamp_ns
+            found = {name: arm.read() for name, arm in arms.items()}
             self._reasons = {name: reason for name, (_, reason) in found.items()}
             is_well = not any(self._reasons.values())
             last = self._sample
@@ -192,6 +194,7 @@ class DamiaoLeader(Leader):
         self._state = self._sample = None
         self._signals = GripperSignals(self.config.reset_box)
         self._reasons, self._told = {}, {}
+        self._seen_ns = -1
 
     def _close_limb(self, limb: LedLimb) -> None:
         try:

@@ -126,7 +126,7 @@ def _make_leader(name: str, resolved: Resolved, wishes: Sequence[str]) -> RoleSp
         reads=("feedback", "anchors", *seen, *wishes),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
-        shutdown=4.0,  # chosen: an arm without brakes sinks for 2.5 s before it is left
+        shutdown=5.0,  # chosen: an arm without brakes sinks for 2.5 s, threads end in 2
         takes_keys=True,
     )
 
