@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
+from paprle.contracts.settings.plugin import DescentSettings
 
 
 @settings
@@ -42,7 +43,7 @@ class LimbSettings:
 
 
 @settings
-class DamiaoLeaderConfig:
+class DamiaoLeaderConfig(DescentSettings):
     """A leader of one or more arms."""
 
     model: Annotated[
@@ -65,13 +66,6 @@ class DamiaoLeaderConfig:
         Unit("s"),
         doc("Longest silence before the motors give up their torque and brake."),
     ] = 0.4
-    descent: Annotated[
-        float,
-        Ge(0),
-        Le(2.5),
-        Unit("s"),
-        doc("Slow descent at the end, before the motors brake by themselves."),
-    ] = 2.5
     reset_box: Annotated[
         float,
         Gt(0),

@@ -13,7 +13,7 @@ from enum import Enum
 from paprle.config import Resolved
 from paprle.config.laws import list_named
 from paprle.contracts.settings.camera import FilmSettings
-from paprle.contracts.settings.plugin import SightSettings
+from paprle.contracts.settings.plugin import DescentSettings, SightSettings
 from paprle.contracts.types import RobotInfo
 from paprle.hosts.factories import (
     RING_BYTES,
@@ -61,6 +61,7 @@ class RoleSpec:
     Attributes:
         name: Its kind, with a colon and the instance where there are several.
         shutdown: Time limit for its end, [s].
+        is_left_slowly: Its end moves an arm, for which there is time whatever passed.
         starts_after: Roles that must be ready before; it gets their reports, and their
             end by a pipe ``<role>_alive``.
         takes_keys: It receives the terminal's unbound keys.
@@ -72,6 +73,7 @@ class RoleSpec:
     writes: tuple[str, ...] = ()
     if_lost: IfLost
     shutdown: float
+    is_left_slowly: bool = False
     starts_after: tuple[str, ...] = ()
     takes_keys: bool = False
 
@@ -118,15 +120,19 @@ def list_sights(resolved: Resolved) -> tuple[str, ...]:
 
 
 def _make_leader(name: str, resolved: Resolved, wishes: Sequence[str]) -> RoleSpec:
-    sees = isinstance(resolved.leaders[name].config, SightSettings)
+    config = resolved.leaders[name].config
+    sees = isinstance(config, SightSettings)
     seen = list_sights(resolved) if sees else ("status", "tick")
+    descent = config.descent if isinstance(config, DescentSettings) else 0.0
     return RoleSpec(
         name=name_port(LEADER, name),
         module="paprle.hosts.processes.leader",
         reads=("feedback", "anchors", *seen, *wishes),
         writes=(name_port("sample", name),),
         if_lost=IfLost.BRAKE,
-        shutdown=5.0,  # chosen: an arm without brakes sinks for 2.5 s, threads end in 2
+        # chosen: a device that does not answer any more; an arm that sinks before
+        shutdown=2.0 + descent,
+        is_left_slowly=descent > 0.0,
         takes_keys=True,
     )
 

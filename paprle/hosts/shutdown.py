@@ -1,6 +1,6 @@
 """Time limits for the end of each process (K4): 5 s in all after Ctrl-C.
 
-Time is reserved for writing recordings and for braking.
+Time is reserved for writing recordings, for braking and for arms that sink.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Shutdown:
             status = self._children.box("status").read()
             is_silent = status is not None and self._is_silent(status)
             return min(spec.shutdown, _MUTE) if is_silent else spec.shutdown
-        if kind in {RECORDER, CAMERA}:
+        if kind in {RECORDER, CAMERA} or spec.is_left_slowly:
             return spec.shutdown
         return min(spec.shutdown, max(_ALL - self._elapsed, _LEAST))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from annotated_types import Gt, Le, Unit, doc
+from annotated_types import Ge, Gt, Le, Unit, doc
 
 from paprle.contracts.settings.base import settings
 
@@ -48,6 +48,19 @@ class SightSettings:
     fps: Annotated[
         float, Gt(0), Le(200), Unit("Hz"), doc("How often it looks, and acts.")
     ] = 30.0
+
+
+@settings(slots=False)
+class DescentSettings:
+    """Settings of a leader that falls without torque, and so is left slowly."""
+
+    descent: Annotated[
+        float,
+        Ge(0),
+        Le(2.5),
+        Unit("s"),
+        doc("Slow descent at the end, before the motors brake by themselves."),
+    ] = 2.5
 
 
 @settings

@@ -171,3 +171,14 @@ def test_only_a_leader_that_looks_is_shown_cameras():
 
     assert "frames:front" in reads["leader:a"]
     assert "frames:front" not in reads["leader:b"]
+
+
+@pytest.mark.parametrize(
+    ("word", "shutdown", "is_left_slowly"),
+    [("autopilot", 2.0, False), ("openarm", 4.5, True), ("yam", 4.5, True)],
+)
+def test_an_arm_that_sinks_has_time_for_it(word, shutdown, is_left_slowly):
+    leader = list_roles(resolve((f"leader={word}", *PIPER)))[-1]
+
+    assert leader.shutdown == shutdown
+    assert leader.is_left_slowly is is_left_slowly
