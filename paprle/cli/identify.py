@@ -82,6 +82,12 @@ def _open_leader(resolved: Resolved) -> Leader | None:
     if leader.info.renders != "torque":
         say(f"leader '{resolved.leader_name}' renders no torque; nothing to measure")
         return None
+    if any(arm.carries_itself for arm in leader.info.arms.values()):
+        say(
+            f"leader '{resolved.leader_name}' falls without torque, so that its joints "
+            "do not swing by themselves; nothing to measure"
+        )
+        return None
     leader.open()
     return leader
 

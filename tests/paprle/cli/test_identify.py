@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from paprle.cli.identify import (
+    _open_leader,
     advise_lag,
     count_periods,
     summarise_lags,
@@ -159,3 +160,11 @@ def test_the_lag_of_several_arms_is_set_arm_by_arm():
 
     assert "set envs.mix.LIMB.lag to 0.052" in told
     assert "env.LIMB.lag=0.052" in told
+
+
+def test_a_leader_that_falls_without_torque_is_not_swung(capsys):
+    words = ("leader=openarm", "follower=openarm", "env=kinematic")
+
+    assert _open_leader(resolve(words)) is None
+
+    assert "falls without torque" in capsys.readouterr().out
