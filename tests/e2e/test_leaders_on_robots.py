@@ -54,8 +54,10 @@ def test_a_mouse_that_the_real_hidapi_reads_drives_them_as_well(tmp_path):
 def test_every_config_of_a_leader_has_a_row():
     configs = {path.stem for path in (WORKSPACE / "configs" / "leader").glob("*.yaml")}
     # other rigs of the same leader: tests/contract/test_puppeteer_configs.py and
-    # tests/leaders/puppeteer/test_feetech.py
-    rigs = {name for name in configs if name.startswith(("puppeteer_", "so101"))}
+    # tests/leaders/puppeteer/test_feetech.py; arms that carry themselves, driven with
+    # their followers: tests/leaders/damiao
+    led = ("puppeteer_", "so101", "openarm", "yam")
+    rigs = {name for name in configs if name.startswith(led)}
     rows = {name.split()[0] for name in ROWS}
 
     assert configs - rigs | {"puppeteer"} == rows
