@@ -89,6 +89,7 @@ def test_buttons_of_an_episode_act_once_there_is_one(watched):
 
 def test_a_question_mark_opens_the_list_of_keys_beside_which_all_of_them_act(watched):
     before = watched.view.wishes.actions
+    watched.page.locator("#move").wait_for()  # the page has the leader that was told
     watched.key.press("?")
     watched.page.locator("#keys").wait_for()
     caps = watched.page.locator("#key-list kbd").all_inner_texts()
