@@ -89,7 +89,7 @@ def _play(operator: Operator, outlook: Outlook) -> None:
     page.get_by_role("button", name="Release").click()
     operator.see("Ready", 60.0)
     page.locator("#task").fill(TASK)
-    page.get_by_role("button", name="Set").click()
+    page.get_by_role("button", name="Set", exact=True).click()
     page.get_by_text(f"task: {TASK}").wait_for()
     operator.drive(["ArrowUp", "PageDown"], 1.0)
     operator.let_go()

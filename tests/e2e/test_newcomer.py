@@ -69,7 +69,7 @@ def played(tmp_path_factory):
         page.get_by_role("button", name="Release").click()
         operator.see("Ready")
         page.locator("#task").fill(TASK)
-        page.get_by_role("button", name="Set").click()
+        page.get_by_role("button", name="Set", exact=True).click()
         page.get_by_text(f"task: {TASK}").wait_for()
         operator.drive(["PageUp"], 0.5)
         operator.let_go()
