@@ -45,7 +45,7 @@ class GuidedArm(PoweredArm):
         self._due_ns = 0
 
     def read(self) -> tuple[Reading, str]:
-        """Return the newest reading, and why nobody can lead with it, or ""."""
+        """Return the newest reading, and the reason that it does not lead, or ""."""
         reading, reason = super().read()
         if not reason and self._clock() - reading.stamp_ns > _LOST_NS:
             reason = "no motor answers; look at its cable and its supply"

@@ -1,6 +1,7 @@
 """Time limits for the end of each process (K4): 5 s in all after Ctrl-C.
 
-Time is reserved for writing recordings, for braking and for arms that sink.
+Parking comes beside them, and 2.5 s for a leader's arm that falls without torque: it
+sinks slowly. Time is reserved for writing recordings and for braking.
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ _WEIGHT = 1.04  # chosen: cables and covers that no description has
 
 @dataclass(frozen=True, slots=True)
 class EmulatedArm:
-    """An arm by its settings, in a leader's hand or in nobody's."""
+    """An arm by its settings, in a leader's hand or alone."""
 
     name: str
     plant: Plant

@@ -105,6 +105,22 @@ def test_all_can_be_read_and_pressed(session, size, scheme):
     assert {name: bad for name, bad in found.items() if bad} == {}
 
 
+def test_a_view_that_was_reset_is_drawn_again_and_hears_the_keys(session):
+    with open_browser(width=1280, height=720) as browser:
+        operator = Operator(session, browser)
+        operator.open()
+        operator.wait_for_picture()
+
+        browser.page.get_by_role("button", name="Reset view").click()
+        operator.wait_for_picture()
+
+        browser.page.mouse.click(100, 600)  # in the picture, which has the focus then
+        assert browser.page.evaluate("document.activeElement.tagName") == "IFRAME"
+        operator.hold()
+        operator.let_go()
+        assert browser.errors == []
+
+
 def test_touch_screens_are_told_of_no_keys(session):
     with open_browser(width=390, height=844, has_touch=True, is_mobile=True) as browser:
         operator = Operator(session, browser)

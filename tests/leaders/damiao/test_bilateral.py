@@ -88,7 +88,7 @@ CASES = [
     ),
 )
 def test_the_hand_receives_no_energy(model, delay, way, grip, let_go):
-    """Delays of the link are not told to the laws: they are a fault, not a setting."""
+    """Delays of the link are unknown to the laws: they are a fault, not a setting."""
     rig, _ = run(model, delay, way, grip, let_go=let_go)
 
     assert rig.most_given < 1e-3

@@ -144,7 +144,7 @@ def test_a_killed_leader_leaves_its_arm_braked_and_the_follower_at_rest(start):
 @pytest.mark.nightly
 @pytest.mark.parametrize("fault", ["coil_hot", "power_off", "cable"])
 def test_a_leader_that_is_not_well_lets_go(start, fault):
-    """Nothing moves after it but what brakes, and nothing gets its torque back."""
+    """Afterwards the arm brakes, and no motor gets its torque back."""
     led, arm, session = start("openarm")
     time.sleep(1.0)
 

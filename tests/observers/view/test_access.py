@@ -159,6 +159,14 @@ def test_the_page_speaks_of_episodes_until_it_is_told_not_to(watched):
     watched.tell()
 
 
+def test_a_drag_without_the_dead_man_is_answered_at_the_page(watched):
+    toast = watched.page.locator("#toast")
+
+    watched.view._panel.note_vain_drag()
+
+    toast.filter(has_text="only while the dead-man is held").wait_for(timeout=5000)
+
+
 def test_a_task_is_given_by_keys(watched):
     watched.tab_to("#task")
     watched.key.type("pick it up")

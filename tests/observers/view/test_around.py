@@ -1,8 +1,10 @@
 """The picture shows what is near, what presses on a hand, and what cameras see."""
 
+import asyncio
 import io
 import time
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import get_args
 
 import numpy as np
@@ -18,9 +20,11 @@ from paprle.observers.view.config import ViewConfig
 from paprle.observers.view.drawing.bodies import Robot
 from paprle.observers.view.drawing.forces import Forces, estimate_force
 from paprle.observers.view.drawing.frusta import Frusta
+from paprle.observers.view.drawing.handles import Handles
 from paprle.observers.view.drawing.held_reason import HeldReason
 from paprle.observers.view.drawing.proximity_colours import Nearness
 from paprle.observers.view.observer import View
+from paprle.observers.view.panel import Panel
 from paprle.observers.view.thumbnails import Album, Shot, encode, shrink
 
 PIPER = make_robot(
@@ -58,6 +62,27 @@ def make_info(encoding="rgb8", width=64, height=48):
 def make_near(distance, share):
     points = np.array([[0.0, 0, 0], [distance, 0, 0]])
     return Near(("upper", "wall"), distance, share, points)
+
+
+def test_a_handle_dragged_without_the_dead_man_is_counted_and_goes_back(server, robot):
+    now = [10_000_000_000]
+    panel = Panel(PIPER, (0.2, 1.0), lambda: now[0], may_clear=True)
+    handles = Handles(server, robot, {"arm": ARM}, panel)
+    handles.offer(["arm"])
+    handle = handles._handles["arm"]
+    before = np.array(handle.position)
+    drag = handles._make_listener("arm")
+
+    for _ in range(3):  # a drag is many messages
+        handle.position = before + 0.1
+        asyncio.run(drag(SimpleNamespace(target=handle)))
+    handles.offer(["arm"])
+
+    assert np.array(handle.position) == pytest.approx(before)
+    assert panel.n_vain_drags == 1
+    now[0] += 1_000_000_000
+    asyncio.run(drag(SimpleNamespace(target=handle)))
+    assert panel.n_vain_drags == 2
 
 
 @pytest.mark.parametrize(

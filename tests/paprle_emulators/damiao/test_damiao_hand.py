@@ -1,4 +1,4 @@
-"""A hand at an emulated arm, in virtual time, and what a session is told of it."""
+"""A hand at an emulated arm, in virtual time, and the notice for a session."""
 
 import json
 
