@@ -21,6 +21,7 @@ from paprle.hardware.vendor_arm.states import ArmError
 
 _PERIOD = 0.02  # [s] chosen: of the 5 ms in which the gripper's registers are new
 _LOST_TIME = 0.25  # [s] chosen: a few answers in a row
+_GREETING_TIME = 1.0  # [s] chosen: before it moves anything, a busy machine may wait
 _ACTIVATION_TIME = 10.0  # [s] chosen: fingers that open and close fully take some 4 s
 _RESET_TIME = 0.1  # [s] chosen: several cycles of the gripper
 _POLL = 0.05  # [s] chosen
@@ -141,7 +142,13 @@ class Gripper:
 
     def _greet(self) -> Status:
         self._line.reach()
-        return self._line.read()
+        end = time.monotonic() + _GREETING_TIME
+        while True:
+            try:
+                return self._line.read()
+            except ArmError:
+                if time.monotonic() > end:
+                    raise
 
     def _activate(self, status: Status) -> Status:
         """Reset and activate; raise ArmError if it takes too long."""
@@ -166,7 +173,7 @@ class Gripper:
         try:
             last, self._heard = self._line.read(), time.monotonic()
         except ArmError:
-            if time.monotonic() - self._heard > _LOST_TIME:
+            if time.monotonic() - self._heard > _GREETING_TIME:
                 raise
         return last
 

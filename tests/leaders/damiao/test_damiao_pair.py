@@ -17,6 +17,7 @@ pytestmark = [pytest.mark.process, pytest.mark.timed, pytest.mark.timeout(200)]
 LED = "grasp_all:16,sines"
 BUSY = "gate.state_latch_after=1.0"  # a busy machine brings states late
 STEP = 54.0 / 4095  # [N·m] spec: of 12 bits over ±54 N·m
+MOTOR_TIMEOUT = 0.6  # [s] the motors' 400 ms without a frame, and their record
 SWUNG = 0.2  # [J] what moving links store for a moment
 
 
@@ -77,6 +78,7 @@ def test_an_arm_leads_a_simulated_one(tmp_path):
         time.sleep(3.0)
         session.process.terminate()
         session.wait_gone()
+        time.sleep(MOTOR_TIMEOUT)
         record = check_leader(led)
     finally:
         session.end()

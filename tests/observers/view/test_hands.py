@@ -141,6 +141,7 @@ def test_sliders_of_a_limb_that_is_not_ticked_cannot_be_moved(hands):
     sliders = hands.page.locator("#sliders input")
 
     n = len(ROBOT.limbs[0].joint_names)
+    wait_for(lambda: sliders.count() == 2 * n)
     assert [one.is_enabled() for one in sliders.all()] == [True] * n + [False] * n
 
 
