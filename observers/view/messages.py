@@ -130,23 +130,6 @@ class Report:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Play:
-    """Playback of a film.
-
-    Attributes:
-        speed: Relative to real time.
-        t: Start, [s]; None: the current position.
-    """
-
-    __pydantic_config__: ClassVar[Mapping[str, Any]] = STRICT
-
-    type: Literal["play"]
-    playing: bool
-    speed: Annotated[float, Ge(0.1), Le(16)]
-    t: Annotated[float, Ge(0)] | None = None
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
 class LimbMessage:
     """Input for one limb.
 
@@ -197,7 +180,6 @@ Message = (
     | Task
     | Note
     | Report
-    | Play
     | ClockMessage
     | HandsMessage
 )
@@ -211,7 +193,6 @@ _KINDS: Mapping[str, TypeAdapter[Any]] = {
     "task": TypeAdapter(Task),
     "note": TypeAdapter(Note),
     "report": TypeAdapter(Report),
-    "play": TypeAdapter(Play),
     "clock": TypeAdapter(ClockMessage),
     "hands": TypeAdapter(HandsMessage),
 }

@@ -13,8 +13,6 @@ import threading
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from paprle.contracts.errors import MissingDependency
-from paprle.contracts.film import Film
 from paprle.contracts.operator.requests import Wishes
 from paprle.contracts.plugins import CameraInfo, Clock, Frame, Observer, SessionView
 from paprle.contracts.proximity import FindNear, Near
@@ -31,7 +29,6 @@ if TYPE_CHECKING:
     from paprle.hardware.web.serving.server import WebServer
     from paprle.observers.view.page_socket import Talk
     from paprle.observers.view.panel import Panel
-    from paprle.observers.view.player import Player
     from paprle.observers.view.thumbnails import Album
     from paprle.observers.view.viser_proxy import Relay
 
@@ -68,8 +65,6 @@ class View(Observer):
         self._held = ""
         self._find_near: FindNear = _find_nothing
         self._album: Album | None = None
-        self._player: Player | None = None
-        self._playing: threading.Thread | None = None
         self._stop, self._fresh = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._panel: Panel | None = None
@@ -107,11 +102,6 @@ class View(Observer):
         self._before = self._before._replace(key=self._key)
         self._thread = threading.Thread(target=self._run, name="view", daemon=True)
         self._thread.start()
-        if self._player is not None:
-            self._playing = threading.Thread(
-                target=self._play, args=(self._player,), name="player"
-            )
-            self._playing.start()
 
     def set_proximity_source(self, find_near: FindNear) -> None:
         """Set the function that finds near bodies."""
@@ -120,22 +110,6 @@ class View(Observer):
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
         """Set the bodies around the robot."""
         self._bodies = tuple(bodies)
-
-    def play(self, film: Film) -> None:
-        """Show a film in place of a session.
-
-        Raises:
-            MissingDependency: If the page's packages are missing.
-        """
-        try:
-            from paprle.observers.view.player import Player  # noqa: PLC0415 - of films alone
-            from paprle.observers.view.site import make_site  # noqa: F401, PLC0415 - see above
-        except ImportError as err:
-            raise MissingDependency(
-                f"observers.view: expected {err.name}, got none; "
-                "pip install 'paprle[page]'"
-            ) from err
-        self._player = Player(film, self.clock)
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
@@ -188,9 +162,6 @@ class View(Observer):
             self._talk.library.close()
         if self._server is not None:  # its thread would outlive this process's main one
             self._server.close()
-        if self._playing is not None:
-            self._playing.join()  # it reads what its owner closes next
-            self._playing = None
         if self._thread is not None:
             self._thread.join(_CLOSING)
             self._thread = None
@@ -229,29 +200,11 @@ class View(Observer):
         made = make_site(self.config, self.robot, self.clock, self._before, self._port)
         self._panel, self._talk, self._server = made.panel, made.talk, made.server
         self._album = made.album
-        made.talk.player = self._player
         if made.server.port != self._port:
             self._port = made.server.port
             self._told.append(f"observers.view: open {self._address}")
         self._told += [f"observers.view: {note}" for note in made.notes]
         return made.relay
-
-    def _play(self, player: Player) -> None:
-        shown: dict[str, Frame] = {}
-        while not self._stop.wait(1.0 / self.config.rate):
-            if self._talk is None or not self._talk.is_watched:
-                player.wait()
-                shown = {}  # who comes next is shown the picture that stands, too
-                continue
-            t = player.advance()
-            self.observe(player.film.look(t))
-            seen = player.film.see(t)
-            player.missing = tuple(n for n, frame in seen.items() if frame is None)
-            frames = {n: frame for n, frame in seen.items() if frame is not None}
-            new = {n: frame for n, frame in frames.items() if frame is not shown.get(n)}
-            self.show(new, player.film.cameras)
-            self.lose(shown.keys() - frames.keys())
-            shown = frames
 
     def _show(self, relay: Relay) -> None:
         with contextlib.suppress(OSError):  # a machine may forbid it

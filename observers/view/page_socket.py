@@ -23,14 +23,12 @@ from paprle.observers.view.messages import (
     Message,
     Note,
     PlaceObject,
-    Play,
     Press,
     Report,
     Task,
     parse,
 )
 from paprle.observers.view.panel import Panel
-from paprle.observers.view.player import Player
 from paprle.observers.view.thumbnails import Album
 
 _TELL = 0.1  # [s] chosen: faster than this nobody reads
@@ -51,7 +49,6 @@ class Talk:
         self.refused: Counter[str] = Counter()
         self.album: Album | None = None
         self.library: Library | None = None
-        self.player: Player | None = None
         self._panel, self._clock, self._has_scene = panel, clock, has_scene
         self._clients: dict[Client, str] = {}
         self._takers: Mapping[type, Callable[[Client, Any], str]] = {
@@ -65,7 +62,6 @@ class Talk:
             Task: lambda who, said: panel.give_task(who, said.text),
             Note: lambda who, said: panel.give_note(who, said.text),
             Report: lambda who, said: self._ask_for_report(who, said.episode),
-            Play: self._play,
             Control: self._pass_control,
             ClockMessage: self._take_time,
         }
@@ -115,12 +111,6 @@ class Talk:
         take = self._takers.get(type(message))
         return "" if take is None else take(client, message)
 
-    def _play(self, _: Client, message: Play) -> str:
-        if self.player is None:
-            return ""
-        self.player.ask(is_playing=message.playing, speed=message.speed, t=message.t)
-        return ""
-
     def _pass_control(self, client: Client, message: Control) -> str:
         if message.wanted:
             self._panel.take_control(client)
@@ -149,8 +139,6 @@ class Talk:
             "version": VERSION,
             "scene": self._has_scene,
         }
-        if self.player is not None:
-            welcome["film"] = self.player.describe()
         is_there = await client.send(json.dumps(welcome))
         while is_there:
             if client is panel.operator:
@@ -175,8 +163,6 @@ class Talk:
                 "placed": panel.places,
                 "reports": {} if self.library is None else self.library.reports,
             }
-            if self.player is not None:
-                own["film"] = self.player.tell()
             is_there = await client.send(json.dumps({**self.told, **own}))
             for picture in self._list_pictures(client, shown):
                 is_there = is_there and await client.send(picture)

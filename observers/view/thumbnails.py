@@ -96,13 +96,15 @@ class Album:
                 self.shots.clear()  # who comes later is shown nothing of old
 
 
-def shrink(frame: Frame, info: CameraInfo) -> npt.NDArray[np.uint8] | None:
-    """Return an image as small RGB; None if undecodable."""
+def shrink(
+    frame: Frame, info: CameraInfo, wide: int = _WIDE
+) -> npt.NDArray[np.uint8] | None:
+    """Return an image as RGB of at most ``wide`` columns; None if undecodable."""
     if info.find_fault(frame):
         return None
-    step = max(1, -(-info.width // _WIDE))
+    step = max(1, -(-info.width // wide))
     if info.encoding in {"jpeg", "png"}:
-        return _decode(frame.data, info, step)
+        return _decode(frame.data, info, step, wide)
     dtype = "<u2" if info.encoding in EXACT else np.uint8
     n = 3 if info.encoding == "rgb8" else 1
     values = np.frombuffer(frame.data, dtype)
@@ -124,14 +126,16 @@ def encode(pixels: npt.NDArray[np.uint8]) -> bytes:
     return out.getvalue()
 
 
-def _decode(data: bytes, info: CameraInfo, step: int) -> npt.NDArray[np.uint8] | None:
+def _decode(
+    data: bytes, info: CameraInfo, step: int, wide: int
+) -> npt.NDArray[np.uint8] | None:
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG", "PNG")) as image:
             if image.size != (info.width, info.height):
                 return None  # before it is decoded: it could ask for gigabytes
             image.draft("RGB", (info.width // step, info.height // step))
             pixels = np.asarray(image.convert("RGB"))
-            rest = -(-pixels.shape[1] // _WIDE)  # only JPEG is smaller by now
+            rest = -(-pixels.shape[1] // wide)  # only JPEG is smaller by now
             return np.ascontiguousarray(pixels[::rest, ::rest])
     except (OSError, ValueError, SyntaxError):
         return None

@@ -35,7 +35,6 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "list": ("catalogue:LIST", "list leaders, robots and envs"),
     "config": ("catalogue:CONFIG", "show the merged config and explain each key"),
     "info": ("episodes:INFO", "show the content of a recorded episode"),
-    "view": ("view:VIEW", "show an episode in a browser: robot, cameras, plots"),
     "replay": ("sessions:REPLAY", "play an episode again on its robot"),
     "capture": ("capture:CAPTURE", "record a leader without a robot"),
     "recover": ("episodes:RECOVER", "save the valid part of a broken recording"),

@@ -1,42 +1,120 @@
-"""A recording shown like a session."""
+"""Recordings for a viewer: a shelf of them, and one opened as a film."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal, NamedTuple
 
 from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.proximity import FindNear
+from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.session_view import SessionView
 from paprle.contracts.types import RobotInfo, Vec
 
+MarkKind = Literal["event", "note", "state", "held"]
 
-class Curve(NamedTuple):
-    """Requested and measured positions of a joint, thinned for a plot.
 
-    Times have shapes (n,) and (m,), [s], as have positions, [rad] or [m].
+class Signal(NamedTuple):
+    """One recorded quantity.
+
+    Attributes:
+        chart: Title of its plot; signals of one plot share the unit.
+        name: Within the plot, such as ``measured``.
+        unit: Such as ``rad``; empty: not recorded.
     """
 
+    chart: str
     name: str
-    t_asked: Vec
-    asked: Vec
-    t_measured: Vec
-    measured: Vec
+    unit: str
+
+
+class Mark(NamedTuple):
+    """A moment on the time line; ``t`` since the begin, [s]."""
+
+    t: float
+    kind: MarkKind
+    text: str
 
 
 class Film(ABC):
-    """A recording."""
+    """An opened recording; times are since its begin, [s].
+
+    Attributes:
+        robot: None: its positions are plotted alone.
+        notes: Faults of the recording, for the reader.
+    """
 
     name: str
     length: float
-    robot: RobotInfo
-    cameras: Mapping[str, CameraInfo]
-    curves: Sequence[Curve]
+    robot: RobotInfo | None = None
+    cameras: Mapping[str, CameraInfo] = MappingProxyType({})
+    signals: Sequence[Signal] = ()
+    marks: Sequence[Mark] = ()
+    notes: Sequence[str] = ()
 
     @abstractmethod
+    def read_signal(self, k: int) -> tuple[Vec, Vec]:
+        """Return times [s] and values of signal k, shapes (n,), times increasing."""
+
+    @abstractmethod
+    def see(self, camera: str, t: float) -> Frame | None:
+        """Return a camera's newest image at a time; None: none, or too old."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close its files; may be called twice."""
+
     def look(self, t: float) -> SessionView:
-        """Return the newest view at a time, [s]."""
+        """Return the session's view at a time; of films with a robot."""
+        raise NotImplementedError
+
+    def find_near(self) -> FindNear:
+        """Return the function that finds near bodies; of films with a robot."""
+        raise NotImplementedError
+
+    def list_bodies(self) -> Sequence[SceneBody]:
+        """Return the bodies around the robot."""
+        return ()
+
+
+class Entry(NamedTuple):
+    """A recording on a shelf, as known without opening it.
+
+    Attributes:
+        seconds: Length, [s]; NaN: unknown.
+        outcome: Such as ``success``, ``discarded``; empty: unknown.
+        score: One line of its evaluation; empty: none.
+    """
+
+    name: str
+    seconds: float = float("nan")
+    task: str = ""
+    outcome: str = ""
+    score: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def ignore_share(_: float) -> None:
+    """Ignore a share."""
+
+
+class Shelf(ABC):
+    """Recordings of one place, in order."""
+
+    title: str
+    entries: Sequence[Entry]
 
     @abstractmethod
-    def see(self, t: float) -> Mapping[str, Frame | None]:
-        """Return the newest image of each camera at a time, [s]; None: too old."""
+    def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:
+        """Open recording k; ``report`` gets the share read, 0 … 1.
+
+        Raises:
+            RecordingError: If it cannot be read.
+            MissingDependency: If a package that reads it is missing.
+        """
+
+    @abstractmethod
+    def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
+        """Return an early image of recording k; None: it has none."""

@@ -14,9 +14,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from paprle.contracts.device import Device, Dialogue
-from paprle.contracts.errors import ConfigError, DeviceError
+from paprle.contracts.errors import DeviceError
 from paprle.contracts.feedback_law import FeedbackInput, FeedbackLaw, Stiffness
-from paprle.contracts.film import Film
 from paprle.contracts.images import CameraInfo, FoundCamera, Frame, RobotPose
 from paprle.contracts.operator.requests import Hands, Wishes
 from paprle.contracts.proximity import FindNear
@@ -231,15 +230,6 @@ class Observer(Device):
 
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
         """Receive the bodies around the robot; before ``open``."""
-
-    def play(self, film: Film) -> None:
-        """Show a film instead of a session; before ``open``.
-
-        Raises:
-            MissingDependency: If a package is missing.
-            ConfigError: If films are not supported.
-        """
-        raise ConfigError(f"{type(self).__name__}: expected a session, got {film.name}")
 
     @abstractmethod
     def observe(self, view: SessionView) -> None:

@@ -95,6 +95,11 @@ class Reading:
         self._schemas: dict[int, str] = {}
         self.manifest = read_manifest(path)
 
+    @property
+    def share(self) -> float:
+        """Share of the file that was read, 0 … 1."""
+        return self._scanner.valid_bytes / max(self._scanner.size, 1)
+
     def __iter__(self) -> Iterator[Block | Mapping[str, Any]]:
         """Yield blocks of records, and events; once."""
         try:

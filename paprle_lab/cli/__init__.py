@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 VERBS: Mapping[str, tuple[str, str]] = {
+    "view": ("view:VIEW", "show recordings in a browser: robot, cameras, plots"),
     "evaluate": ("evaluate:EVALUATE", "measure errors and latencies; write a report"),
     "repeat": ("repeat:REPEAT", "have a robot repeat a human's motion; compare both"),
     "dataset": ("dataset:DATASET", "make or check a data set of episodes, to train on"),

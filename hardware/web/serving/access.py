@@ -61,6 +61,10 @@ class Door:
             return refusal
         if host is None or origin != self._hosts[host.lower()]:
             return self._refuse(403, "origin")
+        return self.check_token(token, address)
+
+    def check_token(self, token: str | None, address: str) -> Refusal | None:
+        """Refuse a wrong token, and an address that guesses."""
         shown = (token or "").encode("utf-8", "surrogatepass")
         digest = hashlib.sha256(shown).digest()
         guesses = self._list_guesses(address)

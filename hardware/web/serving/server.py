@@ -14,6 +14,7 @@ import threading
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from http import HTTPStatus
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from websockets.asyncio.server import Server, ServerConnection, serve
@@ -55,6 +56,7 @@ class Page(NamedTuple):
     """A file that is served.
 
     Attributes:
+        body: Empty: there is nothing to show.
         kind: Content type.
         policy: ``Content-Security-Policy``.
         encoding: ``Content-Encoding``, or empty.
@@ -76,6 +78,9 @@ class Site(NamedTuple):
         shared: Paths of sockets for several clients.
         framed: Paths of foreign pages' sockets, with the token as last part.
         protocols: Subprotocols of those pages.
+        makers: Makers of files, by the first part of an address whose second part is
+            the token; one gets the rest, runs in any thread, and returns None for an
+            address that it does not know.
     """
 
     pages: Mapping[str, Page]
@@ -85,6 +90,7 @@ class Site(NamedTuple):
     shared: Sequence[str] = ()
     framed: Sequence[str] = ()
     protocols: Sequence[str] = ()
+    makers: Mapping[str, Callable[[str], Page | None]] = MappingProxyType({})
 
 
 class WebServer:
@@ -202,9 +208,30 @@ class WebServer:
                 other.close()
                 await other.wait_closed()
 
-    def _answer(
+    async def _answer(
         self, connection: ServerConnection, request: Request
     ) -> Response | None:
+        maker = self._site.makers.get(request.path.split("/")[1])
+        if maker is not None:
+            return await self._make_page(maker, connection, request)
+        return self._admit(connection, request)
+
+    async def _make_page(
+        self,
+        maker: Callable[[str], Page | None],
+        connection: ServerConnection,
+        request: Request,
+    ) -> Response:
+        _, _, token, rest = (*request.path.split("/", 3), "", "")[:4]
+        try:
+            refusal = self.door.check_host(request.headers.get("Host"))
+        except MultipleValuesError:
+            refusal = Refusal(400, "header")
+        refusal = refusal or self.door.check_token(token, name_peer(connection))
+        page = None if refusal else await asyncio.to_thread(maker, rest)
+        return self._give(page, refusal)
+
+    def _admit(self, connection: ServerConnection, request: Request) -> Response | None:
         path, key = self._split(request.path)
         try:
             host = request.headers.get("Host")
@@ -235,7 +262,9 @@ class WebServer:
         return (head, tail) if head in self._site.framed else (path, None)
 
     def _find_page(self, path: str, refusal: Refusal | None) -> Response:
-        page = self._site.pages.get(path)
+        return self._give(self._site.pages.get(path), refusal)
+
+    def _give(self, page: Page | None, refusal: Refusal | None) -> Response:
         if refusal is not None or page is None:
             return _refuse(refusal or Refusal(404, "path"))
         headers = Headers(
@@ -252,6 +281,8 @@ class WebServer:
         )
         if page.encoding:
             headers["Content-Encoding"] = page.encoding
+        if not page.body:
+            return Response(204, "No Content", headers)
         return Response(200, "OK", headers, page.body)
 
     def _is_taken(self, path: str) -> bool:

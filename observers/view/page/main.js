@@ -4,7 +4,6 @@ import { ACTIONS, FIELDS, answer, makeButtons, showButtons } from "./buttons.js"
 import { showPicture, showPictureAges } from "./cameras.js";
 import { fill, make } from "./elements.js";
 import { keepStrips, onReport } from "./episodes.js";
-import { openFilm, pressFilm, showFilm } from "./film.js";
 import { Hands, isOfSlider } from "./hands.js";
 import { say, toggleHelp } from "./help.js";
 import { Link, makeName, takeToken } from "./link.js";
@@ -59,17 +58,12 @@ function onKey(event, isDown) {
     return;
   }
   if (event.ctrlKey || event.altKey || event.metaKey) return;
-  if (document.body.dataset.mode === "film") {
-    const isButton = key === " " && target?.tagName === "BUTTON"; // its own click does it
-    if (isDown && !isButton && pressFilm(key, target)) event.preventDefault();
-    return;
-  }
   if (key === "?" || (key === "Escape" && $("keys").open)) {
     take(event);
     if (isDown) toggleHelp();
     return;
   }
-  if (key === "v" && document.body.dataset.mode !== "film") {
+  if (key === "v") {
     take(event);
     if (isDown && !event.repeat) toggleSpeech();
     return;
@@ -182,11 +176,9 @@ link.onMessage = (message) => {
     showControl(message);
     showVainDrags(message);
     show(message);
-    if (message.film) showFilm(message);
-    else showPictureAges();
+    showPictureAges();
     hands.offer(message);
   } else if (message.type === "welcome") {
-    if (message.film) openFilm(message.film, link);
     if (!message.scene) $("no-picture").textContent = "There is no 3-D picture (observers.view.scene, viser).";
     else if (!$("picture").querySelector("iframe")) openPicture();
   } else if (message.type === "picture") {

@@ -95,6 +95,11 @@ class Bag:
             self._reader.close()
             self._reader = None
 
+    @property
+    def length(self) -> float:
+        """Time between its first and last message, [s]."""
+        return float(self._reader.duration) * 1e-9
+
     @cached_property
     def listing(self) -> str:
         """Topics and types as text, for messages."""
@@ -197,6 +202,20 @@ class Bag:
         axes = [np.array(message.axes, dtype=np.float64) for _, message in read]
         buttons = [[bool(down) for down in message.buttons] for _, message in read]
         return self._find_stamps(read), axes, buttons
+
+    def read_messages(self, topic: str) -> Iterator[tuple[int, Any]]:
+        """Iterate over a topic of any known type.
+
+        Returns:
+            Receive times [ns] and messages.
+
+        Raises:
+            RecordingError: If its type is not known, or a message is none.
+        """
+        kind = self.topics[topic]
+        if kind not in self._store.fielddefs:
+            raise RecordingError(f"{self.path}: {topic}: the type {kind} is not known")
+        return self._read(topic, kind)
 
     def _read(self, topic: str, *kinds: str) -> Iterator[tuple[int, Any]]:
         """Yield receive time [ns] and message."""

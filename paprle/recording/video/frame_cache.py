@@ -3,37 +3,59 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
-from paprle.contracts.images import CameraInfo, Frame
+from paprle.contracts.images import EXACT, CameraInfo, Frame
 from paprle.recording.video.codec import Decoder
-from paprle.recording.video.pictures import Footage
+from paprle.recording.video.pictures import Coded, Footage
 from paprle.recording.video.thumbnail_strip import needs_no_other
 
 _SPOOL = "/var/tmp"  # chosen: on a disk, where /tmp may be memory
 _LATE = 3.0  # chosen: periods without a picture, after which the last one is old
 
 
+def read_reels(footage: Footage, cameras: Sequence[str]) -> dict[str, Reel]:
+    """Return the reels of the cameras that have pictures, read in one pass.
+
+    Raises:
+        RecordingError: If it cannot be read.
+    """
+    drafts = {name: _Draft() for name in cameras}
+    for name, coded in footage.read_all_coded(cameras):
+        drafts[name].add(coded)
+    return {
+        name: Reel(footage.cameras[name], draft)
+        for name, draft in drafts.items()
+        if draft.stamps
+    }
+
+
+class _Draft:
+    """The pictures of one camera as they are read."""
+
+    def __init__(self) -> None:
+        self.spool = tempfile.TemporaryFile(dir=_SPOOL)  # noqa: SIM115 - for its life
+        self.stamps, self.ends, self.keys = list[int](), [0], list[bool]()
+        self.format = ""
+
+    def add(self, coded: Coded) -> None:
+        self.spool.write(coded.data)
+        self.stamps.append(coded.stamp_ns)
+        self.ends.append(self.ends[-1] + len(coded.data))
+        self.keys.append(needs_no_other(coded))
+        self.format = coded.format
+
+
 class Reel:
     """The pictures of one camera."""
 
-    def __init__(self, footage: Footage, camera: str) -> None:
-        """Read the pictures.
-
-        Raises:
-            RecordingError: If the camera has none.
-        """
-        self.info: CameraInfo = footage.cameras[camera]
-        self._spool = tempfile.TemporaryFile(dir=_SPOOL)  # noqa: SIM115 - for its life
-        stamps, ends, keys = [], [0], []
-        self._format = ""
-        for coded in footage.read_coded(camera):
-            self._spool.write(coded.data)
-            stamps.append(coded.stamp_ns)
-            ends.append(ends[-1] + len(coded.data))
-            keys.append(needs_no_other(coded))
-            self._format = coded.format
+    def __init__(self, info: CameraInfo, draft: _Draft) -> None:
+        self.info = info
+        self._spool, self._format = draft.spool, draft.format
+        stamps, ends, keys = draft.stamps, draft.ends, draft.keys
         self.stamps_ns = np.array(stamps, dtype=np.int64)
         self._ends = np.array(ends, dtype=np.int64)
         self._keys = np.flatnonzero(keys)
@@ -42,9 +64,12 @@ class Reel:
         self._shown: tuple[int, Frame | None] = (-1, None)
 
     def find(self, t_ns: int) -> Frame | None:
-        """Return the newest image at a time [ns]; None if old or broken."""
-        k = int(np.searchsorted(self.stamps_ns, t_ns, side="right")) - 1
-        if k < 0 or t_ns - self.stamps_ns[k] > _LATE * 1e9 / self.info.fps:
+        """Return the newest image at a time [ns]; None if old or broken.
+
+        The first image also stands for the moment before it.
+        """
+        k = max(int(np.searchsorted(self.stamps_ns, t_ns, side="right")) - 1, 0)
+        if abs(t_ns - self.stamps_ns[k]) > _LATE * 1e9 / self.info.fps:
             return None
         if k != self._shown[0]:
             self._shown = k, self._decode(k)
@@ -73,3 +98,27 @@ class Reel:
         if image is None:
             return None
         return Frame(int(self.stamps_ns[k]), image.tobytes())
+
+
+def decode_first(footage: Footage, camera: str) -> tuple[Frame, CameraInfo] | None:
+    """Return the first image of a camera, as a reel has it; None without any."""
+    draft = _Draft()
+    for coded in footage.read_coded(camera):
+        if needs_no_other(coded):
+            draft.add(coded)
+            break
+    if not draft.stamps:
+        return None
+    reel = Reel(footage.cameras[camera], draft)
+    try:
+        image = reel.find(draft.stamps[0])
+    finally:
+        reel.close()
+    return None if image is None else (image, describe_decoded(reel.info))
+
+
+def describe_decoded(info: CameraInfo) -> CameraInfo:
+    """Return the properties of a camera's decoded images."""
+    if info.encoding in EXACT:
+        return info
+    return replace(info, encoding="rgb8", depth_unit=0.0)

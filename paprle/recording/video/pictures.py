@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -93,15 +93,19 @@ class Footage:
         Raises:
             RecordingError: If it has none.
         """
-        track = self._find_track(camera, depth=depth)
-        ids: set[int] = set()
-        for chunk in _iterate_chunks(self.path):
-            for record in chunk:
-                if isinstance(record, Topic) and record.topic == track.topic:
-                    ids.add(record.id)
-                elif isinstance(record, Messages) and record.channel_id in ids:
-                    for row in record.data:
-                        yield _decode(track, row.tobytes(), self.path)
+        for _, coded in self._read([self._find_track(camera, depth=depth)]):
+            yield coded
+
+    def read_all_coded(self, cameras: Sequence[str]) -> Iterator[tuple[str, Coded]]:
+        """Iterate over the coded pictures of several cameras in one pass.
+
+        Returns:
+            Names and pictures, in the order of the file.
+
+        Raises:
+            RecordingError: If one has none.
+        """
+        return self._read([self._find_track(name, depth=False) for name in cameras])
 
     def read(
         self, camera: str, *, depth: bool = False
@@ -118,6 +122,18 @@ class Footage:
         decoder = Decoder(track.format, size, is_depth=track.format == "png")
         for coded in self.read_coded(camera, depth=depth):
             yield RecordedPicture(coded.stamp_ns, decoder.decode(coded.data))
+
+    def _read(self, tracks: Sequence[CameraTrack]) -> Iterator[tuple[str, Coded]]:
+        wanted = {track.topic: track for track in tracks}
+        found: dict[int, CameraTrack] = {}
+        for chunk in _iterate_chunks(self.path) if tracks else ():
+            for record in chunk:
+                if isinstance(record, Topic) and record.topic in wanted:
+                    found[record.id] = wanted[record.topic]
+                elif isinstance(record, Messages) and record.channel_id in found:
+                    track = found[record.channel_id]
+                    for row in record.data:
+                        yield track.camera, _decode(track, row.tobytes(), self.path)
 
     def _find_track(self, camera: str, *, depth: bool) -> CameraTrack:
         track = self._tracks.get((camera, Kind.DEPTH if depth else Kind.PICTURE))

@@ -8,6 +8,7 @@ from html import escape
 from typing import Any
 
 from paprle_lab.evaluation.far import describe_far
+from paprle_lab.evaluation.reporting.comparison import render_comparison
 from paprle_lab.evaluation.reporting.reach_text import list_advice, name_cause
 from paprle_lab.evaluation.reporting.report_text import (
     describe_episode,
@@ -90,7 +91,7 @@ def render_page(
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>{escape(title)}</title><style>{STYLE}</style></head><body>"
-        f"<h1>{escape(title)}</h1>{intro}{''.join(parts)}"
+        f"<h1>{escape(title)}</h1>{intro}{render_comparison(entries)}{''.join(parts)}"
         f"<footer>{escape(FOOTER)}</footer></body></html>\n"
     )
 

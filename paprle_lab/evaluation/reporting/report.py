@@ -19,6 +19,7 @@ from paprle.recording.video.thumbnail_strip import make_strips
 from paprle_lab.evaluation.bags import BagTopics, measure_bag
 from paprle_lab.evaluation.episode import EpisodeResult, measure_episode
 from paprle_lab.evaluation.groups import compare
+from paprle_lab.evaluation.reporting.comparison import compare_in_text
 from paprle_lab.evaluation.reporting.files import name_report, write_text
 from paprle_lab.evaluation.reporting.page import ReportPicture, render_page
 from paprle_lab.evaluation.reporting.report_text import describe_itv, summarise_entry
@@ -91,10 +92,10 @@ def write_report(
 
 
 def summary_text(results: Sequence[Json]) -> str:
-    """Return the verdict and the figures as a few lines per episode."""
+    """Return verdict and figures as a few lines per episode, then side by side."""
     parts = [_summarise(entry) for entry in results]
-    itv = describe_itv(results)
-    return "\n\n".join([*parts, itv] if itv else parts)
+    after = [compare_in_text(results), describe_itv(results)]
+    return "\n\n".join([*parts, *filter(None, after)])
 
 
 def _summarise(entry: Json) -> str:

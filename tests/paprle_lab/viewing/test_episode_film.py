@@ -15,11 +15,9 @@ from filmed import START_NS, URDF, write_episode
 
 from paprle.cli import main
 from paprle.contracts.errors import RecordingError
-from paprle.hosts.views.episode_player import EpisodeFilm
 from paprle.ipc.process import WORKSPACE
-from paprle.observers.view.player import Player
-from paprle.testing import ManualClock
 from paprle_emulators.camera.clock_picture import read_clock
+from paprle_lab.viewing.episode_film import EpisodeFilm
 
 SECONDS = 3.0
 
@@ -38,7 +36,7 @@ def film(episode):
 
 
 def shown(film, t):
-    frame = film.see(t)["front"]
+    frame = film.see("front", t)
     if frame is None:
         return None
     info = film.cameras["front"]
@@ -55,7 +53,7 @@ def test_the_robot_is_where_it_was_at_that_time(film):
 
 def test_what_each_pixel_shows_is_seen_as_it_was_recorded(tmp_path):
     film = EpisodeFilm(write_episode(tmp_path, 0.6, ids=("what",)))
-    frame, info = film.see(0.3)["what"], film.cameras["what"]
+    frame, info = film.see("what", 0.3), film.cameras["what"]
     film.close()
 
     assert info.encoding == "ids16"
@@ -76,13 +74,34 @@ def test_the_last_picture_does_not_stand_for_those_that_are_missing(film):
     assert shown(film, 2.8) == pytest.approx(2.8, abs=0.05)
 
 
-def test_curves_show_all_of_it_with_few_points(film):
-    curve = film.curves[0]
+def test_signals_of_a_joint_share_a_plot_and_show_all_of_it(film):
+    turn = [k for k, one in enumerate(film.signals) if one.chart == "turn"]
 
-    assert curve.name == "turn"
-    assert len(curve.measured) <= 1000
-    assert curve.measured[-1] == pytest.approx(0.4 * SECONDS, abs=0.01)
-    assert curve.t_measured[-1] == pytest.approx(SECONDS, abs=0.02)
+    assert [film.signals[k].name for k in turn] == [
+        "requested",
+        "commanded",
+        "measured",
+    ]
+    assert {film.signals[k].unit for k in turn} == {"rad"}
+    t, values = film.read_signal(turn[-1])
+    assert np.all(np.diff(t) > 0.0)
+    assert t[-1] == pytest.approx(SECONDS, abs=0.02)
+    assert np.abs(values - 0.4 * t).max() < 0.005
+
+
+def test_moments_are_in_order_with_states_events_and_notes(tmp_path):
+    path = write_episode(tmp_path, 1.0, driven=(0.3, 0.7))
+    manifest = json.loads(path.with_suffix(".json").read_text())
+    note = {"t_ns": START_NS + 500_000_000, "text": "the cup slipped"}
+    path.with_suffix(".json").write_text(json.dumps(manifest | {"notes": [note]}))
+    film = EpisodeFilm(path)
+    film.close()
+
+    shown = [(round(mark.t, 1), mark.kind, mark.text) for mark in film.marks]
+    assert (0.3, "state", "driving") in shown
+    assert (0.5, "note", "the cup slipped") in shown
+    assert (0.7, "state", "paused") in shown
+    assert shown == sorted(shown, key=lambda one: one[0])
 
 
 def test_a_robot_whose_urdf_is_gone_or_another_is_the_recorded_one(tmp_path):
@@ -100,7 +119,7 @@ def test_a_broken_file_is_shown_as_far_as_it_is_whole(episode, tmp_path):
     cut.write_bytes(episode.read_bytes()[: int(0.7 * episode.stat().st_size)])
     film = EpisodeFilm(cut)
 
-    assert film.episode.note
+    assert film.notes
     assert 0.3 < film.length < SECONDS
     film.close()
 
@@ -116,29 +135,6 @@ def test_what_is_no_episode_is_refused(tmp_path, data, capsys):
     assert main(["view", str(path), "--rerun"]) == 1
     assert capsys.readouterr().err.count("expected") >= 2
     assert list(tmp_path.iterdir()) == [path]
-
-
-def test_a_player_runs_with_the_clock_stops_at_the_end_and_begins_again(film):
-    clock = ManualClock()
-    player = Player(film, clock)
-    clock.advance(9.0)
-    player.wait()  # nobody watched so far
-    clock.advance(1.0)
-    assert player.advance() == pytest.approx(1.0)
-    player.ask(is_playing=True, speed=0.5, t=None)
-    clock.advance(1.0)
-    assert player.advance() == pytest.approx(1.5)
-    player.ask(is_playing=False, speed=0.5, t=1e9)
-    clock.advance(1.0)
-    assert player.advance() == film.length
-    player.ask(is_playing=True, speed=4.0, t=None)
-    clock.advance(0.1)
-    assert player.advance() == pytest.approx(0.4)
-    clock.advance(9.0)
-    player.advance()
-
-    assert not player.is_playing
-    json.dumps([player.describe(), player.tell()], allow_nan=False)
 
 
 @pytest.mark.nightly  # its reader alone takes seconds
@@ -173,7 +169,8 @@ def test_ctrl_c_ends_it_cleanly(episode):
         [sys.executable, "-u", "-c", code, "view", str(episode)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=WORKSPACE,
     )  # fmt: skip
-    assert re.search(r"open http://127\.0\.0\.1:\d+/#\S+", process.stdout.readline())
+    told = process.stdout.readline() + process.stdout.readline()
+    assert re.search(r"open http://127\.0\.0\.1:\d+/#\S+", told)
     time.sleep(0.5)
     process.send_signal(signal.SIGINT)
     _, told = process.communicate(timeout=30)

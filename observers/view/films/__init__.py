@@ -1,0 +1,1 @@
+"""The viewer's page: a shelf of recordings, one of them played."""

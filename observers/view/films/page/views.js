@@ -1,0 +1,123 @@
+// The robot in 3-D and the cameras at the time that is seen; each asks for the next picture
+// once the last one is there, so that a slow one holds up nothing else.
+
+import { make } from "./elements.js";
+
+const $ = (id) => document.getElementById(id);
+const AGAIN = 100, WAIT = 400; // times, and [ms] between them, until the first picture is there
+
+export class Views {
+  constructor(server, token) {
+    this.server = server;
+    this.token = token;
+    this.film = 0;
+    this.parts = [];
+    this.onKey = () => {};
+  }
+
+  async open(film, about) {
+    this.film = film;
+    this.parts = about.cameras.map((name) => new Camera(this.server, film, name));
+    $("cameras").replaceChildren(...this.parts.map((one) => one.figure));
+    $("cameras").dataset.n = about.cameras.length;
+    $("robot").hidden = !about.scene;
+    if (about.scene) {
+      if (!this.hasScene) this.openScene();
+      else this.frame.contentWindow.location.reload();
+      this.parts.push(new Robot(this.server, film));
+    }
+  }
+
+  show(t) {
+    for (const part of this.parts) part.ask(t);
+  }
+
+  // The picture is viser's own page on our port, so that keys pressed in it reach us.
+  openScene() {
+    this.hasScene = true;
+    this.frame = document.createElement("iframe");
+    this.frame.title = "the robot in 3-D";
+    const socket = `ws://${location.host}/scene/${this.token}?viewer`;
+    this.frame.src = `scene.html?websocket=${encodeURIComponent(socket)}`;
+    this.frame.onload = () => this.frame.contentWindow.addEventListener("keydown", (event) => this.onKey(event), true);
+    document.body.dataset.link = "open"; // viser's page asks whether its server is there
+    $("robot").append(this.frame);
+  }
+}
+
+// Asks for the newest time that was wanted, one at a time.
+class Part {
+  constructor() {
+    this.isBusy = false;
+    this.wanted = null;
+    this.last = null;
+  }
+
+  async ask(t) {
+    this.wanted = t;
+    if (this.isBusy) return;
+    this.isBusy = true;
+    while (this.wanted !== null && this.wanted !== this.last) {
+      this.last = this.wanted;
+      this.wanted = null;
+      await this.load(this.last);
+    }
+    this.isBusy = false;
+  }
+}
+
+class Camera extends Part {
+  constructor(server, film, name) {
+    super();
+    this.server = server;
+    this.words = { film, camera: name };
+    this.figure = document.createElement("figure");
+    this.image = document.createElement("img");
+    this.image.alt = `camera ${name}`;
+    this.caption = make("figcaption", name);
+    this.name = name;
+    this.figure.append(this.image, this.caption);
+    this.figure.title = "larger or smaller";
+    this.figure.onclick = () => this.figure.classList.toggle("large");
+    this.again = AGAIN;
+  }
+
+  load(t) {
+    const w = Math.max(160, Math.round(this.figure.clientWidth * devicePixelRatio));
+    const next = new Image();
+    next.src = this.server.address("picture", { ...this.words, t, w });
+    return next.decode().then(
+      () => { this.image.src = next.src; this.again = 0; this.tell(true); },
+      () => this.tell(false) || this.retry(t),
+    );
+  }
+
+  // The pictures of a long film are there a while after its signals.
+  retry(t) {
+    if (!this.again) return;
+    this.again -= 1;
+    setTimeout(() => {
+      if (this.last !== t || !this.figure.isConnected) return;
+      this.last = null;
+      this.ask(t);
+    }, WAIT);
+  }
+
+  tell(isThere) {
+    this.figure.classList.toggle("old", !isThere);
+    this.caption.textContent = isThere ? this.name : `${this.name}: no picture at this time`;
+  }
+}
+
+class Robot extends Part {
+  constructor(server, film) {
+    super();
+    this.server = server;
+    this.film = film;
+  }
+
+  async load(t) {
+    const state = await this.server.ask("move", { film: this.film, t });
+    if (state.word) $("about").dataset.state = state.word;
+  }
+}

@@ -1,0 +1,98 @@
+"""The 3-D scene of the film that is played."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from paprle.contracts.film import Film
+from paprle.contracts.proximity import FindNear
+from paprle.contracts.scene_body import SceneBody
+from paprle.contracts.session_view import SessionView
+from paprle.contracts.types import RobotInfo
+from paprle.observers.view.snapshots import copy_arrays
+from paprle.observers.view.view_json import Shown
+from paprle.observers.view.viser_proxy import Relay
+
+_TRAIL = 300  # chosen: points of a path, ten seconds at 30 Hz
+
+
+class Stage:
+    """Draws one film at a time; a film without a robot has no scene."""
+
+    def __init__(self, relay: Relay, warn: Callable[[str], None]) -> None:
+        self._relay, self._warn = relay, warn
+        self._lock = threading.Lock()
+        self._painter = ThreadPoolExecutor(1, thread_name_prefix="scene")
+        self._scene: Any = None
+        self._key: tuple[object, ...] = ()
+        self._find_near: FindNear | None = None
+        self._shown: Shown | None = None
+
+    def put(self, film: Film) -> bool:
+        """Begin to draw a film's robot; return whether it has one."""
+        robot = film.robot
+        if robot is None:
+            return False
+        self._shown, self._find_near = Shown(robot), film.find_near()
+        bodies = tuple(film.list_bodies())
+        key = (robot.name, robot.urdf_path.read_bytes(), bodies)
+        if key != self._key:
+            self._key = key
+            self._painter.submit(self._draw, robot, bodies)
+        return True
+
+    def move(self, film: Film, t: float) -> dict[str, Any]:
+        """Draw a film at a time [s]; return its state as JSON values."""
+        with self._lock:
+            if self._scene is not None:
+                self._show(film.look(t))
+        return {} if self._shown is None else self._shown.make(film.look(t))
+
+    def close(self) -> None:
+        """Stop drawing; may be called twice."""
+        self._painter.shutdown(cancel_futures=True)
+        if self._scene is not None:
+            self._scene.close()
+            self._scene = None
+
+    def _draw(self, info: RobotInfo, bodies: Sequence[SceneBody]) -> None:
+        before, self._scene = self._scene, None
+        if before is not None:
+            with self._lock:
+                before.close()
+        try:
+            # loaded with the first film of a robot: viser and trimesh are large
+            from paprle.observers.view.drawing.bodies import Robot  # noqa: PLC0415
+            from paprle.observers.view.scene import Scene  # noqa: PLC0415
+
+            robot = Robot(info)
+            scene = Scene(info, robot, None, _TRAIL, bodies)
+            self._relay.guard(scene.server)
+        except Exception as err:  # noqa: BLE001 - plots and cameras do without it
+            self._warn(f"view: no picture of the robot: {err}")
+            return
+        self._scene = scene
+        if robot.note:
+            self._warn(f"view: {robot.note}")
+
+    def _show(self, view: SessionView) -> None:
+        arrays = copy_arrays(view)
+        targets: Mapping[str, Any] = {
+            n: np.array(row) for n, row in view.targets.items()
+        }
+        self._scene.follow(arrays["q"])
+        self._scene.show(arrays["q"], arrays["q_asked"], targets)
+        self._scene.show_objects({n: np.array(r) for n, r in view.objects.items()})
+        near: Any = ()
+        if self._find_near is not None:
+            try:
+                near = self._find_near(arrays["q"])
+            except Exception as err:  # noqa: BLE001 - likewise
+                self._find_near = None
+                self._warn(f"view: clearances are not shown: {err}")
+        self._scene.show_felt(arrays["q"], arrays["tau"], near)

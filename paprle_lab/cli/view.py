@@ -1,0 +1,90 @@
+"""Verb ``view``: shows recordings in a browser."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import threading
+import time
+import webbrowser
+from pathlib import Path
+
+from paprle.cli.verb import Verb, say
+from paprle.contracts.film import Shelf
+from paprle.contracts.kit.extensions import load_extension
+from paprle_lab.dataset.rerun_file import show_in_rerun
+from paprle_lab.viewing.choose import choose_shelf
+
+_LOOK = 0.2  # [s] chosen: how often it is looked whether there is anything to say
+_PORT = 8080
+
+
+def _add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "recordings",
+        type=Path,
+        metavar="PATH",
+        help="episode, folder of episodes, data set of LeRobot v3, or ROS bag or MCAP",
+    )
+    parser.add_argument(
+        "--port", type=int, default=_PORT, help="the next free port is taken"
+    )
+    parser.add_argument("--open", action="store_true", help="open the browser, too")
+    parser.add_argument(
+        "--rerun", action="store_true", help="write EPISODE.rrd and open it in Rerun"
+    )
+
+
+def _view(args: argparse.Namespace) -> int:
+    if args.rerun:
+        say(show_in_rerun(args.recordings))
+        return 0
+    _serve(choose_shelf(args.recordings), args.port, opens=args.open)
+    return 0
+
+
+def _serve(shelf: Shelf, port: int, *, opens: bool) -> None:
+    theatre = load_extension("paprle.viewers", "page", "view")
+    page = theatre(shelf, time.monotonic_ns, port)
+    has_ended = threading.Event()
+    before = {
+        number: signal.signal(number, lambda *_: has_ended.set())
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        page.open()
+        n = len(shelf.entries)
+        say(f"view: {shelf.title}: {n} episode{'s' * (n != 1)}; Ctrl-C ends it")
+        say(f"view: open {page.address}")
+        if opens:
+            webbrowser.open(page.address)
+        while not has_ended.wait(_LOOK):
+            for text in page.take_warnings():
+                say(text)
+    finally:
+        page.close()
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+VIEW = Verb(
+    name="view",
+    summary="Show recordings in a browser: robot, cameras, plots, events.",
+    help="""\
+Prints the address of a page on this machine and serves it until Ctrl-C. The page lists
+the recordings of PATH with length, outcome, task and a picture; one of them is played,
+searched, slowed down and plotted. Press ? there for the keys.
+
+PATH is an own episode (.mcap or its manifest), a folder of episodes, a data set of
+LeRobot version 3, or a ROS bag (.mcap, .db3, .bag, or the folder of 'ros2 bag').
+--rerun writes EPISODE.rrd beside an own episode instead, and opens it in Rerun's viewer
+where there is a display (pip install 'paprle[rerun]').
+
+examples:
+  paprle view OUT
+  paprle view OUT/episode_000000.mcap
+  paprle view ~/.cache/huggingface/lerobot/lerobot/svla_so101_pickplace
+  paprle view OUT/episode_000000.mcap --rerun""",
+    add_arguments=_add_arguments,
+    run=_view,
+)

@@ -1,0 +1,54 @@
+"""The shelf of what a path names."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import Any
+
+from paprle.contracts.errors import ConfigError, MissingDependency
+from paprle.contracts.film import Shelf
+from paprle.recording.others.bags import is_bag
+from paprle.recording.reader import find_episode
+from paprle.recording.reading import Reading
+from paprle_lab.viewing.episode_shelf import EpisodeShelf
+
+
+def choose_shelf(path: Path) -> Shelf:
+    """Return the recordings of an episode, a folder, a data set or a bag.
+
+    Raises:
+        ConfigError: If the path holds none.
+        RecordingError: If an episode, or a data set's tables, cannot be read.
+        MissingDependency: If a package that reads it is missing.
+    """
+    if not path.exists():
+        raise ConfigError(f"view: expected a recording, got '{path}'; no such file")
+    if (path / "meta" / "info.json").is_file():
+        module = _load("lerobot_shelf", "data")
+        shelf: Shelf = module.LeRobotShelf(path)
+        return shelf
+    if is_bag(path):
+        shelf = _load("bag_shelf", "page").BagShelf(path)
+        return shelf
+    if not path.is_dir():
+        episode = find_episode(path)
+        Reading(episode)  # what cannot be read is refused before a page is served
+        return EpisodeShelf(path.stem, [episode])
+    episodes = sorted(path.rglob("episode_*.mcap"))
+    if not episodes:
+        raise ConfigError(
+            f"view: expected episode_*.mcap, or a data set of LeRobot with "
+            f"meta/info.json, in '{path}', got neither; record with record.dir={path}"
+        )
+    return EpisodeShelf(path.resolve().name, episodes)
+
+
+def _load(name: str, extra: str) -> Any:
+    try:
+        return importlib.import_module(f"paprle_lab.viewing.{name}")
+    except ImportError as err:
+        raise MissingDependency(
+            f"view: expected the package '{err.name}', got none; "
+            f"pip install 'paprle[{extra}]'"
+        ) from err

@@ -1,0 +1,287 @@
+"""Data sets of LeRobot, version 3, anybody's: episodes as films.
+
+The layout is that of ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from paprle.contracts.errors import RecordingError
+from paprle.contracts.film import Entry, Film, Mark, Shelf, Signal, ignore_share
+from paprle.contracts.images import CameraInfo, Encoding, Frame
+from paprle.contracts.types import Vec
+from paprle.recording.video.video_file import VideoFile
+from paprle_lab.viewing.plain_camera import make_plain_camera
+
+_PAIRED = {"action": "action", "observation.state": "state"}
+"""Features drawn beside each other, by joint."""
+_INDICES = {"timestamp", "frame_index", "episode_index", "index", "task_index"}
+_MOST_DIMS = 64  # chosen: a hand and two arms; a flattened image is no signal
+_LARGEST = 64 << 20  # [bytes] chosen: of info.json
+_CAMERA = "observation.images."
+
+
+class LeRobotShelf(Shelf):
+    """The episodes of a data set; only its tables of episodes are read."""
+
+    def __init__(self, root: Path) -> None:
+        """Read the tables.
+
+        Raises:
+            RecordingError: If it is of another version, or cannot be read.
+        """
+        self.title = root.resolve().name
+        self._root = root
+        self._info = _read_info(root)
+        self._rows = _read_episodes(root)
+        fps = self._info["fps"]
+        self.entries = [
+            Entry(
+                name=f"episode {row['episode_index']}",
+                seconds=row["length"] / fps,
+                task=", ".join(map(str, row.get("tasks") or ())),
+                outcome=str(row.get("outcome") or ""),
+            )
+            for row in self._rows
+        ]
+
+    def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:  # noqa: ARG002, D102 - as ``Shelf``
+        return LeRobotFilm(self._root, self._info, self._rows[k])
+
+    def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
+        """Return the middle image of the first camera that has one."""
+        film = LeRobotFilm(self._root, self._info, self._rows[k])
+        try:
+            for name, info in film.cameras.items():
+                frame = film.see(name, film.length / 2)
+                if frame is not None:
+                    return frame, info
+            return None
+        finally:
+            film.close()
+
+
+class _Reel(NamedTuple):
+    """A camera's images: a video from a time on, or coded images a frame."""
+
+    video: VideoFile | None
+    begin: float
+    images: Sequence[bytes]
+
+
+class LeRobotFilm(Film):
+    """One episode of a data set; it has no robot."""
+
+    def __init__(
+        self, root: Path, info: Mapping[str, Any], row: Mapping[str, Any]
+    ) -> None:
+        """Read an episode by its row in the table of episodes.
+
+        Raises:
+            RecordingError: If its files are missing or damaged.
+            MissingDependency: If it has videos and PyAV is not there.
+        """
+        self.name = f"episode {row['episode_index']}"
+        self._fps = float(info["fps"])
+        features = info["features"]
+        place = info["data_path"].format(
+            chunk_index=row["data/chunk_index"], file_index=row["data/file_index"]
+        )
+        wanted = [name for name in features if features[name]["dtype"] != "video"]
+        table = _read_rows(root / place, int(row["episode_index"]), wanted)
+        n = len(table)
+        self._t = np.arange(n) / self._fps
+        if "timestamp" in table.column_names:
+            self._t = table["timestamp"].to_numpy().astype(np.float64)
+            self._t = self._t - (self._t[0] if n else 0.0)
+        self.length = float(self._t[-1]) if n else 0.0
+        series = dict(_list_series(table, features))
+        self.signals, self._values = tuple(series), list(series.values())
+        self.marks = tuple(_list_marks(table, self._t))
+        self._reels = dict[str, _Reel]()
+        cameras = dict[str, CameraInfo]()
+        notes = list[str]()
+        try:
+            for key, feature in features.items():
+                if feature["dtype"] in {"video", "image"}:
+                    name = key.removeprefix(_CAMERA)
+                    try:
+                        reel = _open_reel(root, info, row, key, table)
+                    except RecordingError as err:
+                        notes.append(str(err))
+                        continue
+                    self._reels[name] = reel
+                    cameras[name] = self._describe(reel, feature)
+        except BaseException:
+            self.close()
+            raise
+        self.cameras, self.notes = cameras, tuple(notes)
+
+    def read_signal(self, k: int) -> tuple[Vec, Vec]:  # noqa: D102 - as ``Film``
+        return self._t, self._values[k]
+
+    def see(self, camera: str, t: float) -> Frame | None:  # noqa: D102 - as ``Film``
+        reel = self._reels[camera]
+        k = int(np.searchsorted(self._t, t + 0.25 / self._fps, side="right")) - 1
+        stamp_ns = round(t * 1e9)
+        if reel.video is None:
+            return (
+                Frame(stamp_ns, reel.images[k]) if 0 <= k < len(reel.images) else None
+            )
+        image = reel.video.find(reel.begin + t)
+        return None if image is None else Frame(stamp_ns, image.tobytes())
+
+    def close(self) -> None:  # noqa: D102 - as ``Film``
+        for reel in self._reels.values():
+            if reel.video is not None:
+                reel.video.close()
+
+    def _describe(self, reel: _Reel, feature: Mapping[str, Any]) -> CameraInfo:
+        encoding: Encoding = "rgb8"
+        if reel.video is not None:
+            width, height = reel.video.size
+        else:
+            first = reel.images[0] if reel.images else b""
+            encoding = "jpeg" if first.startswith(b"\xff\xd8") else "png"
+            shape = [int(side) for side in feature["shape"]]
+            if shape[0] in {1, 3}:  # channels first
+                shape = [*shape[1:], shape[0]]
+            height, width = shape[:2]
+        return make_plain_camera(width, height, encoding, fps=self._fps)
+
+
+def _read_info(root: Path) -> dict[str, Any]:
+    path = root / "meta" / "info.json"
+    try:
+        with path.open("rb") as file:
+            info: dict[str, Any] = json.loads(file.read(_LARGEST))
+        version = str(info["codebase_version"])
+        is_whole = info["fps"] > 0 and all(
+            isinstance(one, dict) and "dtype" in one
+            for one in info["features"].values()
+        )
+    except (OSError, ValueError, LookupError, TypeError, AttributeError) as err:
+        raise RecordingError(
+            f"{path}: expected a data set's info, got {err!r}"
+        ) from err
+    if not version.startswith("v3."):
+        raise RecordingError(
+            f"{path}: expected a data set of version v3.x, got {version[:20]}; "
+            "LeRobot's own scripts convert older ones"
+        )
+    if not is_whole:
+        raise RecordingError(f"{path}: expected a rate and features with a dtype")
+    return info
+
+
+def _read_episodes(root: Path) -> list[dict[str, Any]]:
+    files = sorted((root / "meta" / "episodes").rglob("*.parquet"))
+    rows = list[dict[str, Any]]()
+    for file in files:
+        try:
+            schema = pq.read_schema(file)
+            names = [name for name in schema.names if not name.startswith("stats/")]
+            rows += pq.read_table(file, columns=names).to_pylist()
+        except (OSError, pa.ArrowException) as err:
+            raise RecordingError(f"{file}: expected a table, got {err}") from err
+    needed = {"episode_index", "length", "data/chunk_index", "data/file_index"}
+    if not rows or not needed <= rows[0].keys():
+        raise RecordingError(
+            f"{root}/meta/episodes: expected rows with {', '.join(sorted(needed))}, "
+            f"got {len(rows)} rows"
+        )
+    return sorted(rows, key=lambda row: int(row["episode_index"]))
+
+
+def _read_rows(path: Path, episode: int, wanted: Sequence[str]) -> pa.Table:
+    try:
+        there = pq.read_schema(path).names
+        columns = [name for name in wanted if name in there]
+        return pq.read_table(
+            path, columns=columns, filters=[("episode_index", "=", episode)]
+        )
+    except (OSError, pa.ArrowException) as err:
+        raise RecordingError(f"{path}: expected an episode's rows, got {err}") from err
+
+
+def _list_series(
+    table: pa.Table, features: Mapping[str, Any]
+) -> Iterator[tuple[Signal, Vec]]:
+    for key in table.column_names:
+        feature = features[key]
+        if key in _INDICES or feature["dtype"] in {"string", "image"}:
+            continue
+        values = _flatten(table[key])
+        if values is None or values.shape[1] > _MOST_DIMS:
+            continue
+        names = name_dimensions(feature.get("names"), values.shape[1])
+        for k, name in enumerate(names):
+            if key in _PAIRED and len(names) > 1:
+                yield Signal(name, _PAIRED[key], ""), values[:, k]
+            else:
+                yield Signal(key, name if len(names) > 1 else "value", ""), values[:, k]
+
+
+def _flatten(column: pa.ChunkedArray) -> Vec | None:
+    """Return numbers of shape (n, m), or None."""
+    try:
+        rows = column.combine_chunks().to_numpy(zero_copy_only=False)
+        if rows.dtype == object:
+            rows = np.stack([np.asarray(row, dtype=np.float64).ravel() for row in rows])
+        values: Vec = rows.astype(np.float64).reshape(len(column), -1)
+        return values
+    except (ValueError, TypeError, pa.ArrowException):
+        return None
+
+
+def name_dimensions(given: object, n: int) -> list[str]:
+    """Return the names of n dimensions: of a list, or of a dictionary of lists."""
+    if isinstance(given, Mapping):
+        given = [
+            name for part in given.values() if isinstance(part, list) for name in part
+        ]
+    if isinstance(given, list) and len(given) == n:
+        return [str(name) for name in given]
+    return [str(k) for k in range(n)]
+
+
+def _list_marks(table: pa.Table, t: Vec) -> Iterator[Mark]:
+    for key, text in (("next.success", "success"), ("next.done", "done")):
+        if key in table.column_names:
+            rows = _flatten(table[key])
+            if rows is not None and rows.any():
+                yield Mark(float(t[int(np.argmax(rows[:, 0] > 0))]), "event", text)
+
+
+def _open_reel(
+    root: Path,
+    info: Mapping[str, Any],
+    row: Mapping[str, Any],
+    key: str,
+    table: pa.Table,
+) -> _Reel:
+    if info["features"][key]["dtype"] == "image":
+        images = [
+            bytes((one or {}).get("bytes") or b"") for one in table[key].to_pylist()
+        ]
+        return _Reel(None, 0.0, images)
+    try:
+        place = info["video_path"].format(
+            video_key=key,
+            chunk_index=row[f"videos/{key}/chunk_index"],
+            file_index=row[f"videos/{key}/file_index"],
+        )
+        begin = float(row[f"videos/{key}/from_timestamp"])
+    except (LookupError, TypeError, ValueError) as err:
+        raise RecordingError(
+            f"{root}: expected the place of {key}, got {err!r}"
+        ) from err
+    return _Reel(VideoFile(root / place), begin, ())
