@@ -29,6 +29,9 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--port", type=int, default=_PORT, help="the next free port is taken"
     )
+    parser.add_argument(
+        "--at", type=float, default=0.0, metavar="SECONDS", help="begin there"
+    )
     parser.add_argument("--open", action="store_true", help="open the browser, too")
     parser.add_argument(
         "--rerun", action="store_true", help="write EPISODE.rrd and open it in Rerun"
@@ -39,13 +42,13 @@ def _view(args: argparse.Namespace) -> int:
     if args.rerun:
         say(show_in_rerun(args.recordings))
         return 0
-    _serve(choose_shelf(args.recordings), args.port, opens=args.open)
+    _serve(choose_shelf(args.recordings), args)
     return 0
 
 
-def _serve(shelf: Shelf, port: int, *, opens: bool) -> None:
+def _serve(shelf: Shelf, args: argparse.Namespace) -> None:
     theatre = load_extension("paprle.viewers", "page", "view")
-    page = theatre(shelf, time.monotonic_ns, port)
+    page = theatre(shelf, time.monotonic_ns, args.port, args.at)
     has_ended = threading.Event()
     before = {
         number: signal.signal(number, lambda *_: has_ended.set())
@@ -56,7 +59,7 @@ def _serve(shelf: Shelf, port: int, *, opens: bool) -> None:
         n = len(shelf.entries)
         say(f"view: {shelf.title}: {n} episode{'s' * (n != 1)}; Ctrl-C ends it")
         say(f"view: open {page.address}")
-        if opens:
+        if args.open:
             webbrowser.open(page.address)
         while not has_ended.wait(_LOOK):
             for text in page.take_warnings():
@@ -82,7 +85,7 @@ where there is a display (pip install 'paprle[rerun]').
 
 examples:
   paprle view OUT
-  paprle view OUT/episode_000000.mcap
+  paprle view OUT/episode_000000.mcap --at 12.5
   paprle view ~/.cache/huggingface/lerobot/lerobot/svla_so101_pickplace
   paprle view OUT/episode_000000.mcap --rerun""",
     add_arguments=_add_arguments,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -14,48 +14,37 @@ import numpy as np
 from numpy.lib.recfunctions import repack_fields
 
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.film import Film, Mark, MarkKind, Signal, ignore_share
+from paprle.contracts.film import Film, Signal, ignore_share
 from paprle.contracts.images import Frame
 from paprle.contracts.proximity import FindNear
 from paprle.contracts.scene_body import SceneBody
 from paprle.contracts.session_view import SessionView
-from paprle.contracts.types import GateState, RobotInfo, SessionState, Vec
-from paprle.gate.reason_text import list_words
+from paprle.contracts.types import RobotInfo, Vec
 from paprle.hosts.views.proximity import NearBodies
 from paprle.hosts.views.scene_bodies import list_scene_bodies
 from paprle.hosts.views.view import make_view
 from paprle.ipc.pictures import Kind
 from paprle.ipc.records import Stream
-from paprle.recording import events
 from paprle.recording.header import robot_from_dict
 from paprle.recording.messages.channels import Rows
-from paprle.recording.notes import find_notes, list_notes
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Block, Reading
 from paprle.recording.scene import make_collision_model, read_scene
 from paprle.recording.video.frame_cache import describe_decoded, read_reels
 from paprle.recording.video.pictures import Footage
-from paprle_lab.viewing.thinned_rows import ThinnedRows
+from paprle_lab.evaluation.store import Thinned
+from paprle_lab.viewing.moments import MomentLog
 
 _N_VIEWS = 60_000  # chosen: whole records; half an hour at 30 Hz, or an hour at 15
 _N_POINTS = 400_000  # chosen: of a signal; a quarter of an hour at 400 Hz whole
 _UNKNOWN = 0.0  # [m] of recordings from before clearances were kept
 _PATIENCE = 0.3  # [s] chosen: the page asks again; others wait for this film meanwhile
-_MOST_MARKS = 500  # chosen: a time line shows no more
 
 _SIGNALS = (
     (Stream.TICK, "q_des", "requested"),
     (Stream.GATE, "q_cmd", "commanded"),
     (Stream.GATE, "q_meas", "measured"),
 )
-_STATES: Mapping[int, str] = {
-    SessionState.ENGAGED: "driving",
-    SessionState.CLUTCHED: "paused",
-    SessionState.ALIGNING: "aligning",
-    SessionState.STOPPED: "stopped",
-}
-_SILENT = {events.BEGIN, events.NOTE}
-"""Events that the time line shows otherwise: its begin, and notes."""
 
 
 class _Column(NamedTuple):
@@ -82,39 +71,19 @@ class EpisodeFilm(Film):
         """
         self.path = find_episode(path)
         reading = Reading(self.path)
-        self._layout, self.config, self.urdf = (
-            reading.layout,
-            reading.config,
-            reading.urdf,
-        )
+        self._layout = reading.layout
+        self.config, self.urdf = reading.config, reading.urdf
         self.name = self.path.stem
         self.robot_info = robot = robot_from_dict(reading.header["robot"])
         self._columns = dict(_list_columns(robot))
         self.signals = tuple(self._columns)
-        fields = {
-            stream: sorted(
-                {c.field for c in self._columns.values() if c.stream == stream}
-            )
-            for stream in (Stream.TICK, Stream.GATE)
-        }
-        rows = {s: ThinnedRows(_N_VIEWS, _take_all) for s in fields}
-        points = {
-            s: ThinnedRows(_N_POINTS, _Picker(names)) for s, names in fields.items()
-        }
-        log = _Log()
-        for item in reading:
-            if isinstance(item, Block):
-                rows[item.stream].add(item.records)
-                points[item.stream].add(item.records)
-            log.take(item)
-            report(reading.share)
+        rows, points, log = self._read(reading, report)
         if not all(len(one) for one in rows.values()):
             raise RecordingError(
                 f"{self.path}: expected the records of session and gate, got "
                 f"{len(rows[Stream.TICK])} and {len(rows[Stream.GATE])}"
             )
-        self._rows = {stream: one.join() for stream, one in rows.items()}
-        self._points = {stream: one.join() for stream, one in points.items()}
+        self._rows, self._points = rows, points
         stamps = [one["stamp_ns"] for one in self._points.values()]
         self._begin_ns = int(max(one[0] for one in stamps))
         self.length = (
@@ -175,24 +144,32 @@ class EpisodeFilm(Film):
                 reel.close()
         self._folder.cleanup()
 
+    def _read(
+        self, reading: Reading, report: Callable[[float], None]
+    ) -> tuple[dict[Stream, Rows], dict[Stream, Rows], MomentLog]:
+        """Return thinned records and values of signals by stream, and moments."""
+        layout, log = self._layout, MomentLog()
+        rows, points, names = {}, {}, {}
+        for stream, dtype in ((Stream.TICK, layout.tick), (Stream.GATE, layout.status)):
+            used = {c.field for c in self._columns.values() if c.stream == stream}
+            names[stream] = ["stamp_ns", *sorted(used)]
+            rows[stream] = Thinned(dtype, _N_VIEWS)
+            packed = repack_fields(np.zeros(0, dtype)[names[stream]])
+            points[stream] = Thinned(packed.dtype, _N_POINTS)
+        for item in reading:
+            if isinstance(item, Block):
+                stream = item.stream
+                rows[stream].add(item.records)
+                points[stream].add(repack_fields(item.records[names[stream]]))
+            log.take(item)
+            report(reading.share)
+        kept = {s: one.rows for s, one in rows.items()}
+        return kept, {s: one.rows for s, one in points.items()}, log
+
     def _find_row(self, stream: Stream, t_ns: int) -> Any:
         rows = self._rows[stream]
         k = int(np.searchsorted(rows["stamp_ns"], t_ns, side="right")) - 1
         return rows[max(k, 0)]
-
-
-def _take_all(rows: Rows) -> Rows:
-    return rows
-
-
-class _Picker:
-    """Picks stamps and some fields of rows, packed."""
-
-    def __init__(self, names: Sequence[str]) -> None:
-        self._names = ["stamp_ns", *names]
-
-    def __call__(self, rows: Rows) -> Rows:
-        return repack_fields(rows[self._names])
 
 
 def _list_columns(robot: RobotInfo) -> Iterator[tuple[Signal, _Column]]:
@@ -206,59 +183,6 @@ def _list_columns(robot: RobotInfo) -> Iterator[tuple[Signal, _Column]]:
         yield Signal(chart, joint, unit), _Column(Stream.GATE, "tau_meas", k)
     nearest = Signal("smallest clearance", "known to the gate", "m")
     yield nearest, _Column(Stream.GATE, "clearance", None)
-
-
-class _Log:
-    """The moments of an episode, as they are read."""
-
-    def __init__(self) -> None:
-        self._marks = list[tuple[int, MarkKind, str]]()
-        self._notes = list[Mapping[str, Any]]()
-        self._last: dict[Stream, int] = {}
-
-    def take(self, item: Block | Mapping[str, Any]) -> None:
-        if len(self._marks) >= _MOST_MARKS:
-            return
-        if not isinstance(item, Block):
-            self._take_event(item)
-            return
-        states = item.records["state"]
-        before = self._last.get(item.stream, -1)
-        self._last[item.stream] = int(states[-1])
-        for k in np.flatnonzero(np.diff(states, prepend=before)):
-            row = item.records[k]
-            if item.stream == Stream.TICK and int(states[k]) in _STATES:
-                text = _STATES[int(states[k])]
-                self._marks.append((int(row["stamp_ns"]), "state", text))
-            elif item.stream == Stream.GATE and states[k] == GateState.HOLD:
-                text = ", ".join(list_words(int(row["latched"])))
-                self._marks.append((int(row["stamp_ns"]), "held", f"held: {text}"))
-
-    def list_marks(
-        self, begin_ns: int, manifest: Mapping[str, Any]
-    ) -> tuple[Mark, ...]:
-        """Return the moments in order; notes are those of the manifest, if any."""
-        given = manifest if manifest.get("notes") else {"notes": self._notes}
-        notes: list[tuple[int, MarkKind, str]] = [
-            (note.t_ns, "note", note.text) for note in list_notes(given)
-        ]
-        marks = sorted([*self._marks, *notes])
-        return tuple(
-            Mark(max(t_ns - begin_ns, 0) * 1e-9, kind, text)
-            for t_ns, kind, text in marks
-        )
-
-    def _take_event(self, event: Mapping[str, Any]) -> None:
-        self._notes += find_notes([event])
-        name, t_ns = str(event.get("event", "")), event.get("t_ns")
-        if name not in _SILENT and isinstance(t_ns, int):
-            more = [
-                str(event[k])
-                for k in ("outcome", "reason", "end_reason")
-                if event.get(k)
-            ]
-            text = ": ".join(filter(None, [name.replace("_", " "), ", ".join(more)]))
-            self._marks.append((t_ns, "event", text))
 
 
 def _find_urdf(robot: RobotInfo, urdf: str, folder: Path) -> RobotInfo:

@@ -45,9 +45,13 @@ class Theatre:
         address: Secret address of the page, once open.
     """
 
-    def __init__(self, shelf: Shelf, clock: Callable[[], int], port: int) -> None:
+    def __init__(
+        self, shelf: Shelf, clock: Callable[[], int], port: int, begin: float = 0.0
+    ) -> None:
+        """Make it; the first film that is seen begins at ``begin``, [s]."""
         self.address = ""
         self._shelf, self._clock, self._port = shelf, clock, port
+        self._begin = begin if math.isfinite(begin) else 0.0
         self._relay = Relay(lambda _: False)
         self._warnings: list[str] = []
         self._stage = Stage(self._relay, self._warnings.append)
@@ -117,7 +121,8 @@ class Theatre:
             {**one._asdict(), "seconds": _finite(one.seconds, 2)}
             for one in self._shelf.entries
         ]
-        return _give({"title": self._shelf.title, "entries": entries})
+        told = {"title": self._shelf.title, "begin": self._begin, "entries": entries}
+        return _give(told)
 
     def _draw_still(self, words: Mapping[str, str]) -> Page:
         k = self._find_entry(words)

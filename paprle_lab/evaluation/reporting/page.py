@@ -20,6 +20,8 @@ from paprle_lab.evaluation.reporting.verdict import judge_run
 
 Json = dict[str, Any]
 ReportPicture = tuple[str, str, bytes]
+MomentRow = tuple[float, str, str]
+"""Time [s], text, and the command that shows it."""
 _JPEG = b"\xff\xd8"  # spec: ITU-T T.81, a JPEG begins so
 
 STYLE = """
@@ -77,12 +79,17 @@ FOOTER = (
 
 
 def render_page(
-    entries: Sequence[Json], pictures: Sequence[Iterable[ReportPicture]], title: str
+    entries: Sequence[Json],
+    pictures: Sequence[Iterable[ReportPicture]],
+    title: str,
+    moments: Sequence[Sequence[MomentRow]] = (),
 ) -> str:
     """Return the HTML of a report."""
     parts = [
-        _render_episode(entry, drawn)
-        for entry, drawn in zip(entries, pictures, strict=True)
+        _render_episode(entry, drawn, told)
+        for entry, drawn, told in zip(
+            entries, pictures, moments or [()] * len(entries), strict=True
+        )
     ]
     itv = describe_itv(entries)
     intro = "".join(f'<p class="say">{escape(line)}</p>' for line in itv.splitlines())
@@ -96,7 +103,9 @@ def render_page(
     )
 
 
-def _render_episode(entry: Json, pictures: Iterable[ReportPicture]) -> str:
+def _render_episode(
+    entry: Json, pictures: Iterable[ReportPicture], moments: Sequence[MomentRow]
+) -> str:
     facts = ", ".join(list_facts(entry))
     notes = "".join(f"<li>{escape(str(note))}</li>" for note in entry["notes"])
     return "".join(
@@ -107,6 +116,7 @@ def _render_episode(entry: Json, pictures: Iterable[ReportPicture]) -> str:
             f'<p class="say">{escape(describe_episode(entry))}</p>',
             _render_tiles(entry),
             _render_advice(entry),
+            _render_moments(moments),
             f'<ul class="notes">{notes}</ul>' if notes else "",
             _render_reach(entry),
             _render_table(entry),
@@ -123,6 +133,20 @@ def _render_verdict(entry: Json) -> str:
     grade, sentences = judge_run(entry)
     lines = "".join(f"<p>{escape(line)}</p>" for line in sentences)
     return f'<div class="verdict {grade}" role="note">{lines}</div>'
+
+
+def _render_moments(moments: Sequence[MomentRow]) -> str:
+    if not moments:
+        return ""
+    rows = "".join(
+        f"<tr><td>{escape(text)}</td><td>{t:.1f}</td>"
+        f"<td><code>{escape(command)}</code></td></tr>"
+        for t, text, command in moments
+    )
+    return (
+        '<div class="card"><h3>Moments to look at</h3><table><tr><th></th>'
+        f"<th>at [s]</th><th>shown by</th></tr>{rows}</table></div>"
+    )
 
 
 def _render_advice(entry: Json) -> str:

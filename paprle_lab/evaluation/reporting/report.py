@@ -21,6 +21,7 @@ from paprle_lab.evaluation.episode import EpisodeResult, measure_episode
 from paprle_lab.evaluation.groups import compare
 from paprle_lab.evaluation.reporting.comparison import compare_in_text
 from paprle_lab.evaluation.reporting.files import name_report, write_text
+from paprle_lab.evaluation.reporting.moments import find_moments, name_command
 from paprle_lab.evaluation.reporting.page import ReportPicture, render_page
 from paprle_lab.evaluation.reporting.report_text import describe_itv, summarise_entry
 from paprle_lab.evaluation.reporting.verdict import judge_run
@@ -121,12 +122,19 @@ def _write(
     text = json.dumps(list(results), indent=2, allow_nan=False) + "\n"
     write_text(figures, text)
     plots = _load_plots()
-    pictures = [
-        [*_list_strips(result), *plots.draw_episode(result)] for result in measured
-    ]
+    pictures, moments = [], []
+    for result in measured:
+        pictures.append([*_list_strips(result), *plots.draw_episode(result)])
+        moments.append(
+            [
+                (one.t, one.text, name_command(result, one))
+                for one in find_moments(result)
+            ]
+        )
     names = [str(entry["episode"]) for entry in results]
     title = names[0] if len(names) == 1 else f"{len(names)} episodes"
-    write_text(page, render_page(results, pictures, f"Teleoperation report: {title}"))
+    title = f"Teleoperation report: {title}"
+    write_text(page, render_page(results, pictures, title, moments))
 
 
 def _list_strips(result: EpisodeResult) -> Iterator[ReportPicture]:

@@ -21,6 +21,7 @@ export class List {
     const shelf = await this.server.ask("shelf");
     if (shelf.error) return;
     this.entries = shelf.entries;
+    this.begin = shelf.begin;
     document.title = `PAPRLE viewer · ${shelf.title}`;
     this.rows = this.entries.map((entry, k) => this.makeRow(entry, k));
     fill($("entries"), this.rows);

@@ -57,6 +57,8 @@ async function open(k) {
     ? "No picture: the 3-D picture needs viser, pip install 'paprle[page]'."
     : "It has no cameras; its signals are plotted.";
   if (!isBroken) player.load(film.length);
+  if (!isBroken && list.begin) player.seek(list.begin);
+  list.begin = 0; // of the first film alone
   list.drawStills();
 }
 

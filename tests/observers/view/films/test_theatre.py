@@ -20,7 +20,7 @@ def theatre(tmp_path_factory):
     for _ in range(4):
         write_episode(folder, SECONDS, cameras=("front",))
     (folder / "episode_000003.mcap").write_bytes(b"nothing")
-    theatre = Theatre(choose_shelf(folder), time.monotonic_ns, 8190)
+    theatre = Theatre(choose_shelf(folder), time.monotonic_ns, 8190, 0.5)
     theatre.open()
     yield theatre
     theatre.close()
@@ -49,6 +49,7 @@ def test_the_shelf_lists_what_is_there(theatre):
         "episode_000000", "episode_000001",
     ]  # fmt: skip
     assert shelf["entries"][0]["task"] == "pick"
+    assert shelf["begin"] == 0.5
 
 
 def test_an_opened_film_has_signals_pictures_and_a_robot_that_moves(theatre):
