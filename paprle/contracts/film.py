@@ -1,4 +1,4 @@
-"""Recordings for a viewer: a shelf of them, and one opened as a film."""
+"""Recordings for a viewer: a list of them, and one opened as a film."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class Film(ABC):
 
 
 class Entry(NamedTuple):
-    """A recording on a shelf, as known without opening it.
+    """A recording in a list, as known without opening it.
 
     Attributes:
         seconds: Length, [s]; NaN: unknown.
@@ -100,7 +100,7 @@ def ignore_share(_: float) -> None:
     """Ignore a share."""
 
 
-class Shelf(ABC):
+class RecordingList(ABC):
     """Recordings of one place, in order."""
 
     title: str

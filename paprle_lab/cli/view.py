@@ -10,10 +10,10 @@ import webbrowser
 from pathlib import Path
 
 from paprle.cli.verb import Verb, say
-from paprle.contracts.film import Shelf
+from paprle.contracts.film import RecordingList
 from paprle.contracts.kit.extensions import load_extension
 from paprle_lab.dataset.rerun_file import show_in_rerun
-from paprle_lab.viewing.choose import choose_shelf
+from paprle_lab.viewing.listing import list_recordings
 
 _LOOK = 0.2  # [s] chosen: how often it is looked whether there is anything to say
 _PORT = 8080
@@ -42,13 +42,13 @@ def _view(args: argparse.Namespace) -> int:
     if args.rerun:
         say(show_in_rerun(args.recordings))
         return 0
-    _serve(choose_shelf(args.recordings), args)
+    _serve(list_recordings(args.recordings), args)
     return 0
 
 
-def _serve(shelf: Shelf, args: argparse.Namespace) -> None:
-    theatre = load_extension("paprle.viewers", "page", "view")
-    page = theatre(shelf, time.monotonic_ns, args.port, args.at)
+def _serve(listed: RecordingList, args: argparse.Namespace) -> None:
+    viewer = load_extension("paprle.viewers", "page", "view")
+    page = viewer(listed, time.monotonic_ns, args.port, args.at)
     has_ended = threading.Event()
     before = {
         number: signal.signal(number, lambda *_: has_ended.set())
@@ -56,8 +56,8 @@ def _serve(shelf: Shelf, args: argparse.Namespace) -> None:
     }
     try:
         page.open()
-        n = len(shelf.entries)
-        say(f"view: {shelf.title}: {n} episode{'s' * (n != 1)}; Ctrl-C ends it")
+        n = len(listed.entries)
+        say(f"view: {listed.title}: {n} episode{'s' * (n != 1)}; Ctrl-C ends it")
         say(f"view: open {page.address}")
         if args.open:
             webbrowser.open(page.address)

@@ -104,7 +104,7 @@ def test_the_list_tells_what_each_is_and_keys_lead_through_it(viewer):
     page.keyboard.press("?")
     page.locator("#keys[open]").wait_for()
     page.keyboard.press("Escape")
-    if page.locator("#shelf").is_visible():
+    if page.locator("#recordings").is_visible():
         page.locator("#find").fill("<b>1")
         assert page.locator("#entries li:visible").count() == 1
 

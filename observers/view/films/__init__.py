@@ -1,1 +1,1 @@
-"""The viewer's page: a shelf of recordings, one of them played."""
+"""The viewer's page: a list of recordings, one of them played."""

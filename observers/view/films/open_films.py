@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as StillReading
 from contextlib import contextmanager
 from functools import partial
 
-from paprle.contracts.film import Film, Shelf
+from paprle.contracts.film import Film, RecordingList
 
 _MOST = 2  # chosen: the film that is seen, and the one before it
 _PATIENCE = 1.0  # [s] chosen: a browser hears within it how far a film is read
@@ -29,10 +29,10 @@ class _Opening:
 
 
 class OpenFilms:
-    """Opens films of a shelf in a thread and closes those not used lately."""
+    """Opens films of a list in a thread and closes those not used lately."""
 
-    def __init__(self, shelf: Shelf) -> None:
-        self._shelf = shelf
+    def __init__(self, listed: RecordingList) -> None:
+        self._listed = listed
         self._lock = threading.Lock()
         self._films: OrderedDict[int, _Opening] = OrderedDict()
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="film")
@@ -82,7 +82,7 @@ class OpenFilms:
                 self._films.move_to_end(k)
                 return self._films[k]
             opening = self._films[k] = _Opening()
-            opening.film = self._reader.submit(self._shelf.open, k, opening.tell)
+            opening.film = self._reader.submit(self._listed.open, k, opening.tell)
             while len(self._films) > _MOST:
                 old = self._films.popitem(last=False)[1]
                 old.film.cancel()

@@ -9,7 +9,7 @@ from lerobot_env import RELEASES, ROOT, find_lerobot, run
 from lerobot_writer import FPS, JOINTS, N_FRAMES, count_green
 from PIL import Image
 
-from paprle_lab.viewing.choose import choose_shelf
+from paprle_lab.viewing.listing import list_recordings
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(1800)]
 
@@ -29,9 +29,9 @@ def test_a_set_of_lerobot_is_listed_plotted_and_seen(tmp_path, release, kind):
     done = run(find_lerobot(release), str(writer), str(root), kind)
     assert done.returncode == 0, done.stderr[-2000:]
 
-    shelf = choose_shelf(Path(root))
-    assert [entry.task for entry in shelf.entries] == ["task 0", "task 1"]
-    film = shelf.open(1)
+    listed = list_recordings(Path(root))
+    assert [entry.task for entry in listed.entries] == ["task 0", "task 1"]
+    film = listed.open(1)
     assert film.notes == ()
     k = next(k for k, one in enumerate(film.signals) if one.chart == JOINTS[1])
     _, values = film.read_signal(k)

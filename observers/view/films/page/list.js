@@ -13,16 +13,16 @@ export class List {
     this.now = 0;
     this.choose = (k) => { this.now = k; open(k); };
     // a picture is asked for once its row is seen: a data set may have thousands
-    this.seen = new IntersectionObserver((found) => this.draw(found), { root: $("shelf"), rootMargin: "300px" });
+    this.seen = new IntersectionObserver((found) => this.draw(found), { root: $("recordings"), rootMargin: "300px" });
     $("find").oninput = () => this.filter();
   }
 
   async load() {
-    const shelf = await this.server.ask("shelf");
-    if (shelf.error) return;
-    this.entries = shelf.entries;
-    this.begin = shelf.begin;
-    document.title = `PAPRLE viewer · ${shelf.title}`;
+    const listed = await this.server.ask("list");
+    if (listed.error) return;
+    this.entries = listed.entries;
+    this.begin = listed.begin;
+    document.title = `PAPRLE viewer · ${listed.title}`;
     this.rows = this.entries.map((entry, k) => this.makeRow(entry, k));
     fill($("entries"), this.rows);
     this.filter();

@@ -140,8 +140,8 @@ $("seek").oninput = () => player.seek(Number($("seek").value));
 $("seek").onchange = () => $("seek").blur();
 $("speed").onchange = () => player.setSpeed(Number($("speed").value));
 $("show-list").onclick = () => {
-  const isShown = $("shelf").hidden;
-  $("shelf").hidden = !isShown;
+  const isShown = $("recordings").hidden;
+  $("recordings").hidden = !isShown;
   $("show-list").setAttribute("aria-expanded", String(isShown));
 };
 server.onLost = (text) => { $("about").textContent = text; };

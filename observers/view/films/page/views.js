@@ -21,6 +21,7 @@ export class Views {
     $("cameras").replaceChildren(...this.parts.map((one) => one.figure));
     $("cameras").dataset.n = about.cameras.length;
     $("robot").hidden = !about.scene;
+    $("state").hidden = true;
     if (about.scene) {
       if (!this.hasScene) this.openScene();
       else this.frame.contentWindow.location.reload();
@@ -118,6 +119,7 @@ class Robot extends Part {
 
   async load(t) {
     const state = await this.server.ask("move", { film: this.film, t });
-    if (state.word) $("about").dataset.state = state.word;
+    $("state").hidden = !state.word;
+    $("state").textContent = state.word ?? "";
   }
 }

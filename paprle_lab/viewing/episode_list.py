@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.film import Entry, Film, Shelf, ignore_share
+from paprle.contracts.film import Entry, Film, RecordingList, ignore_share
 from paprle.contracts.images import CameraInfo, Frame
 from paprle.ipc.pictures import Kind
 from paprle.recording.manifest import find_mark, read_manifest
@@ -22,7 +22,7 @@ from paprle_lab.viewing.episode_film import EpisodeFilm
 _LARGEST = 8 << 20  # [bytes] chosen: of a report's figures; ours are some kB
 
 
-class EpisodeShelf(Shelf):
+class EpisodeList(RecordingList):
     """Own episodes; only manifests are read."""
 
     def __init__(self, title: str, paths: Sequence[Path]) -> None:
@@ -30,7 +30,7 @@ class EpisodeShelf(Shelf):
         self._paths = list(paths)
         self.entries = [_describe(path) for path in self._paths]
 
-    def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:  # noqa: D102 - as ``Shelf``
+    def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:  # noqa: D102 - as ``RecordingList``
         return EpisodeFilm(self._paths[k], report)
 
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:

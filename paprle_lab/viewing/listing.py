@@ -1,4 +1,4 @@
-"""The shelf of what a path names."""
+"""The list of what a path names."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import ConfigError, MissingDependency
-from paprle.contracts.film import Shelf
+from paprle.contracts.film import RecordingList
 from paprle.recording.others.bags import is_bag
 from paprle.recording.reader import find_episode
 from paprle.recording.reading import Reading
-from paprle_lab.viewing.episode_shelf import EpisodeShelf
+from paprle_lab.viewing.episode_list import EpisodeList
 
 
-def choose_shelf(path: Path) -> Shelf:
+def list_recordings(path: Path) -> RecordingList:
     """Return the recordings of an episode, a folder, a data set or a bag.
 
     Raises:
@@ -25,23 +25,23 @@ def choose_shelf(path: Path) -> Shelf:
     if not path.exists():
         raise ConfigError(f"view: expected a recording, got '{path}'; no such file")
     if (path / "meta" / "info.json").is_file():
-        module = _load("lerobot_shelf", "data")
-        shelf: Shelf = module.LeRobotShelf(path)
-        return shelf
+        module = _load("lerobot_list", "data")
+        listed: RecordingList = module.LeRobotList(path)
+        return listed
     if is_bag(path):
-        shelf = _load("bag_shelf", "page").BagShelf(path)
-        return shelf
+        listed = _load("bag_list", "page").BagList(path)
+        return listed
     if not path.is_dir():
         episode = find_episode(path)
         Reading(episode)  # what cannot be read is refused before a page is served
-        return EpisodeShelf(path.stem, [episode])
+        return EpisodeList(path.stem, [episode])
     episodes = sorted(path.rglob("episode_*.mcap"))
     if not episodes:
         raise ConfigError(
             f"view: expected episode_*.mcap, or a data set of LeRobot with "
             f"meta/info.json, in '{path}', got neither; record with record.dir={path}"
         )
-    return EpisodeShelf(path.resolve().name, episodes)
+    return EpisodeList(path.resolve().name, episodes)
 
 
 def _load(name: str, extra: str) -> Any:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.film import Entry, Film, Shelf, Signal, ignore_share
+from paprle.contracts.film import Entry, Film, RecordingList, Signal, ignore_share
 from paprle.contracts.images import CameraInfo, Frame
 from paprle.contracts.types import Vec
 from paprle.recording.others.bag_joints import Stamps
@@ -26,7 +26,7 @@ _MOST_SIGNALS = 400  # chosen: a list that one still chooses from
 _MOST_DIMS = 16  # chosen: of an array, whose numbers are signals; a scan is none
 
 
-class BagShelf(Shelf):
+class BagList(RecordingList):
     """One bag."""
 
     def __init__(self, path: Path) -> None:
@@ -40,7 +40,7 @@ class BagShelf(Shelf):
         with Bag(path) as bag:
             self.entries = [Entry(path.stem, bag.length)]
 
-    def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:  # noqa: ARG002, D102 - as ``Shelf``
+    def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:  # noqa: ARG002, D102 - as ``RecordingList``
         return BagFilm(self._path)
 
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:  # noqa: ARG002

@@ -21,7 +21,7 @@ from paprle.observers.view.viser_proxy import Relay
 _TRAIL = 300  # chosen: points of a path, ten seconds at 30 Hz
 
 
-class Stage:
+class RobotScene:
     """Draws one film at a time; a film without a robot has no scene."""
 
     def __init__(self, relay: Relay, warn: Callable[[str], None]) -> None:
@@ -29,6 +29,8 @@ class Stage:
         self._lock = threading.Lock()
         self._painter = ThreadPoolExecutor(1, thread_name_prefix="scene")
         self._scene: Any = None
+        self._film: Film | None = None
+        self._t = 0.0
         self._key: tuple[object, ...] = ()
         self._find_near: FindNear | None = None
         self._shown: Shown | None = None
@@ -38,33 +40,41 @@ class Stage:
         robot = film.robot
         if robot is None:
             return False
-        self._shown, self._find_near = Shown(robot), film.find_near()
         bodies = tuple(film.list_bodies())
         key = (robot.name, robot.urdf_path.read_bytes(), bodies)
-        if key != self._key:
-            self._key = key
-            self._painter.submit(self._draw, robot, bodies)
+        with self._lock:
+            self._film, self._t = film, 0.0
+            self._shown, self._find_near = Shown(robot), film.find_near()
+            if key != self._key:
+                self._key = key
+                self._close()  # it is of another robot
+                self._painter.submit(self._draw, robot, bodies, key)
         return True
 
     def move(self, film: Film, t: float) -> dict[str, Any]:
         """Draw a film at a time [s]; return its state as JSON values."""
+        if film is not self._film:  # of another tab
+            self.put(film)
         with self._lock:
-            if self._scene is not None:
-                self._show(film.look(t))
-        return {} if self._shown is None else self._shown.make(film.look(t))
+            self._t = t
+            view = film.look(t)
+            self._show(view)
+            return {} if self._shown is None else self._shown.make(view)
 
     def close(self) -> None:
         """Stop drawing; may be called twice."""
         self._painter.shutdown(cancel_futures=True)
+        with self._lock:
+            self._close()
+
+    def _close(self) -> None:
         if self._scene is not None:
             self._scene.close()
             self._scene = None
 
-    def _draw(self, info: RobotInfo, bodies: Sequence[SceneBody]) -> None:
-        before, self._scene = self._scene, None
-        if before is not None:
-            with self._lock:
-                before.close()
+    def _draw(
+        self, info: RobotInfo, bodies: Sequence[SceneBody], key: tuple[object, ...]
+    ) -> None:
         try:
             # loaded with the first film of a robot: viser and trimesh are large
             from paprle.observers.view.drawing.bodies import Robot  # noqa: PLC0415
@@ -76,11 +86,19 @@ class Stage:
         except Exception as err:  # noqa: BLE001 - plots and cameras do without it
             self._warn(f"view: no picture of the robot: {err}")
             return
-        self._scene = scene
+        with self._lock:
+            if key != self._key:  # another robot was put meanwhile
+                scene.close()
+                return
+            self._scene = scene
+            if self._film is not None and self._film.robot is not None:
+                self._show(self._film.look(self._t))
         if robot.note:
             self._warn(f"view: {robot.note}")
 
     def _show(self, view: SessionView) -> None:
+        if self._scene is None:
+            return
         arrays = copy_arrays(view)
         targets: Mapping[str, Any] = {
             n: np.array(row) for n, row in view.targets.items()

@@ -1,4 +1,4 @@
-"""The viewer: serves a shelf of recordings as a page, until it is closed."""
+"""The viewer: serves a list of recordings as a page, until it is closed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.errors import PaprleError
-from paprle.contracts.film import Shelf
+from paprle.contracts.film import RecordingList
 from paprle.hardware.web.serving.addresses import find_place
 from paprle.hardware.web.serving.files import load_pages
 from paprle.hardware.web.serving.server import POLICY, Page, Site, WebServer
 from paprle.observers.view.films.open_films import OpenFilms
 from paprle.observers.view.films.reduction import reduce
-from paprle.observers.view.films.stage import Stage
+from paprle.observers.view.films.robot_scene import RobotScene
 from paprle.observers.view.observer import find_port
 from paprle.observers.view.thumbnails import encode, shrink
 from paprle.observers.view.viser_proxy import Relay, load_page, name_protocol
@@ -38,24 +38,28 @@ _SHARED = {
 """Files of the session's page that this one uses, too."""
 
 
-class Theatre:
-    """One page for the recordings of a shelf.
+class Viewer:
+    """One page for the recordings of a list.
 
     Attributes:
         address: Secret address of the page, once open.
     """
 
     def __init__(
-        self, shelf: Shelf, clock: Callable[[], int], port: int, begin: float = 0.0
+        self,
+        listed: RecordingList,
+        clock: Callable[[], int],
+        port: int,
+        begin: float = 0.0,
     ) -> None:
         """Make it; the first film that is seen begins at ``begin``, [s]."""
         self.address = ""
-        self._shelf, self._clock, self._port = shelf, clock, port
+        self._listed, self._clock, self._port = listed, clock, port
         self._begin = begin if math.isfinite(begin) else 0.0
         self._relay = Relay(lambda _: False)
         self._warnings: list[str] = []
-        self._stage = Stage(self._relay, self._warnings.append)
-        self._films = OpenFilms(shelf)
+        self._scene = RobotScene(self._relay, self._warnings.append)
+        self._films = OpenFilms(listed)
         self._stills: dict[int, bytes] = {}
         self._server: WebServer | None = None
         self._has_scene = False
@@ -92,7 +96,7 @@ class Theatre:
         """Stop serving; may be called twice."""
         if self._server is not None:
             self._server.close()
-        self._stage.close()
+        self._scene.close()
         self._films.close()
 
     def _make(self, asked: str) -> Page | None:
@@ -100,7 +104,7 @@ class Theatre:
         path, _, query = asked.partition("?")
         words = {name: values[-1] for name, values in parse_qs(query).items()}
         answer = {
-            "shelf": self._describe_shelf,
+            "list": self._describe_list,
             "still": self._draw_still,
             "open": self._open_film,
             "signal": self._read_signal,
@@ -116,18 +120,18 @@ class Theatre:
         except (KeyError, ValueError, IndexError):
             return None  # not an address of our page
 
-    def _describe_shelf(self, _: Mapping[str, str]) -> Page:
+    def _describe_list(self, _: Mapping[str, str]) -> Page:
         entries = [
             {**one._asdict(), "seconds": _finite(one.seconds, 2)}
-            for one in self._shelf.entries
+            for one in self._listed.entries
         ]
-        told = {"title": self._shelf.title, "begin": self._begin, "entries": entries}
+        told = {"title": self._listed.title, "begin": self._begin, "entries": entries}
         return _give(told)
 
     def _draw_still(self, words: Mapping[str, str]) -> Page:
         k = self._find_entry(words)
         if k not in self._stills:
-            found = self._shelf.find_still(k)
+            found = self._listed.find_still(k)
             pixels = None if found is None else shrink(*found, _STILL)
             self._stills[k] = b"" if pixels is None else encode(pixels)
         return Page(self._stills[k], "image/jpeg")
@@ -139,7 +143,7 @@ class Theatre:
         if share is not None:
             return _give({"share": round(share, 3)})
         with self._films.use(k) as film:
-            has_scene = self._has_scene and self._stage.put(film)
+            has_scene = self._has_scene and self._scene.put(film)
             return _give(
                 {
                     "name": film.name,
@@ -177,11 +181,11 @@ class Theatre:
         with self._films.use(self._find_entry(words)) as film:
             if film.robot is None or not math.isfinite(t):
                 raise ValueError(t)
-            return _give(self._stage.move(film, min(max(t, 0.0), film.length)))
+            return _give(self._scene.move(film, min(max(t, 0.0), film.length)))
 
     def _find_entry(self, words: Mapping[str, str]) -> int:
         k = int(words["film"])
-        if not 0 <= k < len(self._shelf.entries):
+        if not 0 <= k < len(self._listed.entries):
             raise IndexError(k)
         return k
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from paprle.contracts.errors import RecordingError
-from paprle.contracts.film import Entry, Film, Mark, Shelf, Signal, ignore_share
+from paprle.contracts.film import Entry, Film, Mark, RecordingList, Signal, ignore_share
 from paprle.contracts.images import CameraInfo, Encoding, Frame
 from paprle.contracts.types import Vec
 from paprle.recording.video.video_file import VideoFile
@@ -29,7 +29,7 @@ _LARGEST = 64 << 20  # [bytes] chosen: of info.json
 _CAMERA = "observation.images."
 
 
-class LeRobotShelf(Shelf):
+class LeRobotList(RecordingList):
     """The episodes of a data set; only its tables of episodes are read."""
 
     def __init__(self, root: Path) -> None:
@@ -53,7 +53,7 @@ class LeRobotShelf(Shelf):
             for row in self._rows
         ]
 
-    def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:  # noqa: ARG002, D102 - as ``Shelf``
+    def open(self, k: int, report: Callable[[float], None] = ignore_share) -> Film:  # noqa: ARG002, D102 - as ``RecordingList``
         return LeRobotFilm(self._root, self._info, self._rows[k])
 
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:

@@ -1,4 +1,4 @@
-"""A path names a shelf: episodes, a folder, a data set of LeRobot, or a bag."""
+"""A path names recordings: episodes, a folder, a data set of LeRobot, or a bag."""
 
 import json
 import math
@@ -11,8 +11,8 @@ from filmed import write_episode
 
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle_lab.dataset.create import create
-from paprle_lab.viewing.choose import choose_shelf
-from paprle_lab.viewing.lerobot_shelf import name_dimensions
+from paprle_lab.viewing.lerobot_list import name_dimensions
+from paprle_lab.viewing.listing import list_recordings
 
 SECONDS = 1.0
 
@@ -38,7 +38,7 @@ def test_a_folder_lists_its_episodes_without_opening_them(recorded, tmp_path):
         (tmp_path / "below" / path.name).write_bytes(
             b"" if path.suffix == ".mcap" else path.read_bytes()
         )
-    first, second = choose_shelf(tmp_path).entries
+    first, second = list_recordings(tmp_path).entries
 
     assert (first.name, first.task) == ("episode_000000", "pick")
     assert first.seconds == pytest.approx(SECONDS, abs=0.05)
@@ -48,7 +48,7 @@ def test_a_folder_lists_its_episodes_without_opening_them(recorded, tmp_path):
 def test_an_episode_that_was_never_finished_is_listed(recorded, tmp_path):
     path = tmp_path / "episode_000000.mcap"
     path.write_bytes((recorded / path.name).read_bytes())
-    (entry,) = choose_shelf(tmp_path).entries
+    (entry,) = list_recordings(tmp_path).entries
 
     assert entry.outcome == "never finished"
     assert math.isnan(entry.seconds)
@@ -59,7 +59,7 @@ def test_a_damaged_manifest_is_a_note_not_an_end(recorded, tmp_path, text):
     path = tmp_path / "episode_000000.mcap"
     path.write_bytes((recorded / path.name).read_bytes())
     path.with_suffix(".json").write_text(text)
-    (entry,) = choose_shelf(tmp_path).entries
+    (entry,) = list_recordings(tmp_path).entries
 
     assert "expected" in entry.notes[0]
 
@@ -69,22 +69,22 @@ def test_the_report_beside_an_episode_is_its_score(recorded, tmp_path):
         (tmp_path / path.name).write_bytes(path.read_bytes())
     report = tmp_path / "episode_000000.report.json"
     report.write_text(json.dumps([{"error": "it is empty"}]))
-    assert choose_shelf(tmp_path).entries[0].score == "unknown"
+    assert list_recordings(tmp_path).entries[0].score == "unknown"
     report.write_text("nonsense")
-    assert choose_shelf(tmp_path).entries[0].score == ""
+    assert list_recordings(tmp_path).entries[0].score == ""
 
 
 def test_a_still_is_an_early_image(recorded):
-    frame, info = choose_shelf(recorded).find_still(0)
+    frame, info = list_recordings(recorded).find_still(0)
 
     assert info.find_fault(frame) == ""
     assert info.encoding == "rgb8"
 
 
 def test_a_data_set_shows_state_and_action_of_each_joint(data_set):
-    shelf = choose_shelf(data_set)
-    (entry,) = shelf.entries
-    film = shelf.open(0)
+    listed = list_recordings(data_set)
+    (entry,) = listed.entries
+    film = listed.open(0)
     turn = [k for k, one in enumerate(film.signals) if one.chart == "turn.pos"]
 
     assert entry.task == "pick"
@@ -97,7 +97,7 @@ def test_a_data_set_shows_state_and_action_of_each_joint(data_set):
 
 
 def test_images_of_a_data_set_are_those_of_the_time(data_set):
-    film = choose_shelf(data_set).open(0)
+    film = list_recordings(data_set).open(0)
     info = film.cameras["front"]
 
     for t in (0.0, 0.9, 0.3, 0.3, 0.31):
@@ -112,7 +112,7 @@ def test_a_data_set_without_a_video_shows_the_rest(data_set, tmp_path):
     root = tmp_path / "set"
     shutil.copytree(data_set, root)
     shutil.rmtree(root / "videos" / "observation.images.side")
-    film = choose_shelf(root).open(0)
+    film = list_recordings(root).open(0)
 
     assert list(film.cameras) == ["front"]
     assert "side" in film.notes[0]
@@ -127,7 +127,7 @@ def test_a_data_set_of_another_version_is_refused_with_a_remedy(data_set, tmp_pa
     path.write_text(json.dumps(info | {"codebase_version": "v2.1"}))
 
     with pytest.raises(RecordingError, match="LeRobot's own scripts convert"):
-        choose_shelf(tmp_path)
+        list_recordings(tmp_path)
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"codebase_version": "v3.0"}'])
@@ -136,7 +136,7 @@ def test_a_damaged_info_is_refused(tmp_path, text):
     (tmp_path / "meta" / "info.json").write_text(text)
 
     with pytest.raises(RecordingError, match=r"info\.json"):
-        choose_shelf(tmp_path)
+        list_recordings(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +175,8 @@ def test_a_bag_shows_joints_fields_and_images(tmp_path, storage):
         "/tool": [(t, lambda m, t: m.pose(t, (t, 0.5, 0.0))) for t in (0.0, 0.2)],
         "/eye": [make_image(t) for t in (0.0, 0.1, 0.2)],
     }
-    shelf = choose_shelf(write_bag(tmp_path / "said", said, storage))
-    film = shelf.open(0)
+    listed = list_recordings(write_bag(tmp_path / "said", said, storage))
+    film = listed.open(0)
     found = {(one.chart, one.name): k for k, one in enumerate(film.signals)}
 
     t, values = film.read_signal(found["/joint_states position", "b"])
@@ -188,7 +188,7 @@ def test_a_bag_shows_joints_fields_and_images(tmp_path, storage):
     frame = film.see("eye", 0.15)
     assert np.frombuffer(frame.data, np.uint8)[:3].tolist() == [0, 0, 10]
     assert film.see("eye", 9.0) is None
-    frame, info = shelf.find_still(0)
+    frame, info = listed.find_still(0)
     assert info.find_fault(frame) == ""
     assert frame.stamp_ns >= START_NS
     film.close()
@@ -199,7 +199,7 @@ def test_an_image_of_another_encoding_hides_only_itself(tmp_path):
         "/eye": [make_image(t, "bayer_rggb8") for t in (0.0, 0.1)],
         "/tool": [(t, lambda m, t: m.pose(t, (t, 0.5, 0.0))) for t in (0.0, 0.2)],
     }
-    film = choose_shelf(write_bag(tmp_path / "said", said)).open(0)
+    film = list_recordings(write_bag(tmp_path / "said", said)).open(0)
 
     assert film.cameras == {}
     assert film.signals
@@ -209,4 +209,4 @@ def test_an_image_of_another_encoding_hides_only_itself(tmp_path):
 @pytest.mark.parametrize("name", ["missing", "."])
 def test_a_path_without_recordings_is_refused(tmp_path, name):
     with pytest.raises(ConfigError, match="view: expected"):
-        choose_shelf(tmp_path / name)
+        list_recordings(tmp_path / name)
