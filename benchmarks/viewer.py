@@ -95,8 +95,8 @@ def main() -> None:
             jumps = [viewer.jump(rng.uniform(1.0, length)) for _ in range(_N_JUMPS)]
         finally:
             viewer.close()
-    print(f"{len(entries)} of {seconds:.0f} s: served {viewer.seconds:.2f} s, list")
-    print(f"{listed:.3f} s, first open {opened:.2f} s, pictures {pictures:.2f} s")
+    print(f"{len(entries)} of {seconds:.0f} s: served {viewer.seconds:.2f} s")
+    print(f"list {listed:.3f} s, first open {opened:.2f} s, pictures {pictures:.2f} s")
     median, late = np.percentile(jumps, [50, 99])
     print(f"jumps: median {1e3 * median:.0f} ms, p99 {1e3 * late:.0f} ms")
 
