@@ -149,6 +149,7 @@ class Gripper:
             except ArmError:
                 if time.monotonic() > end:
                     raise
+                self._line.reach()  # pymodbus closes it after a few silences
 
     def _activate(self, status: Status) -> Status:
         """Reset and activate; raise ArmError if it takes too long."""
@@ -175,6 +176,7 @@ class Gripper:
         except ArmError:
             if time.monotonic() - self._heard > _GREETING_TIME:
                 raise
+            self._line.reach()  # likewise
         return last
 
     def _run(self) -> None:

@@ -34,7 +34,8 @@ def name_command(result: EpisodeResult, moment: ReportMoment) -> str:
     tables = [
         one for one in (result.ticks, result.gate) if one is not None and len(one)
     ]
-    begin_ns = max(int(one[:1]["stamp_ns"][0]) for one in tables)
+    begins = (int(one[:1]["stamp_ns"][0]) for one in tables)
+    begin_ns = max(begins, default=result.origin_ns)
     t = moment.t - (begin_ns - result.origin_ns) * 1e-9 - _BEFORE
     path = shlex.quote(str(result.entry["path"]))
     return f"paprle view {path} --at {max(t, 0.0):.1f}"
@@ -55,9 +56,10 @@ def _list_of_gate(gate: Table, origin_ns: int) -> Iterator[ReportMoment]:
     holds = _Holds()
     for where in cut(len(gate)):
         rows = gate[where]
-        k = int(np.argmin(rows["clearance"]))
-        if rows["clearance"][k] < nearest:
-            nearest, near_ns = float(rows["clearance"][k]), int(rows["stamp_ns"][k])
+        if "clearance" in (rows.dtype.names or ()):  # logs of others know none
+            k = int(np.argmin(rows["clearance"]))
+            if rows["clearance"][k] < nearest:
+                nearest, near_ns = float(rows["clearance"][k]), int(rows["stamp_ns"][k])
         holds.take(rows["stamp_ns"], rows["state"] == GateState.HOLD)
     if np.isfinite(nearest):
         told = f"nearest bodies, {format_number(1e3 * nearest, 'mm')} apart"
