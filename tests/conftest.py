@@ -7,6 +7,7 @@ import os
 import tempfile
 
 import pytest
+from crash_scheduler import make_scheduler
 from hypothesis import HealthCheck, settings
 from shares import take_share
 
@@ -49,6 +50,12 @@ def pytest_collection_modifyitems(config, items):
         items[:] = kept
     long = {item.path for item in items if any(map(item.get_closest_marker, LONG))}
     items.sort(key=lambda item: item.path not in long)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Survive the crash of a worker."""
+    return make_scheduler(config, log)
 
 
 @pytest.hookimpl(optionalhook=True)
