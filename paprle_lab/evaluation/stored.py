@@ -29,6 +29,7 @@ _SENT = (
     "setpoint_ns",
     "meas_ns",
     "speed_scale",
+    "clearance",
     "q_des",
     "q_cmd",
     "dq_cmd",

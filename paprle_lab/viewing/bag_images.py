@@ -39,7 +39,7 @@ class ImageReel:
 
     def add(self, t_ns: int, image: BagImage | None) -> None:
         """Add an image; others than the first one's kind are left out."""
-        if image is None or self._ends[-1] > _MOST_BYTES:
+        if image is None or self.is_full:
             return
         if not self.stamps_ns:
             self._shape = image.shape
@@ -48,6 +48,11 @@ class ImageReel:
             self._spool.write(image.data)
             self.stamps_ns.append(t_ns)
             self._ends.append(self._ends[-1] + len(image.data))
+
+    @property
+    def is_full(self) -> bool:
+        """Whether further images are left out."""
+        return self._ends[-1] > _MOST_BYTES
 
     def make_info(self) -> CameraInfo:
         """Return the properties of its images."""

@@ -71,7 +71,8 @@ class BagFilm(Film):
         with Bag(path) as bag:
             for topic in sorted(bag.topics):
                 try:
-                    self._read_topic(bag, topic)
+                    if not self._read_topic(bag, topic):
+                        notes.append(f"{topic}: only its first part is read")
                 except RecordingError as err:
                     notes.append(str(err))
         stamps = [t for t, _ in self._series.values()]
@@ -101,7 +102,8 @@ class BagFilm(Film):
         for reel in self._reels.values():
             reel.close()
 
-    def _read_topic(self, bag: Bag, topic: str) -> None:
+    def _read_topic(self, bag: Bag, topic: str) -> bool:
+        """Read a topic; return whether all of it was."""
         kind = bag.topics[topic]
         if kind in {_IMAGE, _COMPRESSED}:
             reel = self._reels[topic.strip("/")] = ImageReel()
@@ -109,7 +111,7 @@ class BagFilm(Film):
                 reel.add(t_ns, read_image(message))
             if not reel.stamps_ns:
                 self._reels.pop(topic.strip("/")).close()
-            return
+            return not reel.is_full
         rows = dict[Signal, tuple[list[int], list[float]]]()
         messages = bag.read_messages(topic)
         for t_ns, message in islice(messages, _MOST_MESSAGES):
@@ -123,6 +125,7 @@ class BagFilm(Film):
             t = np.array(times, dtype=np.int64)
             order = np.argsort(t, kind="stable")
             self._series[signal] = t[order], np.array(values, dtype=np.float64)[order]
+        return next(messages, None) is None
 
 
 def _list_joints(topic: str, message: Any) -> Iterator[tuple[Signal, float]]:

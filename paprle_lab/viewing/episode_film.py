@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tempfile
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent import futures
 from concurrent.futures import ThreadPoolExecutor
@@ -35,7 +36,7 @@ from paprle.recording.video.pictures import Footage
 from paprle_lab.evaluation.store import Thinned
 from paprle_lab.viewing.moments import MomentLog
 
-_N_VIEWS = 60_000  # chosen: whole records; half an hour at 30 Hz, or an hour at 15
+_N_VIEWS = 60_000  # chosen: whole records, at least half of them: 8 a second of an hour
 _N_POINTS = 400_000  # chosen: of a signal; a quarter of an hour at 400 Hz whole
 _UNKNOWN = 0.0  # [m] of recordings from before clearances were kept
 _PATIENCE = 0.3  # [s] chosen: the page asks again; others wait for this film meanwhile
@@ -100,7 +101,10 @@ class EpisodeFilm(Film):
             one.camera: describe_decoded(footage.cameras[one.camera]) for one in tracks
         }
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="pictures")
-        self._reels = self._reader.submit(read_reels, footage, list(self.cameras))
+        self._has_ended = threading.Event()
+        self._reels = self._reader.submit(
+            read_reels, footage, list(self.cameras), self._has_ended.is_set
+        )
 
     def read_signal(self, k: int) -> tuple[Vec, Vec]:  # noqa: D102 - as ``Film``
         column = self._columns[self.signals[k]]
@@ -138,6 +142,7 @@ class EpisodeFilm(Film):
         return list_scene_bodies(read_scene(self))
 
     def close(self) -> None:  # noqa: D102 - as ``Film``
+        self._has_ended.set()
         self._reader.shutdown()
         if self._reels.exception() is None:
             for reel in self._reels.result().values():

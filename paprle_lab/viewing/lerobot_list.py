@@ -6,6 +6,7 @@ The layout is that of ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -92,11 +93,9 @@ class LeRobotFilm(Film):
         self.name = f"episode {row['episode_index']}"
         self._fps = float(info["fps"])
         features = info["features"]
-        place = info["data_path"].format(
-            chunk_index=row["data/chunk_index"], file_index=row["data/file_index"]
-        )
+        place = _find_file(root, info, "data", row)
         wanted = [name for name in features if features[name]["dtype"] != "video"]
-        table = _read_rows(root / place, int(row["episode_index"]), wanted)
+        table = _read_rows(place, int(row["episode_index"]), wanted)
         n = len(table)
         self._t = np.arange(n) / self._fps
         if "timestamp" in table.column_names:
@@ -115,11 +114,11 @@ class LeRobotFilm(Film):
                     name = key.removeprefix(_CAMERA)
                     try:
                         reel = _open_reel(root, info, row, key, table)
+                        cameras[name] = self._describe(reel, feature)
                     except RecordingError as err:
                         notes.append(str(err))
                         continue
                     self._reels[name] = reel
-                    cameras[name] = self._describe(reel, feature)
         except BaseException:
             self.close()
             raise
@@ -151,11 +150,17 @@ class LeRobotFilm(Film):
         else:
             first = reel.images[0] if reel.images else b""
             encoding = "jpeg" if first.startswith(b"\xff\xd8") else "png"
-            shape = [int(side) for side in feature["shape"]]
-            if shape[0] in {1, 3}:  # channels first
-                shape = [*shape[1:], shape[0]]
-            height, width = shape[:2]
+            height, width = _find_size(feature)
         return make_plain_camera(width, height, encoding, fps=self._fps)
+
+
+def _find_size(feature: Mapping[str, Any]) -> tuple[int, int]:
+    """Return height and width of an image feature, [px]."""
+    try:
+        a, b, c = (int(side) for side in feature["shape"])
+    except (LookupError, TypeError, ValueError) as err:
+        raise RecordingError(f"image: expected a shape of three, got {err!r}") from err
+    return (b, c) if a in {1, 3} else (a, b)
 
 
 def _read_info(root: Path) -> dict[str, Any]:
@@ -164,9 +169,13 @@ def _read_info(root: Path) -> dict[str, Any]:
         with path.open("rb") as file:
             info: dict[str, Any] = json.loads(file.read(_LARGEST))
         version = str(info["codebase_version"])
-        is_whole = info["fps"] > 0 and all(
-            isinstance(one, dict) and "dtype" in one
-            for one in info["features"].values()
+        is_whole = (
+            math.isfinite(info["fps"])
+            and info["fps"] > 0
+            and all(
+                isinstance(one, dict) and "dtype" in one
+                for one in info["features"].values()
+            )
         )
     except (OSError, ValueError, LookupError, TypeError, AttributeError) as err:
         raise RecordingError(
@@ -193,7 +202,8 @@ def _read_episodes(root: Path) -> list[dict[str, Any]]:
         except (OSError, pa.ArrowException) as err:
             raise RecordingError(f"{file}: expected a table, got {err}") from err
     needed = {"episode_index", "length", "data/chunk_index", "data/file_index"}
-    if not rows or not needed <= rows[0].keys():
+    is_whole = all(isinstance(row.get(k), int) for row in rows for k in needed)
+    if not rows or not is_whole:
         raise RecordingError(
             f"{root}/meta/episodes: expected rows with {', '.join(sorted(needed))}, "
             f"got {len(rows)} rows"
@@ -261,6 +271,32 @@ def _list_marks(table: pa.Table, t: Vec) -> Iterator[Mark]:
                 yield Mark(float(t[int(np.argmax(rows[:, 0] > 0))]), "event", text)
 
 
+def _find_file(
+    root: Path,
+    info: Mapping[str, Any],
+    kind: str,
+    row: Mapping[str, Any],
+    key: str = "",
+) -> Path:
+    """Return the place of an episode's rows or video; never outside the data set."""
+    of = f"videos/{key}" if key else kind
+    try:
+        # numbers and the key alone are put in: str.format would reach attributes, too
+        place = str(info[f"{kind}_path"]).replace("{video_key}", key)
+        for name in ("chunk_index", "file_index"):
+            number = int(row[f"{of}/{name}"])
+            place = place.replace(f"{{{name}:03d}}", f"{number:03d}")
+            place = place.replace(f"{{{name}}}", f"{number}")
+        path = (root / place).resolve()
+    except (LookupError, TypeError, ValueError) as err:
+        raise RecordingError(
+            f"{root}: expected {of} to have a place, got {err!r}"
+        ) from err
+    if not path.is_relative_to(root.resolve()):
+        raise RecordingError(f"{root}: expected {of} inside it, got {place[:200]}")
+    return path
+
+
 def _open_reel(
     root: Path,
     info: Mapping[str, Any],
@@ -269,19 +305,16 @@ def _open_reel(
     table: pa.Table,
 ) -> _Reel:
     if info["features"][key]["dtype"] == "image":
+        if key not in table.column_names:
+            raise RecordingError(f"{root}: expected a column {key}, got none")
         images = [
             bytes((one or {}).get("bytes") or b"") for one in table[key].to_pylist()
         ]
         return _Reel(None, 0.0, images)
     try:
-        place = info["video_path"].format(
-            video_key=key,
-            chunk_index=row[f"videos/{key}/chunk_index"],
-            file_index=row[f"videos/{key}/file_index"],
-        )
         begin = float(row[f"videos/{key}/from_timestamp"])
     except (LookupError, TypeError, ValueError) as err:
         raise RecordingError(
             f"{root}: expected the place of {key}, got {err!r}"
         ) from err
-    return _Reel(VideoFile(root / place), begin, ())
+    return _Reel(VideoFile(_find_file(root, info, "video", row, key)), begin, ())

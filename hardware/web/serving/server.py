@@ -211,7 +211,7 @@ class WebServer:
     async def _answer(
         self, connection: ServerConnection, request: Request
     ) -> Response | None:
-        maker = self._site.makers.get(request.path.split("/")[1])
+        maker = self._site.makers.get(request.path.lstrip("/").partition("/")[0])
         if maker is not None:
             return await self._make_page(maker, connection, request)
         return self._admit(connection, request)

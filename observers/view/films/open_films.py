@@ -8,12 +8,15 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as StillReading
 from contextlib import contextmanager
-from functools import partial
 
 from paprle.contracts.film import Film, RecordingList
 
 _MOST = 2  # chosen: the film that is seen, and the one before it
 _PATIENCE = 1.0  # [s] chosen: a browser hears within it how far a film is read
+
+
+class _Unwanted(Exception):
+    """A film whose reading is ended."""
 
 
 class _Opening:
@@ -23,9 +26,24 @@ class _Opening:
         self.lock = threading.Lock()
         self.share = 0.0
         self.film: Future[Film] = Future()
+        self._is_wanted = True
 
     def tell(self, share: float) -> None:
+        """Note the share that is read; end the reading of an unwanted film."""
+        if not self._is_wanted:
+            raise _Unwanted
         self.share = share
+
+    def drop(self) -> None:
+        """End the reading, or close the film."""
+        self._is_wanted = False
+        self.film.cancel()
+        self.film.add_done_callback(self._close)
+
+    def _close(self, film: Future[Film]) -> None:
+        if not film.cancelled() and film.exception() is None:
+            with self.lock:
+                film.result().close()
 
 
 class OpenFilms:
@@ -71,10 +89,11 @@ class OpenFilms:
 
     def close(self) -> None:
         """Close all of them."""
-        self._reader.shutdown(cancel_futures=True)
         with self._lock:
-            while self._films:
-                _close(self._films.popitem()[1])
+            for opening in self._films.values():
+                opening.drop()
+            self._films.clear()
+        self._reader.shutdown()
 
     def _begin(self, k: int) -> _Opening:
         with self._lock:
@@ -83,15 +102,9 @@ class OpenFilms:
                 return self._films[k]
             opening = self._films[k] = _Opening()
             opening.film = self._reader.submit(self._listed.open, k, opening.tell)
-            while len(self._films) > _MOST:
+            old = None
+            if len(self._films) > _MOST:
                 old = self._films.popitem(last=False)[1]
-                old.film.cancel()
-                old.film.add_done_callback(partial(_close, old))
-            return opening
-
-
-def _close(opening: _Opening, _: object = None) -> None:
-    film = opening.film
-    if not film.cancelled() and film.done() and film.exception() is None:
-        with opening.lock:
-            film.result().close()
+        if old is not None:
+            old.drop()
+        return opening

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -17,20 +17,35 @@ _SPOOL = "/var/tmp"  # chosen: on a disk, where /tmp may be memory
 _LATE = 3.0  # chosen: periods without a picture, after which the last one is old
 
 
-def read_reels(footage: Footage, cameras: Sequence[str]) -> dict[str, Reel]:
+def read_reels(
+    footage: Footage,
+    cameras: Sequence[str],
+    has_ended: Callable[[], bool] = lambda: False,
+) -> dict[str, Reel]:
     """Return the reels of the cameras that have pictures, read in one pass.
+
+    Args:
+        footage: The recording.
+        cameras: Names.
+        has_ended: Returns whether the rest is not wanted.
 
     Raises:
         RecordingError: If it cannot be read.
     """
     drafts = {name: _Draft() for name in cameras}
-    for name, coded in footage.read_all_coded(cameras):
-        drafts[name].add(coded)
-    return {
-        name: Reel(footage.cameras[name], draft)
-        for name, draft in drafts.items()
-        if draft.stamps
-    }
+    reels = dict[str, Reel]()
+    try:
+        for name, coded in footage.read_all_coded(cameras):
+            if has_ended():
+                break
+            drafts[name].add(coded)
+        for name, draft in drafts.items():
+            if draft.stamps:
+                reels[name] = Reel(footage.cameras[name], draft)
+    finally:
+        for name in drafts.keys() - reels.keys():
+            drafts[name].spool.close()
+    return reels
 
 
 class _Draft:

@@ -14,7 +14,6 @@ Json = dict[str, Any]
 Better = Literal["lower", "higher", ""]
 
 _MOST = 8  # chosen: columns of a page; more runs are a batch
-_LIKE = 1e-9  # chosen: relative; figures so near are the same
 
 
 class ComparedFigure(NamedTuple):
@@ -32,19 +31,17 @@ class ComparedFigure(NamedTuple):
 
     @property
     def best(self) -> frozenset[int]:
-        """Columns with the best value; none if all are equal, or one alone is known."""
+        """Columns with the best value as shown; none if all look the same, or one."""
         known = [value for value in self.values if value is not None]
         if not self.better or len(known) < 2:
             return frozenset()
-        best = min(known) if self.better == "lower" else max(known)
-        near = _LIKE * max(abs(best), 1.0)
-        if all(abs(value - best) <= near for value in known):
-            return frozenset()
-        return frozenset(
+        shown = format_number(min(known) if self.better == "lower" else max(known))
+        best = frozenset(
             k
             for k, value in enumerate(self.values)
-            if value is not None and abs(value - best) <= near
+            if value is not None and format_number(value) == shown
         )
+        return best if len(best) < len(known) else frozenset()
 
 
 def _read_reach(entry: Json) -> float | None:

@@ -25,7 +25,12 @@ class ReportMoment(NamedTuple):
 
 
 def find_moments(result: EpisodeResult) -> list[ReportMoment]:
-    """Return the largest error, the nearest bodies and the longest hold, if any."""
+    """Return the largest error, the nearest bodies and the longest hold, if any.
+
+    Logs of others have none: the viewer counts their time from another begin.
+    """
+    if result.ticks is None or not len(result.ticks):
+        return []
     return sorted(_list_moments(result), key=lambda moment: moment.t)
 
 
@@ -34,8 +39,7 @@ def name_command(result: EpisodeResult, moment: ReportMoment) -> str:
     tables = [
         one for one in (result.ticks, result.gate) if one is not None and len(one)
     ]
-    begins = (int(one[:1]["stamp_ns"][0]) for one in tables)
-    begin_ns = max(begins, default=result.origin_ns)
+    begin_ns = max(int(one[:1]["stamp_ns"][0]) for one in tables)
     t = moment.t - (begin_ns - result.origin_ns) * 1e-9 - _BEFORE
     path = shlex.quote(str(result.entry["path"]))
     return f"paprle view {path} --at {max(t, 0.0):.1f}"
@@ -56,10 +60,9 @@ def _list_of_gate(gate: Table, origin_ns: int) -> Iterator[ReportMoment]:
     holds = _Holds()
     for where in cut(len(gate)):
         rows = gate[where]
-        if "clearance" in (rows.dtype.names or ()):  # logs of others know none
-            k = int(np.argmin(rows["clearance"]))
-            if rows["clearance"][k] < nearest:
-                nearest, near_ns = float(rows["clearance"][k]), int(rows["stamp_ns"][k])
+        k = int(np.argmin(rows["clearance"]))
+        if rows["clearance"][k] < nearest:
+            nearest, near_ns = float(rows["clearance"][k]), int(rows["stamp_ns"][k])
         holds.take(rows["stamp_ns"], rows["state"] == GateState.HOLD)
     if np.isfinite(nearest):
         told = f"nearest bodies, {format_number(1e3 * nearest, 'mm')} apart"

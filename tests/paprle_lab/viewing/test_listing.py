@@ -140,6 +140,36 @@ def test_a_damaged_info_is_refused(tmp_path, text):
 
 
 @pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("data_path", "../{chunk_index}"),
+        ("data_path", "/etc/passwd"),
+        ("data_path", "{chunk_index.__class__}"),
+        ("data_path", None),
+        ("video_path", "../../{video_key}.mp4"),
+        ("video_path", None),
+        ("features", {"a": {"dtype": "image"}}),
+        ("fps", float("nan")),
+        ("fps", "30"),
+    ],
+)
+def test_a_hostile_info_is_an_error_or_a_note(data_set, tmp_path, key, value):
+    root = tmp_path / "set"
+    shutil.copytree(data_set, root)
+    path = root / "meta" / "info.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | {key: value}))
+
+    try:
+        film = list_recordings(root).open(0)
+    except RecordingError as err:
+        assert "expected" in str(err)
+    else:
+        assert film.cameras == {}
+        assert "expected" in film.notes[0]
+        film.close()
+
+
+@pytest.mark.parametrize(
     ("given", "names"),
     [
         (["a", "b"], ["a", "b"]),

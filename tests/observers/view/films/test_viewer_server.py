@@ -1,4 +1,4 @@
-"""The viewer's server: who has the token gets the recordings, nobody else anything."""
+"""The viewer's server gives recordings to pages with the token alone."""
 
 import http.client
 import json

@@ -2,16 +2,20 @@
 
 import argparse
 import shlex
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from filmed import write_episode
 from hypothesis import given
 from hypothesis import strategies as st
 
 from paprle.contracts.types import GateState
 from paprle_lab.cli.view import VIEW
-from paprle_lab.evaluation.episode import measure_source
+from paprle_lab.evaluation.episode import measure_episode, measure_source
+from paprle_lab.evaluation.reporting import report
 from paprle_lab.evaluation.reporting.moments import _Holds, find_moments, name_command
+from paprle_lab.evaluation.stored import StoredEpisode
 
 pytestmark = pytest.mark.long
 PERIOD_NS = 5_000_000
@@ -56,6 +60,23 @@ def test_the_command_opens_the_viewer_a_second_before(episode):
     assert (paprle, view) == ("paprle", "view")
     assert args.recordings == episode.path
     assert args.at == pytest.approx(moment.t - 1.0, abs=0.1)
+
+
+@pytest.mark.parametrize("ticks", [None, ()])
+def test_a_log_of_others_names_no_moment(episode, ticks):
+    result = replace(measure_source(episode), ticks=ticks)
+
+    assert find_moments(result) == []
+
+
+def test_the_page_of_a_recording_names_its_moments(tmp_path):
+    path = write_episode(tmp_path, 2.0)
+    page = report.write_report(report.evaluate([path], tmp_path), [path], tmp_path)
+
+    found = {one.text.partition(",")[0] for one in find_moments(measure_episode(path))}
+    assert "largest error" in found
+    assert "clearance" in StoredEpisode(path).gate.dtype.names
+    assert f"paprle view {path} --at" in page.read_text()
 
 
 @given(
