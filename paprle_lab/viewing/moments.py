@@ -22,8 +22,8 @@ _STATES: Mapping[int, str] = {
     SessionState.ALIGNING: "aligning",
     SessionState.STOPPED: "stopped",
 }
-_SILENT = {events.BEGIN, events.NOTE}
-"""Events that the time line shows otherwise: its begin, and notes."""
+_SHOWN = {events.END, events.DISCARD, events.OUTCOME, "stuck_in_reach"}
+"""Events with a place of their own; states come from the records, notes as notes."""
 
 
 class MomentLog:
@@ -70,10 +70,10 @@ class MomentLog:
     def _take_event(self, event: Mapping[str, Any]) -> None:
         self._notes += find_notes([event])
         name, t_ns = str(event.get("event", "")), event.get("t_ns")
-        if name not in _SILENT and isinstance(t_ns, int):
+        if name in _SHOWN and isinstance(t_ns, int):
             more = [
                 str(event[k])
-                for k in ("outcome", "reason", "end_reason")
+                for k in ("limb", "cause", "outcome", "reason", "end_reason")
                 if event.get(k)
             ]
             text = ": ".join(filter(None, [name.replace("_", " "), ", ".join(more)]))

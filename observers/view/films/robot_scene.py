@@ -22,9 +22,14 @@ _TRAIL = 300  # chosen: points of a path, ten seconds at 30 Hz
 
 
 class RobotScene:
-    """Draws one film at a time; a film without a robot has no scene."""
+    """Draws one film at a time; a film without a robot has no scene.
+
+    Attributes:
+        n_drawn: Scenes so far; a page that shows an earlier one loads it again.
+    """
 
     def __init__(self, relay: Relay, warn: Callable[[str], None]) -> None:
+        self.n_drawn = 0
         self._relay, self._warn = relay, warn
         self._lock = threading.Lock()
         self._painter = ThreadPoolExecutor(1, thread_name_prefix="scene")
@@ -52,14 +57,21 @@ class RobotScene:
         return True
 
     def move(self, film: Film, t: float) -> dict[str, Any]:
-        """Draw a film at a time [s]; return its state as JSON values."""
+        """Draw a film at a time [s].
+
+        Returns:
+            The session's state as JSON values, and ``scene``, the number of the scene
+            that shows it; 0: it is not there yet.
+        """
         if film is not self._film:  # of another tab
             self.put(film)
         with self._lock:
             self._t = t
             view = film.look(t)
             self._show(view)
-            return {} if self._shown is None else self._shown.make(view)
+            state = {} if self._shown is None else self._shown.make(view)
+            number = 0 if self._scene is None else self.n_drawn
+            return {**state, "scene": number}
 
     def close(self) -> None:
         """Stop drawing; may be called twice."""
@@ -91,6 +103,7 @@ class RobotScene:
                 scene.close()
                 return
             self._scene = scene
+            self.n_drawn += 1
             if self._film is not None and self._film.robot is not None:
                 self._show(self._film.look(self._t))
         if robot.note:

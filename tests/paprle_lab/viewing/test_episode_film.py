@@ -101,6 +101,7 @@ def test_moments_are_in_order_with_states_events_and_notes(tmp_path):
     assert (0.3, "state", "driving") in shown
     assert (0.5, "note", "the cup slipped") in shown
     assert (0.7, "state", "paused") in shown
+    assert not [text for _, _, text in shown if text == "state"], "a word says which"
     assert shown == sorted(shown, key=lambda one: one[0])
 
 

@@ -22,11 +22,7 @@ export class Views {
     $("cameras").dataset.n = about.cameras.length;
     $("robot").hidden = !about.scene;
     $("state").hidden = true;
-    if (about.scene) {
-      if (!this.hasScene) this.openScene();
-      else this.frame.contentWindow.location.reload();
-      this.parts.push(new Robot(this.server, film));
-    }
+    if (about.scene) this.parts.push(new Robot(this, film));
   }
 
   show(t) {
@@ -34,8 +30,10 @@ export class Views {
   }
 
   // The picture is viser's own page on our port, so that keys pressed in it reach us.
-  openScene() {
-    this.hasScene = true;
+  openScene(number) {
+    if (number === this.number) return;
+    this.number = number;
+    this.frame?.remove();
     this.frame = document.createElement("iframe");
     this.frame.title = "the robot in 3-D";
     const socket = `ws://${location.host}/scene/${this.token}?viewer`;
@@ -65,6 +63,17 @@ class Part {
     }
     this.isBusy = false;
   }
+
+  // Pictures and the scene of a long film are there a while after its signals.
+  retry(t, isShown) {
+    if (!this.again) return;
+    this.again -= 1;
+    setTimeout(() => {
+      if (this.last !== t || !isShown()) return;
+      this.last = null;
+      this.ask(t);
+    }, WAIT);
+  }
 }
 
 class Camera extends Part {
@@ -89,19 +98,8 @@ class Camera extends Part {
     next.src = this.server.address("picture", { ...this.words, t, w });
     return next.decode().then(
       () => { this.image.src = next.src; this.again = 0; this.tell(true); },
-      () => this.tell(false) || this.retry(t),
+      () => this.tell(false) || this.retry(t, () => this.figure.isConnected),
     );
-  }
-
-  // The pictures of a long film are there a while after its signals.
-  retry(t) {
-    if (!this.again) return;
-    this.again -= 1;
-    setTimeout(() => {
-      if (this.last !== t || !this.figure.isConnected) return;
-      this.last = null;
-      this.ask(t);
-    }, WAIT);
   }
 
   tell(isThere) {
@@ -111,14 +109,18 @@ class Camera extends Part {
 }
 
 class Robot extends Part {
-  constructor(server, film) {
+  constructor(views, film) {
     super();
-    this.server = server;
+    this.views = views;
     this.film = film;
+    this.again = AGAIN;
   }
 
   async load(t) {
-    const state = await this.server.ask("move", { film: this.film, t });
+    const state = await this.views.server.ask("move", { film: this.film, t });
+    if (!this.views.parts.includes(this)) return; // another film was opened meanwhile
+    if (state.scene) this.views.openScene(state.scene);
+    else this.retry(t, () => this.views.parts.includes(this));
     $("state").hidden = !state.word;
     $("state").textContent = state.word ?? "";
   }

@@ -7,6 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from filmed import write_episode
+from served_rig import wait_for
 
 from paprle.observers.view.films.viewer import Viewer
 from paprle_lab.viewing.listing import list_recordings
@@ -65,6 +66,7 @@ def test_an_opened_film_has_signals_pictures_and_a_robot_that_moves(viewer):
     assert ask(viewer, "still?film=0")[1].startswith(b"\xff\xd8")
     state = read(viewer, "move?film=0&t=0.5")
     assert state["joints"][0]["q"] == pytest.approx(0.2, abs=0.01)
+    wait_for(lambda: read(viewer, "move?film=0&t=0.5")["scene"] == 1)
 
 
 def test_films_follow_one_another_and_the_first_opens_again(viewer):
