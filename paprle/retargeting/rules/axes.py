@@ -22,7 +22,7 @@ from paprle.contracts.types import Vec
 from paprle.retargeting.rules.base import LimbRule, LimbTarget, RuleInputs
 from paprle.retargeting.rules.inputs import REST, InputKind, Pushed, read_input
 from paprle.retargeting.rules.modes import choose_other, has_modes, read_modes
-from paprle.retargeting.rules.windup import Standing, draw_back, stay_near
+from paprle.retargeting.rules.windup import Standing, draw_back, hold_back, stay_near
 
 _LONGEST = 0.1  # [s] spec: safety.md A1: no sample says what was before that
 
@@ -108,7 +108,8 @@ class AxesRule(LimbRule[AxesState]):
         row = 0 if self._advisor else mode % len(self.modes)
         mapping = Matrix(self.modes[row], row)
         pushed = Pushed(self._read_axes(inputs), np.zeros(self._n_axes))
-        return AxesState(T, math.nan, stamp_ns, mapping, mode, pushed, Standing(T))
+        standing = Standing(T, inputs.T_base_reached[inputs.limb].copy())
+        return AxesState(T, math.nan, stamp_ns, mapping, mode, pushed, standing)
 
     def apply(
         self, inputs: RuleInputs, state: AxesState
@@ -186,12 +187,13 @@ class AxesRule(LimbRule[AxesState]):
         """Return the target after a step, and the command's standing time."""
         T_cmd = inputs.T_base_eef[inputs.limb]
         T_reached = inputs.T_base_reached[inputs.limb]
-        standing = state.standing.push(T_cmd, step, dt)
         T = self._move(state.T, step, is_advised=mapping.is_advised)
-        begin = draw_back(state.T, T, T_reached, standing, self._speeds[[0, 3]])
+        asked = np.concatenate([T[:3, 3] - state.T[:3, 3], step[3:6]])
+        standing = state.standing.push(T_cmd, T_reached, asked, dt)
+        begin, standing = draw_back(state.T, T, standing, self._speeds[[0, 3]])
         if begin is not state.T:
             T = self._move(begin, step, is_advised=mapping.is_advised)
-        return stay_near(T, T_cmd), standing
+        return stay_near(hold_back(begin, T, standing), T_cmd), standing
 
     def _move(self, T: Vec, step: Vec, *, is_advised: bool) -> Vec:
         """Return a pose moved by a step of translation and turn, shape (6,)."""

@@ -1,6 +1,7 @@
 """Anti-windup of a target that is moved by its speed.
 
-It leads the limb by at most 0.1 m and 0.5 rad; steps back begin near the reached pose.
+It leads the limb by at most 0.1 m and 0.5 rad. It stops where the IK does not follow,
+and the first step back begins near the reached pose.
 """
 
 from __future__ import annotations
@@ -16,18 +17,34 @@ from paprle.contracts.types import Vec
 _NEAR = 0.05  # [s] chosen: of full speed; in free motion the IK is 20 ms behind
 _LEAST = 0.001, 0.005  # [m], [rad] chosen: more than the IK leaves of an error
 _FAR = 0.1, 0.5  # [m], [rad] chosen: what a fast arm lags behind, thrice
+_HELD = 0.04, 0.2  # [m], [rad] chosen: of that; a limb that lags more is held or slow
+_LEAD = 0.03  # [m] chosen: more than the IK of a slow arm is behind
+_UNFOLLOWED = 0.4  # [s] measured: with 0.15 an arm that comes back slowly is held
+_FOLLOWS = 0.3  # [1] chosen: share of a push by which the IK goes along
+_ASIDE = 0.5  # [1] chosen: cosine of lead and push; with more the hand would drift
 _ROUNDING = 1e-9  # [m], [rad] chosen: far below the step of any deflection
 _STANDS = 0.25  # [s] chosen: twice the delay of a gate that smooths for 0.1 s
 _STILL = 0.05  # chosen: share of the step that a command at rest may flutter by
 
 
 class Standing(NamedTuple):
-    """Time [s] that a limb's command ``T_cmd``, shape (4, 4), stands while pushed."""
+    """Response of a limb to pushes.
+
+    Attributes:
+        T_cmd: Its command, shape (4, 4).
+        T_reached: The pose that the IK has reached, shape (4, 4).
+        time: Time that the command stands while pushed, [s].
+        unfollowed: Time that the IK does not go along with the pushes, [s].
+        is_back: Position and rotation of the last push went back toward the limb.
+    """
 
     T_cmd: Vec
+    T_reached: Vec
     time: float = 0.0
+    unfollowed: float = 0.0
+    is_back: tuple[bool, bool] = (False, False)
 
-    def push(self, T_cmd: Vec, step: Vec, dt: float) -> Standing:
+    def push(self, T_cmd: Vec, T_reached: Vec, step: Vec, dt: float) -> Standing:
         """Return it after one more push, by a step of shape (6,), dt [s] later."""
         moved = _measure(self.T_cmd, T_cmd)
         sizes = np.linalg.norm(step[:3]), np.linalg.norm(step[3:6])
@@ -35,7 +52,14 @@ class Standing(NamedTuple):
             size > 0.0 and way > _STILL * size
             for way, size in zip(moved, sizes, strict=True)
         )
-        return Standing(T_cmd, 0.0 if is_moving else self.time + dt)
+        along = (T_reached[:3, 3] - self.T_reached[:3, 3]) @ step[:3]
+        follows = along >= _FOLLOWS * step[:3] @ step[:3]
+        return self._replace(
+            T_cmd=T_cmd,
+            T_reached=T_reached,
+            time=0.0 if is_moving else self.time + dt,
+            unfollowed=0.0 if follows else self.unfollowed + dt,
+        )
 
     @property
     def is_long(self) -> bool:
@@ -44,20 +68,51 @@ class Standing(NamedTuple):
 
 
 def draw_back(
-    T: Vec, T_next: Vec, T_reached: Vec, standing: Standing, speeds: Vec
-) -> Vec:
+    T: Vec, T_next: Vec, standing: Standing, speeds: Vec
+) -> tuple[Vec, Standing]:
     """Return the target before the next step: T, or a pose nearer to the limb.
+
+    It is drawn near at the first of several steps back: a limb that comes back faster
+    than its stick would take the target along.
 
     All poses have shape (4, 4); ``speeds`` are translation and turn at full deflection,
     [m/s] and [rad/s].
     """
     near = np.minimum(np.maximum(_NEAR * speeds, _LEAST), _FAR)
-    places = (T_reached, standing.T_cmd) if standing.is_long else (T_reached,)
-    for T_limb in places:
+    was_back, is_back = np.array(standing.is_back), np.zeros(2, dtype=bool)
+    T_reached = standing.T_reached
+    lags = np.greater(_measure(standing.T_cmd, T), _HELD)
+    begin = T
+    for T_limb, is_held in (
+        (T_reached, np.ones(2, dtype=bool)),
+        (standing.T_cmd, lags | standing.is_long),
+    ):
         way = np.subtract(_measure(T_limb, T_next), _measure(T_limb, T))
-        is_back = way < -_ROUNDING
-        T = _draw(T, T_limb, np.where(is_back, near, math.inf))
-    return T
+        comes_back = (way < -_ROUNDING) & is_held
+        begin = _draw(begin, T_limb, np.where(comes_back & ~was_back, near, math.inf))
+        is_back |= comes_back
+    if is_back[0] and not was_back[0]:
+        standing = standing._replace(unfollowed=0.0)
+    return begin, standing._replace(is_back=(bool(is_back[0]), bool(is_back[1])))
+
+
+def hold_back(T: Vec, T_next: Vec, standing: Standing) -> Vec:
+    """Return the next target where T is if the IK does not follow it, (4, 4).
+
+    A push aside moves it along the edge of reach.
+    """
+    lead = T_next[:3, 3] - standing.T_reached[:3, 3]
+    distance = float(np.linalg.norm(lead))
+    if standing.unfollowed < _UNFOLLOWED or distance < _LEAD:
+        return T_next
+    way, n = T_next[:3, 3] - T[:3, 3], lead / distance
+    out = float(way @ n)
+    if out <= 0.0:
+        return T_next
+    held = T_next.copy()
+    is_aside = out < _ASIDE * np.linalg.norm(way)
+    held[:3, 3] = T[:3, 3] + (way - out * n if is_aside else 0.0)
+    return held
 
 
 def stay_near(T: Vec, T_cmd: Vec) -> Vec:

@@ -9,6 +9,7 @@ from paprle.contracts.axes import FREEDOMS, AxisSpeeds
 from paprle.contracts.settings.retarget import RetargetSettings
 from paprle.contracts.types import LeaderInfo, LeaderSample, LimbCommand
 from paprle.retargeting.retarget import Retargeting
+from paprle.retargeting.rules.windup import Standing, draw_back
 
 SPEED = 0.2
 STICK = LeaderInfo(
@@ -53,7 +54,14 @@ class Stick(LockStep):
     ("robot", "direction"),
     [
         ("piper", (0, 1, 0)),
-        ("piper", (0.7, 0, 0.7)),
+        ("piper", (1, 0, 0)),  # to where its elbow is straight
+        ("yam", (0.7, 0, -0.7)),  # to where the gate holds it
+        pytest.param("piper", (0.7, 0, 0.7), marks=pytest.mark.nightly),
+        pytest.param("piper", (-1, 0, 0), marks=pytest.mark.nightly),
+        pytest.param("xarm6", (1, 0, 0), marks=pytest.mark.nightly),
+        pytest.param("xarm7", (-1, 0, 0), marks=pytest.mark.nightly),
+        pytest.param("viperx300s", (0, 0, 1), marks=pytest.mark.nightly),
+        pytest.param("so101", (1, 0, 0), marks=pytest.mark.nightly),
         pytest.param("ur5e", (1, 0, 0), marks=pytest.mark.nightly),
         pytest.param("ur5e", (0, 0, 1), marks=pytest.mark.nightly),
         pytest.param("papras_7dof", (1, 0, 0), marks=pytest.mark.nightly),
@@ -73,8 +81,35 @@ def test_pulled_back_from_beyond_reach_the_robot_moves_as_far_as_asked(
     back = beyond - session.push(np.zeros(3), 0.7)
 
     asked = 0.5 * SPEED * np.linalg.norm(direction)
-    assert back @ direction / np.linalg.norm(direction) >= 0.8 * asked
+    came = back @ direction / np.linalg.norm(direction)
+    assert 0.8 * asked <= came <= 1.2 * asked
     assert session.state == "ENGAGED"
+
+
+def test_a_limb_that_comes_back_faster_than_its_stick_leaves_the_target_alone():
+    def at(x):
+        T = np.eye(4)
+        T[0, 3] = x
+        return T
+
+    x, standing, speeds = 0.10, Standing(at(0.0), at(0.0)), np.array([0.2, 0.8])
+    for k in range(20):
+        reached = at(-0.01 * k)  # [m], a metre a second
+        step = np.array([-0.002, 0.0, 0.0, 0.0, 0.0, 0.0])
+        standing = standing.push(reached, reached, step, 0.01)
+        begin, standing = draw_back(at(x), at(x - 0.002), standing, speeds)
+        x = begin[0, 3] - 0.002
+
+    assert x == pytest.approx(0.01 - 20 * 0.002), "drawn once to 10 mm, then by steps"
+
+
+def test_pushed_beyond_reach_for_long_the_hand_stays_where_it_came_to():
+    session = Stick("piper")
+    beyond = session.push(np.array([1.0, 0.0, 0.0]), 2.0)
+
+    later = session.push(np.array([1.0, 0.0, 0.0]), 6.0)
+
+    assert later == pytest.approx(beyond, abs=0.01)
 
 
 def test_within_reach_the_target_is_the_sum_of_all_steps():
