@@ -10,6 +10,8 @@ import base64
 import json
 import os
 import sys
+from bisect import bisect_right
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,7 +26,7 @@ from paprle.recording.video.codec import Decoder, Image, make_encoder
 from paprle.recording.video.pictures import Coded, Footage
 
 N_STILLS = 6  # chosen: as many as are told apart in a row
-_WIDE = 200  # [px] chosen: six of them fill a report's page
+_WIDE = 1200  # [px] chosen: of a strip; it fills a report's page
 _IDR = 5  # spec: ITU-T H.264, table 7-1: a slice that needs no picture before it
 _NICE = 19
 _GREY = 255
@@ -42,8 +44,16 @@ class Strip(NamedTuple):
     stamps_ns: tuple[int, ...]
 
 
-def make_strips(path: Path, n: int = N_STILLS) -> dict[str, Strip]:
-    """Return the strip of each camera that has pictures, of n stills at most.
+def make_strips(
+    path: Path, at_ns: Sequence[int] | None = None, n: int = N_STILLS
+) -> dict[str, Strip]:
+    """Return the strip of each camera that has pictures.
+
+    Args:
+        path: The recording.
+        at_ns: Instants, monotonic, [ns], of which each shows its newest picture; None:
+            n, evenly spaced.
+        n: Number of evenly spaced pictures.
 
     Raises:
         RecordingError: If it is no readable recording.
@@ -51,7 +61,7 @@ def make_strips(path: Path, n: int = N_STILLS) -> dict[str, Strip]:
     """
     footage = Footage(path)
     names = [one.camera for one in footage.list_tracks() if one.kind is Kind.PICTURE]
-    strips = {name: _make_strip(footage, name, n) for name in names}
+    strips = {name: _make_strip(footage, name, at_ns, n) for name in names}
     return {name: strip for name, strip in strips.items() if strip is not None}
 
 
@@ -67,27 +77,44 @@ def needs_no_other(coded: Coded) -> bool:
     return False
 
 
-def _make_strip(footage: Footage, camera: str, n: int) -> Strip | None:
-    keys = [one.stamp_ns for one in footage.read_coded(camera) if needs_no_other(one)]
+def _make_strip(
+    footage: Footage, camera: str, at_ns: Sequence[int] | None, n: int
+) -> Strip | None:
+    coded = [(one.stamp_ns, needs_no_other(one)) for one in footage.read_coded(camera)]
+    stamps = [stamp for stamp, _ in coded]
+    keys = [stamp for stamp, is_key in coded if is_key]
     if not keys:
         return None
-    wanted = np.linspace(keys[0], keys[-1], n)
-    chosen = {min(keys, key=lambda key, at=at: abs(key - at)) for at in wanted}  # type: ignore[misc]
-    info, stills, stamps = footage.cameras[camera], [], []
-    for coded in footage.read_coded(camera):
-        if coded.stamp_ns not in chosen:
+    if at_ns is None:
+        wanted = {
+            min(keys, key=lambda key, at=at: abs(key - at))  # type: ignore[misc]
+            for at in np.linspace(keys[0], keys[-1], n)
+        }
+    else:
+        wanted = {_find_newest(stamps, instant) for instant in at_ns}
+    info, shown = footage.cameras[camera], {}
+    begins = {_find_newest(keys, stamp): stamp for stamp in sorted(wanted)}
+    decoder, until = None, -1
+    for one in footage.read_coded(camera):
+        if one.stamp_ns in begins:
+            is_depth = one.format == "png"
+            decoder = Decoder(one.format, (info.width, info.height), is_depth=is_depth)
+            until = begins[one.stamp_ns]
+        if decoder is None or one.stamp_ns > until:
             continue
-        is_depth = coded.format == "png"
-        decoder = Decoder(coded.format, (info.width, info.height), is_depth=is_depth)
-        image = decoder.decode(coded.data)
-        if image is not None:
-            stills.append(_shrink(image))
-            stamps.append(coded.stamp_ns)
-    return Strip(_encode(np.hstack(stills)), tuple(stamps)) if stills else None
+        image = decoder.decode(one.data)
+        if image is not None and one.stamp_ns in wanted:
+            shown[one.stamp_ns] = _shrink(image, _WIDE // len(wanted))
+    return Strip(_encode(np.hstack([*shown.values()])), (*shown,)) if shown else None
 
 
-def _shrink(image: Image) -> npt.NDArray[np.uint8]:
-    step = -(-image.shape[1] // _WIDE)
+def _find_newest(stamps: Sequence[int], at_ns: int) -> int:
+    """Return the newest stamp at or before an instant, else the first."""
+    return stamps[max(bisect_right(stamps, at_ns) - 1, 0)]
+
+
+def _shrink(image: Image, most: int) -> npt.NDArray[np.uint8]:
+    step = -(-image.shape[1] // most)
     small = image[::step, ::step].astype(np.uint32)
     if small.ndim == 2:
         most = max(int(small.max()), 1)

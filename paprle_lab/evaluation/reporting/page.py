@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Iterable, Sequence
 from html import escape
-from typing import Any
+from typing import Any, NamedTuple
 
 from paprle_lab.evaluation.far import describe_far
 from paprle_lab.evaluation.reporting.comparison import render_comparison
@@ -22,6 +22,16 @@ Json = dict[str, Any]
 ReportPicture = tuple[str, str, bytes]
 MomentRow = tuple[float, str, str]
 """Time [s], text, and the command that shows it."""
+
+
+class ShownMoments(NamedTuple):
+    """The moments of an episode, and pictures of them."""
+
+    rows: Sequence[MomentRow]
+    pictures: Sequence[ReportPicture]
+
+
+NO_MOMENTS = ShownMoments((), ())
 _JPEG = b"\xff\xd8"  # spec: ITU-T T.81, a JPEG begins so
 
 STYLE = """
@@ -82,13 +92,13 @@ def render_page(
     entries: Sequence[Json],
     pictures: Sequence[Iterable[ReportPicture]],
     title: str,
-    moments: Sequence[Sequence[MomentRow]] = (),
+    moments: Sequence[ShownMoments] = (),
 ) -> str:
     """Return the HTML of a report."""
     parts = [
         _render_episode(entry, drawn, told)
         for entry, drawn, told in zip(
-            entries, pictures, moments or [()] * len(entries), strict=True
+            entries, pictures, moments or [NO_MOMENTS] * len(entries), strict=True
         )
     ]
     itv = describe_itv(entries)
@@ -104,7 +114,7 @@ def render_page(
 
 
 def _render_episode(
-    entry: Json, pictures: Iterable[ReportPicture], moments: Sequence[MomentRow]
+    entry: Json, pictures: Iterable[ReportPicture], moments: ShownMoments
 ) -> str:
     facts = ", ".join(list_facts(entry))
     notes = "".join(f"<li>{escape(str(note))}</li>" for note in entry["notes"])
@@ -135,17 +145,18 @@ def _render_verdict(entry: Json) -> str:
     return f'<div class="verdict {grade}" role="note">{lines}</div>'
 
 
-def _render_moments(moments: Sequence[MomentRow]) -> str:
-    if not moments:
+def _render_moments(moments: ShownMoments) -> str:
+    if not moments.rows:
         return ""
     rows = "".join(
         f"<tr><td>{escape(text)}</td><td>{t:.1f}</td>"
         f"<td><code>{escape(command)}</code></td></tr>"
-        for t, text, command in moments
+        for t, text, command in moments.rows
     )
+    pictures = "".join(render_picture(*picture) for picture in moments.pictures)
     return (
         '<div class="card"><h3>Moments to look at</h3><table><tr><th></th>'
-        f"<th>at [s]</th><th>shown by</th></tr>{rows}</table></div>"
+        f"<th>at [s]</th><th>shown by</th></tr>{rows}</table></div>{pictures}"
     )
 
 

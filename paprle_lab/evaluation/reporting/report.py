@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from paprle.contracts.errors import MissingDependency, PaprleError
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.recording.others.bags import is_bag
 from paprle.recording.video.thumbnail_strip import make_strips
 from paprle_lab.evaluation.bags import BagTopics, measure_bag
@@ -22,7 +23,11 @@ from paprle_lab.evaluation.groups import compare
 from paprle_lab.evaluation.reporting.comparison import compare_in_text
 from paprle_lab.evaluation.reporting.files import name_report, write_text
 from paprle_lab.evaluation.reporting.moments import find_moments, name_command
-from paprle_lab.evaluation.reporting.page import ReportPicture, render_page
+from paprle_lab.evaluation.reporting.page import (
+    ReportPicture,
+    ShownMoments,
+    render_page,
+)
 from paprle_lab.evaluation.reporting.report_text import describe_itv, summarise_entry
 from paprle_lab.evaluation.reporting.verdict import judge_run
 
@@ -33,16 +38,28 @@ def evaluate(
     episodes: Sequence[Path],
     out_dir: Path | None = None,
     topics: BagTopics = BagTopics(),  # noqa: B008 - frozen
+    work: Work = UNSEEN,
 ) -> list[Json]:
     """Return one JSON entry per recorded episode; ``error`` explains a blank one.
+
+    Args:
+        episodes: Recordings, or ROS bags.
+        out_dir: Folder of the report; None: none is written.
+        topics: Topics of a bag.
+        work: Takes the progress.
 
     Raises:
         MissingDependency: If matplotlib is missing; the JSON is written.
         ConfigError: If the report cannot be written.
     """
-    measured = [_measure(Path(path), topics) for path in episodes]
+    work.note("measuring")
+    measured = []
+    for k, path in enumerate(episodes):
+        work.count(k, len(episodes), "episodes")
+        measured.append(_measure(Path(path), topics))
     results = collect_entries(measured)
     if out_dir is not None:
+        work.note("drawing the report")
         _write(results, measured, find_report(episodes, out_dir))
     return results
 
@@ -121,16 +138,13 @@ def _write(
         return
     text = json.dumps(list(results), indent=2, allow_nan=False) + "\n"
     write_text(figures, text)
-    plots = _load_plots()
+    plots, scenes = _load_drawing("plots"), _load_drawing("moment_pictures")
     pictures, moments = [], []
     for result in measured:
         pictures.append([*_list_strips(result), *plots.draw_episode(result)])
-        moments.append(
-            [
-                (one.t, one.text, name_command(result, one))
-                for one in find_moments(result)
-            ]
-        )
+        found = find_moments(result)
+        rows = [(one.t, one.text, name_command(result, one)) for one in found]
+        moments.append(ShownMoments(rows, [*scenes.draw_moments(result, found)]))
     names = [str(entry["episode"]) for entry in results]
     title = names[0] if len(names) == 1 else f"{len(names)} episodes"
     title = f"Teleoperation report: {title}"
@@ -152,9 +166,9 @@ def _list_strips(result: EpisodeResult) -> Iterator[ReportPicture]:
         yield f"Camera {camera}", f"At {told} s.", strip.jpeg
 
 
-def _load_plots() -> Any:
+def _load_drawing(name: str) -> Any:
     try:
-        return importlib.import_module("paprle_lab.evaluation.reporting.plots")
+        return importlib.import_module(f"paprle_lab.evaluation.reporting.{name}")
     except ImportError as err:
         raise MissingDependency(
             "the report's page: expected matplotlib for its plots, got none; "

@@ -75,8 +75,18 @@ def draw_stills(
     robot: tuple[Urdf, RobotInfo],
     limb: LimbResult,
     colours: tuple[Any, Any],
+    labels: Sequence[str] = (),
 ) -> None:
-    """Draw a robot at some instants side by side, with the path to each."""
+    """Draw a robot at some instants side by side, with the path to each.
+
+    Args:
+        figure: Takes the drawing.
+        stills: The instants.
+        robot: Geometry and names.
+        limb: The limb of the path.
+        colours: Colour map and norm of the path's errors, [mm].
+        labels: Words below each; default: its time.
+    """
     urdf, info = robot
     base = place_links(urdf, info, stills[0].q)[_find_base(info, limb.name)]
     path = limb.actual.p @ base.rotation.T + base.translation
@@ -88,7 +98,9 @@ def draw_stills(
     panels = zip(stills, drawn, strict=True)
     for k, (still, faces) in enumerate(panels):
         width = 1.0 / len(stills)
-        place = (k * width - 0.15 * width, -0.15, 1.3 * width, 1.3)
+        # words of two lines need more room
+        bottom, height = (0.02, 1.13) if labels else (-0.15, 1.3)
+        place = (k * width - 0.15 * width, bottom, 1.3 * width, height)
         axes = figure.add_axes(place, projection="3d")
         axes.patch.set_alpha(0.0)  # panels overlap: a 3-D axis leaves wide margins
         axes.computed_zorder = False
@@ -100,7 +112,8 @@ def draw_stills(
         axes.set_box_aspect(np.maximum(high - low, 1e-3), zoom=1.1)
         axes.view_init(elev=ELEVATION, azim=azimuth)
         axes.set_axis_off()
-        figure.text((k + 0.5) * width, 0.05, f"{still.t:.1f} s", ha="center")
+        label = labels[k] if labels else f"{still.t:.1f} s"
+        figure.text((k + 0.5) * width, 0.03, label, ha="center")
 
 
 def draws_rods(urdf: Urdf) -> bool:

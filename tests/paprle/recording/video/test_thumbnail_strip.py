@@ -26,7 +26,7 @@ def episode(tmp_path_factory):
 
 @pytest.mark.long
 def test_stills_show_the_instants_that_are_told(episode):
-    strip = make_strips(episode, 4)["front"]
+    strip = make_strips(episode, n=4)["front"]
     image = np.asarray(Image.open(io.BytesIO(strip.jpeg)))
     n = len(strip.stamps_ns)
 
@@ -38,6 +38,20 @@ def test_stills_show_the_instants_that_are_told(episode):
     ):
         assert read_clock(still) == pytest.approx(stamp_ns / 1e6, abs=1.0)
     assert strip.stamps_ns[0] >= START_NS
+
+
+def test_given_instants_show_their_newest_pictures(episode):
+    stamps = [one.stamp_ns for one in Footage(episode).read_coded("front")]
+    between = [stamps[k] + 3_000_000 for k in (13, 14, 50)]
+
+    strip = make_strips(episode, [0, *between, stamps[-1] + 10**9])["front"]
+
+    assert strip.stamps_ns == tuple(stamps[k] for k in (0, 13, 14, 50, -1))
+    image = np.asarray(Image.open(io.BytesIO(strip.jpeg)))
+    for still, stamp_ns in zip(
+        np.split(image, 5, axis=1), strip.stamps_ns, strict=True
+    ):
+        assert read_clock(still) == pytest.approx(stamp_ns / 1e6, abs=1.0)
 
 
 def test_every_second_has_a_picture_that_needs_no_other(episode):
@@ -65,7 +79,8 @@ def test_the_report_has_a_strip_of_each_camera_and_trusts_no_name(episode, tmp_p
 
     assert "<h3>Camera front</h3>" in html
     assert "<h3>Camera &lt;b&gt;side</h3>" in html
-    assert html.count("data:image/jpeg;base64,") == 2
+    # two strips along the episode, two of its moments
+    assert html.count("data:image/jpeg;base64,") == 4
 
 
 @pytest.mark.nightly  # the page's own nightly test asks it, too

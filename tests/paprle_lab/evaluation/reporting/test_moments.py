@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from paprle.contracts.types import GateState
 from paprle_lab.cli.view import VIEW
 from paprle_lab.evaluation.episode import measure_episode, measure_source
-from paprle_lab.evaluation.reporting import report
+from paprle_lab.evaluation.reporting import moment_pictures, report
+from paprle_lab.evaluation.reporting.moment_pictures import draw_moments
 from paprle_lab.evaluation.reporting.moments import _Holds, find_moments, name_command
 from paprle_lab.evaluation.stored import StoredEpisode
 
@@ -77,6 +78,30 @@ def test_the_page_of_a_recording_names_its_moments(tmp_path):
     assert "largest error" in found
     assert "clearance" in StoredEpisode(path).gate.dtype.names
     assert f"paprle view {path} --at" in page.read_text()
+    assert "<h3>The robot at these moments</h3>" in page.read_text()
+    assert "<h3>Camera front at these moments</h3>" in page.read_text()
+
+
+def test_the_robot_is_drawn_as_it_was_measured_then(episode, monkeypatch):
+    result = measure_source(episode)
+    moments = find_moments(result)
+    drawn = []
+    monkeypatch.setattr(
+        moment_pictures, "draw_stills", lambda _, stills, *__: drawn.extend(stills)
+    )
+
+    titles = [title for title, _, _ in draw_moments(result, moments)]
+
+    assert titles == ["The robot at these moments"]
+    assert [still.t for still in drawn] == [moment.t for moment in moments]
+    t_meas = (episode.gate["meas_ns"] - result.origin_ns) * 1e-9
+    for still in drawn:
+        k = int(np.argmin(np.abs(t_meas - still.t)))
+        assert still.q == pytest.approx(episode.gate["q_meas"][k])
+
+
+def test_a_run_without_moments_has_no_pictures_of_them(episode):
+    assert list(draw_moments(measure_source(episode), [])) == []
 
 
 @given(

@@ -312,7 +312,7 @@ def test_numbers_have_up_to_three_figures(value, text):
 
 
 def test_long_recordings_are_thinned_for_plots():
-    plots = report._load_plots()
+    plots = report._load_drawing("plots")
 
     (thin,) = plots._thin(np.arange(100_000))
 
