@@ -7,6 +7,7 @@ from pathlib import Path
 
 from paprle.cli.verb import Verb, say
 from paprle.contracts.errors import ConfigError
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle.recording.exports import (
     make_adaptix,
     make_arbot_table,
@@ -34,7 +35,10 @@ def _add_recover(parser: argparse.ArgumentParser) -> None:
 
 
 def _recover(args: argparse.Namespace) -> int:
-    say(str(recover(args.episode, args.out or make_recovered_path(args.episode))))
+    out = args.out or make_recovered_path(args.episode)
+    with SlowWork("saving what is readable"):
+        recovered = recover(args.episode, out)
+    say(str(recovered))
     return 0
 
 
@@ -51,13 +55,19 @@ def _add_export(parser: argparse.ArgumentParser) -> None:
 
 
 def _export(args: argparse.Namespace) -> int:
+    with SlowWork("exporting"):
+        told = _write_csv(args)
+    say(told)
+    return 0
+
+
+def _write_csv(args: argparse.Namespace) -> str:
     episode = Episode.open(args.episode)
     limb = args.limb or episode.layout.limbs[0]
     if args.format != "arbot":
         recording = make_adaptix(episode, limb, int(args.format[-1]))
         write_adaptix(args.out, recording)
-        say(f"{args.out}: {len(recording.frames)} frames of limb '{limb}'")
-        return 0
+        return f"{args.out}: {len(recording.frames)} frames of limb '{limb}'"
     limbs = make_limbs(episode.robot_info, episode.urdf)
     if limb not in limbs:
         names = ", ".join(limbs)
@@ -65,8 +75,7 @@ def _export(args: argparse.Namespace) -> int:
     poses = compute_poses(limbs[limb], limbs[limb].take(episode.gate["q_meas"].T).T)
     table = make_arbot_table(episode, limb, poses)
     write_arbot_csv(args.out, table)
-    say(f"{args.out}: {len(table)} rows of limb '{limb}'")
-    return 0
+    return f"{args.out}: {len(table)} rows of limb '{limb}'"
 
 
 INFO = Verb(

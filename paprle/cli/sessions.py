@@ -9,13 +9,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paprle.cli.slow_work import SlowWork
 from paprle.cli.verb import EXIT_CODES, SETTINGS, Verb, add_settings, say
 from paprle.config import Resolved, resolve
 from paprle.contracts.errors import ConfigError, RecordingError
 from paprle.contracts.kit.text import make_printable
 from paprle.contracts.types import RobotInfo
 from paprle.hosts import check, run
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle.hosts.operator.terminal import HELP
 
 if TYPE_CHECKING:

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from paprle.cli.slow_work import SlowWork
 from paprle.contracts.errors import ConfigError
 from paprle.contracts.kit.extensions import load_extension
 from paprle.contracts.kit.text import make_printable
+from paprle.hosts.operator.slow_work import SlowWork
 
 if TYPE_CHECKING:
     from paprle.contracts.plugins import Device
@@ -99,7 +99,7 @@ def _replace_urdfs(settings: list[str]) -> list[str]:
         if _names_urdf(word):
             with SlowWork("reading the URDF") as work:
                 urdf = Path(word.removeprefix("follower="))
-                yaml, told = provide_yaml(urdf, work.note)
+                yaml, told = provide_yaml(urdf, work)
             sys.stderr.write("".join(f"{line}\n" for line in told))
             word = f"follower={yaml}"  # noqa: PLW2901 - the same word, at last
         replaced.append(word)

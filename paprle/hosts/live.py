@@ -26,8 +26,9 @@ from paprle.hosts.operator.page_bridge import Desk
 from paprle.hosts.operator.progress import Progress, list_remedies
 from paprle.hosts.operator.recorder_watch import RecorderWatch
 from paprle.hosts.operator.restart_watch import RestartWatch
+from paprle.hosts.operator.speech import Speech
 from paprle.hosts.operator.status import StatusLine, find_width, print_line, sign_line
-from paprle.hosts.operator.terminal import Operator
+from paprle.hosts.operator.terminal import SPEECH_KEY, Operator
 from paprle.hosts.plan import SessionPlan
 from paprle.hosts.roles import (
     ADVICE,
@@ -90,6 +91,10 @@ class LiveSession:
         self._black_box = BlackBox(resolved.record.dir)
         self._progress = Progress(self.core, plan, self._operator)
         self._desk = Desk(self._children, plan, self.core, self._progress)
+        self._speech = Speech(  # a page's browser speaks by itself
+            is_on=self._operator.is_interactive and not list_controls(resolved)
+        )
+        self._operator.let_switch({SPEECH_KEY: self._switch_speech})
         self._link = LinkWatch(resolved, self._children.box("status"))
         self._status_line = StatusLine(
             self._compose_line,
@@ -301,6 +306,7 @@ class LiveSession:
             self._keep_black_box,
             self._status_line.close,
             self._operator.close,
+            self._speech.close,
             self.core.motion.aside.end,
         )
         for step in steps:
@@ -392,10 +398,14 @@ class LiveSession:
         self._status_line.tell(text)
         self._desk.tell(text)
 
+    def _switch_speech(self) -> None:
+        self._tell(self._speech.toggle())
+
     def _compose_line(self) -> str:
         n_overruns, link = self._loop_timer.n_overruns, self._link.describe()
         told, episodes = self._recording.describe(), self._recording.list_episodes()
         self._desk.update(told, episodes, self._lost, n_overruns)
+        self._speech.look(self.core.state.name, told, episodes)
         return self._progress.compose(n_overruns, told, self._lost, find_width(), link)
 
     def _has_quit(self) -> bool:

@@ -28,7 +28,9 @@ import numpy as np
 
 from paprle import compiled
 from paprle.config import resolve
+from paprle.contracts.kit.work import Work
 from paprle.gate.gate import Gate
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle.hosts.operator.status import print_line
 from paprle.hosts.plan import make_plan, make_robot
 from paprle.hosts.virtual import VirtualSession
@@ -53,9 +55,7 @@ _MODULE = "paprle.hosts.precompile"  # whose name is another when it is run
 # measured: a twentieth of the time goes into colours of messages that nobody sees
 _UNCOLOURED = {"NUMBA_DISABLE_ERROR_MESSAGE_HIGHLIGHTING": "1"}
 _POLL = 0.1  # [s] chosen: a bar that moves is seen to move
-_LINE_EVERY = 10.0  # [s] chosen: for logs, where a line stays
 _PR_SET_PDEATHSIG = 1  # spec: linux/prctl.h
-_BAR = 30  # chosen: characters
 _PART = "part-"  # chosen: folders of the parts begin so, those of Numba do not
 
 
@@ -145,11 +145,8 @@ def _compile(cache: Path) -> None:
     for folder in cache.glob(f"{_PART}*"):  # of a process that was killed
         _take_over(folder, cache)
         shutil.rmtree(folder)
-    progress = _Progress(N_KERNELS)
-    try:
-        _compile_beside(list(PARTS), cache, progress)
-    finally:
-        progress.close()
+    with SlowWork("compiling") as work:
+        _compile_beside(list(PARTS), cache, work)
     with _no_collecting():
         _run_briefly()  # the little that is left; it shows what a process failed of
     print_line(f"compiled what a session runs in {time.monotonic() - begin:.0f} s")
@@ -170,7 +167,7 @@ class _Helper:
         shutil.rmtree(self.folder)
 
 
-def _compile_beside(waiting: list[str], cache: Path, progress: _Progress) -> None:
+def _compile_beside(waiting: list[str], cache: Path, work: Work) -> None:
     running: list[_Helper] = []
     try:
         while waiting or running:
@@ -179,7 +176,8 @@ def _compile_beside(waiting: list[str], cache: Path, progress: _Progress) -> Non
             for helper in [h for h in running if h.process.poll() is not None]:
                 running.remove(helper)
                 helper.end(cache)
-            progress.show(_count_compiled([cache, *(h.folder for h in running)]))
+            n_done = _count_compiled([cache, *(h.folder for h in running)])
+            work.count(n_done, N_KERNELS, "kernels")
             time.sleep(_POLL)  # noqa: TID251 - nothing is armed
     finally:
         for helper in running:
@@ -233,36 +231,6 @@ def _list_files(folder: Path) -> list[Path]:
         for path in folder.glob("*/*.nb[ci]")
         if not path.parent.name.startswith(_PART)
     ]
-
-
-class _Progress:
-    """Progress bar on a terminal, else a line now and then."""
-
-    def __init__(self, n_all: int) -> None:
-        self._n_all = n_all
-        self._is_bar = sys.stdout.isatty()
-        self._shown = (-1, 0.0)
-
-    def show(self, n_done: int) -> None:
-        """Show the number of compiled kernels, if it changed."""
-        n, at = self._shown
-        now = time.monotonic()
-        if n_done == n or (not self._is_bar and now < at + _LINE_EVERY):
-            return
-        self._shown = n_done, now
-        text = f"compiled {n_done} of {self._n_all} kernels"
-        if self._is_bar:
-            filled = _BAR * n_done // max(self._n_all, 1)
-            sys.stdout.write(f"\r[{'#' * filled:<{_BAR}}] {text}")
-            sys.stdout.flush()
-        else:
-            print_line(text)
-
-    def close(self) -> None:
-        """Restore the terminal."""
-        if self._is_bar:
-            sys.stdout.write("\r\x1b[K")
-            sys.stdout.flush()
 
 
 def _end_with(parent: int) -> None:

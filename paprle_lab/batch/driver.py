@@ -10,6 +10,7 @@ from typing import Any
 from uuid import uuid4
 
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.kit.work import Work
 from paprle_lab.batch.cells import Cell, Cells, find_versions
 from paprle_lab.batch.engine import Ended, Engine, Job
 from paprle_lab.batch.plan import BatchPlan
@@ -47,6 +48,12 @@ class Account:
     robot_s: float = 0.0
     core_s: float = 0.0
     problem: str = ""
+
+    def report(self, work: Work) -> None:
+        """Report how many cells are over, and how many of them failed."""
+        n_over = self.n_before + self.n_done + self.n_failed
+        failed = f", {self.n_failed} failed" if self.n_failed else ""
+        work.count(n_over, self.n, f"cells{failed}")
 
     def describe(self) -> str:
         """Return a summary of all cells in a few lines."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from paprle.cli.verb import Verb, say
 from paprle.contracts.errors import MissingDependency, RecordingError
+from paprle.hosts.operator.slow_work import SlowWork
 
 if TYPE_CHECKING:
     from paprle_lab.batch.plan import BatchPlan
@@ -63,20 +64,16 @@ def run_plan(plan: BatchPlan, place: ResultStore, engine: str) -> int:
     Raises:
         RecordingError: If the results cannot be written or read.
     """
-    from paprle_lab.batch.bar import Bar  # noqa: PLC0415 - keeps --help fast
     from paprle_lab.batch.driver import Batch  # noqa: PLC0415 - heavy
     from paprle_lab.batch.engines import make_engine  # noqa: PLC0415 - heavy
     from paprle_lab.batch.table import NAME  # noqa: PLC0415 - heavy
 
-    bar = Bar()
     try:
         batch = Batch(plan, place)
-        with make_engine(engine) as workers:
-            account = batch.run(workers, bar)
+        with SlowWork("doing the batch") as work, make_engine(engine) as workers:
+            account = batch.run(workers, lambda account: account.report(work))
     except OSError as err:
         raise RecordingError(f"results in '{place.address}': {err}") from err
-    finally:
-        bar.close()
     say(account.describe())
     say(f"table: {place.address}/{NAME}")
     return 1 if account.n_failed else 0

@@ -13,6 +13,7 @@ from paprle.config import resolve
 from paprle.config.laws import list_named
 from paprle.contracts.errors import ConfigError
 from paprle.hosts.factories import list_objects, make_camera
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle.hosts.plan import make_robot
 from paprle.observation.live import Actions, Observations
 from paprle_lab.dataset.check import check
@@ -68,14 +69,15 @@ def _run(args: argparse.Namespace) -> int:
         raise ConfigError(
             f"dataset create: expected --fps 1 … {_FASTEST}, got {args.fps}"
         )
-    report = create(
-        args.places,
-        args.out,
-        args.format,
-        fps=args.fps,
-        keep_undriven=args.keep_undriven,
-        say=say,
-    )
+    with SlowWork("reading recordings") as work:
+        report = create(
+            args.places,
+            args.out,
+            args.format,
+            fps=args.fps,
+            keep_undriven=args.keep_undriven,
+            work=work,
+        )
     for line in report.lines():
         say(line)
     say(f"data set: {args.out}")
@@ -116,7 +118,8 @@ def _check_set(args: argparse.Namespace) -> int:
 
 
 def _check(args: argparse.Namespace) -> int:
-    findings = check(args.places, say)
+    with SlowWork("reading recordings") as work:
+        findings = check(args.places, say, work)
     for finding in findings:
         say(str(finding))
     return 1 if findings else 0

@@ -11,6 +11,7 @@ from typing import Any
 from paprle.cli.verb import Verb, complain, say
 from paprle.config import resolve
 from paprle.contracts.errors import ConfigError, MissingDependency
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle.hosts.plan import make_robot
 from paprle.recording.exports import is_arbot_csv
 from paprle.recording.robot import make_limbs
@@ -85,7 +86,8 @@ def _evaluate(args: argparse.Namespace) -> int:
     figures = page.with_suffix(".json")
     is_there = figures.exists()
     try:
-        results = evaluate(args.episodes, out, _find_bag_topics(args))
+        with SlowWork("measuring") as work:
+            results = evaluate(args.episodes, out, _find_bag_topics(args), work)
         told = f"report: {page}"
     except MissingDependency as err:  # The figures are there, only the page is not.
         complain(str(err))
@@ -115,7 +117,8 @@ def _judge_strictly(args: argparse.Namespace, results: list[dict[str, Any]]) -> 
 
 def _evaluate_set(args: argparse.Namespace, out: Path) -> int:
     """Judge trials together; ``--json`` prints only JSON."""
-    figures, results = evaluate_set(list_trials(args.episodes))
+    with SlowWork("measuring the trials"):
+        figures, results = evaluate_set(list_trials(args.episodes))
     names = [p / INDEX if p.is_dir() else p for p in args.episodes]
     page = find_report(names, out)
     told = f"report: {page}"

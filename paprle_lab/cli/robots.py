@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pinocchio as pin
 
-from paprle.cli.slow_work import SlowWork
 from paprle.cli.verb import Verb, say
 from paprle.config.folders import DATA, IS_PACKED
 from paprle.contracts.errors import ConfigError
+from paprle.hosts.operator.slow_work import SlowWork
 from paprle_lab.onboarding.joined.several_arms import read_arms, write_several
 from paprle_lab.onboarding.new_robot import write_new_robot
 from paprle_lab.onboarding.xacro_files import provide_urdf
@@ -79,7 +79,7 @@ def _new_robot(args: argparse.Namespace) -> int:
             args.name,
             tuple(args.ignore),
             args.limbs,
-            note=work.note,
+            work=work,
         )
     say("\n".join(report.lines()))
     return 0
@@ -97,7 +97,7 @@ def _new_robot_of_arms(args: argparse.Namespace) -> int:
             args.name,
             _gather_places(args.place),
             args.ignore,
-            note=work.note,
+            work=work,
         )
     say("\n".join(lines))
     return 0

@@ -11,11 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from paprle.contracts.errors import RecordingError
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import RobotInfo, Vec
 from paprle.observation.frame import MEASURED, Frame
 from paprle.recording.header import robot_from_dict
 from paprle.recording.video.codec import Image
 from paprle_lab.dataset.episodes import (
+    RecordingProgress,
     Robot,
     SourceRecording,
     choose,
@@ -86,9 +88,16 @@ class _Motion:
 
 
 def check(
-    places: Sequence[Path], say: Callable[[str], None] = lambda _: None
+    places: Sequence[Path],
+    say: Callable[[str], None] = lambda _: None,
+    work: Work = UNSEEN,
 ) -> list[Finding]:
     """Return the faults of recordings, in their order.
+
+    Args:
+        places: Recordings, or folders of them.
+        say: Takes a line of each recording: the share that a leader drove.
+        work: Takes the progress.
 
     Raises:
         ConfigError: If there are none, or they do not match.
@@ -98,10 +107,11 @@ def check(
     if choice.robot is None:
         return findings
     motions: dict[Path, Vec] = {}
-    for k, source in enumerate(choice.sources):
-        say(f"{k + 1}/{len(choice.sources)} {source.path}")
+    work.note("checking recordings")
+    progress = RecordingProgress(work, choice.sources)
+    for source in progress.each():
         try:
-            found, motion, driven = _check_one(source, choice.robot)
+            found, motion, driven = _check_one(source, choice.robot, progress)
         except RecordingError as err:
             findings.append(Finding(source.path, "left out", str(err)))
             continue
@@ -114,14 +124,15 @@ def check(
 
 
 def _check_one(
-    source: SourceRecording, robot: Robot
+    source: SourceRecording, robot: Robot, progress: RecordingProgress
 ) -> tuple[list[Finding], Vec, list[bool]]:
     fps = choose_rate(robot)
     info = robot_from_dict(robot.header["robot"])
     frames = Frames(source.path, fps)
     motion = _Motion(looks={name: _Look() for name in find_sizes(robot)})
     jumps = _Jumps(info, fps)
-    for frame in frames:
+    for k, frame in enumerate(frames):
+        progress.count(k / fps)
         jumps.add(frame)
         motion.q.append(frame.q.astype(np.float32))
         motion.driven.append(bool(frame.driven.any()))

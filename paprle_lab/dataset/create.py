@@ -18,6 +18,7 @@ from paprle.contracts.errors import (
     MissingDependency,
     RecordingError,
 )
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import Vec
 from paprle.observation.columns import Columns
 from paprle.observation.frame import Frame
@@ -28,6 +29,7 @@ from paprle_lab.dataset.common import Common, Format, Target
 from paprle_lab.dataset.episodes import (
     Choice,
     LeftOut,
+    RecordingProgress,
     Robot,
     SourceRecording,
     choose,
@@ -52,8 +54,6 @@ _TARGETS = {
 }
 _VERSION = 2
 
-Say = Callable[[str], None]
-
 
 def create(
     places: Sequence[Path],
@@ -62,7 +62,7 @@ def create(
     *,
     fps: int | None = None,
     keep_undriven: bool = False,
-    say: Say = lambda _: None,
+    work: Work = UNSEEN,
 ) -> Report:
     """Create or extend a data set of recordings.
 
@@ -72,7 +72,7 @@ def create(
         form: Its format.
         fps: Frame rate, [Hz]; default: the slowest camera's, or 30.
         keep_undriven: Keep frames without a leader.
-        say: Takes progress notes.
+        work: Takes the progress.
 
     Returns:
         The report.
@@ -97,7 +97,7 @@ def create(
         _note_discarded(choice, stage.own, report)
         for what in list_exact(choice.robot) if form == "lerobot" else ():
             report.notes.append(f"{what} is left out; --format hdf5 has it")
-        folders = _write_all(choice, stage, target, common, report, say)
+        folders = _write_all(choice, stage, target, common, report, work)
         known = dict(stage.own.get("sources", {}))
         report.n_before = len(known)
         known |= {name: _read_summary(folder) for name, folder in folders.items()}
@@ -233,10 +233,12 @@ def _write_all(
     target: Target,
     common: Common,
     report: Report,
-    say: Say,
+    work: Work,
 ) -> dict[str, Path]:
     folders: dict[str, Path] = {}
-    for k, source in enumerate(choice.sources):
+    work.note("packing recordings")
+    progress = RecordingProgress(work, choice.sources)
+    for source in progress.each():
         name = _name(source.sha256)
         if name in stage.own.get("sources", {}):
             continue
@@ -246,9 +248,8 @@ def _write_all(
             continue
         folder = stage.find(name)
         if folder is None:
-            say(f"{k + 1}/{len(choice.sources)} {source.path}")
             try:
-                folder = _write_one(source, stage, target, common)
+                folder = _write_one(source, stage, target, common, progress)
             except RecordingError as err:
                 report.left_out.append(LeftOut(source.path, str(err), source.sha256))
                 continue
@@ -257,7 +258,11 @@ def _write_all(
 
 
 def _write_one(
-    source: SourceRecording, stage: StagingFolder, target: Target, common: Common
+    source: SourceRecording,
+    stage: StagingFolder,
+    target: Target,
+    common: Common,
+    progress: RecordingProgress,
 ) -> Path:
     """Write a recording; refuse a damaged or short one."""
     part = stage.begin(_name(source.sha256))
@@ -271,7 +276,8 @@ def _write_one(
     )
     common.columns.begin()
     try:
-        driven = _Driven(frames, keep_undriven=common.keep_undriven)
+        counted = _count(frames, common.fps, progress)
+        driven = _Driven(counted, keep_undriven=common.keep_undriven)
         n = target.write(part, source, _compute(driven, common.columns))
     except RecordingError:
         stage.abandon(part)
@@ -302,7 +308,7 @@ class _Driven:
         n_left_out: Frames without a leader.
     """
 
-    def __init__(self, frames: Frames, *, keep_undriven: bool) -> None:
+    def __init__(self, frames: Iterable[Frame], *, keep_undriven: bool) -> None:
         self._frames, self._keep_undriven = frames, keep_undriven
         self.n_left_out = 0
 
@@ -317,6 +323,14 @@ class _Driven:
         if not self.n_left_out:
             return "in which all sources tell"
         return f"that a leader drove, beside {self.n_left_out} that nobody drove"
+
+
+def _count(
+    frames: Iterable[Frame], fps: int, progress: RecordingProgress
+) -> Iterator[Frame]:
+    for k, frame in enumerate(frames):
+        progress.count(k / fps)
+        yield frame
 
 
 def _compute(

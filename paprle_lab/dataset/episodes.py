@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from paprle.contracts.errors import ConfigError, RecordingError
+from paprle.contracts.kit.work import Work
 from paprle.ipc.records import Stream
 from paprle.recording.manifest import read_manifest
 from paprle.recording.reading import Block, Reading
@@ -29,12 +30,35 @@ class SourceRecording:
 
     Attributes:
         outcome: ``success``, ``failure`` or empty: unknown.
+        duration: Of the whole recording, [s].
     """
 
     path: Path
     sha256: str
     task: str
     outcome: str
+    duration: float
+
+
+@dataclass
+class RecordingProgress:
+    """Progress over several recordings, which ``work`` takes."""
+
+    work: Work
+    sources: Sequence[SourceRecording]
+    _before_s: float = 0.0
+
+    def each(self) -> Iterator[SourceRecording]:
+        """Yield the recordings in their order."""
+        for source in self.sources:
+            yield source
+            self._before_s += source.duration
+
+    def count(self, seconds: float) -> None:
+        """Report a share of the present recording, [s]."""
+        all_s = sum(source.duration for source in self.sources)
+        done = min(self._before_s + seconds, all_s)
+        self.work.count(done, all_s, "s of recordings")
 
 
 class Robot(NamedTuple):
@@ -129,7 +153,8 @@ def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
     reading = Reading(path)
     task = str(manifest.get("task") or reading.header.get("task") or "")
     outcome = str(manifest.get("outcome") or "")
-    source = SourceRecording(path, sha256, task, outcome)
+    duration = float(manifest.get("duration") or 0.0)
+    source = SourceRecording(path, sha256, task, outcome, duration)
     for name in reading.header.get("cameras", {}):
         if not _NAME.fullmatch(name):
             raise RecordingError(

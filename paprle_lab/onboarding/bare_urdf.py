@@ -10,19 +10,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from paprle.config.folders import expand_home
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.robot.urdf import read_urdf
 from paprle_lab.onboarding.mesh_bodies import find_mesh
 from paprle_lab.onboarding.new_robot import make_slug, write_new_robot
-from paprle_lab.onboarding.notes import Note, be_silent
 from paprle_lab.onboarding.xacro_files import name_robot, provide_urdf
 
 
-def provide_yaml(urdf: Path, note: Note = be_silent) -> tuple[Path, list[str]]:
+def provide_yaml(urdf: Path, work: Work = UNSEEN) -> tuple[Path, list[str]]:
     """Return the cached YAML of a bare URDF and notes for the operator.
 
     Args:
         urdf: The URDF.
-        note: Takes progress notes.
+        work: Takes the progress.
 
     Raises:
         ConfigError: If the URDF is invalid.
@@ -40,7 +40,7 @@ def provide_yaml(urdf: Path, note: Note = be_silent) -> tuple[Path, list[str]]:
     if yaml.is_file():
         found = kept.read_text(encoding="utf-8").splitlines() if kept.is_file() else []
     else:
-        found = list(write_new_robot(path, yaml.parent, slug, note=note).findings())
+        found = list(write_new_robot(path, yaml.parent, slug, work=work).findings())
         doubts = [line for line in found if line.startswith("CHECK")]
         kept.write_text("\n".join(doubts), encoding="utf-8")
     return yaml, [f"{urdf.name}: {line}" for line in found] + told

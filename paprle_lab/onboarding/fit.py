@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import pinocchio as pin
 
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import Vec
 from paprle.robot.tree import Urdf
 from paprle_lab.onboarding.cuts import PiecePair, Posture, find_cut
 from paprle_lab.onboarding.link_pairs import MOSTLY, Link, LinkPair
-from paprle_lab.onboarding.notes import Note, be_silent
 from paprle_lab.onboarding.pieces import Given, Piece
 from paprle_lab.onboarding.relative import list_ways
 
@@ -45,7 +45,7 @@ class Fitted(NamedTuple):
     blocked: dict[Pair, float]
 
 
-def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], note: Note = be_silent) -> Fitted:
+def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], work: Work = UNSEEN) -> Fitted:
     """Return bodies of meshes, cut until the robot keeps its room."""
     wholes: dict[str, list[Piece]] = {k: [Piece(v)] for k, v in meshes.items()}
     for body in tree.primitives:
@@ -59,21 +59,23 @@ def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], note: Note = be_silent) ->
         if not meshes.keys().isdisjoint(way.links)
     ]
     always = []
-    for k, pair in enumerate(pairs, 1):
-        note(f"finding links that always touch: pair {k} of {len(pairs)}")
+    work.note("finding links that always touch")
+    for k, pair in enumerate(pairs):
+        work.count(k, len(pairs), "pairs")
         if pair.touches_always() or pair.is_bearing():
             always.append(pair)
     pairs = [pair for pair in pairs if pair not in always]
     ordered = sorted(pairs, key=lambda pair: -len(pair.find_hits()))
-    for k, pair in enumerate(ordered, 1):
-        note(f"trying postures in which links touch: pair {k} of {len(pairs)}")
+    work.note("trying postures in which links touch")
+    for k, pair in enumerate(ordered):
+        work.count(k, len(ordered), "pairs")
         pair.add_touching()  # what is found early need not be looked at again
-    note(f"fitting bodies to meshes of {len(meshes)} links")
+    work.note(f"fitting bodies to meshes of {len(meshes)} links")
     _separate(pairs)
     for pair in pairs:
         if pair.measure_lost() >= MOSTLY:
             pair.leave_out_if_apart()
-    note("cutting bodies where the robot loses room")
+    work.note("cutting bodies where the robot loses room")
     _refine(pairs)
     names = {
         id(piece): (name, k)

@@ -13,6 +13,7 @@ import coal
 import numpy as np
 import pinocchio as pin
 
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.types import Vec
 from paprle.contracts.urdf.mesh_units import read_unit
 from paprle.robot.bodies.round_ends import list_ends
@@ -20,7 +21,6 @@ from paprle.robot.tree import Primitive, Urdf
 from paprle_lab.onboarding.fit import fit_bodies
 from paprle_lab.onboarding.link_pairs import make_primitive
 from paprle_lab.onboarding.mesh_sizes import check_sizes
-from paprle_lab.onboarding.notes import Note, be_silent
 
 _MAX_BYTES = 64 << 20  # chosen: ten times the largest mesh of a public arm
 _HEAD = (
@@ -57,7 +57,7 @@ class Covered(NamedTuple):
     links: frozenset[str] = frozenset()
 
 
-def cover_meshes(tree: Urdf, out: Path, note: Note = be_silent) -> Covered:
+def cover_meshes(tree: Urdf, out: Path, work: Work = UNSEEN) -> Covered:
     """Write a copy of a URDF with bodies in place of collision meshes.
 
     Returns:
@@ -68,7 +68,7 @@ def cover_meshes(tree: Urdf, out: Path, note: Note = be_silent) -> Covered:
     """
     root = ET.fromstring(tree.path.read_bytes())
     doubts = []
-    note("reading meshes")
+    work.note("reading meshes")
     meshes: dict[str, list[Vec]] = {}
     kept = ET.Element("paprle")
     for link in root.findall("link"):
@@ -92,7 +92,7 @@ def cover_meshes(tree: Urdf, out: Path, note: Note = be_silent) -> Covered:
     if not meshes:
         return Covered(None, 0, 0, tuple(doubts))
     doubts += check_sizes(tree, meshes)
-    fitted = fit_bodies(tree, {k: np.concatenate(v) for k, v in meshes.items()}, note)
+    fitted = fit_bodies(tree, {k: np.concatenate(v) for k, v in meshes.items()}, work)
     for link in root.findall("link"):
         name = link.get("name", "")
         for k, piece in enumerate(fitted.pieces.get(name, ())):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from paprle.config.folders import DATA, find_folders
 from paprle.contracts.errors import ConfigError
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.settings.core import LimbSettings, RobotSettings
 from paprle.contracts.settings.limits import LimitSettings
 from paprle.contracts.types import Vec
@@ -24,7 +25,6 @@ from paprle_lab.onboarding.draft import GENTLE, GENTLE_SLIDING, Draft, Pairs, li
 from paprle_lab.onboarding.fixed_overlaps import find_held_overlaps
 from paprle_lab.onboarding.home import Reach, Room, jacobian_error
 from paprle_lab.onboarding.mesh_bodies import Covered, cover_meshes
-from paprle_lab.onboarding.notes import Note, be_silent
 
 _SLOW = {"revolute": 1.0, "continuous": 1.0, "prismatic": 0.1}
 """chosen: [rad/s or m/s] slow enough for any arm whose limit nobody states."""
@@ -94,7 +94,7 @@ def write_new_robot(
     ignored: Pairs = (),
     wanted: tuple[str, ...] = (),
     *,
-    note: Note = be_silent,
+    work: Work = UNSEEN,
 ) -> NewRobotReport:
     """Write a follower's YAML for a bare URDF, and check it.
 
@@ -104,7 +104,7 @@ def write_new_robot(
         name: Name of the follower; default: the URDF's.
         ignored: Pairs of links exempt from clearance.
         wanted: Moving limbs; others hold home. Empty: all.
-        note: Takes progress notes.
+        work: Takes the progress.
 
     Returns:
         The written settings and findings.
@@ -124,14 +124,14 @@ def write_new_robot(
             )
     out_dir.mkdir(parents=True, exist_ok=True)
     try:
-        covered = cover_meshes(tree, copy, note)
+        covered = cover_meshes(tree, copy, work)
         used = tree if covered.path is None else read_urdf(copy)
-        draft = _draft(used, slug, covered, ignored, wanted, note)
+        draft = _draft(used, slug, covered, ignored, wanted, work)
         draft.doubts += _doubt_bodies(covered, name_follower(path))
         draft.urdf, draft.source = name_urdf(used.path, path), tree.path.name
         with path.open("x", encoding="utf-8") as file:
             file.write("\n".join(list_lines(draft)) + "\n")
-        note("trying targets around home")
+        work.note("trying targets around home")
         return _check(path, slug, draft)
     except BaseException:  # a Ctrl-C leaves no half-checked file either
         path.unlink(missing_ok=True)
@@ -157,7 +157,7 @@ def _draft(
     covered: Covered,
     ignored: Pairs,
     wanted: tuple[str, ...],
-    note: Note,
+    work: Work,
 ) -> Draft:
     limbs = _choose_limbs(find_limbs(tree), wanted)
     fingers = {limb.gripper.joint for limb in limbs if limb.gripper}
@@ -192,13 +192,13 @@ def _draft(
         ignore_collisions=covered.exempt.never + covered.exempt.always + ignored,
     )
     robot = RobotModel.from_settings(settings, name, DATA)
-    note("looking for bodies that are drawn too thick")
+    work.note("looking for bodies that are drawn too thick")
     overdrawn = find_overdrawn(robot, _list_drawn(tree, covered))
     if overdrawn:
         known = settings.ignore_collisions
         settings = replace(settings, ignore_collisions=known + overdrawn)
         robot = RobotModel.from_settings(settings, name, DATA)
-    note("looking for a home with room around it")
+    work.note("looking for a home with room around it")
     home = robot.guess_home()
     homes = {limb.name: robot.limbs[limb.name].take(home) for limb in limbs}
     in_limbs = {j for limb in limbs for j in limb.joint_names}
@@ -210,7 +210,7 @@ def _draft(
     }
     settings = _with_homes(settings, homes, held)
     robot = RobotModel.from_settings(settings, name, DATA)
-    note("looking for bodies that overlap and hold still")
+    work.note("looking for bodies that overlap and hold still")
     overlaps = find_held_overlaps(tree, robot, held)
     if overlaps:
         known = settings.ignore_collisions

@@ -6,7 +6,3 @@ from collections.abc import Callable
 
 Note = Callable[[str], None]
 """Takes what is done next, in words for the operator."""
-
-
-def be_silent(what: str) -> None:
-    """Discard a note."""

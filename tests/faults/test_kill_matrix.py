@@ -272,7 +272,7 @@ def check_resumption(arm, at_ns, on_ns, n_least):
     states = [e for e in arm.session.episode().events if e["event"] == "state"]
     engaged = [e["t_ns"] for e in states if e["after"] == "ENGAGED"]
     until_ns = min((t for t in engaged if t > at_ns), default=t_ns[-1] + 1)
-    # a session may engage before the arm's next sample, so the last ones before count as well
+    # with samples from before: a session may engage earlier than the next one
     standing = speeds[(t_ns >= on_ns - 5e7) & (t_ns < until_ns)]
     assert len(standing) >= n_least, "it was looked at"
     assert standing.max() < STANDS, f"{standing.max():.3f} [rad/s], and nobody engaged"

@@ -35,7 +35,10 @@ _TYPING: dict[bytes, str] = {
 _LONGEST_TEXT = 200  # chosen: a sentence
 _SPACE, _ENTER, _ERASE, _ESCAPE = 0x20, b"\r\n", b"\x7f\b", 0x1B
 
-HELP = " · ".join(f"{row.cap} {row.help}" for row in OPERATOR_KEYS)
+SPEECH_KEY = "v"
+HELP = " · ".join(
+    [*(f"{row.cap} {row.help}" for row in OPERATOR_KEYS), f"{SPEECH_KEY} speech"]
+)
 
 
 class Operator:
@@ -47,6 +50,7 @@ class Operator:
     def __init__(self) -> None:
         self._may_type: Callable[[], bool] = lambda: False
         self._takers: Mapping[str, Callable[[str], None]] = {}
+        self._switches: Mapping[str, Callable[[], None]] = {}
         self.typing = ""
         self._typed: bytearray | None = None
         # an append cannot be interrupted, neither by a thread nor by a signal
@@ -78,6 +82,10 @@ class Operator:
             takers: Receivers of a finished text, by ``task`` or ``note``.
         """
         self._may_type, self._takers = may_type, takers
+
+    def let_switch(self, switches: Mapping[str, Callable[[], None]]) -> None:
+        """Call these functions at their letters, which are no requests."""
+        self._switches = switches
 
     def forward_to(self, fds: Iterable[int]) -> None:
         """Forward unbound keys to these descriptors."""
@@ -130,8 +138,11 @@ class Operator:
         for part in _SEQUENCE.findall(data):
             if self._type(part):
                 continue
-            action = KEYS.get(part.decode(errors="replace"))
-            if action is None:
+            letter = part.decode(errors="replace")
+            action = KEYS.get(letter)
+            if letter in self._switches:
+                self._switches[letter]()
+            elif action is None:
                 rest += part  # an arrow or function key stays one sequence
             else:
                 self.add(action)

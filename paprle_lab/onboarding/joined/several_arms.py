@@ -17,6 +17,7 @@ from paprle.config.fields import read_defaults, read_fields, to_plain
 from paprle.config.files import EVERYWHERE
 from paprle.config.folders import DATA
 from paprle.contracts.errors import ConfigError, suggest
+from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.contracts.settings.core import (
     GripperSettings,
     LimbSettings,
@@ -40,7 +41,6 @@ from paprle_lab.onboarding.joined.places import (
 )
 from paprle_lab.onboarding.joined.urdf import join_urdfs
 from paprle_lab.onboarding.new_robot import make_slug, name_urdf
-from paprle_lab.onboarding.notes import Note, be_silent
 
 
 def read_arms(words: Sequence[str]) -> list[Arm]:
@@ -84,7 +84,7 @@ def write_several(
     places: Mapping[str, pin.SE3] | None = None,
     ignored: Sequence[tuple[str, str]] = (),
     *,
-    note: Note = be_silent,
+    work: Work = UNSEEN,
 ) -> list[str]:
     """Write YAML and URDF of a follower of several arms, and check them.
 
@@ -94,7 +94,7 @@ def write_several(
         name: Its name; default: those of the arms.
         places: Poses of base links in the common root, by limb; others are chosen.
         ignored: Pairs of links exempt from clearance, besides the arms' own.
-        note: Takes progress notes.
+        work: Takes the progress.
 
     Returns:
         The report, as lines.
@@ -108,7 +108,7 @@ def write_several(
     given = check_places(arms, places or {})
     out_dir.mkdir(parents=True, exist_ok=True)
     try:
-        note("looking for places with room between the arms")
+        work.note("looking for places with room between the arms")
         settings, apart = _place(arms, slug, urdf, given, ignored)
         tree = _describe(arms, replace(settings, urdf=name_urdf(urdf, path)))
         with path.open("x", encoding="utf-8") as file:

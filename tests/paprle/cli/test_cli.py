@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from paprle.cli import main, slow_work
+from paprle.cli import main
+from paprle.hosts.operator import slow_work
 from paprle.ipc.process import WORKSPACE
 
 ROOT = WORKSPACE

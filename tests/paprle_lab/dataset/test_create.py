@@ -10,6 +10,7 @@ import pytest
 from filmed import write_episode
 
 from paprle.contracts.errors import ConfigError, RecordingError
+from paprle.contracts.kit.work import Work
 from paprle_lab.dataset.create import create
 from paprle_lab.dataset.staging_folder import OWN
 
@@ -174,23 +175,37 @@ class Killed(BaseException):
     pass
 
 
-def test_a_run_that_was_killed_goes_on_where_it_was(recorded, made, tmp_path):
-    said = []
+class Counts(Work):
+    """Keeps the seconds that are done, and calls something at each count."""
 
-    def kill_at_second(text):
-        said.append(text)
-        if len(said) == 2:
+    def __init__(self, act=lambda *_: None):
+        self.done, self._act = [], act
+
+    def count(self, n_done, n_all, unit):
+        assert 0.0 <= n_done <= n_all
+        assert unit == "s of recordings"
+        self.done.append(n_done)
+        self._act(n_done, n_all)
+
+
+def test_a_run_that_was_killed_goes_on_where_it_was(recorded, made, tmp_path):
+    whole = Counts()
+    create([recorded], tmp_path / "whole", "lerobot", work=whole)
+
+    def kill_near_the_end(done, all_s):
+        if done > 0.9 * all_s:
             raise Killed
 
     root = tmp_path / "set"
     with pytest.raises(Killed):
-        create([recorded], root, "lerobot", say=kill_at_second)
+        create([recorded], root, "lerobot", work=Counts(kill_near_the_end))
     assert not (root / "meta").exists()
 
-    again = []
-    create([recorded], root, "lerobot", say=again.append)
+    again = Counts()
+    create([recorded], root, "lerobot", work=again)
 
-    assert len(again) == 1
+    assert 0 < len(again.done) < len(whole.done)
+    assert again.done[0] > 0.0, "it goes on where it was"
     for name in (
         "data/chunk-000/file-000.parquet",
         "meta/info.json",
@@ -247,16 +262,16 @@ def test_a_disk_that_cannot_be_written_is_an_error_and_pieces_stay(tmp_path):
     path = write_episode(tmp_path / "recorded", 0.6)
     root = tmp_path / "set"
 
-    def be_in_the_way(_):
+    def be_in_the_way(*_):
         (root / "data").write_text("")
 
     with pytest.raises(RecordingError, match="expected to write it.*run it again"):
-        create([path], root, "lerobot", say=be_in_the_way)
+        create([path], root, "lerobot", work=Counts(be_in_the_way))
 
     (root / "data").unlink()
-    said = []
-    assert create([path], root, "lerobot", say=said.append).n_episodes == 1
-    assert said == []
+    again = Counts()
+    assert create([path], root, "lerobot", work=again).n_episodes == 1
+    assert again.done == []
 
 
 def test_depth_that_is_left_out_is_told(tmp_path):
@@ -270,11 +285,11 @@ def test_depth_that_is_left_out_is_told(tmp_path):
 def test_two_runs_do_not_write_one_data_set(tmp_path):
     path = write_episode(tmp_path / "recorded", 0.6)
 
-    def run_another(_):
+    def run_another(*_):
         with pytest.raises(ConfigError, match="another run that writes it"):
             create([path], tmp_path / "set", "lerobot")
 
-    create([path], tmp_path / "set", "lerobot", say=run_another)
+    create([path], tmp_path / "set", "lerobot", work=Counts(run_another))
 
 
 def test_a_broken_note_of_an_earlier_run_is_an_error(tmp_path):

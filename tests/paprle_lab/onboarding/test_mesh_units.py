@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from small_arms import write_arm
 
+from paprle.contracts.kit.work import Work
 from paprle.contracts.urdf.mesh_units import read_unit
 from paprle.robot import RobotModel
 from paprle.robot.urdf import read_urdf
@@ -95,8 +96,10 @@ def test_each_step_of_the_work_is_noted(tmp_path):
     write_dae(tmp_path / "part.dae", 1.0, "")
     urdf = write_arm(tmp_path / "arm.urdf", more=MESH.format(scale=""))
     noted = []
+    work = Work()
+    work.note = noted.append
 
-    write_new_robot(urdf, tmp_path / "out", "arm", note=noted.append)
+    write_new_robot(urdf, tmp_path / "out", "arm", work=work)
 
     assert noted[0] == "reading meshes"
     assert "fitting bodies to meshes of 1 links" in noted

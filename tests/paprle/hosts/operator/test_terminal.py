@@ -121,3 +121,18 @@ def test_the_task_key_is_the_leaders_while_anything_moves():
     assert operator.draft is None
     os.close(read_end)
     os.close(write_end)
+
+
+def test_a_switch_is_no_request_and_goes_to_no_leader():
+    read_end, write_end = os.pipe()
+    operator, pressed = Operator(), []
+    operator.forward_to([write_end])
+    operator.let_switch({"v": lambda: pressed.append("v")})
+
+    operator.take_keys(b"wvn")
+
+    assert pressed == ["v"]
+    assert operator.actions == Actions(next_episode=1)
+    assert os.read(read_end, 10) == b"w"
+    os.close(read_end)
+    os.close(write_end)
