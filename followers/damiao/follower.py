@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from paprle.contracts.errors import DeviceError, MissingDependency
-from paprle.contracts.kit.limb_devices import (
+from paprle.contracts.kit.followers.limb_devices import (
     DeviceState,
     assign_addresses,
     check_open,

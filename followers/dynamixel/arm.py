@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paprle.contracts.errors import DeviceError, MissingDependency
-from paprle.contracts.kit.servo_arm import ServoArm, list_joints
+from paprle.contracts.kit.followers.servo_arm import ServoArm, list_joints
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
 from paprle.followers.dynamixel.config import DynamixelConfig

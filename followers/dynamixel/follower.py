@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from paprle.contracts.kit.servo_arm import list_joints
-from paprle.contracts.kit.servo_follower import ServoFollower
+from paprle.contracts.kit.followers.servo_arm import list_joints
+from paprle.contracts.kit.followers.servo_follower import ServoFollower
 from paprle.contracts.types import LimbInfo
 from paprle.followers.dynamixel.arm import DynamixelArm
 from paprle.followers.dynamixel.config import DynamixelConfig

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from paprle.contracts.device import Dialogue
 from paprle.contracts.errors import ConfigError, DeviceError
-from paprle.contracts.kit.limb_devices import check_open
-from paprle.contracts.kit.servo_follower import ServoFollower
+from paprle.contracts.kit.followers.limb_devices import check_open
+from paprle.contracts.kit.followers.servo_follower import ServoFollower
 from paprle.contracts.plugins import ArmSearch, Clock
 from paprle.contracts.types import LimbInfo, RobotInfo
 from paprle.followers.feetech.arm import FeetechArm, describe_problems

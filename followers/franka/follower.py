@@ -8,9 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.kit.limb_devices import DeviceState
-from paprle.contracts.kit.side_grippers import SideGripper
-from paprle.contracts.kit.vendor_follower import VendorFollower
+from paprle.contracts.kit.followers.limb_devices import DeviceState
+from paprle.contracts.kit.followers.side_grippers import SideGripper
+from paprle.contracts.kit.followers.vendor_follower import VendorFollower
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import FollowerInfo, LimbInfo, RobotInfo, Vec
 from paprle.followers.franka.config import FrankaConfig

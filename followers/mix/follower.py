@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from paprle.contracts.errors import DeviceError, PaprleError
-from paprle.contracts.kit.limb_devices import check_open, check_target
+from paprle.contracts.kit.followers.limb_devices import check_open, check_target
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,

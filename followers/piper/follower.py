@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.kit.limb_devices import (
+from paprle.contracts.kit.followers.limb_devices import (
     DeviceState,
     assign_addresses,
     check_open,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.kit.side_grippers import SideGripper
-from paprle.contracts.kit.vendor_follower import VendorFollower
+from paprle.contracts.kit.followers.side_grippers import SideGripper
+from paprle.contracts.kit.followers.vendor_follower import VendorFollower
 from paprle.contracts.plugins import Clock
 from paprle.contracts.types import FollowerInfo, LimbInfo, RobotInfo
 from paprle.followers.ur.config import UrConfig

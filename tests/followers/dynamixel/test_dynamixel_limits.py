@@ -8,7 +8,7 @@ from driven_rig import LIMB, DrivenWire, make_rig
 from dynamixel_arm import CENTRE, QUANTUM, SIGNS, load_model
 from worlds import Arrived, judge_arrived
 
-from paprle.contracts.kit.servo_arm import list_joints
+from paprle.contracts.kit.followers.servo_arm import list_joints
 from paprle.followers.dynamixel.arm import make_specs
 from paprle.followers.dynamixel.joint_map import make_map
 from paprle.gate.gate import Gate

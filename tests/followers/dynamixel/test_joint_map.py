@@ -7,7 +7,7 @@ import pytest
 from driven_rig import LIMB, make_rig
 from dynamixel_arm import resolve_robot
 
-from paprle.contracts.kit.servo_arm import list_joints
+from paprle.contracts.kit.followers.servo_arm import list_joints
 from paprle.followers.dynamixel.arm import make_specs
 from paprle.followers.dynamixel.joint_map import (
     find_tight_limits,

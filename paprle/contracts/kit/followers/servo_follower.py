@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from paprle.contracts.errors import DeviceError
-from paprle.contracts.kit.limb_devices import (
+from paprle.contracts.kit.followers.limb_devices import (
     DeviceState,
     assign_addresses,
     check_open,
     check_target,
     join_states,
 )
-from paprle.contracts.kit.servo_arm import ServoArm
+from paprle.contracts.kit.followers.servo_arm import ServoArm
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,

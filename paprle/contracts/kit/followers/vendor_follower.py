@@ -8,14 +8,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from paprle.contracts.errors import DeviceError, MissingDependency
-from paprle.contracts.kit.limb_devices import (
+from paprle.contracts.kit.followers.limb_devices import (
     DeviceState,
     assign_addresses,
     check_open,
     check_target,
     join_states,
 )
-from paprle.contracts.kit.side_grippers import SideGripper, SideGrippers
+from paprle.contracts.kit.followers.side_grippers import SideGripper, SideGrippers
 from paprle.contracts.plugins import Clock, Follower
 from paprle.contracts.types import (
     ClosePolicy,

@@ -12,7 +12,7 @@ from typing import Protocol
 import numpy as np
 
 from paprle.contracts.errors import DeviceError, MissingDependency
-from paprle.contracts.kit.limb_devices import DeviceState, assign_addresses
+from paprle.contracts.kit.followers.limb_devices import DeviceState, assign_addresses
 from paprle.contracts.settings.robotiq import RobotiqSettings
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
 

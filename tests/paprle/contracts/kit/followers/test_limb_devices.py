@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from paprle.contracts.errors import CommandError, DeviceError
-from paprle.contracts.kit.limb_devices import (
+from paprle.contracts.kit.followers.limb_devices import (
     DeviceState,
     assign_addresses,
     check_open,

@@ -1,0 +1,1 @@
+"""Bases of followers with one device for each limb."""
