@@ -22,6 +22,7 @@ from paprle.hardware.ros.bus import (
 )
 from paprle.hardware.ros.messages import Codec
 from paprle.hardware.ros.transports.rospy_graph import MasterWatch
+from paprle.hardware.ros.transports.rospy_sender import drop_old_messages
 
 _DEBIAN = Path("/usr/lib/python3/dist-packages")  # spec: Debian's Python policy
 _IGNORED = "/rosout"
@@ -103,6 +104,7 @@ class RospyBus(Bus):
         if not rosgraph.is_master_online():
             uri = os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
             raise BusError(f"rospy: expected a master at {uri}, got none; run: roscore")
+        drop_old_messages()
         self._rospy = rospy
         # signals are the process's own to handle: a gate brakes before it ends
         rospy.init_node(node_name, anonymous=True, disable_signals=True)
