@@ -19,8 +19,8 @@ def find_page(text):
     return re.search(r"open (http://\S+)/#(\S+)", text).groups()
 
 
-def jog(address, seconds, deflect):
-    """Hold the dead-man for some seconds and push by ``deflect(t)``, shape (7,)."""
+def jog(address, limb, seconds, deflect):
+    """Hold the dead-man for some seconds and push a limb by ``deflect(t)``, (7,)."""
     base, token = address
     with connect(
         f"{base.replace('http', 'ws')}/console",
@@ -34,9 +34,9 @@ def jog(address, seconds, deflect):
         while (t := time.monotonic() - begin - _RELEASED) < seconds:
             seq += 1
             push = np.clip(deflect(t), -1.0, 1.0) if t > 0.0 else np.zeros(7)
-            _say_hands(page, seq, push.tolist(), is_held=t > 0.0)
+            _say_hands(page, seq, limb, push.tolist(), is_held=t > 0.0)
             _answer_clock(page, 1.0 / RATE)
-        _say_hands(page, seq + 1, [0.0] * 7, is_held=False)
+        _say_hands(page, seq + 1, limb, [0.0] * 7, is_held=False)
         time.sleep(0.5)
 
 
@@ -44,8 +44,8 @@ def _say(page, message):
     page.send(json.dumps(message))
 
 
-def _say_hands(page, seq, push, *, is_held):
-    limbs = {"arm": {"jog": push, "opening": 1.0}}
+def _say_hands(page, seq, limb, push, *, is_held):
+    limbs = {limb: {"jog": push, "opening": 1.0}}
     now_ms = time.monotonic() * 1e3
     message = {"type": "hands", "seq": seq, "t": now_ms, "held": is_held}
     _say(page, message | {"press": int(is_held), "joints": [], "limbs": limbs})
