@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
 import numpy.typing as npt
 from matplotlib.figure import Figure
 
-from paprle.contracts.errors import PaprleError
 from paprle.contracts.types import Vec
-from paprle.recording.video.thumbnail_strip import make_strips
 from paprle_lab.evaluation.episode import EpisodeResult
 from paprle_lab.evaluation.limb import LimbResult
+from paprle_lab.evaluation.reporting.camera_strips import list_camera_strips
 from paprle_lab.evaluation.reporting.moments import ReportMoment
 from paprle_lab.evaluation.reporting.plots import DPI, STYLE, make_colours, to_png
 from paprle_lab.evaluation.reporting.stills import Still, draw_stills
@@ -31,7 +28,8 @@ def draw_moments(
     if not moments:
         return
     yield from _draw_robot(result, moments)
-    yield from _list_camera_strips(result, moments)
+    at = [moment.t for moment in moments]
+    yield from list_camera_strips(result, " at these moments", at)
 
 
 def _draw_robot(
@@ -88,21 +86,3 @@ def find_postures(gate: Table, at_ns: npt.NDArray[np.int64]) -> list[Vec]:
 def _make_still(limb: LimbResult, t: float, q: Vec) -> Still:
     row = int(np.clip(np.searchsorted(limb.actual.t, t), 0, len(limb.actual.t) - 1))
     return Still(t, q, row)
-
-
-def _list_camera_strips(
-    result: EpisodeResult, moments: Sequence[ReportMoment]
-) -> Iterator[tuple[str, str, bytes]]:
-    path = Path(result.entry["path"])
-    if not path.is_file():
-        return
-    at_ns = [result.origin_ns + round(1e9 * moment.t) for moment in moments]
-    try:
-        strips = make_strips(path, at_ns)
-    except PaprleError as err:
-        logging.getLogger(__name__).info("%s: no pictures: %s", path, err)
-        return
-    for camera, strip in strips.items():
-        times = [(stamp - result.origin_ns) * 1e-9 for stamp in strip.stamps_ns]
-        told = ", ".join(f"{t:.1f}" for t in times)
-        yield f"Camera {camera} at these moments", f"Taken at {told} s.", strip.jpeg

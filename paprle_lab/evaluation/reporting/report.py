@@ -8,23 +8,21 @@ from __future__ import annotations
 
 import importlib
 import json
-import logging
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from paprle.contracts.errors import MissingDependency, PaprleError
+from paprle.contracts.errors import MissingDependency
 from paprle.contracts.kit.work import UNSEEN, Work
 from paprle.recording.others.bags import is_bag
-from paprle.recording.video.thumbnail_strip import make_strips
 from paprle_lab.evaluation.bags import BagTopics, measure_bag
 from paprle_lab.evaluation.episode import EpisodeResult, measure_episode
 from paprle_lab.evaluation.groups import compare
+from paprle_lab.evaluation.reporting.camera_strips import list_camera_strips
 from paprle_lab.evaluation.reporting.comparison import compare_in_text
 from paprle_lab.evaluation.reporting.files import name_report, write_text
 from paprle_lab.evaluation.reporting.moments import find_moments, name_command
 from paprle_lab.evaluation.reporting.page import (
-    ReportPicture,
     ShownMoments,
     render_page,
 )
@@ -141,7 +139,7 @@ def _write(
     plots, scenes = _load_drawing("plots"), _load_drawing("moment_pictures")
     pictures, moments = [], []
     for result in measured:
-        pictures.append([*_list_strips(result), *plots.draw_episode(result)])
+        pictures.append([*list_camera_strips(result), *plots.draw_episode(result)])
         found = find_moments(result)
         rows = [(one.t, one.text, name_command(result, one)) for one in found]
         moments.append(ShownMoments(rows, [*scenes.draw_moments(result, found)]))
@@ -149,21 +147,6 @@ def _write(
     title = names[0] if len(names) == 1 else f"{len(names)} episodes"
     title = f"Teleoperation report: {title}"
     write_text(page, render_page(results, pictures, title, moments))
-
-
-def _list_strips(result: EpisodeResult) -> Iterator[ReportPicture]:
-    path = Path(result.entry["path"])
-    if result.entry["error"] is not None or not path.is_file():
-        return
-    try:
-        strips = make_strips(path)
-    except PaprleError as err:
-        logging.getLogger(__name__).info("%s: no pictures: %s", path, err)
-        return
-    for camera, strip in strips.items():
-        times = [(stamp - result.origin_ns) * 1e-9 for stamp in strip.stamps_ns]
-        told = ", ".join(f"{t:.1f}" for t in times)
-        yield f"Camera {camera}", f"At {told} s.", strip.jpeg
 
 
 def _load_drawing(name: str) -> Any:
