@@ -42,7 +42,7 @@ def read_clock() -> int:
 
 def drop_old_messages() -> None:
     """Let all publishers of this process drop old messages; may be called twice."""
-    topics = import_module("rospy.topics")
+    topics: Any = import_module("rospy.topics")
     queued = import_module("rospy.impl.tcpros_pubsub").QueuedConnection
 
     class FreshConnection(queued):  # type: ignore[misc, valid-type]
