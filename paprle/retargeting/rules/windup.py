@@ -21,6 +21,7 @@ _HELD = 0.04, 0.2  # [m], [rad] chosen: of that; a limb that lags more is held o
 _LEAD = 0.03  # [m] chosen: more than the IK of a slow arm is behind
 _UNFOLLOWED = 0.4  # [s] measured: with 0.15 an arm that comes back slowly is held
 _FOLLOWS = 0.3  # [1] chosen: share of a push by which the IK goes along
+_SAME = 0.9  # [1] chosen: cosine of two pushes; a hand's stick wavers by less
 _ASIDE = 0.5  # [1] chosen: cosine of lead and push; with more the hand would drift
 _ROUNDING = 1e-9  # [m], [rad] chosen: far below the step of any deflection
 _STANDS = 0.25  # [s] chosen: twice the delay of a gate that smooths for 0.1 s
@@ -34,12 +35,14 @@ class Standing(NamedTuple):
         T_cmd: Its command, shape (4, 4).
         T_reached: The pose that the IK has reached, shape (4, 4).
         time: Time that the command stands while pushed, [s].
-        unfollowed: Time that the IK does not go along with the pushes, [s].
+        way: Last push, shape (3,), [m].
+        unfollowed: Time that the IK does not follow pushes of one direction, [s].
         is_back: Position and rotation of the last push went back toward the limb.
     """
 
     T_cmd: Vec
     T_reached: Vec
+    way: Vec = np.zeros(3)
     time: float = 0.0
     unfollowed: float = 0.0
     is_back: tuple[bool, bool] = (False, False)
@@ -52,13 +55,15 @@ class Standing(NamedTuple):
             size > 0.0 and way > _STILL * size
             for way, size in zip(moved, sizes, strict=True)
         )
-        along = (T_reached[:3, 3] - self.T_reached[:3, 3]) @ step[:3]
-        follows = along >= _FOLLOWS * step[:3] @ step[:3]
+        way = step[:3]
+        follows = (T_reached - self.T_reached)[:3, 3] @ way >= _FOLLOWS * way @ way
+        is_same = way @ self.way >= _SAME * sizes[0] * np.linalg.norm(self.way)
         return self._replace(
             T_cmd=T_cmd,
             T_reached=T_reached,
+            way=way,
             time=0.0 if is_moving else self.time + dt,
-            unfollowed=0.0 if follows else self.unfollowed + dt,
+            unfollowed=self.unfollowed + dt if is_same and not follows else 0.0,
         )
 
     @property

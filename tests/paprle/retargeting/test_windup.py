@@ -112,6 +112,15 @@ def test_pushed_beyond_reach_for_long_the_hand_stays_where_it_came_to():
     assert later == pytest.approx(beyond, abs=0.01)
 
 
+def test_at_the_edge_of_reach_a_push_to_another_side_moves_the_hand():
+    session = Stick("piper")
+    edge = session.push(np.array([1.0, 0.0, 0.0]), 3.0)
+
+    aside = session.push(np.array([0.7, 0.7, 0.0]), 1.0) - edge
+
+    assert aside[1] > 0.05
+
+
 def test_within_reach_the_target_is_the_sum_of_all_steps():
     session = Stick("piper")
     session.push(np.zeros(3), 0.1)
