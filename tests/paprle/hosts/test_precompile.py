@@ -13,7 +13,7 @@ from cells import spread
 
 from paprle.compiled import PIPELINES
 from paprle.hosts import precompile as warm
-from paprle.hosts.precompile import _count_compiled, _Progress, _take_over
+from paprle.hosts.precompile import _count_compiled, _take_over
 from paprle.ipc.process import WORKSPACE
 
 
@@ -57,28 +57,6 @@ def test_a_cache_in_a_cache_does_not_count(caches):
     beside.rename(own / "part-x")
 
     assert _count_compiled([own]) == 1
-
-
-def test_without_a_terminal_there_are_lines_and_not_too_many(capsys):
-    progress = _Progress(40)
-
-    for n in (0, 1, 2):
-        progress.show(n)
-    progress.close()
-
-    assert capsys.readouterr().out == "compiled 0 of 40 kernels\n"
-
-
-def test_on_a_terminal_there_is_a_bar_which_goes(capsys, monkeypatch):
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
-    progress = _Progress(40)
-
-    progress.show(20)
-    progress.close()
-
-    shown = capsys.readouterr().out
-    assert f"[{'#' * 15}{' ' * 15}] compiled 20 of 40 kernels" in shown
-    assert shown.endswith("\r\x1b[K")
 
 
 @pytest.mark.long
