@@ -70,7 +70,8 @@ def run_plan(plan: BatchPlan, place: ResultStore, engine: str) -> int:
 
     try:
         batch = Batch(plan, place)
-        with SlowWork("doing the batch") as work, make_engine(engine) as workers:
+        # an engine compiles at first, with a bar of its own
+        with make_engine(engine) as workers, SlowWork("doing the batch") as work:
             account = batch.run(workers, lambda account: account.report(work))
     except OSError as err:
         raise RecordingError(f"results in '{place.address}': {err}") from err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ class SourceRecording:
 
     Attributes:
         outcome: ``success``, ``failure`` or empty: unknown.
-        duration: Of the whole recording, [s].
+        duration: Of the whole recording, [s]; 0: unknown.
     """
 
     path: Path
@@ -153,8 +154,10 @@ def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
     reading = Reading(path)
     task = str(manifest.get("task") or reading.header.get("task") or "")
     outcome = str(manifest.get("outcome") or "")
-    duration = float(manifest.get("duration") or 0.0)
-    source = SourceRecording(path, sha256, task, outcome, duration)
+    seconds = manifest.get("duration")
+    if not (isinstance(seconds, int | float) and 0.0 <= seconds < math.inf):
+        seconds = 0.0
+    source = SourceRecording(path, sha256, task, outcome, float(seconds))
     for name in reading.header.get("cameras", {}):
         if not _NAME.fullmatch(name):
             raise RecordingError(

@@ -104,7 +104,6 @@ class RospyBus(Bus):
         if not rosgraph.is_master_online():
             uri = os.environ.get("ROS_MASTER_URI", "http://localhost:11311")
             raise BusError(f"rospy: expected a master at {uri}, got none; run: roscore")
-        drop_old_messages()
         self._rospy = rospy
         # signals are the process's own to handle: a gate brakes before it ends
         rospy.init_node(node_name, anonymous=True, disable_signals=True)
@@ -116,6 +115,11 @@ class RospyBus(Bus):
 
     def advertise(self, topic: str, typename: str, qos: Qos = COMMANDS) -> Publisher:
         """Return a publisher."""
+        if not qos.latched:
+            drop_old_messages(topic)
+        return self._advertise(topic, typename, qos)
+
+    def _advertise(self, topic: str, typename: str, qos: Qos) -> Publisher:
         message_type = self._make_type(typename)
         made = self._rospy.Publisher(
             topic,
@@ -130,7 +134,8 @@ class RospyBus(Bus):
     def advertise_action(self, name: str, typename: str) -> Publisher:
         """Return a publisher of goals."""
         package, _, kind = typename.split("/")
-        goals = self.advertise(f"{name}/goal", f"{package}/msg/{kind}ActionGoal")
+        typename = f"{package}/msg/{kind}ActionGoal"
+        goals = self._advertise(f"{name}/goal", typename, COMMANDS)
         return _GoalPublisher(goals, self.codec, self._rospy.get_name())
 
     def subscribe(

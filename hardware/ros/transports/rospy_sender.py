@@ -1,7 +1,8 @@
 """Sender of rospy's messages that drops those that a stall of the process made old.
 
 rospy queues each message for a thread per subscriber. One that waits there while the
-process is stopped would move the robot when the process goes on.
+process is stopped would move the robot when the process goes on. Goals of actions and
+latched messages are sent once, so that none of them is dropped.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import time
 from importlib import import_module
 from typing import Any
 
-_OLDEST = 50_000_000  # [ns] chosen: ten periods of a gate; a thread is woken sooner
+_OLDEST = 100_000_000  # [ns] spec: safety.md A1: an older command counts no more
+_streams: set[str] = set()
+"""Resolved names of the topics whose old messages are dropped."""
 
 
 class _Stamped(bytes):
@@ -40,19 +43,25 @@ def read_clock() -> int:
     return time.clock_gettime_ns(time.CLOCK_BOOTTIME)
 
 
-def drop_old_messages() -> None:
-    """Let all publishers of this process drop old messages; may be called twice."""
+def drop_old_messages(topic: str) -> None:
+    """Let this process's publisher of a topic, made afterwards, drop old messages."""
+    _streams.add(import_module("rospy").resolve_name(topic))
     topics: Any = import_module("rospy.topics")
     queued = import_module("rospy.impl.tcpros_pubsub").QueuedConnection
 
     class FreshConnection(queued):  # type: ignore[misc, valid-type]
-        """A queue of messages that become old."""
+        """A queue of messages, which become old where their topic is a stream."""
 
         def __init__(self, connection: Any, queue_size: int) -> None:
-            super().__init__(_DroppingTransport(connection), queue_size)
+            self._is_stream = connection.protocol.resolved_name in _streams
+            if self._is_stream:
+                connection = _DroppingTransport(connection)
+            super().__init__(connection, queue_size)
 
         def write_data(self, data: bytes) -> Any:
             """Queue a message."""
+            if not self._is_stream:
+                return super().write_data(data)
             stamped = _Stamped(data)
             stamped.queued_ns = read_clock()
             return super().write_data(stamped)

@@ -73,7 +73,9 @@ class Speech:
         if self._speaking is not None and self._speaking.poll() is None:
             return
         self._speaking = None
-        if self._waiting and self._program is not None:
+        if not self._waiting or self._program is None:
+            return
+        try:
             self._speaking = subprocess.Popen(
                 [self._program, "--", self._waiting.popleft()],
                 stdin=subprocess.DEVNULL,
@@ -81,6 +83,8 @@ class Speech:
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,  # a Ctrl-C is for the session
             )
+        except OSError:  # the status line, which calls this, goes on
+            self._program = None
 
 
 def _list_prompts(was: _Situation, now: _Situation) -> Iterator[str]:

@@ -274,6 +274,16 @@ def test_a_disk_that_cannot_be_written_is_an_error_and_pieces_stay(tmp_path):
     assert again.done == []
 
 
+@pytest.mark.parametrize("duration", ["a while", None, [1], float("nan"), -1.0])
+def test_a_duration_that_is_none_spoils_only_the_progress(duration, tmp_path):
+    path = write_episode(tmp_path / "recorded", 0.6)
+    manifest = path.with_suffix(".json")
+    values = json.loads(manifest.read_text()) | {"duration": duration}
+    manifest.write_text(json.dumps(values))
+
+    assert create([path], tmp_path / "set", "lerobot", work=Counts()).n_episodes == 1
+
+
 def test_depth_that_is_left_out_is_told(tmp_path):
     path = write_episode(tmp_path / "recorded", 0.6, depth=True)
 

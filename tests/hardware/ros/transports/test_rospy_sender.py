@@ -2,6 +2,7 @@
 
 import importlib
 import threading
+from types import SimpleNamespace
 
 import pytest
 from ros_rig import skip_or_fail, wait_for
@@ -13,8 +14,9 @@ from paprle.hardware.ros.transports.rospy_bus import find_rospy
 class Transport:
     """A connection whose first message takes until it is let go."""
 
-    def __init__(self):
+    def __init__(self, topic):
         self.written, self.done = [], False
+        self.protocol = SimpleNamespace(resolved_name=topic)
         self.is_let = threading.Event()
 
     def set_cleanup_callback(self, callback):
@@ -35,15 +37,20 @@ def clock(monkeypatch):
     monkeypatch.setattr(topics, "QueuedConnection", topics.QueuedConnection)
     now = [0]
     monkeypatch.setattr(rospy_sender, "read_clock", lambda: now[0])
-    rospy_sender.drop_old_messages()
+    rospy_sender.drop_old_messages("/arm/command")
     return now
 
 
 @pytest.mark.parametrize(
-    "stalled_ms, sent", [(20, [b"a", b"b", b"c"]), (1500, [b"a", b"c"])]
+    "topic, stalled_ms, sent",
+    [
+        ("/arm/command", 20, [b"a", b"b", b"c"]),
+        ("/arm/command", 1500, [b"a", b"c"]),
+        ("/gripper/goal", 1500, [b"a", b"b", b"c"]),
+    ],
 )
-def test_what_waited_over_a_stall_is_dropped(clock, stalled_ms, sent):
-    transport = Transport()
+def test_what_waited_over_a_stall_is_dropped(clock, topic, stalled_ms, sent):
+    transport = Transport(topic)
     queued = importlib.import_module("rospy.topics").QueuedConnection(transport, 1)
     queued.write_data(b"a")
     assert wait_for(lambda: transport.written == [b"a"], 10.0)

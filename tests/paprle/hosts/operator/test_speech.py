@@ -92,3 +92,17 @@ def test_a_prompt_that_lasts_ends_with_the_session(tmp_path, monkeypatch):
     speech.close()
 
     assert time.monotonic() - began < 20.0
+
+
+def test_a_program_that_cannot_be_started_ends_the_speech_alone(tmp_path, monkeypatch):
+    program = tmp_path / "espeak-ng"
+    program.write_text("no program")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    speech = Speech(is_on=True)
+    program.unlink()
+
+    speech.look("WAITING", "", [])
+    speech.look(*ENGAGED)
+
+    assert speech.toggle().startswith("no speech")
