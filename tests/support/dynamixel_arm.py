@@ -17,6 +17,7 @@ QUANTUM = 2.0 * math.pi / 4096  # [rad] spec: the servos know counts
 CENTRE = 2048  # [counts] spec: e-manual, angle 0
 SIGNS = {  # of a position by the counts of a servo in its drive mode
     "viperx300s": (1, 1, 1, 1, 1, 1),
+    "widowx250s": (1, 1, 1, 1, 1, 1),
     "open_manipulator_x": (1, 1, 1, 1),
 }
 

@@ -70,8 +70,8 @@ class RosArm(Arm):
 class CanArm(Arm):
     """The robot on its own bus."""
 
-    def __init__(self, folder):
-        self.env, self.robot = {}, ros_rig.load_robot("piper")
+    def __init__(self, folder, model="piper"):
+        self.env, self.robot = {}, ros_rig.load_robot(model)
         self.rig = piper_rig.EmulatedPiper(folder)
         self.args = self.rig.args
         self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
@@ -85,29 +85,31 @@ class CanArm(Arm):
 
 
 class BoxArm(Arm):
-    """An xArm 7 behind its control box."""
+    """An arm of UFACTORY behind its control box."""
 
-    def __init__(self, folder):
-        self.env, self.robot = {}, ros_rig.load_robot("xarm7")
-        home = ",".join(f"{x:.4f}" for x in self.robot.home[:7])
-        self.rig = xarm_rig.EmulatedXArm(folder, "xarm7", q=home)
+    def __init__(self, folder, model="xarm7"):
+        self.env, self.robot = {}, ros_rig.load_robot(model)
+        self._n = len(self.robot.limbs[0].joint_ids)
+        home = ",".join(f"{x:.4f}" for x in self.robot.home[: self._n])
+        self.rig = xarm_rig.EmulatedXArm(folder, model, q=home)
         self.args = self.rig.args
         self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
 
     def read(self):
         record, eps = self.rig.read(), xarm_rig.QUANTUM
-        arrived = Arrived("box", list(range(7)), record.stamps, record.commands, eps)
+        q = record.commands[:, : self._n]
+        arrived = Arrived("box", list(range(self._n)), record.stamps, q, eps)
         return arrived, record.state_stamps, np.abs(record.dq).max(axis=1)
 
 
 class ServoArm(Arm):
-    """An SO-101 on its own bus."""
+    """An SO-101 or SO-100 on its own bus."""
 
-    def __init__(self, folder):
-        self.env, self.robot = {}, so101_arm.load_robot("so101")
+    def __init__(self, folder, model="so101"):
+        self.env, self.robot = {}, so101_arm.load_robot(model)
         self._log = folder / "arm.log"
-        self._rig = start("so101", log=self._log)
-        self.args = [*self._rig.overrides, "follower=so101", "env=feetech"]
+        self._rig = start(model, log=self._log)
+        self.args = [*self._rig.overrides, f"follower={model}", "env=feetech"]
         self._has_collisions = False
         self.end, self.order = self._rig.stop, self._rig.order
 
@@ -134,13 +136,13 @@ class ServoArm(Arm):
 
 
 class DynamixelArm(Arm):
-    """A ViperX on its own bus."""
+    """An arm of Dynamixel servos on its own bus."""
 
-    def __init__(self, folder):
-        self.env, (self.robot, _) = {}, dynamixel_arm.resolve_robot("viperx300s")
-        self._log = folder / "arm.log"
-        self._rig = start("dynamixel", follower="viperx300s", log=self._log)
-        self.args = [*self._rig.overrides, "follower=viperx300s", "env=dynamixel"]
+    def __init__(self, folder, model="viperx300s"):
+        self.env, (self.robot, _) = {}, dynamixel_arm.resolve_robot(model)
+        self._log, self._model = folder / "arm.log", model
+        self._rig = start("dynamixel", follower=model, log=self._log)
+        self.args = [*self._rig.overrides, f"follower={model}", "env=dynamixel"]
         self.end, self.order = self._rig.stop, self._rig.order
 
     def kill(self):
@@ -155,8 +157,8 @@ class DynamixelArm(Arm):
         self.order(own.get(fault, {"fault": fault, "joint": "wrist_rotate"}))
 
     def read(self):
-        record = dynamixel_arm.read_log(self._log)
-        ids = list(range(6))
+        record = dynamixel_arm.read_log(self._log, self._model)
+        ids = list(range(record.goals.shape[1]))
         arrived = Arrived(
             "bus", ids, record.goals_ns, record.goals, dynamixel_arm.QUANTUM
         )
@@ -164,11 +166,11 @@ class DynamixelArm(Arm):
 
 
 class UrArm(Arm):
-    """A UR5e behind its controller, at the rate of the other worlds."""
+    """An arm of Universal Robots, at the rate of the other worlds."""
 
-    def __init__(self, folder):
-        self.env, self.robot = {}, ros_rig.load_robot("ur5e")
-        self.rig = ur_rig.EmulatedUr(folder)
+    def __init__(self, folder, model="ur5e"):
+        self.env, self.robot = {}, ros_rig.load_robot(model)
+        self.rig = ur_rig.EmulatedUr(folder, model)
         self.args = [*self.rig.args, "env.rate=200"]
         self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
 
@@ -181,13 +183,13 @@ class UrArm(Arm):
 
 
 class DamiaoArm(Arm):
-    """An OpenArm on its bus. It has no brakes: once it is left it sinks."""
+    """An OpenArm or YAM on its bus. They have no brakes: left alone they sink."""
 
     SINKING = 0.25  # [rad/s] spec: docs/damiao.md, while a session leaves it
 
-    def __init__(self, folder):
-        self.env, self.robot = {}, damiao_rig.load_robot("openarm")
-        self.rig = damiao_rig.EmulatedDamiao(folder)
+    def __init__(self, folder, model="openarm"):
+        self.env, self.robot = {}, damiao_rig.load_robot(model)
+        self.rig = damiao_rig.EmulatedDamiao(folder, model)
         self.args = self.rig.args
         self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
 
@@ -210,8 +212,8 @@ class FrankaArm(Arm):
 
     period = franka_rig.DT
 
-    def __init__(self, folder):
-        self.env, self.robot = {}, ros_rig.load_robot("fr3")
+    def __init__(self, folder, model="fr3"):
+        self.env, self.robot = {}, ros_rig.load_robot(model)
         self.rig = franka_rig.EmulatedFranka(folder)
         self.args = self.rig.args
         self.kill, self.end, self.hurt = self.rig.kill, self.rig.end, self.rig.do
@@ -239,11 +241,11 @@ MAKERS = {  # those on a line of their own, and the package that each needs
 }
 
 
-def make_on_line(world, folder):
+def make_on_line(world, folder, **kwargs):
     """Start the arm of a world without ROS; skip where its package is missing."""
     kind, package = MAKERS[world]
     pytest.importorskip(package)
-    return kind(folder)
+    return kind(folder, **kwargs)
 
 
 class SimulatedArm(Arm):

@@ -18,11 +18,11 @@ __all__ = ["QUANTUM", "EmulatedUr", "RealClock", "cycle", "load"]
 class EmulatedUr:
     """One ``paprle-emulate ur`` and its journal."""
 
-    def __init__(self, folder: Path, **settings: object) -> None:
+    def __init__(self, folder: Path, model: str = "ur5e", **settings: object) -> None:
         self.log = folder / "arm.log"
-        self._rig = start("ur", log=self.log, **settings)
+        self._rig = start("ur", model=model, log=self.log, **settings)
         self.host = self._rig.endpoint["host"]
-        self.args = [*self._rig.overrides, "follower=ur5e", "env=ur"]
+        self.args = [*self._rig.overrides, f"follower={model}", "env=ur"]
         self.end = self._rig.stop
 
     def __enter__(self) -> EmulatedUr:
