@@ -32,10 +32,7 @@ from paprle.robot import RobotModel
 from paprle_lab.onboarding.new_robot import write_new_robot
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path[:0] = [
-    str(ROOT / "tests" / "support"),
-    str(ROOT / "tests/paprle/gate/contact"),
-]
+sys.path.insert(0, str(ROOT / "tests/paprle/gate/contact"))
 import adversary  # noqa: E402
 from test_sliding import make_wall, press_and_slide  # noqa: E402
 

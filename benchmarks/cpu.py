@@ -17,13 +17,10 @@ import threading
 import time
 from pathlib import Path
 
-from benchmarks.start import find_children, find_cpu
-from paprle.ipc.process import WORKSPACE
-
-sys.path.append(str(WORKSPACE / "tests" / "support"))
-
 from ros_rig import run_master
 from worlds import WORLDS, World
+
+from benchmarks.start import find_children, find_cpu
 
 START = 30.0  # [s] chosen: the emulated hands grasp until a session has started
 SETTLED = 3.0  # [s] chosen: from the recording's first bytes on

@@ -16,6 +16,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from browser import open_browser
+from operator_page import Outlook
 from PIL import Image
 
 from benchmarks.shared_control.trial import TrialSession
@@ -27,11 +29,6 @@ from paprle.ipc.process import WORKSPACE
 from paprle.ipc.records import Record
 from paprle.observers.view.config import ViewConfig
 from paprle.observers.view.observer import View, find_port
-
-sys.path.append(str(WORKSPACE / "tests" / "support"))
-
-from browser import open_browser
-from operator_page import Outlook
 
 _N_MOMENTS = 3
 _ON_THE_WAY_NS = 1_000_000_000  # chosen: the hand moves, and is not there yet

@@ -2,8 +2,9 @@
 """What a hand would feel: figures and pictures of ``docs/feedback.md``.
 
 ``python -m benchmarks.feel [--write-docs] [--json FILE]``. In virtual time, with the
-leader, the follower and what it touches of ``tests/support/feel_rig.py``, and the
-product's own ``Haptics``; but for the time of a step, figures are the same everywhere.
+leader, the follower and what it touches of ``feel_rig`` (tests/support/sessions), and
+the product's own ``Haptics``; but for the time of a step, figures are the same
+everywhere.
 
 The joint is 0.3 m from the hand: 1 Hz over 20 cm is 0.33 rad. The follower has 25 ms of
 dead time and 45 ms of lag where 20 and 40 ms are configured.
@@ -13,10 +14,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from pathlib import Path
 
+import feel_rig as rig_of
 import matplotlib as mpl
 import numpy as np
 
@@ -40,9 +41,6 @@ from paprle.ipc.records import make_layout
 from paprle.retargeting.state import Anchors
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests" / "support"))
-import feel_rig as rig_of  # noqa: E402 - found on the path above
-
 PAGE, PICTURE = ROOT / "docs/feedback.md", ROOT / "docs/feel.png"
 MARKS = "<!-- figures: python -m benchmarks.feel --write-docs -->", "<!-- end -->"
 ARM = 0.3

@@ -13,10 +13,10 @@ map is.
 
 from __future__ import annotations
 
-import sys
 from collections import deque
 from pathlib import Path
 
+import feel_rig as rig_of
 import numpy as np
 
 from paprle.config.laws import make_feedback_class
@@ -27,8 +27,6 @@ from paprle.hardware.dynamixel.servo import Servo
 from paprle_emulators.dynamixel.models import find_model as find_emulated
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests" / "support"))
-import feel_rig as rig_of  # noqa: E402 - found on the path above
 
 NAME, LEVER, WALL, WALL_K = "xc330-t288", 0.3, 0.3, 600.0
 VISCOUS, DRY, CAP = 0.016, 0.035, 0.3

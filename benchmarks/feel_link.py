@@ -2,7 +2,7 @@
 """What a hand feels of a robot over a link, and whether it is given energy by it.
 
 ``python -m benchmarks.feel_link [--write-docs]``: the leader and the wall of
-``benchmarks.feel_laws``, with a link between them (``tests/support/far_rig.py``) that
+``benchmarks.feel_laws``, with a link between them (``tests/support``, ``far_rig``) that
 jitters by 15 ms, loses 5 % and reorders 10 %. Beside the product's own, on the same
 rig: the same without its observer; a spring to where the robot was (position against
 position, 1 N·m/rad, as upstream's Eq. 8); and wave variables (Niemeyer and Slotine
@@ -13,17 +13,15 @@ taken as zero, and a robot whose own lag is known exactly.
 from __future__ import annotations
 
 import argparse
-import sys
 from pathlib import Path
 
+import feel_rig as rig_of
 import numpy as np
+from far_rig import DOWN, UP, FarRig
 
 from benchmarks import feel_laws
 
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.append(str(ROOT / "tests" / "support"))
-import feel_rig as rig_of  # noqa: E402 - found on the path above
-from far_rig import DOWN, UP, FarRig  # noqa: E402 - likewise
 
 PAGE = ROOT / "docs/feedback.md"
 MARKS = (

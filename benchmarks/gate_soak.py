@@ -17,8 +17,8 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from itertools import repeat
-from pathlib import Path
 
+import adversary
 import numpy as np
 from numba.core.runtime import _nrt_python, rtsys
 
@@ -27,9 +27,6 @@ from paprle.contracts.settings.core import GateSettings
 from paprle.gate.gate import Gate
 from paprle.oracle import Limits, check_commands
 from paprle.testing.robots import make_robot_info
-
-sys.path.append(str(Path(__file__).resolve().parents[1] / "tests" / "support"))
-import adversary
 
 BAD = np.array([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e30, 5e-324])
 BLOCK = 500  # gate steps an oracle call

@@ -23,16 +23,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
+from dynamixel_rig import running_rig
 
 from benchmarks.start import find_children, find_cpu, name_of
 from paprle.config import resolve
 from paprle.hosts.plan import make_follower, make_robot
 from paprle.ipc.loop import DeadlineLoop
 from paprle.ipc.process import WORKSPACE
-
-sys.path.append(str(WORKSPACE / "tests" / "support"))
-
-from dynamixel_rig import running_rig
 
 START = (
     600.0  # [s] chosen: kernels of a first run compile for minutes where others work

@@ -18,13 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from operator_page import PATIENT, Operator, Outlook, operate
 from PIL import Image
 
 from paprle.ipc.process import WORKSPACE
-
-sys.path.append(str(WORKSPACE / "tests" / "support"))
-
-from operator_page import PATIENT, Operator, Outlook, operate
 
 FOLLOWER, LIMB = "piper", "arm"
 DOWN, FAR = 0, -0.1  # [m] along the arrow that points down: the hand goes up

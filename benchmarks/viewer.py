@@ -20,7 +20,6 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-_SUPPORT = Path(__file__).parents[1] / "tests/support"
 _VIEW = "import sys; from paprle.cli import main; sys.exit(main())"
 _N_JUMPS = 200
 
@@ -73,7 +72,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--hour", action="store_true")
     seconds, n = (3600.0, 1) if parser.parse_args().hour else (300.0, 20)
-    sys.path.insert(0, str(_SUPPORT))
     from filmed import write_episode  # noqa: PLC0415 - of the tests
 
     with tempfile.TemporaryDirectory(dir="/var/tmp") as name:

@@ -26,15 +26,13 @@ import time
 from pathlib import Path
 
 import numpy as np
+import stall_law
 
 from benchmarks.dynamixel import ROOT, read_busy, read_idle
 from benchmarks.machine import Machine
 from paprle.contracts.types import SessionState
 from paprle.recording.reader import Episode
 from paprle_lab.evaluation.reporting.report import evaluate
-
-sys.path.append(str(ROOT / "tests" / "support"))
-import stall_law
 
 START = 60  # [s] chosen: the emulated hands grasp until a session has started
 ERRORS = ("raw", "lag_compensated")

@@ -9,19 +9,14 @@ here, which is in its figures. ``--time`` sets how long each is driven, [s].
 from __future__ import annotations
 
 import argparse
-import sys
 import tempfile
 from pathlib import Path
 
 import numpy as np
-
-from paprle.ipc.process import WORKSPACE
-from paprle.recording.reader import Episode
-
-sys.path.append(str(WORKSPACE / "tests" / "support"))
-
 from ros_rig import run_master
 from worlds import WORLDS, World
+
+from paprle.recording.reader import Episode
 
 LOOKS = 2000.0  # [Hz] chosen: what it adds is below what is looked for, 2 ms
 MOVING = 0.02  # [rad/s] chosen: slower commands look alike

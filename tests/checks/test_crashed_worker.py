@@ -8,7 +8,7 @@ import pytest
 
 pytestmark = [pytest.mark.long, pytest.mark.process]
 
-SUPPORT = Path(__file__).parents[1] / "support"
+SUPPORT = Path(__file__).parents[1] / "support/runs"
 CONFTEST = """
 import sys
 sys.path.insert(0, {support!r})

@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.timeout(3600),
 ]
 
-ARMS = ROOT / "tests/support/lerobot_arms.py"
+ARMS = ROOT / "tests/support/recordings/lerobot_arms.py"
 LED = 300.0  # [s]
 
 

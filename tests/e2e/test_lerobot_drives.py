@@ -22,7 +22,7 @@ pytestmark = [
 
 MAIN = "'from paprle.cli import main; raise SystemExit(main())'"
 PAPRLE = f"env PYTHONPATH={ROOT} {sys.executable} -c {MAIN}"
-GUEST = ROOT / "tests/support/lerobot_guest.py"
+GUEST = ROOT / "tests/support/recordings/lerobot_guest.py"
 ROBOT = ["follower=piper", "env=kinematic"]
 
 

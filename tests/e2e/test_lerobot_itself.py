@@ -17,7 +17,7 @@ from paprle_lab.dataset.create import create
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 
-JUDGE = ROOT / "tests/support/lerobot_judge.py"
+JUDGE = ROOT / "tests/support/recordings/lerobot_judge.py"
 FPS = 30
 CAMERAS = ("front", "side")
 

@@ -35,7 +35,7 @@ LIMIT = 600.0  # [s] spec: issue 38, requirement 4
 # spec: LeRobot, robots/so_follower: the motors, each with ".pos"
 JOINTS = ("shoulder_pan", "shoulder_lift", "elbow_flex", "wrist_flex", "wrist_roll")
 NAMES = [f"{joint}.pos" for joint in (*JOINTS, "gripper")]
-JUDGE = ROOT / "tests/support/lerobot_judge.py"
+JUDGE = ROOT / "tests/support/recordings/lerobot_judge.py"
 CAMERA = "observation.images.front"
 # how soon silence and late states brake is not judged on a busy machine
 PATIENT = ("session.max_gap=0.5", "gate.stale_after=0.5", "gate.state_latch_after=2.0")

@@ -197,7 +197,7 @@ def test_replays_forgeries_and_a_flood_change_nothing(hosts, carrier, session):
         pytest.skip("frames of DDS have sequence numbers of their own")
     time.sleep(3.0)
     begin_ns = time.monotonic_ns()
-    script = str(Path(__file__).parents[1] / "support" / "injector.py")
+    script = str(Path(__file__).parents[1] / "support/sessions/injector.py")
     done = subprocess.run(
         [*hosts.on(0), sys.executable, script, hosts.inner(0), "10", "1000"],
         capture_output=True,
@@ -239,7 +239,8 @@ def begin(hosts, host, script, *words):
 
 def measure_ways(hosts):
     """Return what reads p99 of the way of captures and of the robot's words, [ms]."""
-    ears = [begin(hosts, i, "pose_delays.py", hosts.inner(i), "12") for i in (0, 1)]
+    script = "sessions/pose_delays.py"
+    ears = [begin(hosts, i, script, hosts.inner(i), "12") for i in (0, 1)]
 
     def read():
         words, captures = (json.loads(ear.communicate()[0]) for ear in ears)
@@ -258,7 +259,7 @@ def compare_latency(hosts, session):
 
     session.lead_anew()
     seen = [session.address, session.key, str(WIDTH), str(HEIGHT), "14"]
-    eye = begin(hosts, 0, "cloud_eye.py", *seen)
+    eye = begin(hosts, 0, "pages/cloud_eye.py", *seen)
     beside = measure_ways(hosts)()
     n, n_points, n_pictures = map(int, eye.communicate()[0].split())
     session.lead.end()

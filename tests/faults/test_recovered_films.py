@@ -94,7 +94,7 @@ def test_lerobot_itself_reads_what_was_recovered(saved, tmp_path):
     lerobot, out = find_newest_lerobot(), tmp_path / "rows.npz"
     run_verb("dataset", "create", saved[0], "--out", tmp_path / "set")
 
-    judge = ROOT / "tests/support/lerobot_judge.py"
+    judge = ROOT / "tests/support/recordings/lerobot_judge.py"
     done = run_lerobot(lerobot, str(judge), str(tmp_path / "set"), str(out))
 
     assert done.returncode == 0, done.stderr[-3000:]

@@ -91,7 +91,7 @@ def told():
         for name, words, missing in cases
     ]
     done = subprocess.run(
-        [sys.executable, "tests/support/without_sdks.py"],
+        [sys.executable, "tests/support/runs/without_sdks.py"],
         input=json.dumps(asked),
         check=False,
         cwd=WORKSPACE,

@@ -103,7 +103,7 @@ def ask_judge(master, probe, *words, judge=()):
 
 def run_probe(master, probe, *words):
     """Run a program of tests/support against the master; return its last line."""
-    support = Path(__file__).parents[2] / "support"
+    support = Path(__file__).parents[2] / "support/ros"
     ran = subprocess.run(
         [sys.executable, str(support / probe), *words],
         env=os.environ | master | {"PYTHONPATH": f"{WORKSPACE}:{support}"},

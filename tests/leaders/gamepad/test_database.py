@@ -40,7 +40,12 @@ def said(tmp_path_factory):
     ]
     ours = tmp_path_factory.mktemp("sdl") / "db.txt"
     done = subprocess.run(
-        [sys.executable, "tests/support/xbox_pad.py", *map(str, files), str(ours)],
+        [
+            sys.executable,
+            "tests/support/hands/xbox_pad.py",
+            *map(str, files),
+            str(ours),
+        ],
         check=False,
         cwd=WORKSPACE,
         env=os.environ | {"PYTHONPATH": str(WORKSPACE)},

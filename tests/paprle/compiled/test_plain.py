@@ -129,7 +129,7 @@ def test_a_numba_that_lacks_a_piece_compiles_plainly(monkeypatch, owner, lacks):
     assert compiled._find_pipelines() is None
 
 
-COMMANDS = ROOT / "tests/support/kernel_commands.py"
+COMMANDS = ROOT / "tests/support/runs/kernel_commands.py"
 
 
 @needs_jit

@@ -10,7 +10,7 @@ from arms import ROOT
 
 ANSWERS = """
 import sys
-sys.path[:0] = ["tests/support"]
+sys.path[:0] = ["tests/support/arms"]
 import numpy as np
 from arms import draw_q, load_limb
 from paprle.kinematics import IkSolver

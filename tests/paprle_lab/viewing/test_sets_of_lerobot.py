@@ -25,7 +25,7 @@ def draw(frame, info):
 @pytest.mark.parametrize("kind", ["video", "image"])
 def test_a_set_of_lerobot_is_listed_plotted_and_seen(tmp_path, release, kind):
     root = tmp_path / "set"
-    writer = ROOT / "tests/support/lerobot_writer.py"
+    writer = ROOT / "tests/support/recordings/lerobot_writer.py"
     done = run(find_lerobot(release), str(writer), str(root), kind)
     assert done.returncode == 0, done.stderr[-2000:]
 

@@ -14,7 +14,7 @@ from paprle.hardware.dynamixel.errors import BusError
 from paprle.hardware.dynamixel.line.wire import Wire
 from paprle_emulators.dynamixel.rig import Rig
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 PATIENCE = 30.0  # chosen: a busy machine's start of Python with pinocchio [s]
 
 TWO_JOINTS = """

@@ -89,7 +89,7 @@ class BoxArm(Arm):
 
     def __init__(self, folder, model="xarm7"):
         self.env, self.robot = {}, ros_rig.load_robot(model)
-        self._n = len(self.robot.limbs[0].joint_ids)
+        self._n = len(self.robot.limbs[0].joint_names)
         home = ",".join(f"{x:.4f}" for x in self.robot.home[: self._n])
         self.rig = xarm_rig.EmulatedXArm(folder, model, q=home)
         self.args = self.rig.args

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import can
 
-WORKSPACE = Path(__file__).parents[2]
+WORKSPACE = Path(__file__).parents[3]
 
 
 class SlcanBridge:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pythons import find_pythons
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 RELEASES = ("0.4", "0.6")
 _NEEDED = {
     "0.4": "lerobot[feetech]==0.4.4",

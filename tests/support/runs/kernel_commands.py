@@ -1,8 +1,8 @@
 """Commands of gates and solutions of the IK, printed to the last bit.
 
-``python tests/support/kernel_commands.py [plain]``: with ``plain``, kernels compile as
-they do with a Numba that ``paprle.compiled.kernel_parts`` was not verified with. It
-needs the core's dependencies alone, so that it runs beside any Numba.
+``python kernel_commands.py [plain]``: with ``plain``, kernels compile as they do with a
+Numba that ``paprle.compiled.kernel_parts`` was not verified with. It needs the core's
+dependencies alone, so that it runs beside any Numba.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class EmulatedTracker:
         self.orders = folder / "orders.json"
         self.python = str(folder / "python")
         self.tell('{"at": [0.0, 0.0, 0.6]}')
-        root = str(Path(__file__).resolve().parents[2])
+        root = str(Path(__file__).resolve().parents[3])
         program = _PROGRAM.format(
             python=sys.executable, root=root, orders=str(self.orders)
         )

@@ -22,7 +22,7 @@ from paprle.contracts.settings.core import LimbSettings, RobotSettings
 from paprle.robot import RobotModel
 from paprle.robot.chain import Limb
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MOTION = SHARED / "motion/arbot_rectangle_H1.csv"
 FULL = ["piper", "ur5e", "papras_7dof", "g1"]  # six joints and more in each limb
 STRANGERS = (

@@ -20,7 +20,7 @@ from paprle.ipc.records import SampleView, make_layout, pack_sample
 from paprle.retargeting.retarget import Retargeting
 from paprle.robot import RobotModel
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 ROBOTS = ["piper", "papras_7dof_2arm", "g1"]
 ALL = [*ROBOTS, "ur5e", "open_manipulator_x", "so101"]
 HAND = LeaderInfo(limbs=("hand",), has_gripper=True)

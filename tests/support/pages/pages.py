@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 _BLOCK = re.compile(r"```(python|toml)\n(.*?)```", re.DOTALL)
 _ENTRY = re.compile(
     r'\[project\.entry-points\."(?P<group>[\w.]+)"\]\n'

@@ -146,7 +146,7 @@ def describe(record: Record, robot: RobotInfo) -> str:
     )
 
 
-if __name__ == "__main__":  # python tests/support/piper_rig.py arm.log episode.mcap
+if __name__ == "__main__":  # python piper_rig.py arm.log episode.mcap
     from paprle.recording.reader import Episode
 
     log, path = map(Path, sys.argv[1:])

@@ -17,7 +17,7 @@ from paprle.robot import RobotModel
 from paprle_lab.calibration.lens import BoardView, Lens, make_spread
 from paprle_lab.calibration.spread import choose_spread, describe_view
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SIZE = 640, 480
 PLAY = np.deg2rad(0.1)  # chosen: of a harmonic drive, from end to end
 

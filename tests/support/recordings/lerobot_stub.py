@@ -4,7 +4,7 @@ import sys
 import types
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 GUESTS = ("lerobot_robot_paprle", "lerobot_teleoperator_paprle")
 
 

@@ -7,7 +7,7 @@ import math
 import xml.etree.ElementTree as ET
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def write_arm_table(folder, n_arms, robot="papras_7dof", radius=0.7):
