@@ -2,7 +2,7 @@
 
 The whole session in virtual time: real bus code on emulated servos, a bus each, and a
 file. What the others' limbs are commanded is, to the last bit, what it is without the
-kill. Live, with processes: tests/faults/test_several_leaders.py.
+kill. Live, with processes: tests/faults/processes/test_several_leaders.py.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from paprle_lab.dataset.create import create
 
 pytestmark = [pytest.mark.nightly, pytest.mark.timeout(3600)]
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 MOST_MB = 500  # asked for: of any length
 KILLS = 30
 # VmHWM: ru_maxrss counts what the process that forked this one had, too

@@ -313,7 +313,7 @@ def test_a_file_that_vanishes_is_told_within_a_second(start, outside, how):
 
 
 @process
-@pytest.mark.nightly  # by day, tests/faults/test_stopping.py sends one
+@pytest.mark.nightly  # by day, tests/faults/processes/test_stopping.py sends one
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_to_the_group_leaves_the_recorder_to_finish(start, outside, number):
     session = start(*EPISODES, env=outside)

@@ -16,7 +16,7 @@ from paprle.ipc.process import WORKSPACE
 pytest.importorskip("aiortc")
 pytest.importorskip("cv2")
 
-SUPPORT = Path(__file__).parents[1] / "support/pages"
+SUPPORT = Path(__file__).parents[2] / "support/pages"
 TRACE = "acceptance"  # 100 ± 30 ms, 3 % loss, reordering, 5 Mbit/s
 SECONDS = 12.0  # of poses alone, and beside video
 MORE = 10.0  # [ms] what pictures may delay poses by

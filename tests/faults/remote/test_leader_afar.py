@@ -27,7 +27,7 @@ QUEUES = [  # of the kernel, at the cable of each host
     "tbf rate 5mbit burst 4kb latency 200ms",
     "netem delay 100ms 30ms loss 3% rate 5mbit",
 ]
-SUPPORT = Path(__file__).parents[1] / "support"
+SUPPORT = Path(__file__).parents[2] / "support"
 MORE = 10.0  # [ms] what pictures may delay poses by
 SLACK = 0.15  # [s] chosen: a shared machine, six processes
 
@@ -197,7 +197,7 @@ def test_replays_forgeries_and_a_flood_change_nothing(hosts, carrier, session):
         pytest.skip("frames of DDS have sequence numbers of their own")
     time.sleep(3.0)
     begin_ns = time.monotonic_ns()
-    script = str(Path(__file__).parents[1] / "support/sessions/injector.py")
+    script = str(Path(__file__).parents[2] / "support/sessions/injector.py")
     done = subprocess.run(
         [*hosts.on(0), sys.executable, script, hosts.inner(0), "10", "1000"],
         capture_output=True,

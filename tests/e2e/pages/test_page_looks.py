@@ -30,7 +30,7 @@ TAP = 44.0  # [px] spec: WCAG 2.1, 2.5.5
 CONTRAST = 4.5  # spec: WCAG 2.1 AA, 1.4.3
 LARGE = 3.0  # spec: likewise, from 24 px, or 18.66 px bold
 
-SUPPORT = Path(__file__).resolve().parents[1] / "support/pages"
+SUPPORT = Path(__file__).resolve().parents[2] / "support/pages"
 MEASURE = (SUPPORT / "page_measures.js").read_text()
 COVERED = (SUPPORT / "page_covered.js").read_text()
 
