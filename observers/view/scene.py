@@ -33,7 +33,7 @@ _GHOST: Color = (70, 130, 255)
 _PREDICTED: Color = (47, 163, 107)
 _GHOST_OPACITY = 0.45  # chosen: the robot is seen through it
 _TRAIL: Color = (255, 122, 26)
-_PAPER: Color = (245, 246, 248)
+_LINES: Color = (140, 148, 160)  # chosen: seen on white, and on a dark page
 _CELL, _SECTION = 0.1, 0.5  # [m] chosen: a hand, and an arm's reach
 _STILL = 1e-4  # chosen: no pixel moves by less [m] or [rad]
 _TRAIL_STEP = 2e-3  # [m] chosen: a point of the trail
@@ -251,10 +251,9 @@ class Scene:
             infinite_grid=True,
             cell_size=_CELL,
             section_size=_SECTION,
-            cell_color=(222, 225, 230),
-            section_color=(190, 195, 204),
-            plane_color=_PAPER,
-            plane_opacity=1.0,
+            cell_color=_LINES,
+            section_color=_LINES,
+            cell_thickness=0.5,
             fade_distance=12.0 * size,
             position=(0.0, 0.0, floor - 1e-3),
         )

@@ -28,6 +28,7 @@ VERBS: Mapping[str, tuple[str, str]] = {
     "so101": ("so101:SO101", "set up an SO-101 and record a data set, step by step"),
     "accept": ("accept:ACCEPT", "check a rig step by step; write a report to attach"),
     "new-leader": ("leaders:NEW_LEADER", "write the YAML of a leader of servos"),
+    "meshes": ("meshes:MESHES", "get the maker's meshes for the pictures of a robot"),
     "new-robot": (
         "robots:NEW_ROBOT",
         "write the YAML of a robot from its URDF, or of several arms",

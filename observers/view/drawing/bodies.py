@@ -12,6 +12,7 @@ import pinocchio as pin
 import trimesh
 
 from paprle.contracts.types import LimbInfo, RobotInfo, Vec
+from paprle.contracts.urdf import maker_meshes
 from paprle.contracts.urdf.mesh_units import read_unit
 from paprle.contracts.urdf.models import complete_limits, make_pin_model
 
@@ -58,7 +59,7 @@ class Robot:
         self._data = self._model.createData()
         self.joint_names = tuple(self._model.names)
         self.note = ""
-        self.bodies = self._read_bodies()
+        self.bodies = self._show_maker(self._read_bodies())
 
     def move(self, q: Vec) -> list[pin.SE3]:
         """Return T_world_joint of every joint at q, shape (n,), [rad] or [m]."""
@@ -149,6 +150,26 @@ class Robot:
                 return bodies
         self.note = f"sticks in place of: {problem}" * bool(problem)
         return list(self._make_sticks())
+
+    def _show_maker(self, own: list[Body]) -> list[Body]:
+        """Return bodies with the maker's meshes in place of those of their links."""
+        try:
+            maker = maker_meshes.read(
+                maker_meshes.find_file(self._info.name), self._info
+            )
+        except (ValueError, OSError) as err:
+            self.note = self.note or f"own bodies in place of the maker's meshes: {err}"
+            maker = None
+        if maker is None:
+            return own
+        bodies = [body for body in own if body.link not in maker.links]
+        for mesh in maker.meshes:
+            joint = int(self._model.getJointId(mesh.joint))
+            grey = _GREYS[joint % len(_GREYS)]
+            bodies.append(
+                Body(joint, mesh.link, mesh.vertices, mesh.faces, mesh.color or grey)
+            )
+        return bodies
 
     def _make_body(self, geometry: Any) -> Body:
         mesh = _make_mesh(geometry)

@@ -32,7 +32,7 @@ _LISTENING = "usb"  # this machine alone
 _SCENE, _SCENE_PAGE, _FILMS = "/scene", "/scene.html", "film"
 _JSON = "application/json"
 _SHARED = {
-    "paprle.observers.view": ("/style.css", "/elements.js"),
+    "paprle.observers.view": ("/style.css", "/elements.js", "/picture.js"),
     "paprle.hardware.web": ("/link.js",),
 }
 """Files of the session's page that this one uses, too."""

@@ -8,6 +8,7 @@ import { Hands, isOfSlider } from "./hands.js";
 import { say, toggleHelp } from "./help.js";
 import { Link, makeName, takeToken } from "./link.js";
 import { showObjects } from "./objects.js";
+import { makePicture } from "./picture.js";
 import { show, showLink } from "./shown.js";
 import { prepareSpeech, toggleSpeech } from "./speech.js";
 
@@ -94,13 +95,10 @@ function listenTo(place) {
   place.addEventListener("keyup", (event) => onKey(event, false), true);
 }
 
-// The picture is viser's own page on our port, so that keys pressed in it reach us.
+// Keys that are pressed in the picture reach us, since it is on our port.
 function openPicture() {
-  const frame = document.createElement("iframe");
-  frame.title = "the robot in 3-D";
   const scheme = location.protocol === "https:" ? "wss" : "ws";
-  const socket = `${scheme}://${location.host}/scene/${token}?${page}`;
-  frame.src = `scene.html?websocket=${encodeURIComponent(socket)}`;
+  const frame = makePicture(`${scheme}://${location.host}/scene/${token}?${page}`);
   frame.onload = () => {
     listenTo(frame.contentWindow);
     hands.deadMan.watch(frame.contentWindow);

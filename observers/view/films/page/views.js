@@ -2,6 +2,7 @@
 // once the last one is there, so that a slow one holds up nothing else.
 
 import { make } from "./elements.js";
+import { makePicture } from "./picture.js";
 
 const $ = (id) => document.getElementById(id);
 const AGAIN = 100, WAIT = 400; // times, and [ms] between them, until the first picture is there
@@ -29,15 +30,12 @@ export class Views {
     for (const part of this.parts) part.ask(t);
   }
 
-  // The picture is viser's own page on our port, so that keys pressed in it reach us.
+  // Keys that are pressed in the picture reach us, since it is on our port.
   openScene(number) {
     if (number === this.number) return;
     this.number = number;
     this.frame?.remove();
-    this.frame = document.createElement("iframe");
-    this.frame.title = "the robot in 3-D";
-    const socket = `ws://${location.host}/scene/${this.token}?viewer`;
-    this.frame.src = `scene.html?websocket=${encodeURIComponent(socket)}`;
+    this.frame = makePicture(`ws://${location.host}/scene/${this.token}?viewer`);
     this.frame.onload = () => this.frame.contentWindow.addEventListener("keydown", (event) => this.onKey(event), true);
     document.body.dataset.link = "open"; // viser's page asks whether its server is there
     $("robot").append(this.frame);

@@ -1,0 +1,1 @@
+"""Meshes of an arm's maker for the pictures of a robot."""
