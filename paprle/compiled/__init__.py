@@ -49,7 +49,6 @@ PIPELINES = _find_pipelines()
 
 
 def _find_cache(package: Path) -> Path:
-    """Return the cache folder for a package's sources."""
     # Numba itself keeps the kernels of each folder apart
     how = "parts" if PIPELINES else "plain"
     digest = hashlib.sha256(f"{numba.__version__} {how} {package}".encode())
@@ -71,7 +70,7 @@ def compiled(function: _Kernel) -> _Kernel:
 
 
 def compiled_aside(function: _Kernel) -> _Kernel:
-    """Return a kernel for a background thread; it releases the interpreter's lock."""
+    """Return a kernel that releases the GIL, for a background thread."""
     return _compile(function, nogil=True)
 
 
@@ -81,7 +80,6 @@ def inlined(function: _Kernel) -> _Kernel:
 
 
 def _compile(function: _Kernel, **options: bool) -> _Kernel:
-    """Compile as a whole for Python and a part for kernels, or plainly."""
     if numba.config.DISABLE_JIT:
         return function
     jit = partial(numba.njit, error_model="numpy", **options)
@@ -128,7 +126,7 @@ def _cache_on_use(kernel: Any) -> Any:
 
 
 def prepare() -> None:
-    """Load what every kernel needs, so that forked processes share it."""
+    """Load the needs of every kernel, for forked processes to share."""
     if not numba.config.DISABLE_JIT:
         _import_algebra()
         cpu_target.target_context.refresh()

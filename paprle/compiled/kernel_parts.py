@@ -1,7 +1,7 @@
 """Numba compilation of called kernels as parts, linked and optimised once as a whole.
 
-This avoids repeated optimisation and counts references only where a kernel makes or
-returns an array (a third of the compile time). It depends on Numba's internals.
+It counts references only where a kernel makes or returns an array (a third of the
+compile time). It depends on Numba's internals.
 """
 
 from __future__ import annotations
@@ -57,7 +57,6 @@ class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
     """Code of a kernel and its parts, optimised once."""
 
     def finalize(self) -> None:
-        """Link all parts recursively and optimise."""
         self._linking_libraries: list[Any] = _find_all(self._linking_libraries)
         super().finalize()
 
@@ -67,7 +66,6 @@ class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 def _find_all(libraries: list[Any]) -> list[Any]:
-    """Return libraries and the parts that they call."""
     found: dict[Any, None] = {}
     waiting = list(libraries)
     while waiting:
@@ -95,7 +93,6 @@ class _CountWhereMade(FunctionPass):  # type: ignore[misc]
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Return whether a function's code was changed."""
         # whoever gets an array, even a view of its own, lets go of it as of a new one
         returns_arrays = _is_counted(state, state.return_type)
         if returns_arrays:
@@ -121,8 +118,6 @@ class _MakePart(_CountWhereMade):
 
 
 def _makes_arrays(state: Any) -> bool:
-    """Return whether a function makes or may receive a new array."""
-
     def is_counted(variable: Any) -> bool:
         return _is_counted(state, state.typemap[variable.name])
 
@@ -150,7 +145,6 @@ def _calls_maker(state: Any, call: Any) -> bool:
 
 
 def _is_counted(state: Any, kind: types.Type) -> bool:
-    """Return whether a type is or holds references."""
     return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
 
 

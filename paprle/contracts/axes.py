@@ -41,7 +41,7 @@ def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
 def compute_difference(a: Vec, b: Vec) -> float:
     """Return the difference of columns of D, (7,), 0 … 1 (AdaptiX, Eq. 1, 2).
 
-    Two zero columns differ by 0; a zero and a non-zero one by 1.
+    A zero column differs from a non-zero one by 1.
     """
     size = float(np.linalg.norm(a)), float(np.linalg.norm(b))
     if 0.0 in size:

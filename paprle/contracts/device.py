@@ -1,4 +1,4 @@
-"""Base class of every device that is opened and closed."""
+"""Devices that are opened and closed."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ Dialogue = Generator[str, str, dict[str, Any]]
 class Device(ABC):
     """Base class of every device; override only the supported methods.
 
-    ``preflight`` runs before anything opens. ``notes``, ``take_warnings`` and
-    ``closing_notes`` are reported; verbs call ``diagnose``, ``set_up`` and
-    ``calibrate``.
+    ``preflight`` runs before anything opens.
     """
 
     @abstractmethod
@@ -52,21 +50,18 @@ class Device(ABC):
     def diagnose(self) -> Iterable[tuple[bool, str]] | None:
         """Return checks of a closed device, without motion or writes.
 
-        Each is success and description with remedy; None: opening it shows as much.
+        Each is success and a description with remedy; None: opening shows as much.
         """
         return None
 
     def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Return a dialogue that sets up a closed device once, such as bus ids.
+        """Return a dialogue that sets up a closed device once; None without setup.
 
-        It ends with ``servos``, a line each; None without setup. ``joints`` are
-        ``limb/joint``, all when empty.
+        It ends with ``servos``, a line each. ``joints`` are ``limb/joint``, all when
+        empty.
         """
         return None
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Return a calibration dialogue that begins once open; None without one.
-
-        ``joints`` are ``limb/joint``, all when empty.
-        """
+        """Return a dialogue for the open device or None; ``joints`` as in ``set_up``."""
         return None

@@ -33,15 +33,15 @@ class FarLeader(Leader):
     def take_told(self) -> Mapping[str, Any] | None:
         """Return new measurements of the operator's host, if any.
 
-        ``rows`` hold a stamp of this host [ns], a limb's index, the distances hand to
-        robot, hand to picture and picture to robot as confirmed, the last two as
-        predicted, each [mm], motion to motion [ms], and the last two of a picture
-        extrapolated by velocity [mm]; None: unknown. ``missing`` counts lost rows;
-        ``streams`` has sent and lost by name.
+        ``rows`` hold a stamp of this host [ns], limb index, distances hand to robot,
+        hand to picture and picture to robot confirmed, the last two predicted, each
+        [mm], motion to motion [ms], and the last two of a picture extrapolated by
+        velocity [mm]; None: unknown. ``missing`` counts lost rows; ``streams`` has sent
+        and lost by name.
         """
         return None
 
 
 def tells_life(leader: Leader) -> bool:
-    """Whether the capturing side lives, as far as known; asked once a look."""
+    """Return whether the capturing side is alive; call it once a look."""
     return not isinstance(leader, FarLeader) or leader.is_alive

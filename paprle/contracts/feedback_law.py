@@ -18,33 +18,33 @@ State = TypeVar("State")
 class FeedbackInput:
     """Inputs of a feedback law for one leader limb at one instant.
 
-    The follower is mapped to the leader's joints, or to its eef's axes, linear first,
-    in the follower's metres. Joint vectors have shape (m,) and are in [rad], [rad/s]
-    and [N·m]; displacements have shape (6,). Unknown values are NaN.
+    The follower is mapped to the leader's joints or eef axes, linear first, in follower
+    metres. Joint vectors are (m,), [rad], [rad/s], [N·m]; displacements (6,); NaN:
+    unknown.
 
     Attributes:
-        q: Leader joints, arm and then gripper.
-        q_gate: Positions sent by the gate.
-        q_model: Free positions: the gate's behind the identified lag.
-        gain_squared: Σ gain² over the driven joints: the share of stiffness felt.
-        dx_gate: From the requested eef pose to the gate's.
-        dx_follower: From the gate's eef pose to the follower's.
-        dx_model: From the free eef pose to the follower's.
-        scale: Translation of the follower over the leader's.
-        J: Body Jacobian of the leader's eef, or the robot's (``retarget.through``),
-            shape (6, n_arm); None without a URDF.
-        gravity_gradient: Derivative by q, shape (m, m), [N·m/rad]; at load only.
-        damping: Damping of the leader, measured or guessed, [N·m·s/rad].
-        viscous: Viscous friction, [N·m·s/rad].
-        q_min: Lowest positions allowed on both sides.
-        clearance: Smallest clearance of the gate, [m]; +inf when unknown.
+        q: Leader's, arm, then gripper.
+        q_gate: Sent by the gate.
+        q_model: Free: the gate's behind the identified lag.
+        gain_squared: Σ gain² over driven joints: share of stiffness felt.
+        dx_gate: Requested eef pose to the gate's.
+        dx_follower: Gate's pose to the follower's.
+        dx_model: Free pose to the follower's.
+        scale: Translation, follower over leader.
+        J: Body Jacobian of the leader's eef, or the robot's (``retarget.through``), (6,
+            n_arm); None without a URDF.
+        gravity_gradient: By q, (m, m), [N·m/rad]; at load only.
+        damping: Leader's, measured or guessed, [N·m·s/rad].
+        viscous: Friction, [N·m·s/rad].
+        q_min: Lowest allowed on both sides.
+        clearance: Gate's smallest, [m]; +inf: unknown.
         is_free: Driven joints move as modelled, unrestrained by the gate: alike for an
             arm's joints, separate for a gripper.
-        held: Confidence of contact, −1 (blocks motion down) … 1 (up), by joint.
+        held: Contact by joint, −1 (blocks motion down) … 1 (up).
         held_by_gate: Confidence that the gate holds back a command, 0 … 1.
-        held_limb: Confidence of contact of the limb's arm, 0 … 1.
-        drives: Stiffness of the drives, as measured, or at most, [N·m/rad].
-        dt: Time since the last call, [s].
+        held_limb: Confidence of the arm's contact, 0 … 1.
+        drives: Stiffness of drives, measured or at most, [N·m/rad].
+        dt: Since the last call, [s].
     """
 
     q: Vec
@@ -79,12 +79,11 @@ class FeedbackInput:
 
 
 class Stiffness(NamedTuple):
-    """Worst-case stiffness of a law, shape (m, m), [N·m/rad].
+    """Worst-case stiffness of a law, (m, m), [N·m/rad].
 
     Attributes:
         local: Against fixed references.
-        delayed: Against the follower, measured or modelled, whose lag delays the
-            spring.
+        delayed: Against the follower, measured or modelled, which lags.
     """
 
     local: Vec
@@ -95,12 +94,11 @@ class FeedbackLaw(ABC, Generic[State]):
     """Pure law of the leader's torques; its only memory is the state that it returns.
 
     Attributes:
-        needs_follower: It renders the follower, hence only while the leader drives,
-            with its energy monitored. Others render the leader itself.
-        is_in_contact: It is stiff only in contact, so F2 counts the hand and the dry
-            friction (``paprle.haptics.stability.contact_stability``).
-        velocity_lag: Time constant of its velocity filter, [s].
-        dry_share: Share of the dry friction that it cancels.
+        needs_follower: Rendered only while the leader drives, with energy monitored.
+        is_in_contact: Stiff only in contact, so F2 counts the hand and dry friction
+            (``paprle.haptics.stability.contact_stability``).
+        velocity_lag: Of its velocity filter, [s].
+        dry_share: Share of dry friction cancelled.
     """
 
     needs_follower: ClassVar[bool] = True
@@ -117,19 +115,19 @@ class FeedbackLaw(ABC, Generic[State]):
 
     @abstractmethod
     def compute(self, inputs: FeedbackInput, state: State) -> tuple[Vec, State]:
-        """Return leader torques, shape (m,), [N·m], finite, and the next state."""
+        """Return leader torques, (m,), [N·m], finite, and the next state."""
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
         """Return an upper bound of −∂tau/∂q in a posture.
 
-        The core refuses sums beyond the leader's damping (F2). Only ``q``, ``n_arm``,
-        ``gain_squared``, ``scale``, ``J`` and ``gravity_gradient`` are given.
+        The core refuses sums beyond the leader's damping (F2). Given are only ``q``,
+        ``n_arm``, ``gain_squared``, ``scale``, ``J`` and ``gravity_gradient``.
         """
         zero = np.zeros((inputs.q.size, inputs.q.size))
         return Stiffness(zero, zero)
 
     def damping(self, inputs: FeedbackInput) -> Vec:
-        """Return the added damping, shape (m,), [N·m·s/rad]; negative cancels friction.
+        """Return added damping, (m,), [N·m·s/rad]; negative cancels friction.
 
         The loop's delay and ``velocity_lag`` apply to it.
         """

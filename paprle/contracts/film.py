@@ -1,4 +1,4 @@
-"""Recordings for a viewer: a list of them, and one opened as a film."""
+"""Recordings for a viewer."""
 
 from __future__ import annotations
 
@@ -21,8 +21,7 @@ class Signal(NamedTuple):
 
     Attributes:
         chart: Title of its plot; signals of one plot share the unit.
-        name: Within the plot, such as ``measured``.
-        unit: Such as ``rad``; empty: not recorded.
+        unit: Empty: not recorded.
     """
 
     chart: str
@@ -41,9 +40,7 @@ class Mark(NamedTuple):
 class Film(ABC):
     """An opened recording; times are since its begin, [s].
 
-    Attributes:
-        robot: None: its positions are plotted alone.
-        notes: Faults of the recording, for the reader.
+    Without ``robot``, positions are plotted alone; ``notes`` are faults for the reader.
     """
 
     name: str
@@ -56,7 +53,7 @@ class Film(ABC):
 
     @abstractmethod
     def read_signal(self, k: int) -> tuple[Vec, Vec]:
-        """Return times [s] and values of signal k, shapes (n,), times increasing."""
+        """Return times [s], increasing, and values of signal k, (n,)."""
 
     @abstractmethod
     def see(self, camera: str, t: float) -> Frame | None:
@@ -71,7 +68,7 @@ class Film(ABC):
         raise NotImplementedError
 
     def find_near(self) -> FindNear:
-        """Return the function that finds near bodies; of films with a robot."""
+        """Return the search for near bodies; of films with a robot."""
         raise NotImplementedError
 
     def list_bodies(self) -> Sequence[SceneBody]:
@@ -80,12 +77,12 @@ class Film(ABC):
 
 
 class Entry(NamedTuple):
-    """A recording in a list, as known without opening it.
+    """A recording in a list, known without opening it.
 
     Attributes:
         seconds: Length, [s]; NaN: unknown.
         outcome: Such as ``success``, ``discarded``; empty: unknown.
-        score: One line of its evaluation; empty: none.
+        score: One line; empty: none.
     """
 
     name: str
@@ -117,4 +114,4 @@ class RecordingList(ABC):
 
     @abstractmethod
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
-        """Return an early image of recording k; None: it has none."""
+        """Return an early image of recording k, if any."""

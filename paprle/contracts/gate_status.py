@@ -1,4 +1,4 @@
-"""Scalars of the gate's status, which recordings and views share."""
+"""Scalars of the gate's status, shared by recordings and views."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple, get_args, get_type_hints
 
 
 class GateStatus(NamedTuple):
-    """Scalars of the gate's status, with binary types and notes where recorded.
+    """Scalars of the gate's status, with binary types.
 
     A field without a note is the stamp of another message than the recorded GateStatus.
     """

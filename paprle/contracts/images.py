@@ -1,4 +1,4 @@
-"""Images of cameras and their common properties."""
+"""Images of cameras."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Frame(NamedTuple):
 
     Attributes:
         stamp_ns: Monotonic time of exposure, [ns].
-        depth: Depth along z of the same pixels, as ``depth16``; empty: none.
+        depth: Along z of the same pixels, as ``depth16``; empty: none.
     """
 
     stamp_ns: int
@@ -45,8 +45,8 @@ class RobotPose(NamedTuple):
     """Measured positions of a robot and of present objects.
 
     Attributes:
-        stamp_ns: Monotonic time of the measurement, [ns].
-        q: Joints as ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
+        stamp_ns: Monotonic, [ns].
+        q: As ``RobotInfo.joint_names``, (n,), [rad] or [m].
         objects: T_world_object by name, xyz + quat_xyzw.
     """
 
@@ -56,7 +56,7 @@ class RobotPose(NamedTuple):
 
 
 class FoundCamera(NamedTuple):
-    """A connected camera, and the plug-in settings that select it."""
+    """A connected camera, and plug-in settings that select it."""
 
     name: str
     settings: Mapping[str, str]
@@ -70,11 +70,11 @@ class CameraInfo:
         width: [px].
         height: [px].
         fps: [Hz].
-        K: Pinhole model, shape (3, 3), [px]; NaN when uncalibrated. Pixel centres are
-            whole numbers, (0, 0) at the top left.
-        distortion: Of the lens: k1, k2, p1, p2, k3 of ``plumb_bob``.
-        depth_unit: Size of one count of depth, [m]; 0: no depth.
-        is_noisy: Images carry sensor noise; identical ones are repeats.
+        K: Pinhole model, (3, 3), [px]; NaN: uncalibrated. Pixel centres are whole
+            numbers, (0, 0) at the top left.
+        distortion: k1, k2, p1, p2, k3 of ``plumb_bob``.
+        depth_unit: One count of depth, [m]; 0: no depth.
+        is_noisy: Sensor noise makes identical images repeats.
     """
 
     width: int
@@ -98,7 +98,7 @@ class CameraInfo:
 
     @property
     def depth_bytes(self) -> int:
-        """Size of the depth of an image, [bytes]; 0 without."""
+        """Size of an image's depth, [bytes]; 0 without."""
         is_beside = self.depth_unit > 0.0 and self.encoding != "depth16"
         return self.width * self.height * _DEPTH_BYTES if is_beside else 0
 

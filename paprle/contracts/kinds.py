@@ -27,11 +27,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginKind:
-    """One kind of plug-in.
-
-    Attributes:
-        folder: Package beside ``paprle``; entry points are in ``paprle.<folder>``.
-    """
+    """One kind of plug-in; ``folder`` is a package beside ``paprle``."""
 
     kind: Kind
     folder: str

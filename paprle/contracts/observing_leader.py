@@ -12,11 +12,7 @@ from paprle.contracts.session_view import SessionView
 
 
 class Sight(NamedTuple):
-    """Newest view and images of a session.
-
-    Attributes:
-        frames: Newest images, at most two camera periods old.
-    """
+    """Newest view and images, at most two camera periods old."""
 
     view: SessionView
     frames: Mapping[str, Frame]
@@ -25,8 +21,7 @@ class Sight(NamedTuple):
 class Window(NamedTuple):
     """Access of a leader to the session and its cameras.
 
-    Attributes:
-        is_waited_for: Time stops while ``latest`` computes (virtual clock).
+    With ``is_waited_for``, time stops while ``latest`` computes (virtual clock).
     """
 
     look: Callable[[], Sight | None]
@@ -40,4 +35,4 @@ class SeeingLeader(Leader):
 
     @abstractmethod
     def watch(self, window: Window) -> None:
-        """Receive the access to the session; before ``open``."""
+        """Receive the access to the session, before ``open``."""

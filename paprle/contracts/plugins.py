@@ -1,7 +1,7 @@
 """Contracts of plug-ins, each with a ``PLUGIN = PluginSpec(...)``.
 
 A plug-in is a folder ``leaders/<name>``, a module ``feedback/<name>.py`` or an entry
-point such as of ``paprle.leaders``; see ``paprle.contracts.kinds``.
+point such as of ``paprle.leaders`` (``paprle.contracts.kinds``).
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ class PluginSpec:
             ``FeedbackLaw(config)``, ``Observer(config, robot, clock)``,
             ``Advisor(config, robot, cameras, clock)``, ``Camera(config, clock)`` or
             ``Link(config, name, is_leader)``.
-        packages: Import names that its class loads lazily, checked by a dry run.
-        servos: ``ServoSearch()`` of a leader on a bus of servos; empty: none.
-        has_parts: Each further key of a follower's settings is a limb with an env of
-            its own (``PartSettings``).
+        packages: Lazily loaded import names, checked by a dry run.
+        servos: ``ServoSearch()`` of a leader on a bus, if any.
+        has_parts: Each further key of a follower's settings is a limb with its own env
+            (``PartSettings``).
     """
 
     summary: str
@@ -77,10 +77,10 @@ class Leader(Device):
         self.clock = clock
 
     def meet(self, robot: RobotInfo) -> None:
-        """Receive the robot it will drive; called before ``info``."""
+        """Receive the robot it will drive, before ``info``."""
 
     def hear(self, hands: Hands) -> None:
-        """Receive the targets set at the page, on each change."""
+        """Receive changed targets of the page."""
 
     @property
     @abstractmethod
@@ -89,11 +89,7 @@ class Leader(Device):
 
     @abstractmethod
     def open(self) -> None:
-        """Connect.
-
-        Raises:
-            DeviceError: If the device or its data cannot be read.
-        """
+        """Connect; raise DeviceError if device or data cannot be read."""
 
     @abstractmethod
     def latest(self) -> LeaderSample | None:
@@ -129,12 +125,12 @@ class Follower(Device):
 
     @classmethod
     def search(cls) -> ArmSearch | None:
-        """Return the search for connected arms of this kind; None without one."""
+        """Return the search for connected arms of this kind, if any."""
         return None
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """Objects whose poses ``FollowerState.objects`` may hold, as configured."""
+        """Configured objects whose poses ``FollowerState.objects`` may hold."""
         config = self.config
         return config.objects if isinstance(config, FollowerSettings) else ()
 
@@ -145,11 +141,7 @@ class Follower(Device):
 
     @abstractmethod
     def open(self) -> FollowerInfo:
-        """Connect without motion.
-
-        Raises:
-            DeviceError: If the robot cannot be reached or is another one.
-        """
+        """Connect without motion; raise DeviceError if unreachable or another one."""
 
     @abstractmethod
     def read(self) -> FollowerState:
@@ -157,7 +149,7 @@ class Follower(Device):
 
     @abstractmethod
     def write(self, q_cmd: Vec) -> None:
-        """Send one command as ``RobotInfo.joint_names``, shape (n,)."""
+        """Send one command as ``RobotInfo.joint_names``, (n,)."""
 
     @abstractmethod
     def close(self, policy: ClosePolicy = "hold") -> None:
@@ -167,7 +159,7 @@ class Follower(Device):
 class Link(Device):
     """Carrier of datagrams between two hosts, called from one thread.
 
-    Datagrams may be lost, doubled, late, reordered or forged; seals are checked above.
+    They may be lost, doubled, late, reordered or forged; seals are checked above.
     """
 
     def __init__(self, config: Any, name: str, *, is_leader: bool) -> None:
@@ -178,11 +170,7 @@ class Link(Device):
 
     @abstractmethod
     def open(self) -> None:
-        """Join the network.
-
-        Raises:
-            DeviceError: If it cannot be joined.
-        """
+        """Join the network; raise DeviceError on failure."""
 
     @abstractmethod
     def send(self, data: bytes) -> bool:
@@ -198,10 +186,9 @@ class Link(Device):
 
 
 class Observer(Device):
-    """Output of a session's state, in a process of its own.
+    """Output of a session's state, in its own process.
 
-    Attributes:
-        has_controls: Users can act through it (``wishes``).
+    With ``has_controls``, users can act through it (``wishes``).
     """
 
     has_controls: ClassVar[bool] = False
@@ -215,25 +202,21 @@ class Observer(Device):
         return Wishes()
 
     def resume(self, wishes: Wishes) -> None:
-        """Restore the requests of a lost process; before ``open``."""
+        """Restore the requests of a lost process, before ``open``."""
 
     @abstractmethod
     def open(self) -> None:
-        """Start.
-
-        Raises:
-            DeviceError: If it cannot start; the session then does not start.
-        """
+        """Start; a DeviceError stops the session's start."""
 
     def set_proximity_source(self, find_near: FindNear) -> None:
-        """Receive the in-process, at first slow proximity function; before ``open``."""
+        """Receive the in-process, at first slow proximity function, before ``open``."""
 
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
-        """Receive the bodies around the robot; before ``open``."""
+        """Receive the bodies around the robot, before ``open``."""
 
     @abstractmethod
     def observe(self, view: SessionView) -> None:
-        """Show, send or store the newest view of the session."""
+        """Show, send or store the newest view."""
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
@@ -251,8 +234,7 @@ class Observer(Device):
 class Advisor(Device):
     """Slow, optional source of suggestions, in its own process.
 
-    Fresh advice serves as a goal or velocity within its user's limits. ``open`` loads
-    its SDK.
+    Fresh advice serves as a goal or velocity within its user's limits.
     """
 
     def __init__(
@@ -274,7 +256,7 @@ class Advisor(Device):
 
     @abstractmethod
     def open(self) -> None:
-        """Load its dependencies.
+        """Load its SDK.
 
         Raises:
             DeviceError: If it cannot advise.
@@ -286,7 +268,7 @@ class Advisor(Device):
         """Return a record of type ``advice``, or None; may take 100 ms and more.
 
         ``based_on_ns`` is the stamp of its data; ``valid`` False withdraws earlier
-        advice. ``frames`` are the newest images by camera.
+        advice.
         """
 
     def make_advice(self, based_on_ns: int, *, valid: bool = True) -> Record:
@@ -314,7 +296,7 @@ class Camera(Device):
 
     @classmethod
     def look_at(cls, address: str) -> FoundCamera:
-        """Return the camera at an address of the network, with the size of its images.
+        """Return the camera at a network address, with its image size.
 
         Raises:
             DeviceError: If no image comes from there.
@@ -328,7 +310,7 @@ class Camera(Device):
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """Source of the stamps once open: the device or the arrival."""
+        """Source of the stamps, once open."""
         return "arrival"
 
     def watch(
@@ -337,13 +319,13 @@ class Camera(Device):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Receive the robot, its env's config and a source of its pose, to draw it."""
+        """Receive robot, env config and a source of poses, to draw it."""
 
     def open(self) -> None:
         """Connect.
 
         Raises:
-            DeviceError: If it cannot be reached, or its images differ from ``info``.
+            DeviceError: If unreachable, or images differ from ``info``.
         """
 
     def close(self) -> None:

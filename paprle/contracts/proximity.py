@@ -12,10 +12,10 @@ class Near(NamedTuple):
     """Two bodies near each other.
 
     Attributes:
-        links: Their links, or names of scene bodies.
-        distance: Distance, [m]; negative where they overlap.
-        share: Nearness: 0 at the display's threshold, 1 at the gate's clearance.
-        points: Nearest points in the robot's root, shape (2, 3), [m].
+        links: Or names of scene bodies.
+        distance: [m]; negative where they overlap.
+        share: 0 at the display's threshold, 1 at the gate's clearance.
+        points: Nearest ones in the robot's root, (2, 3), [m].
     """
 
     links: tuple[str, str]

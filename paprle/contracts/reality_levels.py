@@ -17,9 +17,9 @@ class Parts(NamedTuple):
     """Parts of a session that are on at a level.
 
     Attributes:
-        simulated: The simulated robot is commanded, for its own sake.
-        environment: The robot's surroundings are drawn.
-        cues: Cues are drawn; None: the operator's choice.
+        simulated: A robot commanded for its own sake.
+        environment: Surroundings are drawn.
+        cues: None: the operator's choice.
     """
 
     real: bool
@@ -43,7 +43,7 @@ EVERYTHING = Parts(real=True, simulated=True, environment=True, robot=True, cues
 
 
 def find_parts(level: Level, *, has_cues: bool) -> Parts:
-    """Return the parts of a level; ``has_cues`` is the operator's choice of cues."""
+    """Return the parts of a level; ``has_cues`` is the operator's choice."""
     parts = LEVELS[level]
     return parts._replace(cues=has_cues if parts.cues is None else parts.cues)
 

@@ -1,6 +1,6 @@
-"""The robot as followers know it, and ``JOINT_VECTORS``, its values by joint.
+"""The robot as followers know it.
 
-A new limit is a field and a row of that table (docs/adding_a_limit.md).
+A new limit is a field and a row of ``JOINT_VECTORS`` (docs/adding_a_limit.md).
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ class RobotInfo:
     """A robot as followers know it; vectors have shape (n,).
 
     Attributes:
-        joint_names: All actuated joints (mimic joints excluded), in vector order.
-        q_min: Lower position limits; -inf for continuous joints.
-        dq_max: Velocity limits V of the gate.
-        ddq_max: Acceleration limits A of the gate.
-        dddq_max: Jerk limits J of the gate.
-        ignored: Pairs of links exempt, in whole or in part, from collision avoidance.
+        joint_names: All actuated joints, without mimics.
+        q_min: -inf for continuous joints.
+        dq_max: V of the gate.
+        ddq_max: A of the gate.
+        dddq_max: J of the gate.
+        ignored: Links exempt, wholly or partly, from collision avoidance.
         sliding: Prismatic joints, in [m].
     """
 
@@ -71,7 +71,7 @@ class RobotInfo:
     sliding: tuple[str, ...] = ()
 
     def name_positions(self, q: Vec) -> dict[str, float]:
-        """Return all positions, of mimic joints too, for ``q``, [rad] or [m]."""
+        """Return all positions by name, mimics too, [rad] or [m]."""
         positions: dict[str, float]
         positions = dict(zip(self.joint_names, q.tolist(), strict=True))
         for mimic in self.mimics:
@@ -84,8 +84,8 @@ class JointVector(NamedTuple):
     """A field of ``RobotInfo`` with a value per joint.
 
     Attributes:
-        unlimited: The value written as null in JSON.
-        is_optional: The field may be None; its values are positive.
+        unlimited: Written as null in JSON.
+        is_optional: It may be None; its values are positive.
     """
 
     name: str

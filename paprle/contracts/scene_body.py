@@ -10,8 +10,8 @@ class SceneBody(NamedTuple):
 
     Attributes:
         size: As ``SceneBodySettings.size``, [m].
-        pose: T_world_body as xyz + quat_xyzw, in the robot's root.
-        moves: It is an object, placed by the session.
+        pose: In the robot's root, xyz + quat_xyzw.
+        moves: Placed by the session.
     """
 
     name: str

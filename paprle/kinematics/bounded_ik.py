@@ -77,8 +77,8 @@ class QuadraticForm(NamedTuple):
     """The quadratic form of a step: ½ yᵀ H y − gᵀ y.
 
     Attributes:
-        H: Aᵀ A + λ², shape (n, n).
-        g: Aᵀ b + λ² y_wish, shape (n,).
+        H: Aᵀ A + λ², (n, n).
+        g: Aᵀ b + λ² y_wish, (n,).
     """
 
     H: Vec
@@ -93,11 +93,11 @@ def bounded_step(
 
     Args:
         packed: The limb.
-        T: Target pose T_base_eef, shape (4, 4).
-        q: Position, shape (n,), [rad]; changed.
-        rates: See ``DQ_MAX`` …, shape (4, n), [rad/s], [rad/s²], [rad/s], [rad]; the
-            last row is changed.
-        residual: Weighted error, shape (6,), [m]; changed.
+        T: T_base_eef, (4, 4).
+        q: Position, (n,), [rad]; changed.
+        rates: See ``DQ_MAX`` …, (4, n), [rad/s], [rad/s²], [rad/s], [rad]; the last row
+            is changed.
+        residual: Weighted error, (6,), [m]; changed.
         dt: Period, [s]; 0 moves nothing.
 
     Returns:
@@ -151,7 +151,6 @@ def bounded_step(
 def _fill_bounds_and_bias(
     task: Task, q: Vec, rates: Vec, residual: Vec, dt: float, bounds_and_bias: Vec
 ) -> None:
-    """Write the box of a period, and the wish within it."""
     joints, speed2, way2, n_moving = task.joints, 0.0, 0.0, 0
     for j in range(len(q)):
         mobility = joints[MOBILITY, j]
@@ -186,7 +185,7 @@ def _fill_bounds_and_bias(
 
 @inlined
 def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, float]:
-    """Return a joint's least and largest velocity, as the gate allows."""
+    """Return a joint's velocity bounds, as the gate allows."""
     V, A, v = _WITHIN * rates[DQ_MAX, j], _WITHIN * rates[DDQ_MAX, j], rates[DQ, j]
     below = q - min(task.joints[Q_MIN, j], q)
     above = max(task.joints[Q_MAX, j], q) - q
@@ -255,7 +254,7 @@ def iterate_qp(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 
 @inlined
 def _rank(terms: Terms, rotation: float, lost: float) -> tuple[int, float, float]:
-    """Return how many rows come first, the weight of the others, and λ²."""
+    """Return the number of first rows, the weight of the others, and λ²."""
     if rotation < 1.0:
         curvature = _YIELDING_CURVATURE * rotation / _YIELDING
         return _N_POSITION, rotation, _DAMPING + curvature * lost
@@ -347,7 +346,7 @@ def _find_rest(
     dt: float,
     rest: Vec,
 ) -> float:
-    """Write the part of the residual that has to wait; return the other's share."""
+    """Write the waiting part of the residual; return the other's share."""
     k, n, leap, catch_up = len(rest), len(form.g), 0.0, _CATCH_UP
     for i in range(k):
         leap += (work.b[i] - residual[i]) ** 2

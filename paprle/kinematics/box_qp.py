@@ -1,4 +1,4 @@
-"""Quadratic program with a positive definite H within a box, by active sets."""
+"""Quadratic program in a box, by active sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LEAST_PIVOT = 1e-18  # chosen: below any damping that is added to H
 def solve_box(H: Vec, g: Vec, low: Vec, high: Vec, x: Vec) -> None:
     """Write the x within the box that minimises ½ xᵀ H x − gᵀ x.
 
-    H is positive definite, shape (n, n); other shapes are (n,), and low ≤ high.
+    H is positive definite, (n, n); others are (n,), low ≤ high.
     """
     n = len(g)
     held, L = np.zeros(n, dtype=np.int64), np.empty((n, n))
@@ -34,7 +34,6 @@ def solve_box(H: Vec, g: Vec, low: Vec, high: Vec, x: Vec) -> None:
 
 @compiled
 def _solve_free(H: Vec, g: Vec, held: Ints, L: Vec, x: Vec) -> None:
-    """Write the entries of x that are not held."""
     _factor_free(H, held, L)
     n = len(g)
     for i in range(n):
@@ -87,7 +86,7 @@ def _hold_worst(low: Vec, high: Vec, held: Ints, x: Vec) -> bool:
 
 @compiled
 def _free_worst(H: Vec, g: Vec, held: Ints, x: Vec) -> bool:
-    """Free the entry that its bound keeps from falling most; False if none."""
+    """Free the entry most kept from falling; False if none."""
     worst, most = -1, _PUSH
     for i in range(len(x)):
         if held[i] != 0:

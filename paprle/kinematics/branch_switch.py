@@ -1,7 +1,7 @@
 """Steps towards a target, or to another posture where an arm is stuck.
 
 With joints to spare, the nearest posture that reaches the target is looked for
-(``global_ik``), with the hand in its place if possible. Other arms keep their branch.
+(``global_ik``), if possible with the hand in its place.
 """
 
 from __future__ import annotations
@@ -62,10 +62,10 @@ def solve_timed(
     Args:
         packed: The limb.
         spread: See ``make_spread``.
-        T: Target pose T_base_eef, shape (4, 4).
-        q: Start, shape (n,), [rad]; becomes the best position found.
-        reach: Largest change of each joint, shape (n,), [rad].
-        is_timed: Go nearest to the target within reach, instead of cutting off.
+        T: T_base_eef, (4, 4).
+        q: Start, (n,), [rad]; becomes the best position.
+        reach: Largest changes, (n,), [rad].
+        is_timed: Go nearest within reach, instead of cutting off.
     """
     start, task = q.copy(), unpack(packed)
     found = newton_solve(packed, T, q, reach)
@@ -100,7 +100,7 @@ def solve_timed(
 
 @compiled
 def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> tuple[bool, bool]:
-    """Write a posture that reaches the target; return if by steps, and if at all."""
+    """Write a posture at the target; return if by steps, and if at all."""
     start = q.copy()
     if newton_solve(packed, T, q, np.full(len(q), math.inf))[4]:
         return True, True

@@ -46,10 +46,10 @@ def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
 
     Args:
         terms: Numbers of the task.
-        A: Weighted Jacobian, shape (k, n); used up.
-        b: Weighted error, shape (k,); used up.
+        A: Weighted Jacobian, (k, n); used up.
+        b: Weighted error, (k,); used up.
         joints: See ``Workspace.joints``; output.
-        radius: Largest change of any joint, [rad].
+        radius: Largest change, [rad].
         most_aside: Largest part of the second task, [rad].
         is_first: Add the posture bias.
 
@@ -212,7 +212,6 @@ def _add_second_task(  # noqa: PLR0913, PLR0917 - kernels take numbers one by on
 
 @compiled
 def _add_posture(A: Vec, G: Vec, way: Vec, y: Vec) -> None:
-    """Add the posture bias in the null space, at a share of the task's speed."""
     z = way.copy()
     _take_from(A, G, z)
     size, main = 0.0, 0.0

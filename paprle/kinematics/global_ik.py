@@ -43,10 +43,10 @@ _N_SLOW = 5  # chosen: steps with less progress than that
 
 
 def make_spread(limb: Limb, q_min: Vec, q_max: Vec) -> Vec:
-    """Return the spread of starts over a limb's limits, shape (4, n).
+    """Return the spread of starts over a limb's limits, (4, n).
 
-    Rows: lowest and highest start, at most one turn apart, [rad]; step, [1]; period of
-    the joint, 0 for none, [rad].
+    Rows: lowest and highest start, at most one turn apart, [rad]; step, [1]; period, 0
+    for none, [rad].
     """
     n, tree = len(limb.home), limb.tree
     low, high = np.array(q_min), np.array(q_max)
@@ -71,9 +71,9 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResu
     Args:
         packed: The limb.
         spread: See ``make_spread``.
-        T: Target pose T_base_eef, shape (4, 4).
-        q: First start, shape (n,), [rad]; becomes the nearest of the first
-            solutions, or the closest position.
+        T: T_base_eef, (4, 4).
+        q: First start, (n,), [rad]; becomes the nearest of the first solutions, or the
+            closest position.
         most: Poses to try, at least one descent.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
@@ -105,7 +105,7 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResu
 
 @compiled
 def _score(task: Task, pos: float, rot: float, distance: float) -> tuple[int, float]:
-    """Return the sort key of a position: level, 0 for a solution, and value."""
+    """Return the sort key of a position: level (0: solved) and value."""
     terms = task.terms
     if is_met(terms, pos, rot):
         return 0, distance
@@ -116,7 +116,7 @@ def _score(task: Task, pos: float, rot: float, distance: float) -> tuple[int, fl
 
 @compiled
 def put_start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
-    """Write a descent's start: the given start, then one within the limits."""
+    """Write a descent's start: the given one, then one within limits."""
     for j in range(len(start)):
         if joints[MOBILITY, j] == 0.0:
             joints[Q, j] = start[j]
@@ -133,7 +133,7 @@ def descend(task: Task, work: Workspace) -> tuple[float, float, int]:
     """Minimise the weighted error.
 
     Returns:
-        Distance [m], angle [rad] and the number of poses tried.
+        Distance [m], angle [rad], number of poses.
     """
     terms, tree, joints = task.terms, task.tree, work.joints
     pos, rot = find_error(tree, terms.free_axis, work, joints[Q])
@@ -162,7 +162,6 @@ def descend(task: Task, work: Workspace) -> tuple[float, float, int]:
 
 @compiled
 def _weigh_all(terms: Terms, pos: float, rot: float) -> float:
-    """Return the squared error, rotation included."""
     return pos * pos + terms.rotation_weight**2 * rot * rot
 
 

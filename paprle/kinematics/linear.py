@@ -28,12 +28,12 @@ def invert_damped(
     """Invert A Aᵀ, damped near its singularities.
 
     Args:
-        M: A Aᵀ, shape (k, k).
-        rank: Largest possible rank.
+        M: A Aᵀ, (k, k).
+        rank: Largest possible.
         size: ‖b‖; 0: no damping.
         damping: λ₀.
         sigma_min: ε.
-        G: Output, shape (k, k).
+        G: Output, (k, k).
 
     Returns:
         1 − σ/ε, from 0 to 1, and λ².
@@ -62,7 +62,7 @@ def invert_damped(
 
 @compiled
 def invert(M: Vec, shift: float, G: Vec) -> bool:
-    """Invert M + shift · I by Cholesky; False where that is not positive definite."""
+    """Invert M + shift · I by Cholesky; False if not positive definite."""
     k = len(M)
     L = np.empty((k, k))
     if not _factor(M, shift, L):
@@ -104,9 +104,9 @@ def _factor(M: Vec, shift: float, L: Vec) -> bool:
 
 @compiled
 def find_eigen(M: Vec, s2: Vec, V: Vec) -> None:
-    """Write eigenvalues, ascending, and eigenvectors in columns (cyclic Jacobi).
+    """Write ascending eigenvalues and eigenvectors in columns (cyclic Jacobi).
 
-    M is symmetric, positive semidefinite, shape (k, k).
+    M is symmetric, positive semidefinite, (k, k).
     """
     k = len(M)
     S = M.copy()
@@ -131,7 +131,6 @@ def find_eigen(M: Vec, s2: Vec, V: Vec) -> None:
 
 @compiled
 def _rotate(S: Vec, V: Vec, i: int, j: int) -> None:
-    """Turn rows and columns i and j so that S[i, j] vanishes."""
     if abs(S[i, j]) < _TINY * _ROUNDING:  # nothing, even beside the least eigenvalue
         return
     ratio = (S[j, j] - S[i, i]) / (2.0 * S[i, j])

@@ -1,4 +1,4 @@
-"""Steps towards a target, each only as far as it lowers the error."""
+"""Steps towards a target, only as far as they lower the error."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def newton_solve(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> IkResult:
 
     Args:
         packed: The limb.
-        T: Target pose T_base_eef, shape (4, 4).
-        q: Start, shape (n,), [rad]; becomes the best position found.
-        reach: Largest change of each joint, shape (n,), [rad].
+        T: T_base_eef, (4, 4).
+        q: Start, (n,), [rad]; becomes the best position.
+        reach: Largest changes, (n,), [rad].
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -65,7 +65,7 @@ def newton_solve(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> IkResult:
 
 @inlined
 def split_pose(T: Vec, R: Vec, p: Vec) -> None:
-    """Write rotation and origin of a pose, shape (4, 4)."""
+    """Write rotation and origin of a pose, (4, 4)."""
     for a in range(3):
         p[a] = T[a, 3]
         for b in range(3):
@@ -125,7 +125,6 @@ def iterate(task: Task, work: Workspace) -> IkResult:
 
 @compiled
 def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
-    """Return the squared error of the first task."""
     r = terms.rotation_weight if terms.n_first > 3 else 0.0
     return err_pos * err_pos + r * r * err_rot * err_rot
 

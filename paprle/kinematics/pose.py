@@ -24,12 +24,8 @@ def find_error(
 ) -> tuple[float, float]:
     """Return distance [m] and angle [rad] of the eef from its target.
 
-    Args:
-        tree: The limb's joints, the eef last.
-        free_axis: Axis of the eef about which it may turn, -1 for none; the angle is
-            then that between the axes.
-        work: Output: poses at q, and the error, target minus eef.
-        q: Joint positions, shape (n,), [rad].
+    ``work`` takes poses at q, (n,), and the error, target minus eef. With a free axis
+    (-1: none) the angle is that between the axes.
     """
     place_joints(tree, q, work.R, work.p)
     R, p, R_target, p_target, e = (
@@ -103,7 +99,7 @@ def _turn_axis(R: Vec, k: int, w: Vec) -> None:
 
 @compiled
 def linearise(task: Task, work: Workspace) -> None:
-    """Write A = Q^½ J W^½ and b = Q^½ e from the poses and error at one position."""
+    """Write A = Q^½ J W^½ and b = Q^½ e from poses and error."""
     tree, A = task.tree, work.A
     for i in range(len(task.rows)):
         work.b[i] = task.weights[i] * work.e[task.rows[i]]

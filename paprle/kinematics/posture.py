@@ -26,10 +26,7 @@ _NEAREST = (
 
 @inlined
 def find_posture_bias(joints: Vec, j: int, q: float, has_spare: bool) -> float:
-    """Return the posture bias of joint j at q, [rad].
-
-    ``has_spare``: the limb has more joints than its task has rows.
-    """
+    """Return the bias of joint j at q, [rad]; spare: more joints than rows."""
     way = float(joints[HOME, j] - q)
     half = 0.5 * (joints[Q_MAX, j] - joints[Q_MIN, j])
     if has_spare and 0.0 < half < math.inf:

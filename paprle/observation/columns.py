@@ -1,4 +1,4 @@
-"""Columns of a data set, and their values of a frame."""
+"""Columns of a data set."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ _NO_TURN = 1e-9  # [rad] chosen: below it a rotation has no axis
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers.
-
-    Attributes:
-        source: Source by which reports group columns.
-        kind: ``float32`` or ``bool``.
-    """
+    """A column of numbers; reports group columns by ``source``."""
 
     name: str
     names: tuple[str, ...]
@@ -48,7 +43,7 @@ class Columns:
         has_effort: bool,
         objects: Sequence[str] = (),
     ) -> None:
-        """Prepare for the episodes of one robot, by the text of its URDF."""
+        """Prepare for one robot, by the text of its URDF."""
         self.robot = robot
         self.has_effort, self.objects = has_effort, tuple(objects)
         tree = read_recorded_urdf(self.robot, urdf)
@@ -62,7 +57,7 @@ class Columns:
         self._last.clear()
 
     def compute(self, frame: Frame) -> dict[str, Vec]:
-        """Return a frame's values by column, shape (n,) each."""
+        """Return a frame's values by column, (n,) each."""
         units = self.units
         return self.observe(frame.q, frame.dq, frame.tau, frame.objects) | {
             "action": units.convert(frame.q_sent),
@@ -75,13 +70,10 @@ class Columns:
         }
 
     def observe(self, q: Vec, dq: Vec, tau: Vec, objects: Vec) -> dict[str, Vec]:
-        """Return observations by column, shape (n,) each.
+        """Return observations by column, (n,) each.
 
-        Args:
-            q: Measured joints, shape (n,), [rad] or [m].
-            dq: Velocities, shape (n,).
-            tau: Efforts, shape (n,); ignored if not measured.
-            objects: T_world_object as xyz + quat_xyzw, shape (o, 7).
+        ``tau`` is ignored if not measured; ``objects`` are T_world_object, xyz +
+        quat_xyzw, (o, 7).
         """
         values = {
             "observation.state": self.units.convert(q),
@@ -145,7 +137,7 @@ class Columns:
 
 
 def name_objects(objects: Sequence[str]) -> tuple[str, ...]:
-    """Return the coordinates of objects, as their column has them."""
+    """Return the coordinates of objects in their column."""
     return tuple(f"{name}.{axis}" for name in objects for axis in _EE)
 
 

@@ -14,21 +14,21 @@ MEASURED, SENT, ASKED = "measured", "sent", "requested"
 
 @dataclass(frozen=True)
 class Frame:
-    """State at one instant.
+    """State at one instant; NaN: not measured, none or unknown.
 
     Attributes:
-        stamp_ns: Monotonic time, [ns].
-        q: Measured joints, shape (n,), [rad] or [m].
-        dq: Velocities, shape (n,); NaN: not measured.
-        tau: Efforts, shape (n,), [N·m] or [N]; NaN: not measured.
-        q_sent: Joints sent by the gate, shape (n,).
-        q_asked: Joints requested by the session, shape (n,).
-        target: Requested poses, shape (m, 7), xyz + quat_xyzw; NaN: none.
-        driven: Driven limbs, shape (m,).
-        by_person: Limbs driven by a person, shape (m,).
-        objects: T_world_object as xyz + quat_xyzw, shape (o, 7); NaN: unknown.
+        stamp_ns: Monotonic, [ns].
+        q: Measured, (n,), [rad] or [m].
+        dq: (n,).
+        tau: (n,), [N·m] or [N].
+        q_sent: Sent by the gate, (n,).
+        q_asked: Requested by the session, (n,).
+        target: Requested poses, (m, 7), xyz + quat_xyzw.
+        driven: Limbs, (m,).
+        by_person: Limbs driven by a person, (m,).
+        objects: T_world_object, xyz + quat_xyzw, (o, 7).
         images: RGB by camera.
-        depths: Depth in counts by camera.
+        depths: Counts by camera.
     """
 
     stamp_ns: int

@@ -31,7 +31,6 @@ class Observations:
         cameras: Mapping[str, CameraInfo],
         objects: Sequence[str] = (),
     ) -> None:
-        """Prepare for a robot, its cameras and the follower's objects."""
         self._robot, self._objects = robot, tuple(objects)
         self._urdf = robot.urdf_path.read_text(encoding="utf-8")
         self.columns: Columns | None = None
@@ -45,7 +44,7 @@ class Observations:
 
     @property
     def object_names(self) -> tuple[str, ...]:
-        """Coordinates of objects, in the order of their column."""
+        """Coordinates of objects in their column."""
         return name_objects(self._objects)
 
     def begin(self) -> None:
@@ -54,7 +53,7 @@ class Observations:
             self.columns.begin()
 
     def make(self, view: SessionView) -> dict[str, Vec]:
-        """Return measurements by column, float32 of shape (n,) each.
+        """Return measurements by column, float32, (n,) each.
 
         The first view determines the columns of efforts and objects.
 
@@ -81,7 +80,7 @@ class Observations:
         return {name: values.astype(np.float32) for name, values in seen.items()}
 
     def decode(self, frames: Mapping[str, Frame]) -> dict[str, Image]:
-        """Return images by column, RGB, uint8 of shape (height, width, 3).
+        """Return images by column, RGB, uint8, (height, width, 3).
 
         Raises:
             CommandError: If an image is broken.
@@ -102,7 +101,7 @@ class Images:
         self._decoder = Decoder(info.encoding, size) if is_coded else None
 
     def decode(self, name: str, frame: Frame) -> Image:
-        """Return an image, RGB, uint8 of shape (height, width, 3).
+        """Return an image, RGB, uint8, (height, width, 3).
 
         Raises:
             CommandError: If it is broken.
@@ -164,7 +163,7 @@ class Actions:
         return rows
 
     def encode(self, q: Vec) -> Vec:
-        """Return the action of a posture ``q``, [rad] or [m], shape (n,)."""
+        """Return the action of a posture ``q``, (n,), [rad] or [m]."""
         values = self._columns.units.convert(q)
         if self._kind == "joints":
             return values
@@ -207,6 +206,5 @@ class Actions:
 
 
 def _find_opening(gripper: GripperInfo, q: float) -> float:
-    """Return a gripper's opening, 0 closed … 1 open."""
     share = (q - gripper.closed) / (gripper.open - gripper.closed)
     return float(np.clip(share, 0.0, 1.0))

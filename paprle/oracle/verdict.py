@@ -13,7 +13,7 @@ class Violation:
     """A command that broke an invariant.
 
     Attributes:
-        joint: Joint; -1 for all.
+        joint: -1 for all.
         value: Position, velocity, acceleration, end of a full brake (V1) or time since
             the last command (T1).
     """
@@ -31,7 +31,7 @@ class Verdict:
 
     Attributes:
         counts: Violating samples by invariant; T1 needs stamps, M5 needs J.
-        violations: First findings of each invariant, by sample.
+        violations: First ones of each invariant, by sample.
     """
 
     n_samples: int

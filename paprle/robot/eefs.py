@@ -1,4 +1,4 @@
-"""Forward kinematics of all end-effectors of a robot in one pass, compiled."""
+"""Forward kinematics of all end-effectors in one pass, compiled."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Eefs:
         self._p = np.array([limb.p_eef for limb in limbs])
 
     def place(self, q: Vec, rows: Vec) -> None:
-        """Write pose rows by limb, shape (m, 7), at q, shape (n,)."""
+        """Write pose rows by limb, (m, 7), at q, (n,)."""
         place_eefs(self._tree, self._last, self._R, self._p, q, rows)
 
 
@@ -44,11 +44,11 @@ def place_eefs(
 
     Args:
         tree: Chains of all limbs.
-        last: Last joint of each, shape (m,).
-        R_eef: Rotation of the eef in it, shape (m, 3, 3).
-        p_eef: Origin there, shape (m, 3), [m].
-        q: Robot vector, shape (n,).
-        rows: Output, shape (m, 7).
+        last: Last joint of each, (m,).
+        R_eef: Eef in it, (m, 3, 3).
+        p_eef: Origin there, (m, 3), [m].
+        q: (n,).
+        rows: Output, (m, 7).
     """
     R_all, p_all = np.empty(tree.R.shape), np.empty(tree.p.shape)
     T = np.empty((4, 4))

@@ -47,12 +47,12 @@ class RobotModel:
 
     Attributes:
         joint_names: Actuated joints, depth first in the URDF.
-        home: Home positions, shape (n,), [rad] or [m].
-        q_min: Lower position limits, shape (n,); -inf for continuous joints.
-        q_max: Upper position limits, shape (n,).
-        dq_max: Velocity limits V, shape (n,), [rad/s] or [m/s].
-        ddq_max: Acceleration limits A, shape (n,), [rad/s²] or [m/s²].
-        link_places: Joint of ``tree`` (-1: none) and pose in that joint, by link.
+        home: (n,), [rad] or [m].
+        q_min: (n,); -inf for continuous joints.
+        q_max: (n,).
+        dq_max: V, (n,), [rad/s] or [m/s].
+        ddq_max: A, (n,), [rad/s²] or [m/s²].
+        link_places: Joint of ``tree`` (-1: none) and pose in it, by link.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class RobotModel:
         """Return a robot from a bare URDF; missing limbs and homes are discovered.
 
         Raises:
-            ConfigError: With all problems of the URDF.
+            ConfigError: With all its problems.
         """
         urdf = read_urdf(Path(path).resolve())
         settings = RobotSettings(urdf=str(path), limbs=limbs)
@@ -149,12 +149,12 @@ class RobotModel:
     def enclose_meshes(self) -> RobotModel:
         """Return this robot with collision bodies around its meshes.
 
-        Given limits, limbs and homes stay. The first call takes up to minutes, then the
+        Given limits, limbs and homes stay. The first call takes up to minutes; the
         result is cached.
 
         Raises:
             ConfigError: If meshes cannot be enclosed.
-            MissingDependency: If the package ``paprle_lab`` is missing.
+            MissingDependency: If ``paprle_lab`` is missing.
         """
         if not self.bare_links:
             return self
@@ -179,23 +179,23 @@ class RobotModel:
         return urdf.mesh_links if urdf.primitives else tuple(urdf.links)
 
     def list_joints(self, limb: str) -> Ints:
-        """Return the places of a limb's joints, its gripper's last, shape (n_l,)."""
+        """Return places of a limb's joints, its gripper's last, (n_l,)."""
         own = self.limbs[limb]
         gripper = [] if own.gripper is None else [own.gripper.joint]
         places = [self.joint_names.index(joint) for joint in gripper]
         return np.array([*own.indices, *places], dtype=np.int64)
 
     def make_joint_tree(self) -> JointTree:
-        """Return all joints of the robot as one pinocchio model."""
+        """Return all joints as one pinocchio model."""
         info = self.info
         return JointTree(self._urdf, info.joint_names, info.mimics)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
-        """Return two links that touch at q, shape (n,); None if clear."""
+        """Return two links that touch at q, (n,), if any."""
         return self._collisions().find_collision(q)
 
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
-        """Return all pairs of links that touch at q, shape (n,)."""
+        """Return all pairs of links that touch at q, (n,)."""
         return self._collisions().find_collisions(q)
 
     @property
@@ -204,12 +204,12 @@ class RobotModel:
         return len(self._collisions().pairs)
 
     def guess_home(self) -> Vec:
-        """Return a good home for all limbs, shape (n,), [rad] or [m]."""
+        """Return a home for all limbs, (n,), [rad] or [m]."""
         twins = find_twins(self.tree, list(self.limbs.values()))
         return guess_home(self.info, self.limbs, self.measure_clearances, twins)
 
     def list_doubts(self) -> list[str]:
-        """Return doubts about limits in degrees and homes beyond a turn."""
+        """Return doubts about implausible numbers of URDF and limits."""
         return list_doubts(self.info, self._urdf)
 
     def describe_held(self) -> list[str]:
@@ -220,18 +220,15 @@ class RobotModel:
         return describe_held(self._urdf, held)
 
     def measure_clearances(self, q: Vec) -> Vec:
-        """Return the distance of each pair of bodies at q, shape (k,), [m]."""
+        """Return the distances of the pairs of bodies at q, (k,), [m]."""
         return self._collisions().clearances(q)
 
     def min_clearance(self, q: Vec) -> float:
-        """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
+        """Return the smallest distance at q, [m]; +inf without pairs."""
         return self._collisions().min_clearance(q)
 
     def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
-        """Return the first index along a path where two links touch, and these.
-
-        Links that touch at its beginning may come apart.
-        """
+        """Return the first collision on a path as ``CollisionModel.check_path``."""
         return self._collisions().check_path(qs)
 
     def make_collision_model(
@@ -248,7 +245,6 @@ class RobotModel:
         return CollisionModel(self._urdf, self.info, self._ignored, bodies)
 
     def _collisions(self) -> CollisionModel:
-        """Return the collision bodies, made lazily: they are slow."""
         if self._collision is None:
             bodies = make_scene(self._scene, self._urdf.links)
             self._collision = CollisionModel(

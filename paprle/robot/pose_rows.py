@@ -1,4 +1,4 @@
-"""Poses as rows (x, y, z, qx, qy, qz, qw), compiled; invalid rows hold no pose."""
+"""Poses as rows (x, y, z, qx, qy, qz, qw), compiled."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def is_pose(row: Vec) -> bool:
 
 @compiled
 def read_pose(row: Vec, R: Vec, p: Vec) -> bool:
-    """Write rotation and position of a row; False where it holds no pose."""
+    """Write rotation and position of a row; False without a pose."""
     if not is_pose(row):
         return False
     x, y, z, w = row[3], row[4], row[5], row[6]

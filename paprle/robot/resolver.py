@@ -12,12 +12,7 @@ from paprle.robot.tree import Urdf, flat_mimics
 
 
 class LimbResolver:
-    """Checks limb settings against a URDF.
-
-    Attributes:
-        problems: All mistakes.
-        steps: Way from base to eef, by limb.
-    """
+    """Validator of limb settings; ``steps`` lead from base to eef, by limb."""
 
     def __init__(self, urdf: Urdf, problems: list[str]) -> None:
         self.urdf = urdf
@@ -27,7 +22,7 @@ class LimbResolver:
         self._owner: dict[str, str] = {}
 
     def resolve(self, limbs: Mapping[str, LimbSettings]) -> tuple[LimbInfo, ...]:
-        """Return the limbs without mistakes; ``problems`` lists those of the others."""
+        """Return the limbs without mistakes; ``problems`` lists the others'."""
         grippers = {s.gripper.joint for s in limbs.values() if s.gripper}
         found = [self._limb(name, s, grippers) for name, s in limbs.items()]
         return tuple(limb for limb in found if limb is not None)

@@ -20,7 +20,7 @@ AT_SPEED = 0.97  # chosen: share of V
 
 
 def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
-    """Return the IK request of a limb, by the resolved config."""
+    """Return the IK request of a limb, by config."""
     ik = config.get("ik") or {}
     own = (ik.get("limbs") or {}).get(limb.name) or {}
     given = {**ik, **{key: value for key, value in own.items() if value is not None}}
@@ -54,7 +54,7 @@ class Arm:
     def find_obstacle(self, q: Vec, dq: Vec, target: Vec) -> tuple[str, str, bool]:
         """Return kind and words of an obstacle to a pose, and whether it is final.
 
-        ``q`` and ``dq`` are requested, shape (n_l,); ``target`` is a pose row, (7,).
+        ``q`` and ``dq`` are requested, (n_l,); ``target`` is a pose row, (7,).
         """
         is_met, in_way = descend(self.limb, self.asked, q, target, self.bounds)
         names = self.limb.joint_names
@@ -68,24 +68,20 @@ class Arm:
         return "acceleration", "acceleration", False
 
     def find_fastest(self, dq: Vec) -> str:
-        """Return the joint at V, for ``dq`` of (n_l,); empty: none."""
+        """Return the joint at V, for ``dq`` of (n_l,), or ""."""
         fast = np.flatnonzero(np.abs(dq) >= AT_SPEED * self.limb.dq_max)
         return f"{self.limb.joint_names[fast[0]]} at its top speed" if len(fast) else ""
 
     def find_pinned(self, q: Vec) -> str:
-        """Return the joint asked beyond its limit, q of (n_l,); empty: none."""
+        """Return the joint asked beyond its limit, q of (n_l,), or ""."""
         low, high = self.bounds
         places = np.flatnonzero((q < low - AT_BOUND) | (q > high + AT_BOUND))
         return f"{self.limb.joint_names[places[0]]} at its limit" if len(places) else ""
 
     def find_gap(self, q: Vec, way: Sequence[pin.SE3]) -> tuple[float, float]:
-        """Return the distance to the nearest point of a way, [m] and [rad].
+        """Return the distance of q, (n_l,), to a way of T_base_eef, [m] and [rad].
 
         The angle is 0 if not requested; NaN where joints are not measured.
-
-        Args:
-            q: Joints, shape (n_l,); NaN: not measured.
-            way: One or more consecutive T_base_eef.
         """
         T = self.limb.fk(q)
         ends = list(zip(way, way[1:], strict=False)) or [(way[0], way[0])]
@@ -97,9 +93,7 @@ class Arm:
     def lift(self, q: Vec, way: Sequence[Vec]) -> Vec:
         """Return measured joints, (n_l,), without what drives give way under load.
 
-        Args:
-            q: Joints, shape (n_l,); NaN: not measured.
-            way: Commands of the last half second, each (n_l,).
+        ``way`` are commands of the last half second, each (n_l,).
         """
         short = np.asarray(way) - q
         lifts = np.clip(short, -self._sag, self._sag)
@@ -124,18 +118,16 @@ class Arm:
 
 
 def to_way(rows: Sequence[Vec]) -> list[pin.SE3]:
-    """Return the poses of complete rows (7,)."""
+    """Return the poses of complete rows, (7,)."""
     return [row_to_pose(row) for row in rows if np.isfinite(row).all()]
 
 
 def _clip_share(point: Vec, way: Vec) -> float:
-    """Return the nearest share of a way from 0 to a point."""
     length2 = float(way @ way)
     return min(max(float(point @ way) / length2, 0.0), 1.0) if length2 else 0.0
 
 
 def _find_distance(p: Vec, begin: pin.SE3, end: pin.SE3) -> float:
-    """Return a point's distance from a straight way."""
     way = end.translation - begin.translation
     share = _clip_share(p - begin.translation, way)
     return float(np.linalg.norm(p - begin.translation - share * way))

@@ -56,7 +56,7 @@ class Classifier:
         config: Mapping[str, Any],
         name_kept: NameKept,
     ) -> None:
-        """Prepare for a robot and a resolved config, as recorded."""
+        """Prepare for a robot and a resolved config."""
         sag = float((config.get("env") or {}).get("sag", 0.0))
         self._arms = [
             Arm(limb, robot, gate, find_asked(limb, config), sag)
@@ -65,7 +65,7 @@ class Classifier:
         self._name_kept = name_kept
 
     def classify(self, look: Look, looks: Sequence[Look]) -> Verdict:
-        """Return the causes of tracking errors, by the engagement's looks so far."""
+        """Return the causes of errors, by the engagement's looks so far."""
         if not looks:
             return Verdict(pause=_find_pause(look))
         findings, cuts, is_driven, is_away = list[Finding](), [], False, False
@@ -87,7 +87,6 @@ class Classifier:
         return f"{arm.limb.name}: " if len(self._arms) > 1 else ""
 
     def _judge(self, arm: Arm, i: int, looks: Sequence[Look]) -> Iterator[Finding]:
-        """Yield a limb's obstacles."""
         name, sign, now = arm.limb.name, self._sign(arm), looks[-1]
         if now.is_far[i]:
             yield Finding(name, "travel", sign + _TRAVEL)
@@ -130,7 +129,6 @@ def _is_off(gap: tuple[float, float]) -> bool:
 
 
 def _find_gap(arm: Arm, i: int, q: Vec, looks: Sequence[Look]) -> tuple[float, float]:
-    """Return a limb's distance to its recent targets at its joints (n_l,)."""
     way = to_way([one.target[i] for one in looks])
     if way and not np.isnan(looks[-1].err_pos[i]):
         return arm.find_gap(q, way)

@@ -1,4 +1,4 @@
-"""Share of the requested motion that the command missed between two looks, by joint."""
+"""Share of requested motion that the command missed, by joint."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def _measure_poses(before: pin.SE3, now: pin.SE3) -> Vec:
 def find_share(asked: Vec, sent: Vec) -> float:
     """Return the missing share of a requested way, (k,), 0 … 1.
 
-    The sent way, (k,), counts only along the requested one.
+    The sent way counts only along the requested one.
     """
     length = float(np.linalg.norm(asked))
     if length < _STILL:

@@ -34,8 +34,8 @@ class Asked(NamedTuple):
     """IK request of a limb.
 
     Attributes:
-        rotation_weight: Rotation against translation, [m/rad]; 0: position alone.
-        rows: Counted rows of a body twist, linear first.
+        rotation_weight: [m/rad]; 0: position alone.
+        rows: Of a body twist, linear first.
     """
 
     rotation_weight: float
@@ -50,9 +50,9 @@ class Asked(NamedTuple):
 def descend(
     limb: Limb, asked: Asked, q: Vec, target: Vec, bounds: Sequence[Vec]
 ) -> tuple[bool, Bools]:
-    """Return whether a target row, (7,), is reached, and the joints blocked, (n,).
+    """Return whether a target row, (7,), is reached, and blocked joints, (n,).
 
-    Start and bounds have shape (n,), [rad].
+    Start and bounds are (n,), [rad].
     """
     T_target = row_to_pose(target)
     e, A = _linearise(limb, asked, q, T_target)

@@ -16,9 +16,8 @@ class Finding(NamedTuple):
     Attributes:
         kind: ``travel``, ``bound``, ``reach``, ``velocity``, ``acceleration``,
             ``gate``, ``stall`` or ``lag``.
-        cause: Such as ``joint4 at its limit``.
-        pos: Distance, [m]; NaN: unknown.
-        rot: Angle, [rad]; NaN: unknown.
+        pos: [m]; NaN: unknown.
+        rot: [rad]; NaN: unknown.
         is_stuck: No motion from this posture leads nearer.
     """
 
@@ -30,24 +29,17 @@ class Finding(NamedTuple):
     is_stuck: bool = False
 
     def __str__(self) -> str:
-        """Return text such as ``joint4 at its limit, 42 mm short``."""
         short = describe_distance(self.pos, self.rot)
         return f"{self.cause}, {short} short" if short else self.cause
 
 
 class Cut(NamedTuple):
-    """Share of a limb's requested motion that is cut.
-
-    Attributes:
-        what: Cause, such as ``velocity of joint2``.
-        share: Missing share, 0 … 1; 0: it catches up.
-    """
+    """Share of a limb's requested motion that is cut, 0 … 1; 0: it catches up."""
 
     what: str
     share: float
 
     def __str__(self) -> str:
-        """Return text such as ``velocity of joint2, 12 %``."""
         if self.share == _ON_TIME:
             return f"{self.what}, catching up"
         return f"{self.what}, {100.0 * self.share:.0f} %"
@@ -58,7 +50,7 @@ class Verdict(NamedTuple):
 
     Attributes:
         is_away: A limb is off all targets of the last half second.
-        pause: ``clutch`` or ``silence`` without a driver in an episode; else empty.
+        pause: ``clutch`` or ``silence`` without a driver in an episode, or "".
     """
 
     findings: tuple[Finding, ...] = ()

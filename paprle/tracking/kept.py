@@ -11,7 +11,7 @@ from paprle.robot.bodies.collision import CollisionModel
 def make_namer(
     bodies: CollisionModel, between_links: float, to_scene: float
 ) -> Callable[[Vec, Vec], str]:
-    """Return a function that names the tightest pair between two postures, (n,).
+    """Return a function that names the tightest pair between two postures.
 
     Clearances between links and to the scene are in [m].
     """

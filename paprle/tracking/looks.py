@@ -23,14 +23,14 @@ class Look(NamedTuple):
     """Request of a tick, and the gate's command by then.
 
     Attributes:
-        stamp_ns: Time of the tick, [ns].
+        stamp_ns: Of the tick, [ns].
         silent_ns: Since the newest sample, [ns].
-        driver: Leader limb of each limb; -1: none, shape (m,).
-        target: Requested T_base_eef rows, shape (m, 7).
-        is_far: 1 where ``retarget.max_travel`` shortened it, shape (m,).
-        err_pos: IK error, shape (m,), [m]; NaN: no pose.
-        err_rot: IK error, shape (m,), [rad].
-        q_des: Requested joints, shape (n,), [rad] or [m].
+        driver: Leader limb by limb; -1: none, (m,).
+        target: Requested T_base_eef rows, (m, 7).
+        is_far: 1 where ``retarget.max_travel`` shortened it, (m,).
+        err_pos: Of IK, (m,), [m]; NaN: no pose.
+        err_rot: Of IK, (m,), [rad].
+        q_des: Requested, (n,), [rad] or [m].
     """
 
     stamp_ns: int
@@ -51,7 +51,7 @@ class Look(NamedTuple):
 
 
 def is_due(stamp_ns: int, before_ns: int) -> bool:
-    """Whether a tick is examined, by its stamp and the one before, [ns]."""
+    """Return whether a tick is examined, by two stamps, [ns]."""
     return stamp_ns // LOOK_NS != before_ns // LOOK_NS
 
 

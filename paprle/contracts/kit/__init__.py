@@ -1,1 +1,1 @@
-"""Functions and small classes that plug-ins of several kinds share."""
+"""Functions and small classes shared by plug-ins of several kinds."""

@@ -38,7 +38,7 @@ def find_joint_speeds(names: Sequence[str], robot: RobotInfo | None) -> Vec:
 
 
 def bound_speed(limit: float) -> float:
-    """Return the jump speed of a joint by its limit, [rad/s]."""
+    """Return a joint's jump speed by its limit, [rad/s]."""
     return min(max(_MARGIN * limit, _LEAST_SPEED), JOINT_SPEED)
 
 
@@ -53,7 +53,7 @@ def unwrap(q: Vec, dt: Vec, speeds: Vec) -> tuple[Vec, npt.NDArray[np.intp]]:
 
 
 def find_joint_jumps(q: Vec, dt: Vec, speeds: Vec) -> Mask:
-    """Return a mask of the jumps of any joint, shape (n−1,)."""
+    """Return a mask of the jumps of any joint, (n−1,)."""
     jumps = np.abs(np.diff(q, axis=0)) > _allow(dt, speeds)
     return np.asarray(jumps.any(axis=1))
 
@@ -66,18 +66,18 @@ def find_turn_jumps(quat_xyzw: Vec, dt: Vec) -> Mask:
 
 
 def make_free_bounds(k: int, j: int) -> Vec:
-    """Return the bounds of ``k`` limbs of ``j`` unknown joints, shape (k, j, 4).
+    """Return bounds of ``k`` limbs of ``j`` unknown joints, (k, j, 4).
 
-    Each has a speed [rad/s], a tolerance around one turn [rad] and the range of
-    positions from which a turn may begin [rad].
+    Each has a speed [rad/s], a tolerance around one turn [rad] and the positions [rad]
+    between which a turn may begin.
     """
     return np.tile([JOINT_SPEED, MOST_RESIDUAL, -math.inf, math.inf], (k, j, 1))
 
 
 def make_bounds(limit: float, q_min: float, q_max: float) -> Vec:
-    """Return a joint's bounds as in ``make_free_bounds``, shape (4,).
+    """Return a joint's bounds as in ``make_free_bounds``, (4,).
 
-    ``limit`` is in [rad/s], ``q_min`` and ``q_max`` in [rad]; infinite: none.
+    ``limit`` is [rad/s], ``q_min`` and ``q_max`` [rad]; infinite: none.
     """
     is_free = math.isinf(q_min) or math.isinf(q_max)
     low, high = (0.0, 0.0) if is_free else (q_min, q_max)
@@ -86,5 +86,5 @@ def make_bounds(limit: float, q_min: float, q_max: float) -> Vec:
 
 
 def _allow(dt: Vec, speeds: Vec) -> Vec:
-    """Return the possible travel of each step, shape (n−1, m), [rad]."""
+    """Return the possible travel of each step, (n−1, m), [rad]."""
     return np.asarray(dt[:, None] * speeds[None, :] + NOISE_JOINT)

@@ -1,7 +1,7 @@
 """Entry points by which packages extend the command line and the library.
 
 ``paprle.verbs`` are tables as ``paprle.cli.app.VERBS``, ``paprle.onboarding`` functions
-that write the YAML of a bare URDF, ``paprle.viewers`` functions that show an episode.
+that write the YAML of a bare URDF, ``paprle.viewers`` show an episode.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def load_extension(group: str, name: str, purpose: str) -> Any:
     """Return the object of an entry point; ``purpose`` is for the message.
 
     Raises:
-        MissingDependency: If no installed package has it.
+        MissingDependency: If no package has it.
     """
     for entry in entry_points(group=group, name=name):
         return entry.load()

@@ -1,4 +1,4 @@
-"""Slot of immutable values between a device's thread and its reader."""
+"""Slot of immutable values between threads."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ class Latest(Generic[T]):
 
     @property
     def value(self) -> T | None:
-        """The newest value; None before the first."""
+        """The newest value, if any."""
         held = self._held
         return None if held is None else held[0]
 
     @property
     def stamp_ns(self) -> int | None:
-        """Capture time of the newest value, [ns]; None before the first."""
+        """Capture time of the newest value, [ns], if any."""
         held = self._held
         return None if held is None else held[1]
 

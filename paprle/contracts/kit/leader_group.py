@@ -37,7 +37,7 @@ _LARGEST = ("rate", "look_ahead", "n_ahead")
 
 
 def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
-    """Return one info whose ``parts`` are ``infos``; an only leader's as it is."""
+    """Return one info with ``infos`` as ``parts``; an only leader's as it is."""
     if set(infos) == {ALONE}:
         return infos[ALONE]
     parts = dict(infos)
@@ -76,7 +76,6 @@ def _merge_by_limb(field: str, parts: Mapping[str, LeaderInfo]) -> dict[str, Any
 def _name_limbs(
     parts: Mapping[str, LeaderInfo], choose: Callable[[LeaderInfo], Iterable[str]]
 ) -> tuple[str, ...]:
-    """Return the chosen limbs by their group names."""
     return tuple(
         name_limb(name, limb) for name, info in parts.items() for limb in choose(info)
     )

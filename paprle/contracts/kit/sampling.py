@@ -1,4 +1,4 @@
-"""Sampling of a leader: order and greatest age of samples."""
+"""Order and greatest age of a leader's samples."""
 
 from __future__ import annotations
 
@@ -15,10 +15,8 @@ SLOW_RATE = 150.0  # [Hz] chosen: a leader below leaves one of four ticks withou
 class Sampling(NamedTuple):
     """Properties of samples for the reconstruction of a motion.
 
-    Attributes:
-        policy: Selection of waypoints.
-        content_age: Longest time without a capture in a live process, [s]; 0: by rate
-            (``find_content_age``).
+    ``content_age`` is the longest time without a capture, [s]; 0: by rate
+    (``find_content_age``).
     """
 
     policy: Policy = "latest"
@@ -28,7 +26,7 @@ class Sampling(NamedTuple):
 def find_content_age(sampling: Sampling, rate: float) -> float:
     """Return the greatest age of a leader's newest capture, [s].
 
-    By default three samples at ``rate`` [Hz] may be missing, within 0.1 s and 0.2 s.
+    By default three samples may be missing, within 0.1 s and 0.2 s.
     """
     missing = _N_PERIODS / rate + _MARGIN
     return sampling.content_age or min(max(LEAST_AGE, missing), _LONGEST_AGE)

@@ -1,4 +1,4 @@
-"""The secret shared by two hosts, from a private file."""
+"""The secret shared by two hosts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Static transforms between frames, and the common frame of a source of poses.
 
-Optical frames (x right, y down, z forward) are refused as that frame: upward motion
-would become sideways motion.
+Optical frames (x right, y down, z forward) are refused there: upward motion would
+become sideways motion.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class StaticFrames:
         self._parents: dict[str, tuple[str, pin.SE3]] = {}
 
     def add(self, parent: str, child: str, xyzquat: Vec) -> bool:
-        """Set T_parent_child as xyz + quat_xyzw, shape (7,), [m]; the newest counts.
+        """Set T_parent_child, xyz + quat_xyzw, (7,), [m]; the newest counts.
 
         Returns:
             Whether it is finite, with a unit quaternion.
@@ -67,13 +67,13 @@ class SourceFrame:
     def __init__(
         self, statics: StaticFrames, asked: str = "", setting: str = "base_frame"
     ) -> None:
-        """Start without poses; without ``asked`` the frame is that of the first one."""
+        """Start without poses; without ``asked`` the first one decides."""
         self._statics, self._asked, self._setting = statics, plain(asked), setting
         self.name: str | None = None
         self.counts: Counter[str] = Counter()
 
     def find(self, frame_id: str, n: int = 1) -> pin.SE3:
-        """Return T_source_frame; ``n`` poses state ``frame_id``, which may be empty.
+        """Return T_source_frame for ``n`` poses of ``frame_id``, which may be empty.
 
         Raises:
             FrameError: If no transform joins the frames, or it is optical.
@@ -92,7 +92,7 @@ class SourceFrame:
         return T
 
     def describe(self) -> str:
-        """Return a description of the frame and of the transformed poses."""
+        """Return a description of the frame and the transformed poses."""
         if not self.name:
             return "poses without a frame_id" if self.counts else ""
         others = [
@@ -104,7 +104,6 @@ class SourceFrame:
         return f"poses in frame '{self.name}'{moved}"
 
     def _choose(self, frame: str) -> str:
-        """Return the source's frame, by its first pose."""
         if self._asked or not is_optical(frame):
             return self._asked or frame
         root = self._statics.find_root(frame)
@@ -129,7 +128,7 @@ def plain(frame_id: str) -> str:
 
 
 def is_optical(frame: str) -> bool:
-    """Whether a name is that of a camera's optical frame (ROS REP 103)."""
+    """Return whether a name is an optical frame's (ROS REP 103)."""
     words = frame.lower().rpartition("/")[2].split("_")
     return words[-1] == "optical" or words[-2:] == ["optical", "frame"]
 

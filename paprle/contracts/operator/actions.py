@@ -19,7 +19,7 @@ class Actions(NamedTuple):
         quit: End the session; a second one skips the park.
         redo: Discard and repeat the episode.
         success: Keep the episode, task done.
-        failure: Keep the episode, task not done.
+        failure: Keep it, task not done.
         keep: Keep the robot's pose (leader ``teach``).
         play: Play kept poses, or end that.
     """
@@ -51,10 +51,10 @@ class OperatorKey(NamedTuple):
     """A key of the operator, at the terminal and the page.
 
     Attributes:
-        name: A field of ``Actions``, or ``task`` or ``note``.
-        key: The browser's name of the key.
-        is_vain_stopped: It has no effect while a stop is latched.
-        needs_episode: It has no effect before the first episode.
+        name: A field of ``Actions``, ``task`` or ``note``.
+        key: As in browsers.
+        is_vain_stopped: Without effect while a stop is latched.
+        needs_episode: Without effect before the first episode.
     """
 
     name: str

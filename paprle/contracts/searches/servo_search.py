@@ -1,4 +1,4 @@
-"""Servos of a leader that has no settings yet, for ``paprle new-leader``."""
+"""Servos of a leader without settings, for ``paprle new-leader``."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ class FoundServo:
     """A servo that answers on a port.
 
     Attributes:
-        baud: Rate at which it answers, [bit/s].
-        obeys: Id of the servo at whose joint it helps, or None.
+        baud: [bit/s].
+        obeys: Id of the servo that it helps at a joint, if any.
     """
 
     id: int
@@ -30,9 +30,9 @@ class MountedServo:
     """A servo at a joint: q = sign · (angle − offset) / gear.
 
     Attributes:
-        twin: Id of a second servo at the joint, or None.
-        offset: Angle of the servo at joint position 0, [rad].
-        gear: Turns of the servo a turn of the joint.
+        twin: Id of a second servo at the joint, if any.
+        offset: Servo angle at q = 0, [rad].
+        gear: Turns of the servo per joint turn.
     """
 
     joint: str
@@ -46,12 +46,7 @@ class MountedServo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedGripper:
-    """The servo of a gripper or trigger.
-
-    Attributes:
-        closed: Angle of the servo where it is closed, [rad].
-        open: Angle where it is open, [rad].
-    """
+    """The servo of a gripper or trigger; ``closed`` and ``open`` are angles, [rad]."""
 
     joint: str
     id: int
@@ -65,15 +60,13 @@ class ServoSearch(ABC):
 
     @abstractmethod
     def list_ports(self) -> tuple[str, ...]:
-        """Return the ports of this computer that may have servos."""
+        """Return the computer's ports that may have servos."""
 
     @abstractmethod
     def find(self, port: str, at_least: int) -> list[FoundServo]:
-        """Return the servos of a port by id; torque and settings stay.
+        """Return a port's servos by id; torque and settings stay.
 
-        Args:
-            port: Serial port.
-            at_least: Rates are searched until so many servos are found.
+        Rates are searched until ``at_least`` servos are found.
 
         Raises:
             DeviceError: If the port does not open, none answers, or two have one id.
@@ -89,10 +82,7 @@ class ServoSearch(ABC):
 
     @abstractmethod
     def read(self) -> Vec:
-        """Return the newest angles in the order of ``open``, shape (n,), [rad].
-
-        NaN for silent servos. Any thread.
-        """
+        """Return the newest angles as opened, (n,), [rad], silent: NaN; any thread."""
 
     @abstractmethod
     def close(self) -> None:
@@ -107,9 +97,9 @@ class ServoSearch(ABC):
         Args:
             name: Of the leader.
             joints: From the base to the hand.
-            gripper: None: none.
+            gripper: If any.
 
         Returns:
-            Keys of the leader with its one limb ``arm``, without its URDF and links,
-            and the text of each file that they name, by path.
+            Keys of the leader with its one limb ``arm``, without URDF and links, and
+            the texts of files that they name, by path.
         """

@@ -36,7 +36,7 @@ OVERLAP_AT_A_JOINT = "touch at home, one joint between"
 
 
 class _Ball(NamedTuple):
-    """Bounding ball of a body, in its own axes: centre, shape (3,), and radius, [m]."""
+    """Bounding ball in the body's axes, (3,) and [m]."""
 
     centre: Vec
     radius: float
@@ -46,10 +46,10 @@ class CollisionModel:
     """The bodies of a robot and the pairs of them that must not touch.
 
     Attributes:
-        bodies: Bodies of the URDF, then of the scene.
-        pairs: Links of each checked pair; a body of the scene counts as a link.
+        bodies: Of the URDF, then of the scene.
+        pairs: Links of each checked pair; a scene body counts as a link.
         body_pairs: The same as indices into ``bodies``.
-        left_out: Reasons why other pairs are not checked.
+        left_out: Reasons by unchecked pair.
     """
 
     def __init__(
@@ -86,13 +86,13 @@ class CollisionModel:
         self._drop_overlaps_at_a_joint(urdf)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
-        """Return two links that touch at q, shape (n,); None if clear."""
+        """Return two links that touch at q, (n,), if any."""
         if not self.pairs or not self._collide(q, stop_at_first=True):
             return None
         return self.pairs[self._touching()[0]]
 
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
-        """Return all pairs of links that touch at q, each once."""
+        """Return all pairs of links that touch at q, (n,)."""
         return list(dict.fromkeys(self.pairs[k] for k in self._find_touching(q)))
 
     def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
@@ -118,11 +118,11 @@ class CollisionModel:
         return None
 
     def min_clearance(self, q: Vec) -> float:
-        """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
+        """Return the smallest distance at q, [m]; +inf without pairs."""
         return float(self.clearances(q).min(initial=math.inf))
 
     def clearances(self, q: Vec) -> Vec:
-        """Return the distance of each of ``pairs`` at q, shape (k,), [m]."""
+        """Return the distances of ``pairs`` at q, (k,), [m]."""
         results = self._results
         if self.pairs:
             pin.computeDistances(
@@ -177,7 +177,7 @@ class CollisionModel:
         return list(results.oMg)
 
     def describe_pair(self, k: int) -> str:
-        """Return the bodies of a pair and their limbs as text."""
+        """Return a description of a pair and its limbs."""
         links = self.pairs[k]
         own = [body < self.n_robot_bodies for body in self.body_pairs[k]]
         a, b = (
@@ -196,15 +196,12 @@ class CollisionModel:
         return ""
 
     def find_nearest_points(self, k: int) -> Vec:
-        """Return the nearest points of a pair in the root, shape (2, 3), [m].
-
-        They are those of the last ``clearances``.
-        """
+        """Return a pair's nearest points at the last ``clearances``, (2, 3), [m]."""
         result = self._results.distanceResults[k]
         return np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
 
     def find_kept(self, between_links: float, to_scene: float) -> Vec:
-        """Return the clearance to hold by pair, shape (k,), [m].
+        """Return the clearance to hold by pair, (k,), [m].
 
         It is the requested one, but at most 90 % of the distance at home.
         """
@@ -331,7 +328,7 @@ def _find_ball(body: Primitive) -> _Ball:
 
 
 def _postures(info: RobotInfo) -> list[Vec]:
-    """Return home and random postures within limits, a turn for continuous joints."""
+    """Return home and random postures within limits, a turn if continuous."""
     rng = np.random.default_rng(_SEED)
     low = np.where(np.isfinite(info.q_min), info.q_min, -np.pi)
     high = np.where(np.isfinite(info.q_max), info.q_max, np.pi)
@@ -357,6 +354,5 @@ def _describe_missing(urdf: Urdf) -> str:
 
 @cache
 def _warn_once(_path: Path, text: str) -> None:
-    """Log a warning once, since a session builds its model several times."""
     if text:
         _log.warning("%s", text)

@@ -1,4 +1,4 @@
-"""Bodies around a robot: tables, walls, the ground."""
+"""Bodies around a robot."""
 
 from __future__ import annotations
 
@@ -25,8 +25,6 @@ def make_scene(
     scene: Mapping[str, SceneBodySettings], links: Collection[str]
 ) -> tuple[Primitive, ...]:
     """Return the bodies of a scene, each on a link of its own name.
-
-    A ``ground`` is everything below its xy plane.
 
     Raises:
         ConfigError: With all their problems.

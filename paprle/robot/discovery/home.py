@@ -49,7 +49,7 @@ def guess_home(
     measure: Measure,
     twins: Mapping[str, Twin] | None = None,
 ) -> Vec:
-    """Return homes for all limbs, one after the other, shape (n,).
+    """Return homes for all limbs, one after the other, (n,).
 
     Joints that stand well stay; without a free posture, the nearest to one is taken.
     """
@@ -118,7 +118,7 @@ def _find_movers(q: Vec, low: Vec, high: Vec, pair: int, measure: Measure) -> Bo
 def _guess_limb(
     limb: Limb, twin: Twin | None, q_robot: Vec, measure: Measure, *, is_alone: bool
 ) -> Vec:
-    """Return ``q_robot`` with a home for a limb and its image, the rest unchanged."""
+    """Return ``q_robot`` with homes of a limb and its image."""
     rng = np.random.default_rng(_SEED)
     low, high = _find_limits(limb, twin)
     margin = 0.15 * (high - low)  # chosen: away from limits

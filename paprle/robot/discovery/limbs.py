@@ -39,7 +39,7 @@ _LONG = 4  # chosen: joints of a chain beside which chains of one or two are no 
 
 @dataclass(slots=True, kw_only=True)
 class FoundLimb:
-    """A found limb, with doubts by key of its settings."""
+    """A found limb, with doubts by setting."""
 
     name: str
     base_link: str
@@ -50,17 +50,16 @@ class FoundLimb:
 
 
 class JointTree:
-    """Tree of actuated joints, some cut off with all below.
+    """Tree of actuated joints; ``without`` are cut off, ``still`` count as fixed.
 
     Attributes:
-        above: Next actuated joint towards the root, or None.
+        above: Next actuated joint towards the root, if any.
         owner: Actuated joint that moves a link.
     """
 
     def __init__(
         self, urdf: Urdf, without: Iterable[str] = (), still: Iterable[str] = ()
     ) -> None:
-        """Read a URDF; ``without`` are cut off, ``still`` count as fixed."""
         cut, fixed = set(without), set(still)
         self.above: dict[str, str | None] = {}
         self.owner: dict[str, str | None] = {urdf.root: None}
@@ -75,13 +74,13 @@ class JointTree:
             self.owner[joint.child] = owner
 
     def below(self, name: str | None) -> list[str]:
-        """Return the actuated joints next below one, or next to the root."""
+        """Return the actuated joints next below one, or the root."""
         return [joint for joint, above in self.above.items() if above == name]
 
     def chain_to(self, leaf: str) -> tuple[str, ...]:
         """Return the joints from the last branching to a joint.
 
-        A head on a joint of an arm is no branching: ``right_j0`` below ``right_j1``.
+        A head on an arm's joint is no branching: ``right_j0`` below ``right_j1``.
         """
         chain = [leaf]
         above = self.above[leaf]
@@ -97,7 +96,7 @@ class JointTree:
 
 
 def discover_limbs(urdf: Urdf) -> dict[str, LimbSettings]:
-    """Return settings for the limbs of a robot, by name."""
+    """Return settings of a robot's limbs, by name."""
     return {
         limb.name: LimbSettings(
             base_link=limb.base_link,
@@ -257,7 +256,6 @@ def _name(chain: tuple[str, ...], meaningless: set[str]) -> str:
 
 
 def _stem(name: str) -> str:
-    """Return a name without its number: ``right_j`` of ``right_j0``."""
     return re.sub(r"\d+", "", name)
 
 

@@ -1,4 +1,4 @@
-"""Joints of a moving base below the arm; they hold still."""
+"""Joints of a moving base below the arm, which hold still."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """Calibration of a servo arm from two postures and a sweep of each joint; pure.
 
-The operator shows all joints in the middle of their travel, then turned by known angles
-from there, then turns each from stop to stop in the order of the arm. The order of the
-sweep shows which servo belongs to which joint, the postures its direction and gear, and
-the middle between the stops whether the first posture was right.
+All joints are shown in the middle of their travel, then turned by known angles, then
+turned each from stop to stop in the order of the arm. The sweep's order shows the joint
+of each servo, the postures direction and gear, the stops the true middle.
 """
 
 from __future__ import annotations
@@ -36,8 +35,8 @@ class JointModel:
     Attributes:
         q_min: Lower stop, [rad].
         q_max: Upper stop, [rad].
-        q_shown: Turn from the middle to the second posture, positive, [rad].
-        has_stops: Whether its travel ends at stops; else it turns freely.
+        q_shown: Turn, middle to second posture, positive, [rad].
+        has_stops: Else it turns freely.
     """
 
     name: str
@@ -57,9 +56,9 @@ class Recorded:
     """Servo angles during a calibration, unwrapped, in the order of the joints.
 
     Attributes:
-        middle: In the first posture, shape (n,), [rad].
-        shown: In the second posture, shape (n,), [rad].
-        sweep: During the sweep, shape (t, n), [rad].
+        middle: First posture, (n,), [rad].
+        shown: Second posture, (n,), [rad].
+        sweep: (t, n), [rad].
     """
 
     middle: Vec
@@ -72,9 +71,8 @@ class JointFit:
     """Result for one joint: q = sign · (angle − offset).
 
     Attributes:
-        sign: 1 where the joint turns as its servo does, else −1.
-        offset: Servo angle at joint position 0, [rad].
-        low: Lowest servo angle of the sweep, [rad].
+        offset: Servo angle at q = 0, [rad].
+        low: Lowest of the sweep, [rad].
         high: Highest, [rad].
     """
 
@@ -89,9 +87,8 @@ class ServoRange:
     """A joint's travel at its servo.
 
     Attributes:
-        middle: Servo angle in the middle of the travel, [rad].
-        travel: From stop to stop, [rad]; None: it turns freely.
-        sign: 1 where the joint turns as its servo does, else −1.
+        middle: Servo angle there, [rad].
+        travel: Stop to stop, [rad]; None: it turns freely.
     """
 
     middle: float
@@ -179,7 +176,6 @@ def find_exchanged(joints: Sequence[JointModel], sweep: Vec) -> list[str]:
 
 
 def _judge_turn(joint: JointModel, turned: float) -> list[str]:
-    """Compare the turn between the postures with the model's."""
     wanted, got = math.degrees(joint.q_shown), math.degrees(turned)
     if abs(turned) < _SHOWN:
         return [
@@ -195,7 +191,6 @@ def _judge_turn(joint: JointModel, turned: float) -> list[str]:
 
 
 def _judge_travel(joint: JointModel, travel: float) -> list[str]:
-    """Compare the travel between the stops with the model's."""
     known = joint.q_max - joint.q_min
     if travel < _LEAST_SHARE * known:
         remedy = "turn it to both stops"
@@ -210,7 +205,6 @@ def _judge_travel(joint: JointModel, travel: float) -> list[str]:
 
 
 def _judge_middle(joint: JointModel, distance: float) -> list[str]:
-    """Compare the first posture with the middle between the stops."""
     if abs(distance) <= OFF:
         return []
     return [

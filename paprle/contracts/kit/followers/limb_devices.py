@@ -1,4 +1,4 @@
-"""Followers with one device for each limb: addresses, targets and joint states."""
+"""Addresses, targets and states of followers with one device per limb."""
 
 from __future__ import annotations
 
@@ -16,13 +16,12 @@ class DeviceState:
     """Newest state of one limb's device.
 
     Attributes:
-        limb: Its name.
-        ids: Places of its m joints among the robot's.
-        stamp_ns: Time of measurement on the session's clock, [ns].
-        q: Joint positions, shape (m,), [rad] or [m].
-        dq: Joint speeds, shape (m,).
-        tau: Joint torques or forces, shape (m,).
-        q_held: Target that the device holds, shape (m,).
+        ids: Places of its joints among the robot's.
+        stamp_ns: On the session's clock, [ns].
+        q: (m,), [rad] or [m].
+        dq: (m,).
+        tau: Torques or forces, (m,).
+        q_held: Target that it holds, (m,).
         stop_reason: Reason not to move it, or "".
     """
 
@@ -43,13 +42,13 @@ def assign_addresses(
 
     Args:
         robot: The robot.
-        key: Setting that has an address for each limb, such as ``env.ports``.
+        key: Setting of all addresses, such as ``env.ports``.
         one: Address of a single limb's device.
-        each: Addresses by limb, as set; empty for a single limb.
-        example: An address, for the message.
+        each: By limb; empty for a single limb.
+        example: For the message.
 
     Raises:
-        DeviceError: If the set limbs are not the robot's.
+        DeviceError: If the limbs are not the robot's.
     """
     limbs = [limb.name for limb in robot.limbs]
     if len(limbs) == 1 and not each:
@@ -63,7 +62,7 @@ def assign_addresses(
 
 
 def join_states(n: int, states: Sequence[DeviceState]) -> FollowerState:
-    """Return the robot's state by those of its n joints' devices, oldest stamp."""
+    """Return the state of n joints from their devices', oldest stamp."""
     q, dq, tau, held = np.zeros((4, n))
     for one in states:
         ids = list(one.ids)
@@ -85,7 +84,7 @@ def join_states(n: int, states: Sequence[DeviceState]) -> FollowerState:
 
 
 def check_open(env: str, devices: Sized) -> None:
-    """Raise DeviceError if a follower has no open device."""
+    """Raise DeviceError without open devices."""
     if not len(devices):
         raise DeviceError(
             f"env '{env}': expected an open follower, got a closed one; call open() "

@@ -36,10 +36,6 @@ class ServoFollower(Follower, Generic[Arm]):
     """Arms on serial buses; ``read`` and ``write`` never wait.
 
     Its configuration has ``port``, ``ports``, ``rate``, ``lag`` and ``sag``.
-
-    Attributes:
-        env: Its name on the command line.
-        example: A port as an example in messages.
     """
 
     env: ClassVar[str]
@@ -52,7 +48,7 @@ class ServoFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _find_obstacle(self, port: str) -> str:
-        """Return why a port cannot be opened, or ""."""
+        """Return the fault of a port, or ""."""
 
     @abstractmethod
     def _make_arm(self, limb: LimbInfo, port: str) -> Arm:
@@ -60,7 +56,7 @@ class ServoFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _open_arm(self, arm: Arm) -> None:
-        """Connect, and hold the arm where it is; raise DeviceError if that fails."""
+        """Connect and hold the arm; raise DeviceError on failure."""
 
     @abstractmethod
     def _diagnose_arm(self, arm: Arm) -> Iterator[tuple[bool, str]]:
@@ -76,7 +72,7 @@ class ServoFollower(Follower, Generic[Arm]):
         return tuple(f"env '{self.env}': {text}" for text in found if text)
 
     def open(self) -> FollowerInfo:
-        """Connect and hold each arm where it is; return the description.
+        """Connect and hold each arm where it is.
 
         Returns:
             The description.
@@ -142,11 +138,7 @@ class ServoFollower(Follower, Generic[Arm]):
         return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one target to each arm's bus without waiting.
-
-        Raises:
-            CommandError: If its shape is wrong or it is not finite.
-        """
+        """Send a target to the buses without waiting; raise CommandError if invalid."""
         check_open(self.env, self._arms)
         check_target(self.env, q_cmd, len(self.robot.joint_names))
         for arm, ids in self._arms:
@@ -171,14 +163,12 @@ class ServoFollower(Follower, Generic[Arm]):
         return self._problems
 
     def _list_ports(self) -> Mapping[str, str]:
-        """Return each limb's port; raise DeviceError on a mismatch."""
         config = self.config
         return assign_addresses(
             self.robot, "env.ports", config.port, config.ports, self.example
         )
 
     def _find_arm(self, name: str, port: str) -> tuple[Arm, list[int]]:
-        """Return a limb's closed arm, and its joints among the robot's."""
         limb = next(limb for limb in self.robot.limbs if limb.name == name)
         arm = self._make_arm(limb, port)
         return arm, [self.robot.joint_names.index(joint) for joint in arm.names]

@@ -1,7 +1,4 @@
-"""Grippers beside the arms of a follower, each on a line of its own.
-
-A follower hands in the driver's factory: the contracts know no driver.
-"""
+"""Grippers beside the arms of a follower, each on its own line."""
 
 from __future__ import annotations
 
@@ -24,10 +21,10 @@ class SideGripper(Protocol):
     """A driver's gripper, in positions of its joint.
 
     Attributes:
-        q: Position, [rad] or [m].
-        dq: Speed, [rad/s] or [m/s].
-        tau: Torque or force, [N·m] or [N].
-        failure: Why it is not obeyed, or "".
+        q: [rad] or [m].
+        dq: [rad/s] or [m/s].
+        tau: [N·m] or [N].
+        failure: Reason that it is not obeyed, or "".
     """
 
     q: float
@@ -36,7 +33,7 @@ class SideGripper(Protocol):
     failure: str
 
     def examine(self) -> tuple[bool, str]:
-        """Examine a closed one without motion: whether it is well, and a sentence."""
+        """Return success and a sentence on a closed one, without motion."""
 
     def open(self) -> None:
         """Reach it; raise OSError if it is not ready."""
@@ -58,14 +55,6 @@ class SideGrippers:
     def __init__(
         self, env: str, robot: RobotInfo, settings: RobotiqSettings, make: MakeGripper
     ) -> None:
-        """Describe them.
-
-        Args:
-            env: Name of the follower, for messages.
-            robot: The robot.
-            settings: Of all its grippers.
-            make: The driver's factory.
-        """
         self._env, self._robot, self._settings = env, robot, settings
         self._make = make
         self._open: dict[str, tuple[SideGripper, int]] = {}
@@ -79,7 +68,7 @@ class SideGrippers:
         """Check the settings before anything is opened.
 
         Args:
-            has_other_line: Whether a gripper without a serial port can be reached.
+            has_other_line: A gripper without a serial port can be reached.
 
         Raises:
             DeviceError: If the robot has no gripper, or one has no port.
@@ -98,12 +87,7 @@ class SideGrippers:
             )
 
     def diagnose(self, limb: LimbInfo, host: str) -> Iterator[tuple[bool, str]]:
-        """Yield whether a limb's gripper is well, and a sentence, if it has one here.
-
-        Args:
-            limb: The limb.
-            host: Address of the arm's controller, if it passes the gripper's words on.
-        """
+        """Yield success and a sentence on a limb's gripper, ``host`` as in ``open``."""
         try:
             gripper = self._make_one(limb, host)
         except MissingDependency as err:
@@ -118,13 +102,13 @@ class SideGrippers:
 
         Args:
             limb: The limb.
-            host: Address of the arm's controller, if it passes the gripper's words on.
+            host: Address of an arm's controller that passes the gripper's words on.
 
         Returns:
-            Reasons why it is not open; empty: it is, or there is none.
+            Problems.
 
         Raises:
-            MissingDependency: If the driver needs a package that is not installed.
+            MissingDependency: If the driver lacks a package.
         """
         gripper = self._make_one(limb, host)
         if gripper is None or limb.gripper is None:
@@ -138,18 +122,13 @@ class SideGrippers:
         return []
 
     def write(self, limb: str, q_cmd: Vec) -> None:
-        """Give a limb's gripper its part of a target; never waits.
-
-        Args:
-            limb: Its name.
-            q_cmd: Target of the whole robot, shape (n,), [rad] or [m].
-        """
+        """Send a limb's gripper its part of a robot target, (n,); never wait."""
         if limb in self._open:
             gripper, joint = self._open[limb]
             gripper.write(float(q_cmd[joint]))
 
     def add(self, state: DeviceState) -> DeviceState:
-        """Return the state of a limb's arm with its gripper; it holds where it is."""
+        """Return an arm's state with its gripper, which holds where it is."""
         if state.limb not in self._open:
             return state
         gripper, joint = self._open[state.limb]
@@ -170,7 +149,7 @@ class SideGrippers:
         self._open = {}
 
     def _make_one(self, limb: LimbInfo, host: str) -> SideGripper | None:
-        """Return a limb's closed gripper; None: it has none, or another."""
+        """Return a limb's closed gripper, if it has one here."""
         if limb.gripper is None or not self.is_used:
             return None
         port = self._list_ports().get(limb.name, "")
@@ -183,7 +162,6 @@ class SideGrippers:
             ) from err
 
     def _list_ports(self) -> dict[str, str]:
-        """Return each limb's serial port; empty: none is set."""
         settings = self._settings
         if not settings.port and not settings.ports:
             return {}

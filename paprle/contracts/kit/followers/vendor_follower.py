@@ -40,10 +40,10 @@ class VendorArm(Protocol):
         """Return the newest reading, and the reason not to move it or ""."""
 
     def write(self, q: Vec) -> None:
-        """Give one goal, shape (n,), [rad]; never waits."""
+        """Send one goal, (n,), [rad]; never wait."""
 
     def find_held(self, reading: Any) -> Vec:
-        """Return where the arm holds without new goals, shape (n,), [rad]."""
+        """Return the position held without new goals, (n,), [rad]."""
 
     def close(self, *, is_powerless: bool) -> None:
         """Leave the arm holding, or without power."""
@@ -58,10 +58,8 @@ class VendorFollower(Follower, Generic[Arm]):
     Its configuration has ``host``, ``hosts`` and ``robotiq``.
 
     Attributes:
-        env: Its name on the command line.
-        example: Address of a controller as an example in messages.
-        extra: Extra of the package that has the maker's SDK.
-        passes_grippers: Whether a controller passes on the words to its gripper.
+        extra: Extra of the package with the maker's SDK.
+        passes_grippers: A controller passes on the words to its gripper.
     """
 
     env: ClassVar[str]
@@ -155,11 +153,7 @@ class VendorFollower(Follower, Generic[Arm]):
         return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one target to each arm without waiting.
-
-        Raises:
-            CommandError: If its shape is wrong or it is not finite.
-        """
+        """Send a target to the arms without waiting; raise CommandError if invalid."""
         check_open(self.env, self._arms)
         check_target(self.env, q_cmd, len(self.robot.joint_names))
         for limb, arm, ids in self._arms:
@@ -178,7 +172,6 @@ class VendorFollower(Follower, Generic[Arm]):
         self._arms = []
 
     def _read_arm(self, limb: LimbInfo, arm: Arm, ids: list[int]) -> DeviceState:
-        """Return the state of one arm."""
         reading, reason = arm.read()
         self._note(limb, reading)
         return DeviceState(
@@ -196,7 +189,7 @@ class VendorFollower(Follower, Generic[Arm]):
         """Take more from a reading than its joints; nothing by default."""
 
     def _connect(self, limb: LimbInfo, host: str) -> list[str]:
-        """Open one limb's arm; return what is wrong with it."""
+        """Open one limb's arm; return its problems."""
         ids = [self.robot.joint_names.index(joint) for joint in limb.joint_names]
         arm = self._make_arm(limb, host)
         self._arms.append((limb, arm, ids))
@@ -212,7 +205,6 @@ class VendorFollower(Follower, Generic[Arm]):
         return [f"env '{self.env}': {host}: {text}" for text in found]
 
     def _find_line(self, host: str) -> str:
-        """Return the address that passes on words to a gripper, or ""."""
         return host if self.passes_grippers else ""
 
     def _list_limbs(self) -> list[tuple[LimbInfo, str]]:
@@ -220,7 +212,6 @@ class VendorFollower(Follower, Generic[Arm]):
         return [(limb, hosts[limb.name]) for limb in self.robot.limbs]
 
     def _list_hosts(self) -> Mapping[str, str]:
-        """Return each limb's controller; raise DeviceError on a mismatch."""
         config = self.config
         return assign_addresses(
             self.robot, "env.hosts", config.host, config.hosts, self.example

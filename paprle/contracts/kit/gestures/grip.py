@@ -1,6 +1,6 @@
 """Operator signals from the grippers, by the session's phase.
 
-A hand on an arm is the dead-man, and the start signal the press of S3.
+A hand on an arm is the dead-man, the start signal the press of S3.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class GripperReading:
 
     Attributes:
         openings: 0 closed … 1 open.
-        arms: Joints of every arm, [rad].
-        distances: Largest joint distance of every arm to its reset pose, [rad].
+        arms: Joints of each, [rad].
+        distances: Largest of each from its reset pose, [rad].
     """
 
     openings: Sequence[float]
@@ -61,7 +61,7 @@ class GripperSignals:
         return self._hold.since_ns is not None
 
     def require_press(self) -> None:
-        """Engage again only after a press (S3)."""
+        """Require a press before engaging again (S3)."""
         self._must_press = True
 
     def step(

@@ -28,9 +28,8 @@ class Hold:
     """State of a signal.
 
     Attributes:
-        has_opened: All grippers have been open.
         since_ns: Begin of the condition, [ns], or None.
-        arms: Earlier joints of each arm, [rad].
+        arms: Earlier joints, [rad].
         arms_ns: Their time, [ns].
     """
 
@@ -45,7 +44,7 @@ def step_start(
 ) -> tuple[Hold, bool]:
     """Return the next state, and whether the operator asks to start.
 
-    ``openings`` are 0 closed … 1 open, ``arms`` in [rad], at a rising time, [ns].
+    ``openings`` are 0 closed … 1 open, ``arms`` [rad], times [ns] and rising.
     """
     hold, is_still = _watch(hold, arms, now_ns)
     return _hold(hold, openings, is_still, now_ns)
@@ -60,7 +59,7 @@ def step_end(
 ) -> tuple[Hold, bool]:
     """Return the next state, and whether the operator asks to end.
 
-    ``distances`` to the reset pose, [rad], have to be below ``box``, at a time, [ns].
+    ``distances`` to the reset pose, [rad], have to be below ``box``.
     """
     is_near = all(distance <= box for distance in distances)
     return _hold(hold, openings, is_near, now_ns)
@@ -80,7 +79,7 @@ def _hold(
 
 
 def _watch(hold: Hold, arms: Sequence[Vec], now_ns: int) -> tuple[Hold, bool]:
-    """Record the arms every 10 ms; return whether one moved."""
+    """Record the arms every 10 ms; return whether they are still."""
     passed_ns = now_ns - hold.arms_ns
     is_same = len(arms) == len(hold.arms)
     if is_same and passed_ns < _STILL_NS:
