@@ -8,7 +8,7 @@ Address = tuple[Any, ...]
 
 
 class Datagram(bytes):
-    """Bytes of a datagram; ``address`` None is the only or configured peer."""
+    """Bytes with an ``address``; None is the only or configured peer."""
 
     address: Address | None = None
 

@@ -11,10 +11,7 @@ Dialogue = Generator[str, str, dict[str, Any]]
 
 
 class Device(ABC):
-    """Base class of every device; override only the supported methods.
-
-    ``preflight`` runs before anything opens.
-    """
+    """Base class of every device; override only the supported methods."""
 
     @abstractmethod
     def open(self) -> object:
@@ -30,7 +27,7 @@ class Device(ABC):
         return ()
 
     def preflight(self) -> Sequence[str]:
-        """Return visible obstacles to opening, such as a missing port."""
+        """Return obstacles visible before opening, such as a missing port."""
         return ()
 
     @property
@@ -39,7 +36,7 @@ class Device(ABC):
         return ""
 
     def take_warnings(self) -> Sequence[str]:
-        """Return faults and recoveries since the last call without blocking."""
+        """Return new faults and recoveries without blocking."""
         return ()
 
     @property
@@ -50,18 +47,17 @@ class Device(ABC):
     def diagnose(self) -> Iterable[tuple[bool, str]] | None:
         """Return checks of a closed device, without motion or writes.
 
-        Each is success and a description with remedy; None: opening shows as much.
+        Each is success and a description; None: opening shows as much.
         """
         return None
 
     def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Return a dialogue that sets up a closed device once; None without setup.
+        """Return a dialogue that sets up a closed device once, if any.
 
-        It ends with ``servos``, a line each. ``joints`` are ``limb/joint``, all when
-        empty.
+        It ends with ``servos``, a line each; ``joints`` are ``limb/joint``, empty: all.
         """
         return None
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Return a dialogue for the open device or None; ``joints`` as in ``set_up``."""
+        """Return a dialogue for the open device, if any."""
         return None

@@ -23,7 +23,7 @@ class ConfigError(PaprleError, ValueError):
 
 
 class PluginNotFound(PaprleError, LookupError):
-    """No plug-in has that name; the message lists the existing ones."""
+    """No plug-in has that name."""
 
 
 class PluginBroken(PaprleError):
@@ -72,7 +72,7 @@ def opening(where: str, install: str, *failures: type[Exception]) -> Iterator[No
 
 
 def suggest(name: str, choices: Iterable[str], what: str = "there are") -> str:
-    """Return the tail of a message: the closest choice, then all."""
+    """Return a message's tail: the closest choice, then all."""
     known = sorted(choices)
     close = difflib.get_close_matches(name, known, n=1)
     meant = f"did you mean '{close[0]}'? " if close else ""

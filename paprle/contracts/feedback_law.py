@@ -19,32 +19,27 @@ class FeedbackInput:
     """Inputs of a feedback law for one leader limb at one instant.
 
     The follower is mapped to the leader's joints or eef axes, linear first, in follower
-    metres. Joint vectors are (m,), [rad], [rad/s], [N·m]; displacements (6,); NaN:
-    unknown.
+    metres. Joint vectors are (m,), arm, then gripper, [rad], [rad/s], [N·m] and
+    [N·m·s/rad]; displacements (6,). NaN: unknown.
 
     Attributes:
-        q: Leader's, arm, then gripper.
-        q_gate: Sent by the gate.
-        q_model: Free: the gate's behind the identified lag.
-        gain_squared: Σ gain² over driven joints: share of stiffness felt.
-        dx_gate: Requested eef pose to the gate's.
+        q_model: The gate's positions behind the identified lag.
+        gain_squared: Σ gain² over driven joints.
+        dx_gate: Requested pose to the gate's.
         dx_follower: Gate's pose to the follower's.
         dx_model: Free pose to the follower's.
-        scale: Translation, follower over leader.
-        J: Body Jacobian of the leader's eef, or the robot's (``retarget.through``), (6,
-            n_arm); None without a URDF.
+        scale: Follower over leader translation.
+        J: Body Jacobian of the leader's eef, or the robot's (``retarget.through``),
+            (6, n_arm).
         gravity_gradient: By q, (m, m), [N·m/rad]; at load only.
-        damping: Leader's, measured or guessed, [N·m·s/rad].
-        viscous: Friction, [N·m·s/rad].
-        q_min: Lowest allowed on both sides.
-        clearance: Gate's smallest, [m]; +inf: unknown.
-        is_free: Driven joints move as modelled, unrestrained by the gate: alike for an
-            arm's joints, separate for a gripper.
-        held: Contact by joint, −1 (blocks motion down) … 1 (up).
-        held_by_gate: Confidence that the gate holds back a command, 0 … 1.
-        held_limb: Confidence of the arm's contact, 0 … 1.
-        drives: Stiffness of drives, measured or at most, [N·m/rad].
-        dt: Since the last call, [s].
+        clearance: Of the gate, [m]; +inf: unknown.
+        is_free: Moving as modelled, unrestrained by the gate; alike for an arm's
+            joints, separate for a gripper.
+        held: Contact, −1 (blocks motion down) … 1 (up).
+        held_by_gate: Confidence that the gate holds back, 0 … 1.
+        held_limb: Confidence of arm contact, 0 … 1.
+        drives: Stiffness, measured or at most, [N·m/rad].
+        dt: [s].
     """
 
     q: Vec
@@ -81,9 +76,7 @@ class FeedbackInput:
 class Stiffness(NamedTuple):
     """Worst-case stiffness of a law, (m, m), [N·m/rad].
 
-    Attributes:
-        local: Against fixed references.
-        delayed: Against the follower, measured or modelled, which lags.
+    ``local`` is against fixed references, ``delayed`` against the lagging follower.
     """
 
     local: Vec
@@ -94,11 +87,11 @@ class FeedbackLaw(ABC, Generic[State]):
     """Pure law of the leader's torques; its only memory is the state that it returns.
 
     Attributes:
-        needs_follower: Rendered only while the leader drives, with energy monitored.
-        is_in_contact: Stiff only in contact, so F2 counts the hand and dry friction
+        needs_follower: Active only while the leader drives, with energy monitored.
+        is_in_contact: F2 counts the hand and dry friction
             (``paprle.haptics.stability.contact_stability``).
         velocity_lag: Of its velocity filter, [s].
-        dry_share: Share of dry friction cancelled.
+        dry_share: Cancelled share of dry friction.
     """
 
     needs_follower: ClassVar[bool] = True
@@ -115,20 +108,17 @@ class FeedbackLaw(ABC, Generic[State]):
 
     @abstractmethod
     def compute(self, inputs: FeedbackInput, state: State) -> tuple[Vec, State]:
-        """Return leader torques, (m,), [N·m], finite, and the next state."""
+        """Return finite leader torques, (m,), [N·m], and the next state."""
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
         """Return an upper bound of −∂tau/∂q in a posture.
 
-        The core refuses sums beyond the leader's damping (F2). Given are only ``q``,
-        ``n_arm``, ``gain_squared``, ``scale``, ``J`` and ``gravity_gradient``.
+        The core refuses sums beyond the leader's damping (F2). Only ``q``, ``n_arm``,
+        ``gain_squared``, ``scale``, ``J`` and ``gravity_gradient`` are given.
         """
         zero = np.zeros((inputs.q.size, inputs.q.size))
         return Stiffness(zero, zero)
 
     def damping(self, inputs: FeedbackInput) -> Vec:
-        """Return added damping, (m,), [N·m·s/rad]; negative cancels friction.
-
-        The loop's delay and ``velocity_lag`` apply to it.
-        """
+        """Return added damping, (m,), [N·m·s/rad]; negative cancels friction."""
         return np.zeros(inputs.q.size)

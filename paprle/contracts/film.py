@@ -17,12 +17,7 @@ MarkKind = Literal["event", "note", "state", "held"]
 
 
 class Signal(NamedTuple):
-    """One recorded quantity.
-
-    Attributes:
-        chart: Title of its plot; signals of one plot share the unit.
-        unit: Empty: not recorded.
-    """
+    """One recorded quantity; signals of one ``chart`` share the unit."""
 
     chart: str
     name: str
@@ -30,7 +25,7 @@ class Signal(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A moment on the time line; ``t`` since the begin, [s]."""
+    """A moment on the time line, ``t`` [s] since the begin."""
 
     t: float
     kind: MarkKind
@@ -38,10 +33,7 @@ class Mark(NamedTuple):
 
 
 class Film(ABC):
-    """An opened recording; times are since its begin, [s].
-
-    Without ``robot``, positions are plotted alone; ``notes`` are faults for the reader.
-    """
+    """An opened recording; times are since its begin, [s]."""
 
     name: str
     length: float
@@ -57,14 +49,14 @@ class Film(ABC):
 
     @abstractmethod
     def see(self, camera: str, t: float) -> Frame | None:
-        """Return a camera's newest image at a time; None: none, or too old."""
+        """Return a camera's newest image at a time; None: too old."""
 
     @abstractmethod
     def close(self) -> None:
         """Close its files; may be called twice."""
 
     def look(self, t: float) -> SessionView:
-        """Return the session's view at a time; of films with a robot."""
+        """Return the view at a time; of films with a robot."""
         raise NotImplementedError
 
     def find_near(self) -> FindNear:
@@ -77,13 +69,7 @@ class Film(ABC):
 
 
 class Entry(NamedTuple):
-    """A recording in a list, known without opening it.
-
-    Attributes:
-        seconds: Length, [s]; NaN: unknown.
-        outcome: Such as ``success``, ``discarded``; empty: unknown.
-        score: One line; empty: none.
-    """
+    """A recording in a list, ``seconds`` long; NaN and "": unknown."""
 
     name: str
     seconds: float = float("nan")
@@ -109,7 +95,7 @@ class RecordingList(ABC):
 
         Raises:
             RecordingError: If it cannot be read.
-            MissingDependency: If a package that reads it is missing.
+            MissingDependency: If a package is missing.
         """
 
     @abstractmethod

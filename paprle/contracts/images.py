@@ -29,11 +29,9 @@ _DEPTH_BYTES = 2  # spec: 16 bits a pixel
 
 
 class Frame(NamedTuple):
-    """One image.
+    """One image, exposed at ``stamp_ns``, monotonic, [ns].
 
-    Attributes:
-        stamp_ns: Monotonic time of exposure, [ns].
-        depth: Along z of the same pixels, as ``depth16``; empty: none.
+    ``depth`` is along z of the same pixels, as ``depth16``; empty: none.
     """
 
     stamp_ns: int
@@ -46,7 +44,7 @@ class RobotPose(NamedTuple):
 
     Attributes:
         stamp_ns: Monotonic, [ns].
-        q: As ``RobotInfo.joint_names``, (n,), [rad] or [m].
+        q: (n,), [rad] or [m].
         objects: T_world_object by name, xyz + quat_xyzw.
     """
 
@@ -56,7 +54,7 @@ class RobotPose(NamedTuple):
 
 
 class FoundCamera(NamedTuple):
-    """A connected camera, and plug-in settings that select it."""
+    """A connected camera and plug-in settings that select it."""
 
     name: str
     settings: Mapping[str, str]
@@ -73,8 +71,8 @@ class CameraInfo:
         K: Pinhole model, (3, 3), [px]; NaN: uncalibrated. Pixel centres are whole
             numbers, (0, 0) at the top left.
         distortion: k1, k2, p1, p2, k3 of ``plumb_bob``.
-        depth_unit: One count of depth, [m]; 0: no depth.
-        is_noisy: Sensor noise makes identical images repeats.
+        depth_unit: One count, [m]; 0: no depth.
+        is_noisy: Identical images are repeats.
     """
 
     width: int
@@ -108,7 +106,7 @@ class CameraInfo:
         return Frame(stamp_ns, data[:end], data[end:])
 
     def find_fault(self, frame: Frame) -> str:
-        """Return a frame's deviation from this declaration; empty: none."""
+        """Return a frame's deviation from this declaration, or ""."""
         n, most = len(frame.data), self.max_bytes
         if n != most if self.encoding in RAW else not 0 < n <= most:
             at_most = "" if self.encoding in RAW else "at most "

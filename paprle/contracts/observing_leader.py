@@ -12,14 +12,14 @@ from paprle.contracts.session_view import SessionView
 
 
 class Sight(NamedTuple):
-    """Newest view and images, at most two camera periods old."""
+    """Newest view and images, two camera periods old at most."""
 
     view: SessionView
     frames: Mapping[str, Frame]
 
 
 class Window(NamedTuple):
-    """Access of a leader to the session and its cameras.
+    """Access to the session and its cameras.
 
     With ``is_waited_for``, time stops while ``latest`` computes (virtual clock).
     """
@@ -31,7 +31,7 @@ class Window(NamedTuple):
 
 
 class SeeingLeader(Leader):
-    """A leader that sees the session; its config extends ``SightSettings``."""
+    """A leader that sees the session; its config is a ``SightSettings``."""
 
     @abstractmethod
     def watch(self, window: Window) -> None:

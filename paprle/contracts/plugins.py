@@ -1,7 +1,7 @@
 """Contracts of plug-ins, each with a ``PLUGIN = PluginSpec(...)``.
 
 A plug-in is a folder ``leaders/<name>``, a module ``feedback/<name>.py`` or an entry
-point such as of ``paprle.leaders`` (``paprle.contracts.kinds``).
+point such as of ``paprle.leaders``.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class PluginSpec:
             ``FeedbackLaw(config)``, ``Observer(config, robot, clock)``,
             ``Advisor(config, robot, cameras, clock)``, ``Camera(config, clock)`` or
             ``Link(config, name, is_leader)``.
-        packages: Lazily loaded import names, checked by a dry run.
-        servos: ``ServoSearch()`` of a leader on a bus, if any.
-        has_parts: Each further key of a follower's settings is a limb with its own env
+        packages: Lazily loaded, checked by a dry run.
+        servos: ``ServoSearch()`` of a leader, if any.
+        has_parts: Further keys of a follower's settings are limbs with own envs
             (``PartSettings``).
     """
 
@@ -89,21 +89,18 @@ class Leader(Device):
 
     @abstractmethod
     def open(self) -> None:
-        """Connect; raise DeviceError if device or data cannot be read."""
+        """Connect; raise DeviceError if device or data are unreadable."""
 
     @abstractmethod
     def latest(self) -> LeaderSample | None:
-        """Return the newest sample without blocking; None before the first."""
+        """Return the newest sample without blocking, if any."""
 
     def apply(self, feedback: Feedback) -> None:
         """Render torques, rumble or cues without blocking."""
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the device is unused, so that it is polled every 20 ms only.
-
-        Any thread. False once the session runs or the device moves.
-        """
+        """Whether the device is unused and polled every 20 ms only; any thread."""
         return False
 
     @abstractmethod
@@ -114,8 +111,7 @@ class Leader(Device):
 class Follower(Device):
     """A robot, called from the gate process only.
 
-    Each period calls ``read``, then ``write``, which advances simulated time by a
-    period.
+    Each period calls ``read``, then ``write``, which advances simulated time.
     """
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
@@ -130,18 +126,18 @@ class Follower(Device):
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """Configured objects whose poses ``FollowerState.objects`` may hold."""
+        """Objects whose poses ``FollowerState.objects`` may hold."""
         config = self.config
         return config.objects if isinstance(config, FollowerSettings) else ()
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether a real robot continues its last command without new ones."""
+        """Whether a real robot continues its last command."""
         return False
 
     @abstractmethod
     def open(self) -> FollowerInfo:
-        """Connect without motion; raise DeviceError if unreachable or another one."""
+        """Connect without motion; raise DeviceError on failure."""
 
     @abstractmethod
     def read(self) -> FollowerState:
@@ -178,7 +174,7 @@ class Link(Device):
 
     @abstractmethod
     def receive(self) -> list[bytes]:
-        """Return new datagrams without blocking, from open carriers with address."""
+        """Return new datagrams without blocking."""
 
     @abstractmethod
     def close(self) -> None:
@@ -186,10 +182,7 @@ class Link(Device):
 
 
 class Observer(Device):
-    """Output of a session's state, in its own process.
-
-    With ``has_controls``, users can act through it (``wishes``).
-    """
+    """Output of a session's state, in its own process."""
 
     has_controls: ClassVar[bool] = False
 
@@ -209,7 +202,7 @@ class Observer(Device):
         """Start; a DeviceError stops the session's start."""
 
     def set_proximity_source(self, find_near: FindNear) -> None:
-        """Receive the in-process, at first slow proximity function, before ``open``."""
+        """Receive the proximity function, at first slow, before ``open``."""
 
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
         """Receive the bodies around the robot, before ``open``."""
@@ -232,10 +225,7 @@ class Observer(Device):
 
 
 class Advisor(Device):
-    """Slow, optional source of suggestions, in its own process.
-
-    Fresh advice serves as a goal or velocity within its user's limits.
-    """
+    """Slow, optional source of suggestions, in its own process."""
 
     def __init__(
         self,
@@ -267,8 +257,7 @@ class Advisor(Device):
     def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
         """Return a record of type ``advice``, or None; may take 100 ms and more.
 
-        ``based_on_ns`` is the stamp of its data; ``valid`` False withdraws earlier
-        advice.
+        ``based_on_ns`` is its data's stamp; ``valid`` False withdraws earlier advice.
         """
 
     def make_advice(self, based_on_ns: int, *, valid: bool = True) -> Record:
@@ -282,7 +271,7 @@ class Advisor(Device):
 class Camera(Device):
     """Source of images, in its own process; ``open`` and ``grab`` may block.
 
-    It is closed and opened again after a ``DeviceError``.
+    It is reopened after a ``DeviceError``.
     """
 
     def __init__(self, config: Any, clock: Clock) -> None:
@@ -291,7 +280,7 @@ class Camera(Device):
 
     @classmethod
     def find(cls) -> Iterable[FoundCamera]:
-        """Return the connected cameras of this kind, opening none."""
+        """Return the connected cameras of this kind, unopened."""
         return ()
 
     @classmethod
@@ -322,18 +311,14 @@ class Camera(Device):
         """Receive robot, env config and a source of poses, to draw it."""
 
     def open(self) -> None:
-        """Connect.
-
-        Raises:
-            DeviceError: If unreachable, or images differ from ``info``.
-        """
+        """Connect; raise DeviceError on failure or images unlike ``info``."""
 
     def close(self) -> None:
         """Release the camera; idempotent, never raises."""
 
     @abstractmethod
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next image; None after the time-out, [s].
+        """Return the next image; None after ``timeout``, [s].
 
         Raises:
             DeviceError: If it must be opened again.

@@ -20,14 +20,14 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GripperInfo:
-    """Gripper of a limb: openings 0 and 1 are ``closed`` and ``open``, [rad] or [m]."""
+    """A gripper's joint, ``closed`` and ``open``, [rad] or [m]."""
 
     joint: str
     closed: float
     open: float
 
     def measure(self, position: float) -> float:
-        """Return the opening at a joint position, [rad] or [m]."""
+        """Return the opening at a position, [rad] or [m]."""
         return (position - self.closed) / (self.open - self.closed)
 
 
@@ -47,7 +47,7 @@ class RobotInfo:
     """A robot as followers know it; vectors have shape (n,).
 
     Attributes:
-        joint_names: All actuated joints, without mimics.
+        joint_names: Actuated joints, without mimics.
         q_min: -inf for continuous joints.
         dq_max: V of the gate.
         ddq_max: A of the gate.
@@ -81,11 +81,9 @@ class RobotInfo:
 
 
 class JointVector(NamedTuple):
-    """A field of ``RobotInfo`` with a value per joint.
+    """A ``RobotInfo`` field with a value per joint.
 
-    Attributes:
-        unlimited: Written as null in JSON.
-        is_optional: It may be None; its values are positive.
+    ``unlimited`` is null in JSON; optional values are positive.
     """
 
     name: str

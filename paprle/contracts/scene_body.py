@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 
 class SceneBody(NamedTuple):
-    """A body around the robot.
+    """A body around the robot, or an object that ``moves``.
 
     Attributes:
         size: As ``SceneBodySettings.size``, [m].
         pose: In the robot's root, xyz + quat_xyzw.
-        moves: Placed by the session.
     """
 
     name: str

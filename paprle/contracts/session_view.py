@@ -1,4 +1,4 @@
-"""Views of a session, for looking leaders, advisors and observers."""
+"""Views of a session for leaders, advisors and observers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def make_advice_dtype(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
 
 
 class Advice(NamedTuple):
-    """The newest record of an advisor; ``age`` since it was given, [s]."""
+    """An advisor's newest record; ``age`` since it was given, [s]."""
 
     record: Record
     age: float
@@ -33,7 +33,7 @@ class HeldHand(NamedTuple):
     """Pose and contact of the robot that a hand leads, in the hand's axes.
 
     Attributes:
-        share: Confidence of a contact, 0 … 1.
+        share: Confidence of contact, 0 … 1.
         pose: Of the hand that matches the robot's, xyz + quat_xyzw, (7,), [m].
         way: Blocked motion and turn, unit vectors or zeros, (6,).
         turn: L as quat_xyzw, (4,): the robot moves by scale L per unit of the hand.
@@ -74,20 +74,18 @@ class SessionView:
     or [m]; poses xyz + quat_xyzw, (7,); ages [s].
 
     Attributes:
-        captured_ns: Of the leader's sample; 0: none.
-        computed_ns: Duration of retargeting and IK, [ns].
+        captured_ns: 0: no sample.
+        computed_ns: Of retargeting and IK, [ns].
         targets: Requested T_base_eef by limb; NaN where the leader gives joints.
-        mappings: D of limbs driven by axes, (7, m): shares of each freedom's speed in
-            the eef's axes.
-        latched: Reason of a hold or stop, and its remedy.
+        mappings: D of limbs driven by axes, (7, m), in the eef's axes.
+        latched: Reason of a hold or stop, and remedy.
         tau: NaN: none.
-        objects: T_world_object of simulated and placed ones.
+        objects: T_world_object.
         leader_age: +inf: no sample.
         status: Of a far robot its numbers only.
-        news: Messages such as ``line``, ``note``, ``told``, ``recording`` and
-            ``episodes`` (``paprle.hosts.operator.operator_messages``).
+        news: Messages (``paprle.hosts.operator.operator_messages``).
         mirror: None: local, or not yet received.
-        felt: Leader torques by ``LeaderInfo.device_joints``, [N·m].
+        felt: By ``LeaderInfo.device_joints``, [N·m].
     """
 
     stamp_ns: int

@@ -75,9 +75,9 @@ class LimbCommand:
         q: As ``LeaderInfo.joint_names``, (n,), [rad].
         T_leader_base_leader_eef: REP-103 axes, [m].
         opening: 0 closed … 1 open.
-        ahead: Following poses as in ``LeaderInfo.path``, times from the stamp on,
-            (``LeaderInfo.n_ahead`` or fewer, 8).
-        axes: Mean deflections since the last sample, −1 … 1, as ``LeaderInfo.axes``.
+        ahead: As ``LeaderInfo.path``, times from the stamp on, (``LeaderInfo.n_ahead``
+            or fewer, 8).
+        axes: Mean deflections since the last sample, −1 … 1.
     """
 
     q: Vec | None = None
@@ -96,7 +96,7 @@ class LeaderSample:
         stamp_ns: Of capture, monotonic on this host, [ns].
         seq: Strictly increasing per opened leader.
         engaged: Dead-man held or clutch closed.
-        valid: The device tracks; poses of invalid samples are never used.
+        valid: Poses of invalid samples are never used.
         leader_state: Measured.
         actions: Counts of the device's buttons.
     """
@@ -119,12 +119,11 @@ class LeaderArm:
     """A limb of a leader that is an arm itself.
 
     Attributes:
-        base_link: Frame of its pose.
         R_base: base_link to the operator's REP-103 axes, (3, 3).
         reset_q: Rest, (n_arm,), [rad]; None: unknown.
         tau_max: Of ``device_joints``, [N·m]; None: as the URDF.
         carries_itself: Its driver carries and damps it, beside ``Feedback.tau``.
-        law_scale: On default stiffnesses of laws, which suit arms of 0.2 m.
+        law_scale: On laws' default stiffnesses, which suit arms of 0.2 m.
     """
 
     urdf_path: Path
@@ -162,12 +161,10 @@ class LeaderInfo:
     Attributes:
         axes: By limb, ``N_AXES`` at most.
         is_absolute: Poses hold in the follower's limb base frame.
-        relative: Limbs excepted from ``is_absolute``.
+        relative: Limbs excepted from that.
         is_human: Re-engaging needs a deliberate press (S3).
-        is_measured: With sensor noise, bit-identical samples mean a stuck device; False
-            for encoders, which rest.
-        has_deadman: ``engaged`` counts once seen released; else it means that the
-            device is in use.
+        is_measured: Samples have sensor noise; identical ones mean a stuck device.
+        has_deadman: ``engaged`` counts once seen released; else the device is in use.
         has_trigger: ``opening`` counts once seen open.
         is_far: On another host; invalid samples may mean a failed link.
         renders: Vibration counts as ``rumble``.
@@ -176,12 +173,12 @@ class LeaderInfo:
         arms: Their joints, then the gripper's, limb by limb, are those of
             ``LeaderSample.leader_state`` and ``Feedback.tau``.
         engage_hint: Instruction to start and resume; empty: by key.
-        motion: Joint positions known beforehand, by limb, (rows, n), [rad]; checked
-            against the robot's limits.
+        motion: Joints known beforehand, by limb, (rows, n), [rad], checked against the
+            robot's limits.
         path: Poses known beforehand, by limb: rising times from the episode's start [s]
             and T_leader_base_leader_eef, xyz + quat_xyzw, (rows, 8). Absolute ones
             select the start posture.
-        reposture: Switch postures that free a stuck limb after asking or by itself.
+        reposture: Switch to a posture that frees a stuck limb.
     """
 
     limbs: tuple[str, ...]
@@ -212,11 +209,11 @@ class LeaderInfo:
     reposture: Reposture = "ask"
 
     def emits_joints(self, limb: str) -> bool:
-        """Return whether a limb gives joint positions."""
+        """Return whether a limb gives joints."""
         return limb in self.joint_names
 
     def emits_axes(self, limb: str) -> bool:
-        """Return whether a limb gives deflections of axes."""
+        """Return whether a limb gives axes."""
         return limb in self.axes
 
     def emits_places(self, limb: str) -> bool:
@@ -224,7 +221,7 @@ class LeaderInfo:
         return self.is_absolute and limb not in self.relative
 
     def emits_poses(self, limb: str) -> bool:
-        """Return whether a limb gives poses, directly or by its joints."""
+        """Return whether a limb gives poses, directly or by joints."""
         return limb in self.arms or not (limb in self.joint_names or limb in self.axes)
 
     @property
@@ -258,7 +255,7 @@ class Feedback:
 
     Attributes:
         stamp_ns: Of posting, monotonic, [ns].
-        drives: As ``LeaderInfo.limbs``; None: all, if engaged.
+        drives: By limb; None: all, if engaged.
         tau: By leader limb: joints, then the gripper's, [N·m].
         rumble: Flicker-free amplitude of all cues, 0 … 1.
         touch: Of contact.
@@ -289,13 +286,12 @@ class FollowerState:
         stamp_ns: Monotonic, [ns].
         q: As ``RobotInfo.joint_names``, [rad] or [m].
         dq: [rad/s] or [m/s].
-        tau: [N·m] or [N]; None: not measured, never zeros; NaN of arms without, beside
-            arms that measure theirs.
+        tau: [N·m] or [N]; None: not measured, never zeros; NaN of arms without it.
         sim_time: [s].
         objects: T_world_object, xyz + quat_xyzw, rows as ``Follower.objects``, (o, 7);
             NaN: absent.
-        stop_reason: The robot's own protective stop or fault.
-        q_held: Positions held without new commands; None: last command.
+        stop_reason: The robot's own stop or fault.
+        q_held: Held without new commands; None: last command.
     """
 
     stamp_ns: int
@@ -316,8 +312,8 @@ class FollowerInfo:
         rate: Of commands, [Hz].
         state_rate: Of measurements, if lower, [Hz].
         lag: Identified, q_cmd to q, [s].
-        sag: A joint's distance from its command by weight, [rad].
-        tool_speed: End-effector speed beyond which it stops by itself, [m/s].
+        sag: Distance from a command by weight, [rad].
+        tool_speed: Eef speed beyond which it stops by itself, [m/s].
         has_unattended_stop: It stops by itself without commands (K3).
     """
 

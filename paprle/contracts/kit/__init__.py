@@ -1,1 +1,1 @@
-"""Functions and small classes shared by plug-ins of several kinds."""
+"""Functions and small classes for plug-ins of several kinds."""

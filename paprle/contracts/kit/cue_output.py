@@ -20,7 +20,7 @@ SILENT = Amplitudes()
 
 
 def choose_amplitudes(feedback: Feedback, gain: float, now_ns: int) -> Amplitudes:
-    """Return the amplitudes to render; feedback older than 100 ms is zero."""
+    """Return the amplitudes to render; 0 for feedback older than 100 ms."""
     if not feedback.is_engaged or now_ns - feedback.stamp_ns > _STALE_NS:
         return SILENT
     return Amplitudes(_limit(gain * feedback.touch), _limit(gain * feedback.warning))

@@ -1,4 +1,4 @@
-"""Joint names of different sources, and contradicting publishers."""
+"""Matching joint names, and contradicting publishers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def match_names(
     that of ``limb`` first: ``left/joint1`` is ``joint1``.
 
     Raises:
-        AmbiguousNamesError: If several prefixes fit, none of the limb.
+        AmbiguousNamesError: If several prefixes fit.
     """
     names = {_plain(name): name for name in seen}
     plain = {name: _plain(name) for name in wanted}
@@ -57,7 +57,7 @@ def match_names(
 
 
 class Alternation:
-    """Detector of two publishers by values that alternate between two tracks."""
+    """Detector of publishers whose values alternate between two tracks."""
 
     def __init__(self) -> None:
         self._last: tuple[float, float] | None = None
@@ -66,7 +66,7 @@ class Alternation:
         self._returns: list[float] = []
 
     def add(self, t: float, value: float) -> bool:
-        """Return whether values alternate after one at ``t`` [s], [rad] or [m]."""
+        """Return whether values alternate by ``t`` [s], in [rad] or [m]."""
         if self._last is not None:
             dt, step = t - self._last[0], value - self._last[1]
             if dt > _LONGEST:
@@ -84,17 +84,14 @@ class Alternation:
 
 
 def is_jump(dt: Vec, step: Vec) -> npt.NDArray[np.bool_]:
-    """Return steps too large for a motion, (n,), whole turns excepted."""
+    """Return steps too large for a motion, (n,), save whole turns."""
     least = np.maximum(_STEP, _SPEED * dt)
     off_turn = np.abs(np.abs(step) - _TURN)
     return np.asarray((np.abs(step) > least) & (off_turn > least) & (dt <= _LONGEST))
 
 
 def find_contradiction(series: Mapping[str, tuple[Vec, Vec]]) -> str:
-    """Return a joint whose values alternate between two tracks, or "".
-
-    ``series`` are times [s] and positions, (n,) each.
-    """
+    """Return a joint with alternating values, or ""."""
     for name, (t, q) in series.items():
         if np.count_nonzero(is_jump(np.diff(t), np.diff(q))) < _N_RETURNS:
             continue

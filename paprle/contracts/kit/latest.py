@@ -16,13 +16,13 @@ class Latest(Generic[T]):
         self._held: tuple[T, int] | None = None
 
     def write(self, value: T, stamp_ns: int) -> None:
-        """Replace the value, unless it is newer than ``stamp_ns``, monotonic, [ns]."""
+        """Replace the value, unless it is newer than ``stamp_ns``."""
         with self._lock:
             if self._held is None or stamp_ns >= self._held[1]:
                 self._held = (value, stamp_ns)
 
     def read(self) -> tuple[T, int] | None:
-        """Return the newest value and its stamp, [ns]; None before the first."""
+        """Return the newest value and its stamp, [ns], if any."""
         return self._held
 
     @property
@@ -38,7 +38,7 @@ class Latest(Generic[T]):
         return None if held is None else held[1]
 
     def compute_age(self, now_ns: int) -> float:
-        """Return the age of the newest value, [s]; +inf before the first."""
+        """Return the newest value's age, [s]; +inf before the first."""
         held = self._held
         return float("inf") if held is None else (now_ns - held[1]) * 1e-9
 

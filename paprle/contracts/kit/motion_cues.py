@@ -1,4 +1,4 @@
-"""Visual cues of a mapping of axes (AdaptiX 3.3.3, requirements X16 and X17)."""
+"""Visual cues of mapped axes (AdaptiX 3.3.3, requirements X16 and X17)."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class MotionCue(NamedTuple):
     Attributes:
         path: Eef poses, xyz + quat_xyzw, (n, 7).
         arrow: Tail and tip, (2, 3).
-        arc: Points of the curved arrow, tip last, (k, 3).
+        arc: Curved arrow, tip last, (k, 3).
     """
 
     role: CueRole
@@ -77,7 +77,6 @@ def make_cue(
 
 
 def _make_arc(T_world_eef: pin.SE3, turn: Vec) -> Vec:
-    """Return points around the axis of a turn, (k, 3)."""
     angle = float(np.linalg.norm(turn))
     if angle < _NOTHING:
         return np.zeros((0, 3))
@@ -89,14 +88,14 @@ def _make_arc(T_world_eef: pin.SE3, turn: Vec) -> Vec:
 
 
 class CueReader:
-    """Reader of a limb's motion cues; ``is_fixed`` keeps them where they appear."""
+    """Reader of a limb's cues; ``is_fixed`` keeps them in place."""
 
     def __init__(self, limb: str, *, is_fixed: bool = False) -> None:
         self._limb, self._is_fixed = limb, is_fixed
         self._kept: dict[CueRole, tuple[pin.SE3, Vec]] = {}
 
     def read(self, view: SessionView, T_world_eef: pin.SE3) -> list[MotionCue]:
-        """Return the cues of the axes in use and of suggestions."""
+        """Return the cues of active and suggested axes."""
         columns = find_columns(view.mappings.get(self._limb), view.advice)
         self._kept = {role: one for role, one in self._kept.items() if role in columns}
         cues = []
@@ -121,7 +120,7 @@ class CrossingCounter:
     def take(self, advice: Mapping[str, Advice]) -> bool:
         """Return whether new records with ``n_crossings`` crossed a threshold.
 
-        Invalid records are skipped; a restarted advisor counts from 0.
+        A restarted advisor counts from 0.
         """
         before = self.n
         for name, said in advice.items():
@@ -138,7 +137,7 @@ class CrossingCounter:
 def find_columns(
     active: Vec | None, advice: Mapping[str, Advice]
 ) -> dict[CueRole, Vec]:
-    """Return the visible columns, (7,), by role; ``active`` is (7, m).
+    """Return the visible columns, (7,), by role, of active ones, (7, m).
 
     An advisor's field ``D`` suggests, unless ``is_shown`` is false.
     """

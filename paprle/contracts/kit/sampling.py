@@ -13,10 +13,9 @@ SLOW_RATE = 150.0  # [Hz] chosen: a leader below leaves one of four ticks withou
 
 
 class Sampling(NamedTuple):
-    """Properties of samples for the reconstruction of a motion.
+    """Sampling of a motion to reconstruct.
 
-    ``content_age`` is the longest time without a capture, [s]; 0: by rate
-    (``find_content_age``).
+    ``content_age`` is the longest time without a capture, [s]; 0: by rate.
     """
 
     policy: Policy = "latest"

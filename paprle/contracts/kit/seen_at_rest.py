@@ -1,4 +1,4 @@
-"""Controls that count only once seen at rest; some report false deflections."""
+"""Controls that count once seen at rest; some report false deflections."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIGGER = 1.0
 
 
 def is_at_rest(values: Vec, rest: float) -> npt.NDArray[np.bool_]:
-    """Return the numbers near the neutral one; NaN is not."""
+    """Return the numbers near the neutral one."""
     near: npt.NDArray[np.bool_] = np.abs(values - rest) <= NEAR
     return near
 

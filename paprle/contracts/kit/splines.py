@@ -14,10 +14,10 @@ from paprle.contracts.types import Vec
 
 
 class CubicCurve:
-    """A piecewise cubic function of time with values in rows."""
+    """A piecewise cubic function of time, with values in rows."""
 
     def __init__(self, t: Vec, values: Vec, slopes: Vec) -> None:
-        """Compute the polynomials of values, (n, k) or (n,), and slopes, [1/s]."""
+        """Compute the polynomials of values, (n, k) or (n,), and slopes."""
         h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
         chord = np.diff(values, axis=0) / h
         bend = (slopes[:-1] + slopes[1:] - 2.0 * chord) / h
@@ -30,7 +30,7 @@ class CubicCurve:
         )
 
     def __call__(self, t: float | Vec) -> Vec:
-        """Return the rows at times ``t`` [s], extrapolated at both ends."""
+        """Return the rows at times [s], extrapolated at both ends."""
         i = np.clip(self._t.searchsorted(t, side="right") - 1, 0, len(self._t) - 2)
         a, b, c, d = (own[i] for own in self._coefficients)
         dt = np.asarray(t - self._t[i])
@@ -67,7 +67,7 @@ def interpolate(t: Vec, values: Vec) -> CubicCurve:
 
 
 def interpolate_monotonically(t: Vec, values: Vec) -> CubicCurve:
-    """Return a monotone interpolant of continuous velocity, for n ≥ 2."""
+    """Return a monotone interpolant of continuous velocity, n ≥ 2."""
     h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
     chord = np.diff(values, axis=0) / h
     if len(t) == 2:
@@ -145,7 +145,7 @@ def _solve_tridiagonal(lower: Vec, diagonal: Vec, upper: Vec, right: Vec) -> Vec
 def _factor_pentadiagonal(
     diagonal: Vec, first: Vec, second: Vec
 ) -> Callable[[Vec], Vec]:
-    """Factor a positive definite matrix as LDLᵀ; return its solver."""
+    """Return the solver of a positive definite matrix (LDLᵀ)."""
     # one place more before, and two after, of zeros: the loops need no special rows
     near, far, pivots = [0.0], [0.0], [1.0, float(diagonal[0])]
     bands = zip(diagonal[1:].tolist(), first.tolist(), [0.0, *second], strict=True)

@@ -1,7 +1,6 @@
 """Static transforms between frames, and the common frame of a source of poses.
 
-Optical frames (x right, y down, z forward) are refused there: upward motion would
-become sideways motion.
+Optical frames (x right, y down, z forward) are refused: up would become sideways.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _DEEPEST = 100  # chosen: links from a frame to its root; more is a loop
 
 
 class FrameError(ValueError):
-    """A pose's frame cannot be joined to the frame of its source."""
+    """A pose's frame cannot be joined to its source's."""
 
 
 class StaticFrames:
@@ -28,11 +27,7 @@ class StaticFrames:
         self._parents: dict[str, tuple[str, pin.SE3]] = {}
 
     def add(self, parent: str, child: str, xyzquat: Vec) -> bool:
-        """Set T_parent_child, xyz + quat_xyzw, (7,), [m]; the newest counts.
-
-        Returns:
-            Whether it is finite, with a unit quaternion.
-        """
+        """Return whether T_parent_child, xyz + quat_xyzw, (7,), [m], was valid and set."""
         norm = float(np.linalg.norm(xyzquat[3:]))
         if not np.isfinite(xyzquat).all() or not _NORM[0] <= norm <= _NORM[1]:
             return False
@@ -41,17 +36,16 @@ class StaticFrames:
         return True
 
     def find(self, a: str, b: str) -> pin.SE3 | None:
-        """Return T_a_b; None where no static transforms join the frames."""
+        """Return T_a_b, if static transforms join the frames."""
         root_a, T_root_a = self._climb(a)
         root_b, T_root_b = self._climb(b)
         return T_root_a.actInv(T_root_b) if root_a == root_b else None
 
     def find_root(self, frame: str) -> str:
-        """Return the root of a frame; itself without a parent."""
+        """Return the root of a frame."""
         return self._climb(frame)[0]
 
     def _climb(self, frame: str) -> tuple[str, pin.SE3]:
-        """Return a frame's root and T_root_frame."""
         root, T_root_frame = frame, pin.SE3.Identity()
         for _ in range(_DEEPEST):
             if root not in self._parents:
@@ -67,13 +61,13 @@ class SourceFrame:
     def __init__(
         self, statics: StaticFrames, asked: str = "", setting: str = "base_frame"
     ) -> None:
-        """Start without poses; without ``asked`` the first one decides."""
+        """Start without poses; without ``asked`` the first decides."""
         self._statics, self._asked, self._setting = statics, plain(asked), setting
         self.name: str | None = None
         self.counts: Counter[str] = Counter()
 
     def find(self, frame_id: str, n: int = 1) -> pin.SE3:
-        """Return T_source_frame for ``n`` poses of ``frame_id``, which may be empty.
+        """Return T_source_frame for ``n`` poses of ``frame_id``.
 
         Raises:
             FrameError: If no transform joins the frames, or it is optical.
@@ -92,7 +86,7 @@ class SourceFrame:
         return T
 
     def describe(self) -> str:
-        """Return a description of the frame and the transformed poses."""
+        """Return a text on the frame and transformed poses."""
         if not self.name:
             return "poses without a frame_id" if self.counts else ""
         others = [
@@ -123,7 +117,7 @@ class SourceFrame:
 
 
 def plain(frame_id: str) -> str:
-    """Return a frame's name without the leading slash of ROS 1."""
+    """Return a frame's name without ROS 1's leading slash."""
     return frame_id.strip().lstrip("/")
 
 

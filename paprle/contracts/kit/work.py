@@ -7,10 +7,10 @@ class Work:
     """Receiver of notes and counts; this one discards them."""
 
     def note(self, text: str) -> None:
-        """Take the present step in words, such as ``reading meshes``."""
+        """Receive the present step, such as ``reading meshes``."""
 
     def count(self, n_done: float, n_all: float, unit: str) -> None:
-        """Take the done part of the present step; ``unit`` is a plural."""
+        """Receive the done part of the present step."""
 
 
 UNSEEN = Work()

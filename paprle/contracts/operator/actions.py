@@ -1,7 +1,7 @@
 """Requests of an operator, made by key, page or device button.
 
-A new key is a row of ``OPERATOR_KEYS``, a field at the end of ``Actions`` (recordings
-and links hold the first six) and a row of docs/operating.md.
+A new key is a row of ``OPERATOR_KEYS``, a last field of ``Actions`` (recordings and
+links hold the first six) and a row of docs/operating.md.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ class Actions(NamedTuple):
 
     Attributes:
         engage: Start an episode, or toggle the clutch.
-        clear: Clear a latched stop, without motion.
-        quit: End the session; a second one skips the park.
+        clear: A latched stop, without motion.
+        quit: A second one skips the park.
         redo: Discard and repeat the episode.
         success: Keep the episode, task done.
         failure: Keep it, task not done.
-        keep: Keep the robot's pose (leader ``teach``).
-        play: Play kept poses, or end that.
+        keep: The robot's pose (leader ``teach``).
+        play: Kept poses, or end that.
     """
 
     engage: int = 0
@@ -53,8 +53,8 @@ class OperatorKey(NamedTuple):
     Attributes:
         name: A field of ``Actions``, ``task`` or ``note``.
         key: As in browsers.
-        is_vain_stopped: Without effect while a stop is latched.
-        needs_episode: Without effect before the first episode.
+        is_vain_stopped: No effect while stopped.
+        needs_episode: No effect before the first episode.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Requests of an operator at a page or another observer with controls."""
+"""Requests of an operator at a page or another observer."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Hands(NamedTuple):
 
     Attributes:
         stamp_ns: Of sending, monotonic, [ns].
-        n_presses: Of the dead-man; a change means that it was released.
+        n_presses: A change means that the dead-man was released.
         poses: T_base_hand by robot limb, xyz + quat_xyzw, (m, 7).
         openings: (m,), 0 … 1.
         axes: Deflections of x, y, z, roll, pitch, yaw, gripper, (m, 7).
@@ -34,10 +34,10 @@ class Wishes(NamedTuple):
     """Requests of the operator so far.
 
     Attributes:
-        note: Of the open or else last episode.
-        held: Indices of robot limbs that follow no leader.
+        note: Of the open or last episode.
+        held: Robot limbs that follow no leader.
         placed: T_world_object, xyz + quat_xyzw, (7,), [m].
-        key: Token that identifies a returning page.
+        key: Token of a returning page.
     """
 
     actions: Actions = Actions()

@@ -22,10 +22,8 @@ class FoundArm:
     Attributes:
         ids: Servos that make an arm.
         models: Of answering servos, by id.
-        voltage: Supply, [V]; 0 without servos.
-        problem: Fault of the port with remedy, or "".
-        is_calibrated: Each servo keeps a calibration.
-        has_torque: Any servo holds its place.
+        voltage: [V]; 0 without servos.
+        problem: With remedy, or "".
     """
 
     path: str
@@ -52,7 +50,7 @@ class ArmSearch(ABC):
 
     @abstractmethod
     def list_ports(self) -> Sequence[str]:
-        """Return possible ports of an arm, by lasting names."""
+        """Return an arm's possible ports, by lasting names."""
 
     @abstractmethod
     def look(self, path: str) -> FoundArm:
@@ -60,7 +58,7 @@ class ArmSearch(ABC):
 
     @abstractmethod
     def watch(self, path: str) -> AbstractContextManager[ReadAngles]:
-        """Open a port and return a source of its arm's angles.
+        """Open a port and return a source of angles.
 
         Raises:
             DeviceError: If it cannot be opened.

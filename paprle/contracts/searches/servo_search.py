@@ -1,4 +1,4 @@
-"""Servos of a leader without settings, for ``paprle new-leader``."""
+"""Servos of a leader without settings."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from paprle.contracts.types import Vec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundServo:
-    """A servo that answers on a port.
-
-    Attributes:
-        baud: [bit/s].
-        obeys: Id of the servo that it helps at a joint, if any.
-    """
+    """A servo that answers at ``baud`` [bit/s] and may obey another's id."""
 
     id: int
     model: str
@@ -27,13 +22,7 @@ class FoundServo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedServo:
-    """A servo at a joint: q = sign · (angle − offset) / gear.
-
-    Attributes:
-        twin: Id of a second servo at the joint, if any.
-        offset: Servo angle at q = 0, [rad].
-        gear: Turns of the servo per joint turn.
-    """
+    """A servo at a joint, or two: q = sign · (angle − offset) / gear, [rad]."""
 
     joint: str
     id: int
@@ -46,7 +35,7 @@ class MountedServo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedGripper:
-    """The servo of a gripper or trigger; ``closed`` and ``open`` are angles, [rad]."""
+    """A gripper's servo, its ``closed`` and ``open`` angle, [rad]."""
 
     joint: str
     id: int
@@ -56,7 +45,7 @@ class MountedGripper:
 
 
 class ServoSearch(ABC):
-    """Finds the servos of a port and reads their angles; one port at a time."""
+    """Finds and reads a port's servos; one port at a time."""
 
     @abstractmethod
     def list_ports(self) -> tuple[str, ...]:
@@ -66,7 +55,7 @@ class ServoSearch(ABC):
     def find(self, port: str, at_least: int) -> list[FoundServo]:
         """Return a port's servos by id; torque and settings stay.
 
-        Rates are searched until ``at_least`` servos are found.
+        Rates are searched until ``at_least`` are found.
 
         Raises:
             DeviceError: If the port does not open, none answers, or two have one id.
@@ -82,7 +71,7 @@ class ServoSearch(ABC):
 
     @abstractmethod
     def read(self) -> Vec:
-        """Return the newest angles as opened, (n,), [rad], silent: NaN; any thread."""
+        """Return the newest angles, (n,), [rad], silent: NaN; any thread."""
 
     @abstractmethod
     def close(self) -> None:
@@ -94,12 +83,6 @@ class ServoSearch(ABC):
     ) -> tuple[dict[str, Any], Mapping[str, str]]:
         """Return the leader's keys and further files of opened servos.
 
-        Args:
-            name: Of the leader.
-            joints: From the base to the hand.
-            gripper: If any.
-
-        Returns:
-            Keys of the leader with its one limb ``arm``, without URDF and links, and
-            the texts of files that they name, by path.
+        ``joints`` run from the base to the hand. The keys have one limb ``arm``,
+        without URDF and links; file texts are by path.
         """

@@ -39,7 +39,7 @@ def settings(
 ) -> type[_T] | Callable[[type[_T]], type[_T]]:
     """Return a class as frozen settings, or a decorator.
 
-    ``slots`` is False for one of several base classes with fields; ``rename`` returns a
+    ``slots`` is False for one of several bases with fields; ``rename`` returns a
     field's key in files.
     """
 

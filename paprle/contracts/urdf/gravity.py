@@ -21,10 +21,7 @@ class Gravity:
     def __init__(
         self, urdf: Path, joint_names: Sequence[str], held: Mapping[str, float]
     ) -> None:
-        """Load the masses; the root of the URDF stands upright.
-
-        Other joints stand at ``held``, [rad], else at 0.
-        """
+        """Load the masses of an upright robot; others stand at ``held``, [rad], or 0."""
         whole = make_pin_model(urdf)
         posture = pin.neutral(whole)
         for name, position in held.items():
@@ -39,14 +36,14 @@ class Gravity:
         self._lock = threading.Lock()
 
     def tilt(self, base_link: str, R_base: Vec) -> None:
-        """Mount a frame with its rotation to axes whose z points up, (3, 3)."""
+        """Mount a frame by its rotation to axes with z up, (3, 3)."""
         pin.framesForwardKinematics(self._model, self._data, pin.neutral(self._model))
         frame = self._data.oMf[self._model.getFrameId(base_link)]
         down = np.array([0.0, 0.0, -_G])
         self._model.gravity.linear = frame.rotation @ R_base.T @ down
 
     def compute(self, q: Vec) -> Vec:
-        """Return the torque, (n,), [N·m], that carries the joints at q, (n,), [rad]."""
+        """Return the torque, (n,), [N·m], that carries the joints, (n,), [rad]."""
         full = np.empty(self._model.nq)
         full[self._ids] = q
         with self._lock:

@@ -1,4 +1,4 @@
-"""Pinocchio models of URDFs, with zeros for limits that its parser requires."""
+"""Pinocchio models of URDFs, with zeros for limits that it requires."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def make_pin_model(urdf: Path | str) -> pin.Model:
 
 
 def complete_limits(urdf: Path | str) -> str:
-    """Return a URDF's text with complete limits; errors as ``make_pin_model``."""
+    """Return a URDF's text with limits; errors as ``make_pin_model``."""
     source = urdf.read_bytes() if isinstance(urdf, Path) else urdf.encode()
     try:
         root = ET.fromstring(source)

@@ -1,4 +1,4 @@
-"""Words for the positive turn of each joint, as a person sees the arm."""
+"""Words for the positive turn of a joint."""
 
 from __future__ import annotations
 
@@ -19,13 +19,9 @@ _LEVER = 0.03  # [m] chosen: a hand nearer to the axis is turned rather than mov
 def describe_turns(
     urdf: Path | str, joints: Sequence[str], eef_link: str, q: Mapping[str, float]
 ) -> dict[str, str]:
-    """Return the motion of the hand by each joint's positive turn.
+    """Return the hand's motion by each joint's positive turn, base to hand.
 
-    Args:
-        urdf: File or text.
-        joints: From the base to the hand.
-        eef_link: Link that the operator holds.
-        q: Posture, [rad], zero where absent.
+    The operator holds ``eef_link``; ``q``, [rad], is the posture, zero where absent.
 
     Raises:
         ValueError: If the URDF has no such joint or link.

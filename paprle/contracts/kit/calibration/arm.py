@@ -1,8 +1,8 @@
 """Calibration of a servo arm from two postures and a sweep of each joint; pure.
 
-All joints are shown in the middle of their travel, then turned by known angles, then
-turned each from stop to stop in the order of the arm. The sweep's order shows the joint
-of each servo, the postures direction and gear, the stops the true middle.
+All joints are shown in mid-travel, then turned by known angles, then each turned stop
+to stop in arm order. The order shows the joint of each servo, the postures direction
+and gear, the stops the true middle.
 """
 
 from __future__ import annotations
@@ -30,14 +30,7 @@ _GEARS = (0.7, 1.4)  # chosen: a posture shown by hand says so much about a gear
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointModel:
-    """Known figures of a joint.
-
-    Attributes:
-        q_min: Lower stop, [rad].
-        q_max: Upper stop, [rad].
-        q_shown: Turn, middle to second posture, positive, [rad].
-        has_stops: Else it turns freely.
-    """
+    """Known stops of a joint, and the turn to the second posture, [rad]."""
 
     name: str
     q_min: float
@@ -53,13 +46,7 @@ class JointModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """Servo angles during a calibration, unwrapped, in the order of the joints.
-
-    Attributes:
-        middle: First posture, (n,), [rad].
-        shown: Second posture, (n,), [rad].
-        sweep: (t, n), [rad].
-    """
+    """Servo angles of both postures, (n,), and the sweep, (t, n), unwrapped, [rad]."""
 
     middle: Vec
     shown: Vec
@@ -68,13 +55,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointFit:
-    """Result for one joint: q = sign · (angle − offset).
-
-    Attributes:
-        offset: Servo angle at q = 0, [rad].
-        low: Lowest of the sweep, [rad].
-        high: Highest, [rad].
-    """
+    """Result for one joint: q = sign · (angle − offset), sweep range, [rad]."""
 
     sign: int
     offset: float
@@ -84,12 +65,7 @@ class JointFit:
 
 @dataclass(frozen=True, slots=True)
 class ServoRange:
-    """A joint's travel at its servo.
-
-    Attributes:
-        middle: Servo angle there, [rad].
-        travel: Stop to stop, [rad]; None: it turns freely.
-    """
+    """Servo angle in mid-travel, and travel, [rad]; None: it turns freely."""
 
     middle: float
     travel: float | None
@@ -132,10 +108,7 @@ def _make_model(name: str, low: float, high: float) -> JointModel:
 def fit_arm(
     joints: Sequence[JointModel], recorded: Recorded
 ) -> tuple[list[JointFit], list[str]]:
-    """Return the fit of each joint, and problems with their remedies.
-
-    The middle between stops is more exact than a posture shown by hand.
-    """
+    """Return the fit of each joint, and problems with their remedies."""
     problems = find_exchanged(joints, recorded.sweep)
     low, high = recorded.sweep.min(axis=0), recorded.sweep.max(axis=0)
     fits = []
@@ -155,7 +128,7 @@ def fit_arm(
 
 
 def find_exchanged(joints: Sequence[JointModel], sweep: Vec) -> list[str]:
-    """Return the joints whose servos moved out of turn during a sweep."""
+    """Return messages on servos that moved out of turn."""
     travel = np.ptp(sweep, axis=0)
     if (travel < _SHOWN).any():
         still = [j.name for j, t in zip(joints, travel, strict=True) if t < _SHOWN]

@@ -27,12 +27,10 @@ _STILL = math.radians(1.5)  # chosen: a held joint sways less
 def calibrate_arm(
     joints: Sequence[JointModel], words: Mapping[str, str], read: Read
 ) -> Generator[str, str, list[JointFit]]:
-    """Return the fit of each joint; ask again until nothing is wrong.
+    """Return each joint's fit; ask again until nothing is wrong.
 
-    Args:
-        joints: From base to hand, the gripper last.
-        words: Motion of the hand at each joint's positive turn.
-        read: Source of angles.
+    ``joints`` run from base to hand, the gripper last; ``words`` are the hand's motion
+    at each positive turn.
 
     Yields:
         Requests to the operator; expects Enter when done.
@@ -85,7 +83,6 @@ def _ask_posture(text: str, read: Read) -> Generator[str, str, Vec]:
 
 
 def _ask_sweep(joints: Sequence[JointModel], read: Read) -> Generator[str, str, Vec]:
-    """Return the angles of a sweep, (t, n)."""
     named = ", ".join(joint.name for joint in joints)
     with Sampler(read) as sampler:
         yield (
@@ -98,7 +95,7 @@ def _ask_sweep(joints: Sequence[JointModel], read: Read) -> Generator[str, str, 
 
 
 class Sampler:
-    """Samples angles, ``rows`` of (n,), [rad], in a thread while the arm is moved."""
+    """Thread that samples angles into ``rows``, (n,), [rad]."""
 
     def __init__(self, read: Read) -> None:
         self.rows: list[Vec] = []

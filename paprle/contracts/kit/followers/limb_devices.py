@@ -1,4 +1,4 @@
-"""Addresses, targets and states of followers with one device per limb."""
+"""Followers with one device per limb."""
 
 from __future__ import annotations
 
@@ -13,15 +13,12 @@ from paprle.contracts.types import FollowerState, RobotInfo, Vec, readonly
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceState:
-    """Newest state of one limb's device.
+    """Newest state of one limb's device, vectors of (m,), [rad] or [m].
 
     Attributes:
-        ids: Places of its joints among the robot's.
+        ids: Joints' places among the robot's.
         stamp_ns: On the session's clock, [ns].
-        q: (m,), [rad] or [m].
-        dq: (m,).
-        tau: Torques or forces, (m,).
-        q_held: Target that it holds, (m,).
+        q_held: Target that it holds.
         stop_reason: Reason not to move it, or "".
     """
 
@@ -40,12 +37,8 @@ def assign_addresses(
 ) -> dict[str, str]:
     """Return the address of each limb's device, in the order of the limbs.
 
-    Args:
-        robot: The robot.
-        key: Setting of all addresses, such as ``env.ports``.
-        one: Address of a single limb's device.
-        each: By limb; empty for a single limb.
-        example: For the message.
+    ``key`` is the setting of ``each``, the addresses by limb; ``one`` is a single
+    limb's.
 
     Raises:
         DeviceError: If the limbs are not the robot's.
@@ -62,7 +55,7 @@ def assign_addresses(
 
 
 def join_states(n: int, states: Sequence[DeviceState]) -> FollowerState:
-    """Return the state of n joints from their devices', oldest stamp."""
+    """Return the state of n joints, with the devices' oldest stamp."""
     q, dq, tau, held = np.zeros((4, n))
     for one in states:
         ids = list(one.ids)

@@ -1,4 +1,4 @@
-"""One limb's servos on a serial bus, in joint positions."""
+"""One limb's servos on a serial bus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAME_PLACE = 0.05  # [rad] chosen: a command that far from the arm is no jump
 
 
 class ServoMap(Protocol):
-    """Joint positions by angles of servos; arrays of (n,)."""
+    """Joint positions by servo angles, (n,)."""
 
     def to_joints(self, angle: Vec) -> Vec:
         """Return joint positions, [rad] or [m]."""
@@ -30,7 +30,7 @@ class ServoSnapshot(Protocol):
 
     @property
     def reading(self) -> Any:
-        """Stamp [ns] and angles [rad] at least; silent servos are NaN."""
+        """Stamp [ns] and angles [rad] at least; silent: NaN."""
 
     @property
     def fault(self) -> str:
@@ -50,7 +50,7 @@ class ServoSnapshot(Protocol):
 
 
 class ServoBus(Protocol):
-    """A bus of goals with its thread; only ``close`` waits."""
+    """A bus of goals; only ``close`` waits."""
 
     problems: Sequence[str]
 
@@ -77,11 +77,7 @@ MapT = TypeVar("MapT", bound=ServoMap)
 
 
 class ServoArm(ABC, Generic[BusT, MapT]):
-    """The arm's joints, then the gripper's.
-
-    Attributes:
-        stop_reason: Reason not to move it, or "", as of the last ``read``.
-    """
+    """The arm's joints, then the gripper's."""
 
     def __init__(
         self, env: str, limb: LimbInfo, port: str, bus: BusT, ids: Sequence[int]
@@ -98,7 +94,7 @@ class ServoArm(ABC, Generic[BusT, MapT]):
 
     @abstractmethod
     def _find_motion(self, reading: Any, found: MapT) -> tuple[Vec, Vec]:
-        """Return joint speeds and torques, NaN where unknown."""
+        """Return joint speeds and torques; unknown: NaN."""
 
     def read(self) -> tuple[int, Vec, Vec, Vec]:
         """Return stamp [ns], positions, speeds, torques; set ``stop_reason``.
@@ -120,7 +116,7 @@ class ServoArm(ABC, Generic[BusT, MapT]):
         return reading.stamp_ns, self._q, dq, tau
 
     def write(self, q_cmd: Vec) -> None:
-        """Send a target; after a stop of its own, only from where the arm is."""
+        """Send a target; after its own stop, only from the arm's place."""
         if self._map is None:
             return
         if self._is_muted:
@@ -130,7 +126,7 @@ class ServoArm(ABC, Generic[BusT, MapT]):
         self.bus.set_goal(self._map.to_servos(q_cmd))
 
     def find_held(self) -> Vec:
-        """Return the target that the servos hold, or the position, (n,)."""
+        """Return the held target, else the position, (n,)."""
         goal, found = self.bus.held_goal, self._map
         return self._q if goal is None or found is None else found.to_joints(goal)
 
@@ -151,7 +147,6 @@ class ServoArm(ABC, Generic[BusT, MapT]):
         return "; ".join([text for text in (snapshot.disturbance, *causes) if text])
 
     def _list_causes(self, health: Mapping[int, str]) -> list[str]:
-        """Return each fault once, with its joints."""
         joints: dict[str, list[str]] = {}
         for servo_id, text in health.items():
             where = f"servo {servo_id} on '{self._port}': "

@@ -1,4 +1,4 @@
-"""The follower that drives one arm of bus servos per limb and port."""
+"""Followers with one arm of bus servos per limb."""
 
 from __future__ import annotations
 
@@ -33,10 +33,7 @@ Arm = TypeVar("Arm", bound=ServoArm[Any, Any])
 
 
 class ServoFollower(Follower, Generic[Arm]):
-    """Arms on serial buses; ``read`` and ``write`` never wait.
-
-    Its configuration has ``port``, ``ports``, ``rate``, ``lag`` and ``sag``.
-    """
+    """Arms on serial buses; ``read`` and ``write`` never wait."""
 
     env: ClassVar[str]
     example: ClassVar[str]
@@ -79,7 +76,7 @@ class ServoFollower(Follower, Generic[Arm]):
 
         Raises:
             DeviceError: If an arm is unreachable, faulty or set up otherwise.
-            MissingDependency: If the SDK is not installed.
+            MissingDependency: If the SDK is missing.
         """
         self.close("hold")
         problems: list[str] = []
@@ -118,7 +115,7 @@ class ServoFollower(Follower, Generic[Arm]):
             yield from self._diagnose_arm(arm)
 
     def read(self) -> FollowerState:
-        """Return the newest state of all arms, with the oldest stamp."""
+        """Return the arms' newest state, with the oldest stamp."""
         check_open(self.env, self._arms)
         states = []
         for arm, ids in self._arms:
@@ -138,14 +135,14 @@ class ServoFollower(Follower, Generic[Arm]):
         return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
-        """Send a target to the buses without waiting; raise CommandError if invalid."""
+        """Send a target without waiting; raise CommandError if invalid."""
         check_open(self.env, self._arms)
         check_target(self.env, q_cmd, len(self.robot.joint_names))
         for arm, ids in self._arms:
             arm.write(q_cmd[ids])
 
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Leave the arms holding; ``off`` cuts their power: they fall."""
+        """Leave the arms holding; without power (``off``) they fall."""
         if policy == "off" and self._arms:
             _LOG.warning("env '%s': the arms lose their power now, and fall", self.env)
         for arm, _ in self._arms:
@@ -159,7 +156,7 @@ class ServoFollower(Follower, Generic[Arm]):
 
     @property
     def closing_notes(self) -> tuple[str, ...]:
-        """Servos whose torque may still be on although it was to be off."""
+        """Servos whose torque may still be on unduly."""
         return self._problems
 
     def _list_ports(self) -> Mapping[str, str]:

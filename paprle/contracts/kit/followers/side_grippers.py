@@ -1,4 +1,4 @@
-"""Grippers beside the arms of a follower, each on its own line."""
+"""Grippers beside a follower's arms, each on its own line."""
 
 from __future__ import annotations
 
@@ -18,14 +18,7 @@ _INSTALL = "pip install 'paprle[robotiq]'"
 
 
 class SideGripper(Protocol):
-    """A driver's gripper, in positions of its joint.
-
-    Attributes:
-        q: [rad] or [m].
-        dq: [rad/s] or [m/s].
-        tau: [N·m] or [N].
-        failure: Reason that it is not obeyed, or "".
-    """
+    """A driver's gripper, by its joint, [rad] or [m], [N·m] or [N]."""
 
     q: float
     dq: float
@@ -33,7 +26,7 @@ class SideGripper(Protocol):
     failure: str
 
     def examine(self) -> tuple[bool, str]:
-        """Return success and a sentence on a closed one, without motion."""
+        """Return success and a sentence, without motion."""
 
     def open(self) -> None:
         """Reach it; raise OSError if it is not ready."""
@@ -50,7 +43,7 @@ MakeGripper = Callable[[str, bool, float, float], SideGripper]
 
 
 class SideGrippers:
-    """The grippers of a robot's limbs; none where the settings name no model."""
+    """The grippers of a robot's limbs, if the settings name a model."""
 
     def __init__(
         self, env: str, robot: RobotInfo, settings: RobotiqSettings, make: MakeGripper
@@ -67,11 +60,8 @@ class SideGrippers:
     def check(self, *, has_other_line: bool) -> None:
         """Check the settings before anything is opened.
 
-        Args:
-            has_other_line: A gripper without a serial port can be reached.
-
         Raises:
-            DeviceError: If the robot has no gripper, or one has no port.
+            DeviceError: If the robot has no gripper, or one has no line.
         """
         if not self.is_used:
             return
@@ -87,7 +77,7 @@ class SideGrippers:
             )
 
     def diagnose(self, limb: LimbInfo, host: str) -> Iterator[tuple[bool, str]]:
-        """Yield success and a sentence on a limb's gripper, ``host`` as in ``open``."""
+        """Yield success and a sentence on a limb's gripper, as in ``open``."""
         try:
             gripper = self._make_one(limb, host)
         except MissingDependency as err:
@@ -98,11 +88,9 @@ class SideGrippers:
             yield is_well, f"{limb.name}, {text}"
 
     def open(self, limb: LimbInfo, host: str) -> list[str]:
-        """Open a limb's gripper, if it has one here.
+        """Open a limb's gripper, if it has one here; return problems.
 
-        Args:
-            limb: The limb.
-            host: Address of an arm's controller that passes the gripper's words on.
+        ``host`` is the controller that passes the gripper's words on.
 
         Returns:
             Problems.
@@ -122,13 +110,13 @@ class SideGrippers:
         return []
 
     def write(self, limb: str, q_cmd: Vec) -> None:
-        """Send a limb's gripper its part of a robot target, (n,); never wait."""
+        """Send a limb's gripper its part of a target, (n,); never wait."""
         if limb in self._open:
             gripper, joint = self._open[limb]
             gripper.write(float(q_cmd[joint]))
 
     def add(self, state: DeviceState) -> DeviceState:
-        """Return an arm's state with its gripper, which holds where it is."""
+        """Return an arm's state with its gripper, which holds its place."""
         if state.limb not in self._open:
             return state
         gripper, joint = self._open[state.limb]
@@ -149,7 +137,6 @@ class SideGrippers:
         self._open = {}
 
     def _make_one(self, limb: LimbInfo, host: str) -> SideGripper | None:
-        """Return a limb's closed gripper, if it has one here."""
         if limb.gripper is None or not self.is_used:
             return None
         port = self._list_ports().get(limb.name, "")

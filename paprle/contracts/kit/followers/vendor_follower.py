@@ -1,4 +1,4 @@
-"""The follower that drives one arm per limb behind its maker's controller."""
+"""Followers with one vendor's arm per limb."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class VendorArm(Protocol):
 
     @property
     def is_muted(self) -> bool:
-        """Whether goals are dropped until one is where the arm is."""
+        """Whether goals are dropped until one is at the arm's place."""
 
     def read(self) -> tuple[Any, str]:
-        """Return the newest reading, and the reason not to move it or ""."""
+        """Return the newest reading, and the reason not to move it."""
 
     def write(self, q: Vec) -> None:
         """Send one goal, (n,), [rad]; never wait."""
 
     def find_held(self, reading: Any) -> Vec:
-        """Return the position held without new goals, (n,), [rad]."""
+        """Return the position held without goals, (n,), [rad]."""
 
     def close(self, *, is_powerless: bool) -> None:
         """Leave the arm holding, or without power."""
@@ -55,11 +55,9 @@ Arm = TypeVar("Arm", bound=VendorArm)
 class VendorFollower(Follower, Generic[Arm]):
     """Arms on the network; ``read`` and ``write`` never wait.
 
-    Its configuration has ``host``, ``hosts`` and ``robotiq``.
-
     Attributes:
-        extra: Extra of the package with the maker's SDK.
-        passes_grippers: A controller passes on the words to its gripper.
+        extra: Of the package, with the maker's SDK.
+        passes_grippers: Controllers pass on gripper commands.
     """
 
     env: ClassVar[str]
@@ -76,7 +74,7 @@ class VendorFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _check_limbs(self) -> None:
-        """Raise DeviceError for a robot that these arms are not."""
+        """Raise DeviceError for another robot."""
 
     @abstractmethod
     def _make_arm(self, limb: LimbInfo, host: str) -> Arm:
@@ -90,7 +88,7 @@ class VendorFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _open_arm(self, arm: Arm, limb: LimbInfo) -> list[str]:
-        """Connect without motion; return problems, or raise OSError or ImportError."""
+        """Connect without motion; return problems."""
 
     @abstractmethod
     def _diagnose_arm(self, arm: Arm, limb: LimbInfo) -> Iterator[tuple[bool, str]]:
@@ -117,7 +115,7 @@ class VendorFollower(Follower, Generic[Arm]):
 
         Raises:
             DeviceError: If an arm is unreachable, stopped, in use, or another one.
-            MissingDependency: If the maker's SDK is not installed.
+            MissingDependency: If the SDK is missing.
         """
         self.close("hold")
         problems: list[str] = []
@@ -147,13 +145,13 @@ class VendorFollower(Follower, Generic[Arm]):
             yield from self._grippers.diagnose(limb, self._find_line(host))
 
     def read(self) -> FollowerState:
-        """Return the newest state of all arms, with the oldest stamp."""
+        """Return the arms' newest state, with the oldest stamp."""
         check_open(self.env, self._arms)
         states = [self._grippers.add(self._read_arm(*one)) for one in self._arms]
         return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
-        """Send a target to the arms without waiting; raise CommandError if invalid."""
+        """Send a target without waiting; raise CommandError if invalid."""
         check_open(self.env, self._arms)
         check_target(self.env, q_cmd, len(self.robot.joint_names))
         for limb, arm, ids in self._arms:
@@ -162,7 +160,7 @@ class VendorFollower(Follower, Generic[Arm]):
                 self._grippers.write(limb.name, q_cmd)
 
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Leave the arms holding; ``off`` cuts their power: brakes hold."""
+        """Leave the arms holding; without power (``off``) brakes hold."""
         self._grippers.close()
         for limb, arm, _ in self._arms:
             try:
@@ -186,7 +184,7 @@ class VendorFollower(Follower, Generic[Arm]):
         )
 
     def _note(self, limb: LimbInfo, reading: Any) -> None:
-        """Take more from a reading than its joints; nothing by default."""
+        """Take more from a reading than its joints."""
 
     def _connect(self, limb: LimbInfo, host: str) -> list[str]:
         """Open one limb's arm; return its problems."""

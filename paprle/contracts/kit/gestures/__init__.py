@@ -1,1 +1,1 @@
-"""Operator signals by the arms and grippers of a leader."""
+"""Operator signals by a leader's arms and grippers."""

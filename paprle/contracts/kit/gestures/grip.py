@@ -24,13 +24,7 @@ _PRESS_NS = 100_000_000  # chosen: a session sees a press that lasts twenty peri
 
 @dataclass(frozen=True, slots=True)
 class GripperReading:
-    """Grippers and arms at one instant.
-
-    Attributes:
-        openings: 0 closed … 1 open.
-        arms: Joints of each, [rad].
-        distances: Largest of each from its reset pose, [rad].
-    """
+    """Openings, 0 … 1, arm joints and their distances from the reset pose, [rad]."""
 
     openings: Sequence[float]
     arms: Sequence[Vec]
