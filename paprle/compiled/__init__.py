@@ -1,4 +1,4 @@
-"""Numba kernels over arrays, cached per user by a hash of all kernel sources.
+"""Numba kernels, cached per user by a hash of all kernel sources.
 
 The hash covers called kernels in other files, which Numba's cache misses. Untested
 Numba versions use plain ``numba.njit``: equal results, over twice the compile time.
@@ -34,7 +34,6 @@ _OWN_FOLDER = threading.Lock()
 
 
 def _find_pipelines() -> tuple[Any, Any] | None:
-    """Return the compilers of wholes and parts; None for other Numba versions."""
     if not numba.__version__.startswith(_VERIFIED):
         return None
     try:
@@ -70,12 +69,12 @@ def compiled(function: _Kernel) -> _Kernel:
 
 
 def compiled_aside(function: _Kernel) -> _Kernel:
-    """Return a kernel that releases the GIL, for a background thread."""
+    """Return a kernel that releases the GIL."""
     return _compile(function, nogil=True)
 
 
 def inlined(function: _Kernel) -> _Kernel:
-    """Return a small kernel that is inlined, saving 50 to 100 ns a call."""
+    """Return a small inlined kernel, saving 50 to 100 ns a call."""
     return _compile(function, forceinline=True)
 
 
@@ -107,7 +106,7 @@ def _compile_in_parts(function: _Kernel, jit: Any, whole: Any, part: Any) -> Any
 
 
 def _cache_on_use(kernel: Any) -> Any:
-    """Look for a kernel's cache once it is called; most are called by kernels alone."""
+    """Look for a kernel's cache once it is called, as most are not."""
     compile_now = kernel.compile
 
     def compile_cached(signature: Any) -> Any:
@@ -126,14 +125,14 @@ def _cache_on_use(kernel: Any) -> Any:
 
 
 def prepare() -> None:
-    """Load the needs of every kernel, for forked processes to share."""
+    """Load the needs of every kernel, for forks to share."""
     if not numba.config.DISABLE_JIT:
         _import_algebra()
         cpu_target.target_context.refresh()
 
 
 def _import_algebra() -> None:
-    """Import what kernels load, without SciPy's BLAS: half a second; none calls it."""
+    """Import what kernels load, without SciPy's BLAS: half a second."""
     if _ALGEBRA in sys.modules or _BLAS in sys.modules:
         return
     sys.modules[_BLAS] = ModuleType(_BLAS)  # Numba only looks whether it is there

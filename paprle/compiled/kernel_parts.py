@@ -1,6 +1,6 @@
-"""Numba compilation of called kernels as parts, linked and optimised once as a whole.
+"""Numba compilation of called kernels as parts, optimised once as a whole.
 
-It counts references only where a kernel makes or returns an array (a third of the
+References are counted only where a kernel makes or returns an array (a third of the
 compile time). It depends on Numba's internals.
 """
 
@@ -48,7 +48,7 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         return _NoEnvironment
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
-        """Return the address of a failing function; a part never runs."""
+        """Return the address of a failing function."""
         fails = ctypes.cast(ctypes.pythonapi.PyErr_BadArgument, ctypes.c_void_p)
         return int(fails.value or 0)
 

@@ -1,7 +1,7 @@
 """Steps towards a target, or to another posture where an arm is stuck.
 
-With joints to spare, the nearest posture that reaches the target is looked for
-(``global_ik``), if possible with the hand in its place.
+With joints to spare, the nearest posture at the target is looked for (``global_ik``),
+if possible with the hand in its place.
 """
 
 from __future__ import annotations
@@ -57,15 +57,9 @@ _N_EVALUATIONS = 400  # chosen: 0.5 ms where there is no solution; 99 % are foun
 def solve_timed(
     packed: PackedTask, spread: Vec, T: Vec, q: Vec, reach: Vec, is_timed: bool
 ) -> IkResult:
-    """Return the remaining error of a move towards a target; NaN if unusable.
+    """Return the remaining error as ``newton_solve``, with ``make_spread``'s spread.
 
-    Args:
-        packed: The limb.
-        spread: See ``make_spread``.
-        T: T_base_eef, (4, 4).
-        q: Start, (n,), [rad]; becomes the best position.
-        reach: Largest changes, (n,), [rad].
-        is_timed: Go nearest within reach, instead of cutting off.
+    If timed, it goes nearest to the target within reach, instead of cutting off.
     """
     start, task = q.copy(), unpack(packed)
     found = newton_solve(packed, T, q, reach)
@@ -114,7 +108,7 @@ def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> tuple[bool, 
 def _go_in_place(
     packed: PackedTask, T: Vec, q: Vec, reach: Vec, share: float, other: Vec
 ) -> tuple[float, float, bool]:
-    """Go to another posture, hand in place; return errors [m], [rad] and success."""
+    """Go to another posture, hand in place; return errors and success."""
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
     task, bounds_and_bias = unpack(packed), np.zeros((4, len(q)))

@@ -47,7 +47,7 @@ MOST_STEPS = 30_000  # chosen: of all paths for one start; a few seconds of work
 
 
 class Branch(NamedTuple):
-    """A posture that reaches a pose, (n,), [rad], with errors [m] and [rad]."""
+    """A posture, (n,), [rad], with errors [m] and [rad]."""
 
     q: Vec
     err_pos: float
@@ -58,8 +58,7 @@ def list_branches(solver: IkSolver, T_base_eef: pin.SE3, q_start: Vec) -> list[B
     """Return the postures that reach a pose; empty if out of reach or unusable.
 
     Joints are as few turns from ``q_start``, (n,), [rad], as limits allow. With joints
-    to spare, postures are some of infinitely many; with fewer joints than rows, they
-    reach the position.
+    to spare, postures are a sample; with too few they reach the position.
     """
     limb = solver.limb
     has_spare = len(limb.home) > len(unpack(solver.packed).rows)
@@ -86,14 +85,9 @@ def follow_path(
 ) -> float:
     """Return the share of a path, 0 … 1, that a limb follows; NaN without duration.
 
-    Args:
-        solver: Of the limb.
-        path: Rising times [s] and eef poses in the limb's base (x, y, z, qx, qy, qz,
-            qw), (rows, 8).
-        q_start: Start, at rest, (n,), [rad].
-        ddq_max: A, (n,), [rad/s²].
-        within: Tolerances, [m] and [rad].
-        most_steps: Limit of work.
+    ``path`` has rising times [s] and eef poses in the limb's base (x, y, z, qx, qy, qz,
+    qw), (rows, 8). The limb starts at rest at ``q_start``, (n,), [rad]; ``ddq_max`` is
+    A, (n,), [rad/s²]; ``within`` are tolerances, [m] and [rad].
     """
     duration = float(path[-1, 0] - path[0, 0]) if len(path) else 0.0
     if not duration > 0.0:
@@ -114,7 +108,7 @@ def turn_for_path(
     within: tuple[float, float],
     most_steps: int = MOST_STEPS,
 ) -> Vec:
-    """Return the posture, (n,), turned by whole turns to have room for a path."""
+    """Return the posture, (n,), by whole turns elsewhere, with room for a path."""
     period, packed = solver.spread[3], solver.packed
     wide = PackedTask(packed.floats.copy(), packed.ints, packed.slides)
     limits, endless = unpack(packed).joints, unpack(wide).joints
@@ -156,19 +150,10 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     found: Vec,
     errors: Vec,
 ) -> int:
-    """Descend from starts over the limits, and from wrists turned over.
+    """Write postures, (m, n), at T, (4, 4), and errors [m], [rad], (m, 2); return their number.
 
-    Args:
-        packed: The limb.
-        spread: See ``make_spread``.
-        T: T_base_eef, (4, 4).
-        q_start: First start, (n,), [rad].
-        apart: Least distance of postures, [rad].
-        found: Output postures, (m, n).
-        errors: Output, [m] and [rad], (m, 2).
-
-    Returns:
-        Number of postures.
+    They descend from starts over the limits and wrists turned over, and are ``apart``,
+    [rad].
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -195,7 +180,7 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 
 @compiled
 def _turn_over(joints: Vec, j: int, half_turn: float) -> None:
-    """Turn a wrist over: exact where three axes meet from joint j on, else near."""
+    """Turn a wrist over, exactly where three axes meet from joint j on."""
     joints[Q, j] += half_turn
     joints[Q, j + 1] = -joints[Q, j + 1]
     joints[Q, j + 2] -= half_turn

@@ -42,19 +42,13 @@ def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
     most_aside: float,
     is_first: bool,
 ) -> float:
-    """Write the step within limits and radius.
+    """Write the step within limits and radius; return the second task's part, [rad].
 
-    Args:
-        terms: Numbers of the task.
-        A: Weighted Jacobian, (k, n); used up.
-        b: Weighted error, (k,); used up.
-        joints: See ``Workspace.joints``; output.
-        radius: Largest change, [rad].
-        most_aside: Largest part of the second task, [rad].
-        is_first: Add the posture bias.
+    ``A``, (k, n), and ``b``, (k,), weighted, are used up. ``radius`` bounds each
+    change, ``most_aside`` that part, [rad]; ``is_first`` adds the posture bias.
 
     Returns:
-        The second task's part, [rad].
+        The part.
     """
     n_free = joints.shape[1]
     for j in range(joints.shape[1]):
@@ -111,7 +105,7 @@ def _solve_free(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
     most_aside: float,
     is_first: bool,
 ) -> float:
-    """Write the step of the free joints; return the second task's part, [rad]."""
+    """Write the free joints' step; return the second task's part, [rad]."""
     k, aside, y = terms.n_first, 0.0, joints[Y]
     for j in range(len(y)):
         y[j] = 0.0

@@ -25,18 +25,10 @@ _NEGLIGIBLE = 1e-36  # [1] chosen: of the squared trace; leaves no digit wrong
 def invert_damped(
     M: Vec, rank: int, size: float, damping: float, sigma_min: float, G: Vec
 ) -> tuple[float, float]:
-    """Invert A Aᵀ, damped near its singularities.
+    """Return 1 − σ/ε, 0 … 1, and λ² of the damped inverse of M = A Aᵀ in G, (k, k).
 
-    Args:
-        M: A Aᵀ, (k, k).
-        rank: Largest possible.
-        size: ‖b‖; 0: no damping.
-        damping: λ₀.
-        sigma_min: ε.
-        G: Output, (k, k).
-
-    Returns:
-        1 − σ/ε, from 0 to 1, and λ².
+    ``rank`` is the largest possible, ``size`` ‖b‖ (0: no damping), ``damping`` λ₀,
+    ``sigma_min`` ε.
     """
     k = len(M)
     if rank == k and invert(M, 0.0, G):
@@ -104,10 +96,7 @@ def _factor(M: Vec, shift: float, L: Vec) -> bool:
 
 @compiled
 def find_eigen(M: Vec, s2: Vec, V: Vec) -> None:
-    """Write ascending eigenvalues and eigenvectors in columns (cyclic Jacobi).
-
-    M is symmetric, positive semidefinite, (k, k).
-    """
+    """Write ascending eigenvalues and eigenvectors in columns (cyclic Jacobi)."""
     k = len(M)
     S = M.copy()
     for i in range(k):

@@ -43,13 +43,10 @@ IkResult = tuple[float, float, int, bool, bool]
 
 @compiled
 def newton_solve(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> IkResult:
-    """Return the error of a move towards a near target; NaN if unusable.
+    """Return the error of a move towards T, (4, 4), near; NaN if unusable.
 
-    Args:
-        packed: The limb.
-        T: T_base_eef, (4, 4).
-        q: Start, (n,), [rad]; becomes the best position.
-        reach: Largest changes, (n,), [rad].
+    ``q``, (n,), [rad], becomes the best position; no joint goes beyond ``reach``, (n,),
+    [rad].
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -74,7 +71,7 @@ def split_pose(T: Vec, R: Vec, p: Vec) -> None:
 
 @inlined
 def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
-    """Return whether the target is a pose, the start finite."""
+    """Return whether target and start are usable."""
     norm2, distance2, size, volume = 0.0, 0.0, 0.0, 0.0
     for a in range(3):
         distance2 += p[a] * p[a]
@@ -133,7 +130,7 @@ def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
 def _advance(
     task: Task, work: Workspace, cost: float, aside: float
 ) -> tuple[float, float, float]:
-    """Take the share of the step that lowers the error; return it (0: none), errors."""
+    """Take the share of the step that lowers the error (0: none); return it, errors."""
     terms, joints, share = task.terms, work.joints, 1.0
     for _ in range(_N_BACKTRACKS + 1):
         if not _go(joints, share):

@@ -31,7 +31,7 @@ _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 class LimbSolver:
     """Joints of a whole robot for the poses of its limbs.
 
-    Calls go on with the last answer's velocity and residual, others start from rest.
+    Calls continue the last answer's velocity and residual, others start from rest.
     """
 
     def __init__(
@@ -83,14 +83,14 @@ class LimbSolver:
             T: T_base_eef by limb, (m, 4, 4).
             is_asked: Limbs that have one, (m,).
             wanted: Joints, (n,), [rad] or [m]; NaN: any.
-            q_prev: The last answer, (n,), [rad].
-            q_cmd: The robot's command, (n,), [rad]; limbs start near it.
+            q_prev: Last answer, (n,), [rad].
+            q_cmd: Command, (n,), [rad]; limbs start near it.
             dt: Since the last answer, by limb or for all, [s], bounds motion by V and
                 A. Infinite, or with fewer joints than rows, ``max_step`` does.
 
         Returns:
             Joints, (n,); errors, [m] over [rad], (2, m), NaN if not asked; and whether
-            every pose was reached.
+            all were reached.
 
         Raises:
             CommandError: If an array is of another shape.
@@ -152,9 +152,8 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
 ) -> bool:
     """Return whether all poses of ``LimbSolver.solve`` were reached; write joints.
 
-    ``floats``, ``ints``, ``slides`` and ``joints`` join those of all limbs, ``ends``,
-    (4, m), ends each limb's parts. ``motion``, (5, n), and ``residual``, (m, 6), are
-    updated.
+    ``ends``, (4, m), ends each limb's parts of ``floats``, ``ints``, ``slides`` and
+    ``joints``. ``motion``, (5, n), and ``residual``, (m, 6), are updated.
     """
     are_met = True
     for j in range(len(q)):
@@ -213,7 +212,7 @@ def _go_near(
 
 @compiled
 def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
-    """Return a limb's rates, at rest if it does not go on from its last q."""
+    """Return a limb's rates, at rest unless it continues from its last q."""
     rates = np.empty((_LAST, len(own)))
     goes_on = True
     for k in range(len(own)):

@@ -1,4 +1,4 @@
-"""Start of a tick's inverse kinematics near the command, compiled."""
+"""Start of a tick's inverse kinematics, compiled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
 
 @compiled
 def clamp_seed_to_command(own: Ints, q_cmd: Vec, q: Vec) -> float:
-    """Clamp q, (n_l,), to ``SEED_BOUND`` around the command; return the change, [rad]."""
+    """Clamp q, (n_l,), to ``SEED_BOUND`` of the command; return the change, [rad]."""
     apart = 0.0
     for k in range(len(own)):
         distance = abs(q[k] - q_cmd[own[k]])

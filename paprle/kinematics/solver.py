@@ -27,8 +27,7 @@ class IkSolution(NamedTuple):
     Attributes:
         q: (n_l,), [rad]; ``q_start`` itself if none is better.
         err_pos: [m]; NaN if unusable.
-        err_rot: Angle of the eef, or its free axis, [rad].
-        n_iterations: Steps computed.
+        err_rot: Of the eef, or its free axis, [rad].
     """
 
     q: Vec
@@ -41,7 +40,7 @@ class IkSolution(NamedTuple):
 def estimate_sigma_min(limb: Limb, q: Vec, settings: IkSettings | None = None) -> float:
     """Return the smallest singular value of Q^½ J W^½.
 
-    With fewer joints than rows, it is that of the position rows; damping begins below
+    With fewer joints than rows, position rows count; damping begins below
     ``IkSettings.sigma_min``.
     """
     task = unpack(pack(limb, settings or IkSettings(), 0.0))
@@ -55,7 +54,7 @@ class IkSolver:
     """Finds joints for poses of one limb's eef.
 
     With fewer joints than the task's rows, position comes first; with joints to spare,
-    a stuck arm goes to another posture (``branch_switch``).
+    a stuck arm changes posture (``branch_switch``).
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class IkSolver:
         *,
         position_margin: float = 0.0,
     ) -> None:
-        """Make a solver with the gate's margin, [rad], and compile it.
+        """Compile a solver with the gate's margin, [rad].
 
         Raises:
             ConfigError: If the settings are wrong.
@@ -90,16 +89,13 @@ class IkSolver:
     ) -> IkSolution:
         """Return the best position towards a target pose: for streams of targets.
 
-        Args:
-            T_base_eef: Target.
-            q_start: (n_l,), [rad]; outside its limits a joint moves inwards or not at
-                all.
-            max_step: Largest change, [rad]; the settings' if None.
-            dt: Since the last call, [s]; V bounds each joint.
+        ``q_start`` is (n_l,), [rad]; outside its limits a joint moves inwards or not at
+        all. No joint changes by more than ``max_step``, [rad], or V times ``dt``, [s],
+        if given.
 
         Raises:
-            CommandError: If the start has not one position a joint, the target is no
-                SE3, or ``max_step`` or ``dt`` is negative.
+            CommandError: If the start is of another shape, the target no SE3, or
+                ``max_step`` or ``dt`` negative.
         """
         farthest = float(self.settings.max_step if max_step is None else max_step)
         if not farthest >= 0.0:
@@ -133,8 +129,7 @@ class IkSolver:
         or the closest position.
 
         Raises:
-            CommandError: If the start has not one position a joint, or the target is no
-                SE3.
+            CommandError: If the start is of another shape, or the target no SE3.
         """
         start = self.limb.home if q_start is None else q_start
         q = self._take(start)

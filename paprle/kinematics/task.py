@@ -1,4 +1,4 @@
-"""One limb and its task as few arrays, since each costs time in every call."""
+"""One limb and its task in few arrays, since each costs time."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Terms(NamedTuple):
 
     Attributes:
         n_first: Rows that come first; the others get what these leave.
-        free_axis: Of the eef, -1 for none.
+        free_axis: -1: none.
         tol_pos: [m].
         tol_rot: [rad].
         damping: λ₀.
@@ -49,10 +49,9 @@ class Terms(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A limb of n joints and its task.
+    """A limb of n joints, mimics too, and its task.
 
     Attributes:
-        tree: Joints, mimics too, and the eef as a fixed one.
         joints: See ``Q_MIN`` …, (4, n).
         rows: Of a twist, (k,).
         weights: Q^½ of these, (k,), [1] or [m/rad].
@@ -70,7 +69,7 @@ class Workspace(NamedTuple):
 
     Attributes:
         R: Of joints, the eef's last, (m, 3, 3).
-        p: Origins, (m, 3), [m].
+        p: (m, 3), [m].
         R_target: (3, 3).
         p_target: (3,), [m].
         e: Error in the eef's axes, (6,), [m] over [rad].
@@ -90,7 +89,7 @@ class Workspace(NamedTuple):
 
 
 class PackedTask(NamedTuple):
-    """A task in three arrays: numbers, sizes and indices, ``Tree.is_prismatic``."""
+    """A task as numbers, sizes and indices, and ``Tree.is_prismatic``."""
 
     floats: Vec
     ints: Ints
@@ -98,7 +97,7 @@ class PackedTask(NamedTuple):
 
 
 def list_rows(settings: IkSettings) -> list[int]:
-    """Return the rows of a twist in a limb's task; fewer joints miss some."""
+    """Return the rows of a twist in a limb's task."""
     rows = [0, 1, 2]
     if settings.rotation_weight > 0.0:
         free_axis = _AXES[settings.free_axis]
@@ -109,8 +108,7 @@ def list_rows(settings: IkSettings) -> list[int]:
 def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask:
     """Return a limb's task, with a margin to position limits, [rad].
 
-    With fewer joints than rows, position comes first. The margin is less in a narrow
-    range, as in the gate.
+    With fewer joints than rows, position comes first. A narrow range has less margin.
     """
     tree, s, n, m = limb.tree, settings, len(limb.home), len(limb.tree.parent)
     free_axis = _AXES[s.free_axis]
@@ -175,7 +173,7 @@ def unpack(packed: PackedTask) -> Task:
 
 @compiled
 def make_workspace(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Workspace:
-    """Return the workspace of a solve from q, (n,), to a target."""
+    """Return the workspace of a solve from q, (n,)."""
     m, k, n = len(task.tree.parent), len(task.rows), len(q)
     joints = np.empty((_N_ROWS, n))
     for row in range(len(task.joints)):

@@ -24,7 +24,10 @@ _LEAST_STEP = 1e-9  # [rad] chosen: a smaller step ends the iteration
 
 
 class LinkPoses:
-    """Poses and Jacobians of all links at one configuration, first home."""
+    """Poses and Jacobians of all links at one configuration.
+
+    An unknown link raises ConfigError.
+    """
 
     def __init__(self, robot: RobotModel) -> None:
         self._tree = robot.make_joint_tree()
@@ -37,20 +40,12 @@ class LinkPoses:
         pin.computeJointJacobians(self._tree.model, self._data, self._tree.expand(q))
 
     def pose(self, link: str) -> pin.SE3:
-        """Return the pose of a link in the root link.
-
-        Raises:
-            ConfigError: If there is no such link.
-        """
+        """Return a link's pose in the root link."""
         joint, T_joint_link = self._find(link)
         return self._data.oMi[joint] * T_joint_link
 
     def jacobian(self, link: str) -> Vec:
-        """Return the Jacobian of a link, in the link, linear first, (6, n).
-
-        Raises:
-            ConfigError: If there is no such link.
-        """
+        """Return a link's Jacobian in the link, linear first, (6, n)."""
         joint, T_joint_link = self._find(link)
         model, data = self._tree.model, self._data
         J = pin.getJointJacobian(model, data, joint, pin.ReferenceFrame.LOCAL)
@@ -65,14 +60,14 @@ class LinkPoses:
 
 
 class IkTask(Protocol):
-    """An aim of the robot; any object with this method is one."""
+    """Any object with this method."""
 
     def linearise(self, links: LinkPoses) -> tuple[npt.ArrayLike, npt.ArrayLike]:
         """Return weighted residual, (m,), and Jacobian ∂r/∂q, (m, n)."""
 
 
 class FrameTask:
-    """A link at the pose ``target`` in the root link, or in another."""
+    """A link at the pose ``target`` in another, by default the root link."""
 
     def __init__(
         self,
@@ -83,17 +78,13 @@ class FrameTask:
         position_cost: float = 1.0,
         orientation_cost: float = 1.0,
     ) -> None:
-        """Make a task.
-
-        ``target`` is in the link ``relative_to``, or the root; costs are [1/m] and
-        [1/rad].
-        """
+        """Make a task with costs in [1/m] and [1/rad]."""
         self.target = target
         self._link, self._other = link, relative_to
         self._weights = np.repeat([position_cost, orientation_cost], 3)[:, None]
 
     def linearise(self, links: LinkPoses) -> tuple[Vec, Vec]:
-        """Return the pose error log₆(T_target⁻¹ T) and its Jacobian, weighted."""
+        """Return the weighted pose error log₆(T_target⁻¹ T) and its Jacobian."""
         T, J = links.pose(self._link), links.jacobian(self._link)
         if self._other:
             T = links.pose(self._other).actInv(T)
@@ -107,19 +98,19 @@ class PostureTask:
     """Joints near a posture ``target``, (n,), [rad] or [m]."""
 
     def __init__(self, target: Vec, cost: float | Vec = 1e-3) -> None:
-        """Make a task with one weight, or one of each joint, [1/rad]."""
+        """Make a task with one weight, or one by joint, [1/rad]."""
         self.target = target
         self._cost = np.broadcast_to(np.asarray(cost, float), target.shape)
 
     def linearise(self, links: LinkPoses) -> tuple[Vec, Vec]:
-        """Return the distance from the posture and its Jacobian, weighted."""
+        """Return the weighted distance from the posture and its Jacobian."""
         return self._cost * (links.q - self.target), np.diag(self._cost)
 
 
 class TaskSolver:
     """Solves several tasks at once with all joints of a robot.
 
-    ``links`` are poses at the newest solution; targets of ``tasks`` may change.
+    ``links`` are those of the newest solution; targets of ``tasks`` may change.
     """
 
     def __init__(
@@ -131,9 +122,9 @@ class TaskSolver:
         self.solve(robot.home, dt=0.0)
 
     def solve(self, q: npt.ArrayLike, dt: float) -> Vec:
-        """Return the positions for the tasks, at most dt · dq_max from q, (n,).
+        """Return the positions for the tasks, at most dt [s] · dq_max from q, (n,).
 
-        A task whose residual is not finite stops all motion. ``dt`` is in [s].
+        A task whose residual is not finite stops all motion.
 
         Raises:
             CommandError: If q has another shape, or is not finite.

@@ -22,7 +22,7 @@ _NO_TURN = 1e-9  # [rad] chosen: below it a rotation has no axis
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers; reports group columns by ``source``."""
+    """A column of numbers, reported by ``source``."""
 
     name: str
     names: tuple[str, ...]
@@ -43,7 +43,7 @@ class Columns:
         has_effort: bool,
         objects: Sequence[str] = (),
     ) -> None:
-        """Prepare for one robot, by the text of its URDF."""
+        """Prepare for one robot, by its URDF's text."""
         self.robot = robot
         self.has_effort, self.objects = has_effort, tuple(objects)
         tree = read_recorded_urdf(self.robot, urdf)
@@ -57,7 +57,7 @@ class Columns:
         self._last.clear()
 
     def compute(self, frame: Frame) -> dict[str, Vec]:
-        """Return a frame's values by column, (n,) each."""
+        """Return a frame's values by column, (n,)."""
         units = self.units
         return self.observe(frame.q, frame.dq, frame.tau, frame.objects) | {
             "action": units.convert(frame.q_sent),
@@ -70,10 +70,9 @@ class Columns:
         }
 
     def observe(self, q: Vec, dq: Vec, tau: Vec, objects: Vec) -> dict[str, Vec]:
-        """Return observations by column, (n,) each.
+        """Return observations by column, (n,).
 
-        ``tau`` is ignored if not measured; ``objects`` are T_world_object, xyz +
-        quat_xyzw, (o, 7).
+        ``objects`` are T_world_object, xyz + quat_xyzw, (o, 7).
         """
         values = {
             "observation.state": self.units.convert(q),
@@ -128,7 +127,7 @@ class Columns:
         return np.concatenate(rows)
 
     def _write(self, column: str, k: int, T: pin.SE3) -> Vec:
-        """Return a pose as xyz and a rotation vector near the previous one."""
+        """Return a pose as xyz and a rotation vector near the last."""
         turn = pin.log3(T.rotation)
         before = self._last.get((column, k))
         turn = turn if before is None else unwrap_rotation(turn, before)
@@ -142,10 +141,7 @@ def name_objects(objects: Sequence[str]) -> tuple[str, ...]:
 
 
 def unwrap_rotation(turn: Vec, before: Vec) -> Vec:
-    """Return the equivalent rotation vector nearest to another, (3,), [rad].
-
-    θ·a and (θ + 2πk)·a are one rotation, so passing π is no jump.
-    """
+    """Return the equivalent rotation vector nearest to another, (3,), [rad]."""
     angle = float(np.linalg.norm(turn))
     if angle < _NO_TURN:
         size = float(np.linalg.norm(before))

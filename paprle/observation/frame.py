@@ -1,4 +1,4 @@
-"""State of robot, leaders and cameras at one instant."""
+"""State of a session at one instant."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ class Frame:
 
     Attributes:
         stamp_ns: Monotonic, [ns].
-        q: Measured, (n,), [rad] or [m].
+        q: (n,), [rad] or [m].
         dq: (n,).
         tau: (n,), [N·m] or [N].
-        q_sent: Sent by the gate, (n,).
-        q_asked: Requested by the session, (n,).
+        q_sent: By the gate, (n,).
+        q_asked: By the session, (n,).
         target: Requested poses, (m, 7), xyz + quat_xyzw.
         driven: Limbs, (m,).
         by_person: Limbs driven by a person, (m,).

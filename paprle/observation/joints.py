@@ -27,7 +27,6 @@ class JointUnits:
         units: deg, rad, m, or ``0-100`` and ``0-1`` of grippers.
         scale: (n,), per [rad] or [m].
         zero: (n,), [rad] or [m].
-        efforts: N·m or N.
     """
 
     names: tuple[str, ...]
@@ -45,7 +44,7 @@ class JointUnits:
         return values / self.scale + self.zero
 
     def convert_speed(self, dq: Vec) -> Vec:
-        """Return velocities, (…, n), in the format's units a second."""
+        """Return velocities, (…, n), in the format's units."""
         return dq * self.scale
 
 

@@ -1,4 +1,4 @@
-"""Observations and actions of a running session, as in ``paprle dataset create``."""
+"""Observations and actions of a session, as in ``paprle dataset create``."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ class Observations:
             self.columns.begin()
 
     def make(self, view: SessionView) -> dict[str, Vec]:
-        """Return measurements by column, float32, (n,) each.
+        """Return measurements by column, float32, (n,).
 
-        The first view determines the columns of efforts and objects.
+        The first view determines the columns.
 
         Raises:
             CommandError: If a value is lost.
@@ -80,11 +80,7 @@ class Observations:
         return {name: values.astype(np.float32) for name, values in seen.items()}
 
     def decode(self, frames: Mapping[str, Frame]) -> dict[str, Image]:
-        """Return images by column, RGB, uint8, (height, width, 3).
-
-        Raises:
-            CommandError: If an image is broken.
-        """
+        """Return images by column, as ``Images.decode``."""
         return {
             f"observation.images.{name}": images.decode(name, frames[name])
             for name, images in self._images.items()
@@ -125,10 +121,7 @@ class Actions:
     """Actions of a policy and their limb commands."""
 
     def __init__(self, robot: RobotInfo, kind: Action) -> None:
-        """Prepare for ``joints``, all as ``action``, or ``ee_pose``.
-
-        The latter is ``requested.ee_pose`` of all limbs, then the grippers.
-        """
+        """Prepare for ``action`` or ``requested.ee_pose`` of all limbs, then grippers."""
         urdf = robot.urdf_path.read_text(encoding="utf-8")
         columns = Columns(robot, urdf, "lerobot", has_effort=False)
         self._columns, self._robot, self._kind = columns, robot, kind
@@ -144,7 +137,7 @@ class Actions:
         self.names = joints if kind == "joints" else poses
 
     def check(self, answer: object) -> Vec:
-        """Return a policy's action, (n,), or chunk, (k, n), as rows (k, n).
+        """Return an action, (n,), or chunk, (k, n), as rows (k, n).
 
         Raises:
             CommandError: If it is something else.
@@ -163,7 +156,7 @@ class Actions:
         return rows
 
     def encode(self, q: Vec) -> Vec:
-        """Return the action of a posture ``q``, (n,), [rad] or [m]."""
+        """Return the action of a posture, (n,), [rad] or [m]."""
         values = self._columns.units.convert(q)
         if self._kind == "joints":
             return values

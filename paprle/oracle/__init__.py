@@ -59,8 +59,7 @@ def check_commands(
         limits: Of the commands.
         t_ns: Stamps, (N,), [ns]; T1 needs them.
         armed_at: Samples at which the gate was armed, at rest; 0 is one.
-        q_start: Last command before, (n,), or last two, oldest first, (2, n), for a
-            start in motion.
+        q_start: Last command, (n,), or last two, (2, n), for a start in motion.
 
     Raises:
         ValueError: If shapes do not fit.
@@ -98,13 +97,7 @@ class CommandJudge:
             self._history = begin_history(q_start, limits)
 
     def add(self, q_cmd: npt.ArrayLike, dq_max: Vec, t_ns: npt.ArrayLike) -> None:
-        """Judge the next commands.
-
-        Args:
-            q_cmd: (N, n), [rad] or [m].
-            dq_max: (N, n).
-            t_ns: Stamps, (N,), [ns].
-        """
+        """Judge the next commands, (N, n), by V, (N, n), and stamps, (N,), [ns]."""
         limits = replace(self._limits, dq_max=dq_max)
         c, V, stamps = _shaped(q_cmd, limits, t_ns)
         if not len(c):
@@ -138,12 +131,9 @@ class OracleStream:
         t_ns: int | None = None,
         dq_max: npt.ArrayLike | None = None,
     ) -> tuple[str, ...]:
-        """Return the ``INVARIANTS`` keys that the next command broke.
+        """Return the ``INVARIANTS`` keys that the next command, (n,), broke.
 
-        Args:
-            q_cmd: (n,).
-            t_ns: Stamp, [ns]; T1 needs it.
-            dq_max: By default ``limits.dq_max``.
+        T1 needs ``t_ns``, [ns]; ``dq_max`` is by default ``limits.dq_max``.
         """
         c = np.asarray(q_cmd, dtype=np.float64)[None, :]
         V = np.atleast_2d(self.limits.dq_max if dq_max is None else dq_max)

@@ -44,7 +44,7 @@ class Limits:
         q_max: (n,); +inf: none.
         dq_max: V, (n,) or (N, n).
         ddq_max: A, (n,).
-        h: Nominal command period, [s].
+        h: Nominal period, [s].
         dddq_max: J, (n,); None: not judged.
 
     Raises:
@@ -67,7 +67,7 @@ class Limits:
         return cls(h=h, **own, **others)
 
     def knows(self, invariant: str) -> bool:
-        """Return whether the limits of an invariant are given."""
+        """Return whether an invariant's limits are given."""
         name = OPTIONAL.get(invariant)
         return name is None or getattr(self, name) is not None
 
@@ -102,7 +102,7 @@ class Limits:
 
     @property
     def n_turning(self) -> int:
-        """Whole periods to turn A to −A within J, at least 1."""
+        """Whole periods to turn A to −A, at least 1."""
         return max(1, int(self.count_turning()))
 
 
@@ -118,7 +118,7 @@ class History(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Values, limits and violations, all of shape (N, n)."""
+    """Values, limits and violations, (N, n)."""
 
     value: Vec
     limit: Vec
@@ -126,7 +126,7 @@ class Finding(NamedTuple):
 
 
 def begin_history(start: npt.ArrayLike, limits: Limits) -> History:
-    """Return the history of one or two past commands."""
+    """Return the history of one or two commands."""
     past = np.atleast_2d(np.array(start, dtype=np.float64))
     past[~np.isfinite(past)] = np.nan
     v = (past[-1] - past[0]) / limits.h
@@ -172,14 +172,13 @@ def judge(
 
 
 def _judge_position(c: Vec, lower: Vec, upper: Vec) -> Finding:
-    """Judge M2, within limits widened by a start outside."""
     above = c > upper + ABSOLUTE
     bad = above | (c < lower - ABSOLUTE)
     return Finding(c, np.where(above, upper, lower), bad)
 
 
 def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
-    """Return M3's speeds, (n_turning + N, n): V, or braking to a lowered V at A."""
+    """Return M3's speeds, (n_turning + N, n): V, or braking to it at A."""
     # Where the jerk is limited, braking takes a while to begin. How long is bounded by
     # the time in which J turns the acceleration around, so what counts is what a
     # limiter without J might have had at any time since.
@@ -192,7 +191,6 @@ def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
 
 
 def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Finding:
-    """Judge M3; with J, by the allowed maximum while acceleration turned."""
     n_before = len(allowed) - len(v)
     if limits.dddq_max is None:
         limit = allowed[n_before:]
@@ -218,7 +216,6 @@ def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> Finding:
 
 
 def _judge_viability(c: Vec, v: Vec, lower: Vec, upper: Vec, limits: Limits) -> Finding:
-    """Judge V1: braking at s - g, s - 2g, … from the next command ends in bounds."""
     # The brake sends speeds s - g, s - 2g, … with s = abs(v), g = A h, as long as they
     # are positive: those are the first m = floor(s / g) of them. Summed, each for one
     # period, they travel h (m s - g m (m + 1) / 2).

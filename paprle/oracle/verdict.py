@@ -10,12 +10,10 @@ from paprle.oracle.invariants import INVARIANTS
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A command that broke an invariant.
+    """A command that broke an invariant, by ``joint``, -1: all.
 
-    Attributes:
-        joint: -1 for all.
-        value: Position, velocity, acceleration, end of a full brake (V1) or time since
-            the last command (T1).
+    ``value`` is position, velocity, acceleration, end of a full brake (V1) or time
+    since the last command (T1).
     """
 
     invariant: str

@@ -1,4 +1,4 @@
-"""A robot's joints and bodies as arrays, and compiled forward kinematics."""
+"""A robot's joints and bodies as arrays, with forward kinematics."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ class Tree(NamedTuple):
 
     Attributes:
         parent: -1: the root, (m,).
-        R: Rotation in the parent at q = 0, (m, 3, 3).
-        p: Origin in the parent, (m, 3), [m].
+        R: In the parent at q = 0, (m, 3, 3).
+        p: Origin there, (m, 3), [m].
         axis: Unit vectors in the joint's frame, (m, 3).
         is_prismatic: (m,).
-        column: Place in the driving vector, (m,).
+        column: (m,).
         scale: (m,).
         offset: (m,), [rad] or [m].
     """
@@ -49,11 +49,11 @@ class Bodies(NamedTuple):
 
     Attributes:
         joint: Of ``RobotModel.tree``, -1: the root, (nb,).
-        R: Rotation in the joint, (nb, 3, 3).
-        p: Centre in the joint, (nb, 3), [m].
-        kind: ``SPHERE`` and so on, (nb,).
+        R: In the joint, (nb, 3, 3).
+        p: Centre there, (nb, 3), [m].
+        kind: (nb,).
         size: Half extents, radii of disc and ball, (nb, 5), [m].
-        sphere: Radius of the bounding sphere, (nb,), [m].
+        sphere: Bounding radius, (nb,), [m].
         capsule: Radius of the enclosing capsule along z, (nb,), [m].
     """
 
@@ -72,7 +72,7 @@ class Reach(NamedTuple):
     Attributes:
         starts: First entry by pair, and the last end, (k + 1,).
         column: Joint in the robot's vector, (nnz,).
-        rate: Bound, (nnz,), [m/rad] or [m/m].
+        rate: (nnz,), [m/rad] or [m/m].
     """
 
     starts: Ints
@@ -81,14 +81,7 @@ class Reach(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """k pairs of bodies to keep apart, of a robot of n joints.
-
-    Attributes:
-        a: (k,).
-        b: (k,).
-        keep: Clearance, (k,), [m].
-        reach: Bounds on the change of distance.
-    """
+    """k pairs of bodies, (k,), and the clearance to keep, (k,), [m]."""
 
     a: Ints
     b: Ints
@@ -105,7 +98,7 @@ def make_reach(dense: Vec) -> Reach:
 
 @inlined
 def bound_change(reach: Reach, k: int, travel: Vec) -> float:
-    """Return a bound on the change of pair k's distance, [m], for travel (n,)."""
+    """Return a bound on pair k's change of distance, [m], for travel (n,)."""
     change = 0.0
     for at in range(reach.starts[k], reach.starts[k + 1]):
         change += reach.rate[at] * travel[reach.column[at]]

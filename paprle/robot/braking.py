@@ -37,5 +37,5 @@ def compute_stopping_distance(speed: float, ddq_max: float, h: float) -> float:
 
 @compiled
 def compute_braking_velocity(v: float, ddq_max: float, h: float) -> float:
-    """Return the velocity after one period of full braking, [rad/s]."""
+    """Return the velocity after a period of full braking, [rad/s]."""
     return math.copysign(max(abs(v) - ddq_max * h, 0.0), v)

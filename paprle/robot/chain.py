@@ -23,7 +23,7 @@ Step = tuple[UrdfJoint, bool]
 
 
 def chain_between(urdf: Urdf, base_link: str, eef_link: str) -> list[Step]:
-    """Return the joints on the way from one link to another."""
+    """Return the joints from one link to another."""
     up = urdf.chain_to(base_link)
     down = urdf.chain_to(eef_link)
     while up and down and up[0].name == down[0].name:
@@ -32,10 +32,7 @@ def chain_between(urdf: Urdf, base_link: str, eef_link: str) -> list[Step]:
 
 
 class Chain(NamedTuple):
-    """A chain of joints, as model and arrays.
-
-    ``frame_id`` is that of the eef, ``T_last_eef`` its pose in the last joint.
-    """
+    """A chain of joints, as model and arrays."""
 
     model: pin.Model
     frame_id: int
@@ -112,7 +109,7 @@ def _make_model(
 
 
 def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel:
-    """Return a joint with one coordinate, aligned if possible, for speed."""
+    """Return a joint with one coordinate, aligned if possible."""
     letter = "XYZ"[int(np.argmax(axis))]
     is_aligned = bool(np.max(axis) > 1.0 - 1e-12)
     if kind == "prismatic":
@@ -125,18 +122,16 @@ def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel
 
 
 class Limb:
-    """One limb of a robot.
+    """One limb of a robot; positions of another shape raise CommandError.
 
     Attributes:
-        base_link: Of its poses.
-        joint_names: From base to eef.
-        indices: Places in the robot's vector, (n_l,).
+        indices: In the robot's vector, (n_l,).
         q_min: (n_l,), [rad] or [m].
         q_max: (n_l,).
         dq_max: (n_l,), [rad/s] or [m/s].
         home: (n_l,).
         model: Of the chain, nq = nv = n_l.
-        data: Of this model; not thread-safe.
+        data: Not thread-safe.
         frame_id: ``data.oMf[frame_id]`` is T_base_eef.
         R_eef: Eef in the last joint, (3, 3).
         p_eef: Origin there, (3,), [m].
@@ -161,50 +156,30 @@ class Limb:
         self.p_eef = readonly(chain.T_last_eef.translation)
 
     def fk(self, q: Vec) -> pin.SE3:
-        """Return T_base_eef at q, (n_l,), with NaN if q has any.
-
-        Raises:
-            CommandError: If q has another shape.
-        """
+        """Return T_base_eef at q, (n_l,), with NaN if q has any."""
         pin.forwardKinematics(self.model, self.data, self.as_vector(q))
         return pin.updateFramePlacement(self.model, self.data, self.frame_id).copy()
 
     def jacobian(self, q: Vec) -> Vec:
-        """Return the body Jacobian of T_base_eef at q, (6, n_l), linear first.
-
-        Raises:
-            CommandError: If q has another shape.
-        """
+        """Return the body Jacobian of T_base_eef at q, (6, n_l), linear first."""
         J: Vec = pin.computeFrameJacobian(
             self.model, self.data, self.as_vector(q), self.frame_id, pin.LOCAL
         ).reshape(6, -1)  # of a single joint pinocchio returns shape (6,)
         return J
 
     def take(self, q_robot: Vec) -> Vec:
-        """Return the limb's part, (n_l,), of a robot vector, (n,).
-
-        Raises:
-            CommandError: If it has another shape.
-        """
+        """Return the limb's part, (n_l,), of a robot vector, (n,)."""
         part: Vec = self._as_robot_vector(q_robot)[self.indices]
         return part
 
     def put(self, q_robot: Vec, q_limb: Vec) -> Vec:
-        """Return a robot vector, (n,), with the limb's part replaced.
-
-        Raises:
-            CommandError: If one has another shape.
-        """
+        """Return a robot vector, (n,), with the limb's part replaced."""
         q = self._as_robot_vector(q_robot).copy()
         q[self.indices] = self.as_vector(q_limb)
         return q
 
     def as_vector(self, q: Vec) -> Vec:
-        """Return positions as float64, (n_l,).
-
-        Raises:
-            CommandError: If there is not one a joint.
-        """
+        """Return positions as float64, (n_l,)."""
         vector = _as_numbers(q)
         if vector.shape != self.indices.shape:
             raise CommandError(
@@ -226,7 +201,6 @@ class Limb:
 
 
 def _as_numbers(values: npt.ArrayLike) -> Vec:
-    """Return values as float64, without a shape if not numeric."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

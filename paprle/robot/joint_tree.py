@@ -16,10 +16,7 @@ from paprle.robot.tree import Urdf
 class JointTree:
     """All movable joints in one pinocchio model, mimics included.
 
-    Attributes:
-        n: Joints of the robot's vector.
-        place: Joint id and pose in it, by link.
-        moved_by: Gripper joint by link of a finger.
+    ``place`` is a link's joint and pose in it, ``moved_by`` a finger's gripper joint.
     """
 
     def __init__(
@@ -68,7 +65,7 @@ class JointTree:
         return expanded
 
     def gather(self, J: Vec) -> Vec:
-        """Return a Jacobian by the robot's vector from one by model joints."""
+        """Return a Jacobian by the robot's vector from the model's."""
         gathered = np.zeros((len(J), self.n))
         np.add.at(gathered.T, self._columns, (J * self._scale).T)
         return gathered

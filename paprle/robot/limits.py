@@ -1,4 +1,4 @@
-"""Limits and home of a robot: its URDF's, tightened by settings."""
+"""Limits and home of a robot, by URDF and settings."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def resolve_limits(
 
     V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers V /
     gripper_time; J = limits.dddq_max, or 500 / s · A. ``ddq_max_joints``,
-    ``dddq_max_joints`` and URDF bound both. ``problems`` collects errors.
+    ``dddq_max_joints`` and URDF bound both.
     """
     limits = settings.limits
     names = [joint.name for joint in joints]
@@ -161,8 +161,6 @@ def _velocity(joint: UrdfJoint, limits: LimitSettings, problems: list[str]) -> f
 
 @dataclass(slots=True)
 class _Home:
-    """Home positions, each with its place in the YAML."""
-
     positions: dict[str, float]
     ranges: Mapping[str, tuple[float, float]]
     keys: dict[str, str]
@@ -225,7 +223,7 @@ def find_margin(q_min: Vec, q_max: Vec, asked: float) -> Vec:
 
 
 def default_home(low: float, high: float) -> float:
-    """Return 0, or the nearest position with 10 % of the range to limits."""
+    """Return 0, or the nearest position 10 % of the range off limits."""
     if not math.isfinite(high - low):
         return min(max(0.0, low), high)
     margin = HOME_MARGIN * (high - low)

@@ -1,4 +1,4 @@
-"""Limbs that mirror each other in the root's xz plane, with a sign by joint."""
+"""Limbs that mirror each other in the root's xz plane."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OFF = 2e-3  # [m] chosen: makers round lengths, too
 
 
 class Twin(NamedTuple):
-    """A limb's mirror image, with signs of its joints, (n_l,)."""
+    """A limb's mirror image, with joint signs, (n_l,)."""
 
     limb: Limb
     signs: Vec

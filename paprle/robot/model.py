@@ -45,8 +45,11 @@ _log = logging.getLogger(__name__)
 class RobotModel:
     """A robot's kinematics, limits and collision bodies.
 
+    Constructors discover missing limbs and homes, and raise ConfigError with all
+    problems.
+
     Attributes:
-        joint_names: Actuated joints, depth first in the URDF.
+        joint_names: Actuated, depth first in the URDF.
         home: (n,), [rad] or [m].
         q_min: (n,); -inf for continuous joints.
         q_max: (n,).
@@ -86,13 +89,9 @@ class RobotModel:
         root: Path | None = None,
         scene: Mapping[str, SceneBodySettings] | None = None,
     ) -> RobotModel:
-        """Return a robot from settings; missing limbs and homes are discovered.
+        """Return a robot from settings, that collides with ``scene``, too.
 
-        ``root`` is the folder of a relative URDF, by default the working directory; the
-        robot collides with ``scene``, too.
-
-        Raises:
-            ConfigError: With all problems of URDF and settings.
+        ``root`` is the folder of a relative URDF, by default the working directory.
         """
         check_made(settings, f"follower {name or settings.urdf}")
         urdf = read_urdf((root or Path.cwd()) / settings.urdf)
@@ -102,11 +101,7 @@ class RobotModel:
     def from_urdf(
         cls, path: str | Path, limbs: Mapping[str, LimbSettings] | None = None
     ) -> RobotModel:
-        """Return a robot from a bare URDF; missing limbs and homes are discovered.
-
-        Raises:
-            ConfigError: With all its problems.
-        """
+        """Return a robot from a bare URDF."""
         urdf = read_urdf(Path(path).resolve())
         settings = RobotSettings(urdf=str(path), limbs=limbs)
         if limbs is not None:
@@ -117,10 +112,7 @@ class RobotModel:
     def from_yaml(cls, path: str | Path) -> RobotModel:
         """Return a robot from a follower's YAML, as ``paprle new-robot`` writes it.
 
-        A relative URDF is relative to the YAML's folder, or else to the workspace.
-
-        Raises:
-            ConfigError: With all its problems.
+        A relative URDF is in the YAML's folder, or else in the workspace.
         """
         yaml = Path(path).resolve()
         return cls.from_settings(_read_settings(yaml), yaml.stem)
@@ -154,7 +146,7 @@ class RobotModel:
 
         Raises:
             ConfigError: If meshes cannot be enclosed.
-            MissingDependency: If ``paprle_lab`` is missing.
+            MissingDependency: Without ``paprle_lab``.
         """
         if not self.bare_links:
             return self
@@ -174,12 +166,12 @@ class RobotModel:
 
     @property
     def bare_links(self) -> tuple[str, ...]:
-        """Links without checked bodies: those with meshes alone, or all."""
+        """Links without checked bodies: those of meshes alone, or all."""
         urdf = self._urdf
         return urdf.mesh_links if urdf.primitives else tuple(urdf.links)
 
     def list_joints(self, limb: str) -> Ints:
-        """Return places of a limb's joints, its gripper's last, (n_l,)."""
+        """Return a limb's joint places, its gripper's last, (n_l,)."""
         own = self.limbs[limb]
         gripper = [] if own.gripper is None else [own.gripper.joint]
         places = [self.joint_names.index(joint) for joint in gripper]
@@ -195,7 +187,7 @@ class RobotModel:
         return self._collisions().find_collision(q)
 
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
-        """Return all pairs of links that touch at q, (n,)."""
+        """Return all touching pairs of links at q, (n,)."""
         return self._collisions().find_collisions(q)
 
     @property
@@ -204,12 +196,12 @@ class RobotModel:
         return len(self._collisions().pairs)
 
     def guess_home(self) -> Vec:
-        """Return a home for all limbs, (n,), [rad] or [m]."""
+        """Return homes for all limbs, (n,), [rad] or [m]."""
         twins = find_twins(self.tree, list(self.limbs.values()))
         return guess_home(self.info, self.limbs, self.measure_clearances, twins)
 
     def list_doubts(self) -> list[str]:
-        """Return doubts about implausible numbers of URDF and limits."""
+        """Return doubts about numbers of URDF and limits."""
         return list_doubts(self.info, self._urdf)
 
     def describe_held(self) -> list[str]:
@@ -220,7 +212,7 @@ class RobotModel:
         return describe_held(self._urdf, held)
 
     def measure_clearances(self, q: Vec) -> Vec:
-        """Return the distances of the pairs of bodies at q, (k,), [m]."""
+        """Return the distances of pairs of bodies at q, (k,), [m]."""
         return self._collisions().clearances(q)
 
     def min_clearance(self, q: Vec) -> float:
@@ -228,17 +220,13 @@ class RobotModel:
         return self._collisions().min_clearance(q)
 
     def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
-        """Return the first collision on a path as ``CollisionModel.check_path``."""
+        """Return the first collision, as ``CollisionModel.check_path``."""
         return self._collisions().check_path(qs)
 
     def make_collision_model(
         self, scene: Mapping[str, SceneBodySettings]
     ) -> CollisionModel:
-        """Return the collision model of robot and scene; not thread-safe.
-
-        Raises:
-            ConfigError: If the scene is invalid.
-        """
+        """Return the collision model of robot and scene; not thread-safe."""
         if dict(scene) == self._scene:
             return self._collisions()
         bodies = make_scene(scene, self._urdf.links)

@@ -22,8 +22,7 @@ class UrdfJoint:
         T_parent_joint: At q = 0.
         axis: Unit vector in the joint's frame, (3,).
         lower: [rad] or [m]; -inf for continuous, NaN when absent.
-        upper: Likewise.
-        velocity: Limit, [rad/s] or [m/s]; 0 when absent.
+        velocity: [rad/s] or [m/s]; 0 when absent.
         acceleration: Lower one of URDF 1.2, [rad/s²] or [m/s²]; inf when absent.
         jerk: Of URDF 1.2, [rad/s³] or [m/s³]; inf when absent.
     """
@@ -52,7 +51,7 @@ class UrdfJoint:
         return self.is_movable and self.mimic is None
 
     def T_parent_child(self, q: float) -> pin.SE3:
-        """Return the pose of the child link in the parent at q."""
+        """Return the child link's pose in the parent at q."""
         if self.kind == "fixed":
             return self.T_parent_joint
         if self.kind == "prismatic":
@@ -73,13 +72,7 @@ class Primitive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inertia:
-    """Masses of a link.
-
-    Attributes:
-        mass: [kg].
-        centre: Of mass in the link, (3,), [m].
-        greatest: Moment about an axis of the URDF, [kg m²].
-    """
+    """A link's mass, [kg], its centre, (3,), [m], and greatest moment, [kg m²]."""
 
     mass: float
     centre: Vec
@@ -88,12 +81,10 @@ class Inertia:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Urdf:
-    """A tree of links.
+    """A tree of links and joints, depth first.
 
     Attributes:
         notes: Deviations from the file.
-        links: Depth first.
-        joints: Depth first.
         primitives: Collision bodies except meshes.
         mesh_links: Links that collide by meshes alone.
         parent_joint: Above a link.
@@ -126,7 +117,7 @@ class Urdf:
 
 
 def flat_mimics(urdf: Urdf) -> tuple[Mimic, ...]:
-    """Return all mimics with an actuated joint as source."""
+    """Return all mimics by actuated sources."""
     mimics = {j.name: j.mimic for j in urdf.joints if j.mimic is not None}
     flat = []
     for mimic in mimics.values():

@@ -210,7 +210,6 @@ class _Reader:
     def limits(
         self, element: ET.Element, kind: str, of: str
     ) -> tuple[float, float, float]:
-        """Return lower, upper and velocity limit; mimics are not checked."""
         if kind == "fixed":
             return 0.0, 0.0, 0.0
         limit = element.find("limit")

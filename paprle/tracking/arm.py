@@ -1,4 +1,4 @@
-"""A limb's poses, limits and distance to a target."""
+"""A limb's distance to a target."""
 
 from __future__ import annotations
 
@@ -68,12 +68,12 @@ class Arm:
         return "acceleration", "acceleration", False
 
     def find_fastest(self, dq: Vec) -> str:
-        """Return the joint at V, for ``dq`` of (n_l,), or ""."""
+        """Return the joint at V, for ``dq``, (n_l,), or ""."""
         fast = np.flatnonzero(np.abs(dq) >= AT_SPEED * self.limb.dq_max)
         return f"{self.limb.joint_names[fast[0]]} at its top speed" if len(fast) else ""
 
     def find_pinned(self, q: Vec) -> str:
-        """Return the joint asked beyond its limit, q of (n_l,), or ""."""
+        """Return the joint asked beyond its limit, q (n_l,), or ""."""
         low, high = self.bounds
         places = np.flatnonzero((q < low - AT_BOUND) | (q > high + AT_BOUND))
         return f"{self.limb.joint_names[places[0]]} at its limit" if len(places) else ""
@@ -93,7 +93,7 @@ class Arm:
     def lift(self, q: Vec, way: Sequence[Vec]) -> Vec:
         """Return measured joints, (n_l,), without what drives give way under load.
 
-        ``way`` are commands of the last half second, each (n_l,).
+        ``way`` are commands of the last half second, (n_l,).
         """
         short = np.asarray(way) - q
         lifts = np.clip(short, -self._sag, self._sag)
@@ -103,7 +103,7 @@ class Arm:
         return lifted
 
     def find_joint_gap(self, q: Vec, way: Sequence[Vec]) -> tuple[float, float]:
-        """Return hand, [m], and joint distance, [rad] or [m], to requested joints."""
+        """Return distances of hand, [m], and joints, [rad] or [m], to request."""
         pos, _ = self.find_gap(q, [self.limb.fk(one) for one in way])
         beside = np.abs(q - np.clip(q, np.min(way, axis=0), np.max(way, axis=0)))
         return pos, float(beside.max())

@@ -1,7 +1,7 @@
 """Causes of a limb's distance from its target.
 
-The IK leaves one of four: joint limits, an unreachable pose, a joint at V, or A. The
-gate or the robot may add to it.
+The IK leaves joint limits, an unreachable pose, a joint at V, or A; gate or robot may
+add to it.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class Classifier:
         self._name_kept = name_kept
 
     def classify(self, look: Look, looks: Sequence[Look]) -> Verdict:
-        """Return the causes of errors, by the engagement's looks so far."""
+        """Return the causes of errors, by the engagement's looks."""
         if not looks:
             return Verdict(pause=_find_pause(look))
         findings, cuts, is_driven, is_away = list[Finding](), [], False, False
@@ -113,7 +113,6 @@ class Classifier:
             yield Finding(name, "stall", sign + _STALL, *behind)
 
     def _judge_gate(self, look: Look) -> Iterator[Finding]:
-        """Yield the gate's actions beyond limits that the IK respects."""
         acting = look.reasons & ~_NOT_TOLD
         if not acting:
             return

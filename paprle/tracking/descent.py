@@ -33,9 +33,7 @@ HELPFUL = 0.1  # chosen: cosine between what is left and what a joint does about
 class Asked(NamedTuple):
     """IK request of a limb.
 
-    Attributes:
-        rotation_weight: [m/rad]; 0: position alone.
-        rows: Of a body twist, linear first.
+    ``rotation_weight`` is [m/rad], 0: position alone; ``rows`` are linear first.
     """
 
     rotation_weight: float
@@ -50,10 +48,7 @@ class Asked(NamedTuple):
 def descend(
     limb: Limb, asked: Asked, q: Vec, target: Vec, bounds: Sequence[Vec]
 ) -> tuple[bool, Bools]:
-    """Return whether a target row, (7,), is reached, and blocked joints, (n,).
-
-    Start and bounds are (n,), [rad].
-    """
+    """Return whether a target row, (7,), is reached, and blocked joints, (n,)."""
     T_target = row_to_pose(target)
     e, A = _linearise(limb, asked, q, T_target)
     damping, held, n_vain = DAMPING, np.zeros(len(q), dtype=bool), 0
@@ -75,7 +70,7 @@ def descend(
 
 
 def _linearise(limb: Limb, asked: Asked, q: Vec, T_target: pin.SE3) -> tuple[Vec, Vec]:
-    """Return the remaining way and its derivative by joints, weighted, [m]."""
+    """Return the remaining way and its derivative, weighted, [m]."""
     T = limb.fk(q).actInv(T_target)
     e = np.concatenate([T.translation, asked.rotation_weight * pin.log3(T.rotation)])
     A = limb.jacobian(q) * np.repeat([1.0, asked.rotation_weight], 3)[:, None]

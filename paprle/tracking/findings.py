@@ -11,13 +11,11 @@ _ON_TIME = 0.0
 
 
 class Finding(NamedTuple):
-    """A cause of a limb's tracking error.
+    """A cause of a limb's tracking error, [m] and [rad], NaN: unknown.
 
     Attributes:
         kind: ``travel``, ``bound``, ``reach``, ``velocity``, ``acceleration``,
             ``gate``, ``stall`` or ``lag``.
-        pos: [m]; NaN: unknown.
-        rot: [rad]; NaN: unknown.
         is_stuck: No motion from this posture leads nearer.
     """
 
@@ -34,7 +32,7 @@ class Finding(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Share of a limb's requested motion that is cut, 0 … 1; 0: it catches up."""
+    """Missing share of a limb's motion, 0 … 1; 0: it catches up."""
 
     what: str
     share: float
@@ -50,7 +48,7 @@ class Verdict(NamedTuple):
 
     Attributes:
         is_away: A limb is off all targets of the last half second.
-        pause: ``clutch`` or ``silence`` without a driver in an episode, or "".
+        pause: ``clutch`` or ``silence`` without a driver, or "".
     """
 
     findings: tuple[Finding, ...] = ()

@@ -25,8 +25,8 @@ class Look(NamedTuple):
     Attributes:
         stamp_ns: Of the tick, [ns].
         silent_ns: Since the newest sample, [ns].
-        driver: Leader limb by limb; -1: none, (m,).
-        target: Requested T_base_eef rows, (m, 7).
+        driver: A limb's leader limb, (m,); -1: none.
+        target: T_base_eef rows, (m, 7).
         is_far: 1 where ``retarget.max_travel`` shortened it, (m,).
         err_pos: Of IK, (m,), [m]; NaN: no pose.
         err_rot: Of IK, (m,), [rad].
@@ -56,7 +56,7 @@ def is_due(stamp_ns: int, before_ns: int) -> bool:
 
 
 def make_look(tick: Record, status: Record) -> Look:
-    """Return a copy of a tick and its status, as precise as recorded."""
+    """Return a copy of a tick and its status, as recorded."""
     return Look(
         stamp_ns=int(tick["stamp_ns"]),
         state=SessionState(int(tick["state"])),
@@ -83,7 +83,7 @@ class History:
         self._looks: deque[Look] = deque(maxlen=N_LOOKS)
 
     def add(self, look: Look) -> tuple[Look, ...]:
-        """Return the unbroken looks up to this one; empty: not driven."""
+        """Return the unbroken looks up to this one, if driven."""
         before = self._looks[-1].stamp_ns if self._looks else look.stamp_ns
         if look.stamp_ns - before >= 2 * LOOK_NS:
             self._looks.clear()

@@ -27,7 +27,7 @@ class StaticFrames:
         self._parents: dict[str, tuple[str, pin.SE3]] = {}
 
     def add(self, parent: str, child: str, xyzquat: Vec) -> bool:
-        """Return whether T_parent_child, xyz + quat_xyzw, (7,), [m], was valid and set."""
+        """Set T_parent_child, xyz + quat_xyzw, (7,), [m]; return if it is a pose."""
         norm = float(np.linalg.norm(xyzquat[3:]))
         if not np.isfinite(xyzquat).all() or not _NORM[0] <= norm <= _NORM[1]:
             return False

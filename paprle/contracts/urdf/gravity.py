@@ -21,7 +21,7 @@ class Gravity:
     def __init__(
         self, urdf: Path, joint_names: Sequence[str], held: Mapping[str, float]
     ) -> None:
-        """Load the masses of an upright robot; others stand at ``held``, [rad], or 0."""
+        """Load the masses of an upright robot; others are at ``held``, [rad], or 0."""
         whole = make_pin_model(urdf)
         posture = pin.neutral(whole)
         for name, position in held.items():

@@ -1,4 +1,4 @@
-"""Collision bodies and their pairs as arrays for kernels."""
+"""Collision bodies and pairs as arrays."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def place_bodies(bodies: Bodies, R_joint: Vec, p_joint: Vec, R: Vec, p: Vec) -> 
 def to_arrays(
     primitives: Sequence[Primitive], places: Mapping[str, tuple[int, pin.SE3]]
 ) -> Bodies:
-    """Return bodies as arrays; a link without a place is in the scene."""
+    """Return bodies as arrays; links without a place are in the scene."""
     joints, T_joint_body, kinds, sizes = [], [], [], []
     for body in primitives:
         joint, T_joint_link = places.get(body.link, (-1, pin.SE3.Identity()))
@@ -111,7 +111,7 @@ def make_bodies(
     A pair nearer than its clearance at home keeps 90 % of its distance there.
 
     Raises:
-        ConfigError: If the scene is invalid, or a body's place is unbounded.
+        ConfigError: If the scene is invalid, or a body's place unbounded.
     """
     model = robot.make_collision_model(settings.scene)
     bodies = to_arrays(model.bodies, robot.link_places)

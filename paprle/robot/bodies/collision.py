@@ -1,7 +1,7 @@
-"""Collisions of the primitive bodies of URDF and scene, by coal alone.
+"""Collisions of the primitive bodies of URDF and scene, by coal.
 
-Left out are rigid, adjacent, ignored and one gripper's own pairs, and overlaps of the
-model: in all tried postures, or at home across one joint.
+Left out are rigid, adjacent, ignored and one gripper's own pairs, and overlaps in all
+tried postures, or at home across one joint.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ OVERLAP_AT_A_JOINT = "touch at home, one joint between"
 
 
 class _Ball(NamedTuple):
-    """Bounding ball in the body's axes, (3,) and [m]."""
-
     centre: Vec
     radius: float
 
@@ -47,7 +45,7 @@ class CollisionModel:
 
     Attributes:
         bodies: Of the URDF, then of the scene.
-        pairs: Links of each checked pair; a scene body counts as a link.
+        pairs: Links or scene bodies.
         body_pairs: The same as indices into ``bodies``.
         left_out: Reasons by unchecked pair.
     """
@@ -92,7 +90,7 @@ class CollisionModel:
         return self.pairs[self._touching()[0]]
 
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
-        """Return all pairs of links that touch at q, (n,)."""
+        """Return all touching pairs of links at q, (n,)."""
         return list(dict.fromkeys(self.pairs[k] for k in self._find_touching(q)))
 
     def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
@@ -177,7 +175,7 @@ class CollisionModel:
         return list(results.oMg)
 
     def describe_pair(self, k: int) -> str:
-        """Return a description of a pair and its limbs."""
+        """Return a text on a pair and its limbs."""
         links = self.pairs[k]
         own = [body < self.n_robot_bodies for body in self.body_pairs[k]]
         a, b = (
@@ -201,10 +199,7 @@ class CollisionModel:
         return np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
 
     def find_kept(self, between_links: float, to_scene: float) -> Vec:
-        """Return the clearance to hold by pair, (k,), [m].
-
-        It is the requested one, but at most 90 % of the distance at home.
-        """
+        """Return the clearance to hold by pair, at most 90 % of home's, (k,), [m]."""
         is_scene = [b >= self.n_robot_bodies for _, b in self.body_pairs]
         asked = np.where(is_scene, to_scene, between_links)
         at_home = np.maximum(self.clearances(self._info.home), 0.0)
@@ -328,7 +323,6 @@ def _find_ball(body: Primitive) -> _Ball:
 
 
 def _postures(info: RobotInfo) -> list[Vec]:
-    """Return home and random postures within limits, a turn if continuous."""
     rng = np.random.default_rng(_SEED)
     low = np.where(np.isfinite(info.q_min), info.q_min, -np.pi)
     high = np.where(np.isfinite(info.q_max), info.q_max, np.pi)

@@ -78,7 +78,7 @@ def _is_round_there(bodies: Bodies, i: int, R: Vec, n: Triple) -> bool:
 
 @compiled
 def _separate(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple]:
-    """Find distance [m], ≤ 0 in contact, normal (n: a guess) and nearest points."""
+    """Return distance [m], ≤ 0 in contact, normal and nearest points."""
     s = np.empty((4, 8))
     k, best, norm = 0, -math.inf, math.inf
     x, y, z = -n[0], -n[1], -n[2]
@@ -145,7 +145,6 @@ def _shrink(s: Vec, k: int) -> int:
 
 @inlined
 def _find_flat_nearest(s: Vec, k: int) -> None:
-    """Write weights of the nearest point to the origin in a flat of 2 … 4 (LDLᵀ)."""
     # With e the edges from point 0 it solves (eᵀe) y = -eᵀ w₀ by LDLᵀ.
     g11, r1 = _dot_edges(s, 1, 1), _dot_origin(s, 1)
     g11 = max(g11, _FLAT)
@@ -195,7 +194,6 @@ def _dot_origin(s: Vec, i: int) -> float:
 def _overlap(
     a: Core, b: Core, n: Triple, common: Triple
 ) -> tuple[float, Triple, Triple, Triple]:
-    """Find the move that parts overlapping cores, as ``_separate``."""
     # The nearest points are a common one of both, moved to the faces along the normal.
     # It tries a guess n, then what separates boxes: their axes and the cross products
     # of those, then the line between the centres and its parts across either body's z,

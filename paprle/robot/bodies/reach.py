@@ -20,7 +20,7 @@ _N_CORNERS = 32  # chosen: a circle's hull is 0.5 % wider than the circle
 
 
 class _Wrap(NamedTuple):
-    """Points whose hull, grown by a margin, holds a body in all its places."""
+    """Points whose hull, grown by a margin, holds a body in all places."""
 
     points: Vec
     margin: float
@@ -29,7 +29,7 @@ class _Wrap(NamedTuple):
 def compute_reach(
     tree: Tree, q_min: Vec, q_max: Vec, bodies: Bodies, pairs: tuple[Ints, Ints]
 ) -> Vec:
-    """Return bounds on the rate of pairs' distances, (n, k), [m/rad] or [m/m]."""
+    """Return bounds on distances' rates, (n, k), [m/rad] or [m/m]."""
     sweeps = _Sweeps(tree, q_min, q_max, bodies)
     reach = np.zeros((len(q_min), len(pairs[0])))
     for k, (a, b) in enumerate(zip(*pairs, strict=True)):
@@ -93,7 +93,7 @@ class _Sweeps:
         )
 
     def _wrap_seen(self, body: int, joint: int) -> _Wrap:
-        """Wrap a body in the parent's frame of a joint that does not move it."""
+        """Wrap a body in the parent's frame of a joint not moving it."""
         parent = int(self._tree.parent[joint])
         if parent < 0 or parent in self._find_chain(body):
             return self._in_joint(body, parent)
@@ -133,7 +133,6 @@ def _make_circle(axis: Vec) -> Vec:
 def _make_rims(
     circle: Vec, axis: Vec, radius: float, heights: tuple[float, float]
 ) -> Vec:
-    """Return points whose hull holds a cylinder between two heights, [m]."""
     rim = (radius / math.cos(math.pi / _N_CORNERS)) * circle
     return np.concatenate([rim + height * axis for height in heights])
 

@@ -24,7 +24,7 @@ SIZES: Mapping[str, tuple[str, ...]] = {
 def make_scene(
     scene: Mapping[str, SceneBodySettings], links: Collection[str]
 ) -> tuple[Primitive, ...]:
-    """Return the bodies of a scene, each on a link of its own name.
+    """Return a scene's bodies, each on a link of its own name.
 
     Raises:
         ConfigError: With all their problems.

@@ -1,4 +1,4 @@
-"""Support points and widths of placed bodies, compiled.
+"""Support points and widths of bodies, compiled.
 
 A body is a sum of a box, a disc in its xy plane and a ball.
 """
@@ -112,7 +112,7 @@ def support(core: Core, n: Triple) -> Triple:
 
 @inlined
 def half_width(core: Core, n: Triple) -> float:
-    """Return a core's extent from its centre along a unit vector, [m]."""
+    """Return a core's half extent along a unit vector, [m]."""
     _, x, y, z, half, disc = core
     u = x[0] * n[0] + x[1] * n[1] + x[2] * n[2]
     v = y[0] * n[0] + y[1] * n[1] + y[2] * n[2]

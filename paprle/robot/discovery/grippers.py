@@ -79,7 +79,7 @@ def _mimicked_by_siblings(urdf: Urdf) -> set[str]:
 
 
 def _forks(above: dict[str, str | None]) -> set[str]:
-    """Return joints behind a fork at the end of a long chain into shorter chains."""
+    """Return joints behind a fork at a long chain's end into shorter ones."""
     below: dict[str | None, list[str]] = {}
     for name, parent in above.items():
         below.setdefault(parent, []).append(name)
@@ -102,7 +102,7 @@ def _forks(above: dict[str, str | None]) -> set[str]:
 def _find_hands(
     joints: dict[str, UrdfJoint], above: dict[str, str | None], named: set[str]
 ) -> set[str]:
-    """Return joints of hands: short chains on a link, two only with a named finger."""
+    """Return joints of hands: short chains on a link."""
     # Two chains are a hand where one of them is a finger by its name.
     below: dict[str | None, list[str]] = {}
     for name, parent in above.items():
@@ -136,7 +136,7 @@ def _find_step(joint: UrdfJoint) -> float:
 def guess_gripper(
     urdf: Urdf, fingers: Sequence[UrdfJoint]
 ) -> tuple[GripperSettings | None, str]:
-    """Return the guessed gripper, None unless one or two joints lead, and doubts."""
+    """Return the guessed gripper, if one or two joints lead, and doubts."""
     sources = [mimic.source for mimic in flat_mimics(urdf)]
     leading = [joint for joint in fingers if joint.name in sources] or list(fingers)
     leading = [joint for joint in leading if joint.kind != "continuous"]

@@ -1,7 +1,7 @@
 """Home postures of undescribed limbs: far from singularities, limits and bodies.
 
-The best random posture is taken, with plain joint positions where they cost little;
-mirrored limbs get mirrored homes.
+The best random posture is taken, plain where that costs little; mirrored limbs get
+mirrored homes.
 """
 
 from __future__ import annotations
@@ -118,7 +118,6 @@ def _find_movers(q: Vec, low: Vec, high: Vec, pair: int, measure: Measure) -> Bo
 def _guess_limb(
     limb: Limb, twin: Twin | None, q_robot: Vec, measure: Measure, *, is_alone: bool
 ) -> Vec:
-    """Return ``q_robot`` with homes of a limb and its image."""
     rng = np.random.default_rng(_SEED)
     low, high = _find_limits(limb, twin)
     margin = 0.15 * (high - low)  # chosen: away from limits
@@ -167,7 +166,7 @@ def _find_limits(limb: Limb, twin: Twin | None) -> tuple[Vec, Vec]:
 
 
 def _choose_free(ranked: list[Vec], measure: Score) -> tuple[Vec, float]:
-    """Return the best free posture and its room; else the one that touches least."""
+    """Return the best free posture and its room; else the least touching."""
     # More than the first are looked at only while none is free, and of those that all
     # touch the one that does least is taken.
     found: dict[float, Vec] = {}

@@ -25,7 +25,7 @@ def split_words(name: str) -> list[str]:
 
 
 def find_place(word: str) -> str:
-    """Return ``left``, ``right``, a corner of a quadruped, or ""."""
+    """Return ``left``, ``right``, a quadruped's corner, or ""."""
     if word in _CORNERS:
         return word
     sided = _SIDED.fullmatch(word)
@@ -46,7 +46,7 @@ def find_side(name: str) -> str:
 
 
 def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return each limb's side, by its joints if needed; empty if unknown."""
+    """Return each limb's side, by its joints if needed, or ""."""
     sides = {name: find_side(name) for name in limbs}
     by_joints = {
         name: told.pop()
@@ -59,7 +59,7 @@ def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 
 def find_kind(name: str, joints: Iterable[str] = ()) -> str:
-    """Return ``leg``, ``head`` (or sensor carrier) or ``arm``, by names."""
+    """Return ``leg``, ``head`` (or sensor carrier) or ``arm``."""
     if any(LEG & set(split_words(text)) for text in (name, *joints)):
         return "leg"
     return "head" if HEAD.search(name) else "arm"
@@ -72,5 +72,5 @@ def have_legs(names: Iterable[str]) -> bool:
 
 
 def is_leg(limb: LimbInfo) -> bool:
-    """Return whether a limb carries the robot, by names."""
+    """Return whether a limb carries the robot."""
     return find_kind(limb.name, limb.joint_names) == "leg"

@@ -1,6 +1,6 @@
 """Limbs of an undescribed URDF: chains of actuated joints from branching to end.
 
-Fingers become grippers, wheels, heads and sensors hold home; guesses become doubts.
+Fingers become grippers; wheels, heads and sensors hold home.
 """
 
 from __future__ import annotations
@@ -52,9 +52,7 @@ class FoundLimb:
 class JointTree:
     """Tree of actuated joints; ``without`` are cut off, ``still`` count as fixed.
 
-    Attributes:
-        above: Next actuated joint towards the root, if any.
-        owner: Actuated joint that moves a link.
+    ``above`` is the next joint towards the root, ``owner`` the mover of a link.
     """
 
     def __init__(
@@ -74,7 +72,7 @@ class JointTree:
             self.owner[joint.child] = owner
 
     def below(self, name: str | None) -> list[str]:
-        """Return the actuated joints next below one, or the root."""
+        """Return the joints next below one, or the root."""
         return [joint for joint, above in self.above.items() if above == name]
 
     def chain_to(self, leaf: str) -> tuple[str, ...]:
@@ -131,7 +129,7 @@ def _list_leaves(tree: JointTree) -> list[str]:
 
 
 def find_wheels(urdf: Urdf) -> set[str]:
-    """Return joints that turn wheels or rotors and move nothing else."""
+    """Return joints that only turn wheels or rotors."""
     wheels: set[str] = set()
     bearing: set[str] = set()  # links that carry something which is no wheel
     for joint in reversed(urdf.joints):
@@ -229,7 +227,7 @@ def _eef_link(tip: list[str], fallback: str) -> tuple[str, bool]:
 
 
 def name_limbs(chains: list[tuple[str, ...]]) -> list[str]:
-    """Return a name for each chain: side and kind, or prefix, or a number."""
+    """Return each chain's name: side and kind, prefix, or number."""
     letters = {"l", "r"} if len(chains) == 1 else set()  # r1 may mean revolute
     names = [_name(chain, letters) for chain in chains]
     if len(set(names)) < len(names):

@@ -1,4 +1,4 @@
-"""Joints of a moving base below the arm, which hold still."""
+"""Joints of a moving base, which hold still."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def find_base_joints(urdf: Urdf) -> set[str]:
 
 
 def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:
-    """List the flat slides and upright turns that move all else; none of a gantry."""
+    """List flat slides and upright turns that move all else; no gantry's."""
     # Nothing is returned where a third slide lifts them: that is a gantry.
     run: list[tuple[UrdfJoint, Vec]] = []
     R, link = np.eye(3), urdf.root

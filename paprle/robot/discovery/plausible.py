@@ -1,4 +1,4 @@
-"""Doubts about numbers: degrees for radians, millimetres for metres."""
+"""Doubts about numbers, such as degrees for radians."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _FARTHEST = 4.0  # chosen: [m] radius of gyration, longer than any link
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherUnit:
-    """Limits of a joint, [rad] or [m], read in a unit of size ``per_unit``."""
+    """Limits of a joint, [rad] or [m], read in units of ``per_unit``."""
 
     lower: float
     upper: float
@@ -61,7 +61,7 @@ def is_too_quick(joint: UrdfJoint) -> bool:
 
 
 def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
-    """Return doubts about a robot with tightened limits."""
+    """Return doubts about a robot."""
     found: dict[str, list[str]] = {}
     for i, joint in enumerate(joint for joint in urdf.joints if joint.is_actuated):
         low, high = float(info.q_min[i]), float(info.q_max[i])
