@@ -1,7 +1,7 @@
 """Numba kernels, cached per user by a hash of all kernel sources.
 
-The hash covers called kernels in other files, which Numba's cache misses. Untested
-Numba versions use plain ``numba.njit``: equal results, over twice the compile time.
+Numba's cache misses called kernels in other files. Untested Numba versions use plain
+``numba.njit``: equal results, over twice the compile time.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ class Device(ABC):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Remarks before the start, a line each."""
+        """Remarks before the start."""
         return ()
 
     def preflight(self) -> Sequence[str]:
@@ -32,7 +32,7 @@ class Device(ABC):
 
     @property
     def unchecked(self) -> str:
-        """Conditions that only ``open`` can check; empty: none."""
+        """Conditions that only ``open`` can check, or ""."""
         return ""
 
     def take_warnings(self) -> Sequence[str]:
@@ -41,7 +41,7 @@ class Device(ABC):
 
     @property
     def closing_notes(self) -> Sequence[str]:
-        """Remarks at the end, a line each."""
+        """Remarks at the end."""
         return ()
 
     def diagnose(self) -> Iterable[tuple[bool, str]] | None:

@@ -35,8 +35,8 @@ class FarLeader(Leader):
 
         ``rows`` hold a stamp of this host [ns], limb index, distances hand to robot,
         hand to picture and picture to robot, the last two also as predicted, [mm],
-        motion to motion [ms], and those two of a picture extrapolated by velocity [mm];
-        None: unknown. ``missing`` counts lost rows, ``streams`` sent and lost by name.
+        motion to motion [ms], and those two extrapolated by velocity [mm]; None:
+        unknown. ``missing`` counts lost rows, ``streams`` sent and lost by name.
         """
         return None
 

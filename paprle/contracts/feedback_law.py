@@ -34,9 +34,9 @@ class FeedbackInput:
         gravity_gradient: By q, (m, m), [N·m/rad]; at load only.
         clearance: Of the gate, [m]; +inf: unknown.
         is_free: Moving as modelled, unrestrained by the gate; alike for an arm's
-            joints, separate for a gripper.
+            joints.
         held: Contact, −1 (blocks motion down) … 1 (up).
-        held_by_gate: Confidence that the gate holds back, 0 … 1.
+        held_by_gate: Confidence, 0 … 1.
         held_limb: Confidence of arm contact, 0 … 1.
         drives: Stiffness, measured or at most, [N·m/rad].
         dt: [s].

@@ -246,12 +246,7 @@ class Advisor(Device):
 
     @abstractmethod
     def open(self) -> None:
-        """Load its SDK.
-
-        Raises:
-            DeviceError: If it cannot advise.
-            MissingDependency: If a package is missing.
-        """
+        """Load its SDK; raise DeviceError or MissingDependency if it cannot."""
 
     @abstractmethod
     def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
@@ -285,11 +280,7 @@ class Camera(Device):
 
     @classmethod
     def look_at(cls, address: str) -> FoundCamera:
-        """Return the camera at a network address, with its image size.
-
-        Raises:
-            DeviceError: If no image comes from there.
-        """
+        """Return the camera at a network address, or raise DeviceError."""
         raise DeviceError(f"expected a kind of camera with addresses, got '{address}'")
 
     @property
@@ -308,7 +299,7 @@ class Camera(Device):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Receive robot, env config and a source of poses, to draw it."""
+        """Receive the robot and a source of its pose, to draw it."""
 
     def open(self) -> None:
         """Connect; raise DeviceError on failure or images unlike ``info``."""
@@ -321,7 +312,7 @@ class Camera(Device):
         """Return the next image; None after ``timeout``, [s].
 
         Raises:
-            DeviceError: If it must be opened again.
+            DeviceError: If it must be reopened.
         """
 
 

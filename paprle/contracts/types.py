@@ -97,7 +97,6 @@ class LeaderSample:
         seq: Strictly increasing per opened leader.
         engaged: Dead-man held or clutch closed.
         valid: Poses of invalid samples are never used.
-        leader_state: Measured.
         actions: Counts of the device's buttons.
     """
 
@@ -166,15 +165,14 @@ class LeaderInfo:
         is_measured: Samples have sensor noise; identical ones mean a stuck device.
         has_deadman: ``engaged`` counts once seen released; else the device is in use.
         has_trigger: ``opening`` counts once seen open.
-        is_far: On another host; invalid samples may mean a failed link.
+        is_far: Invalid samples may mean a failed link.
         renders: Vibration counts as ``rumble``.
         rate: Nominal, [Hz].
         look_ahead: ``latest`` uses data so long after its stamp, [s].
         arms: Their joints, then the gripper's, limb by limb, are those of
             ``LeaderSample.leader_state`` and ``Feedback.tau``.
         engage_hint: Instruction to start and resume; empty: by key.
-        motion: Joints known beforehand, by limb, (rows, n), [rad], checked against the
-            robot's limits.
+        motion: Joints known beforehand, by limb, (rows, n), [rad].
         path: Poses known beforehand, by limb: rising times from the episode's start [s]
             and T_leader_base_leader_eef, xyz + quat_xyzw, (rows, 8). Absolute ones
             select the start posture.
@@ -260,7 +258,6 @@ class Feedback:
         rumble: Flicker-free amplitude of all cues, 0 … 1.
         touch: Of contact.
         warning: Of limits and clearance.
-        n_cues: Suggestions that crossed their threshold.
     """
 
     stamp_ns: int

@@ -253,7 +253,6 @@ def _scale(x: Vec, factor: float) -> None:
 
 @inlined
 def _leaves_box(task: Task, residual: Vec, err_rot: float) -> bool:
-    """Return whether a limb with joints to spare misses a near position."""
     n_moving, k = 0, len(task.rows)
     for j in range(task.joints.shape[1]):
         n_moving += 1 if task.joints[MOBILITY, j] > 0.0 else 0

@@ -18,7 +18,7 @@ _LEAST_PIVOT = 1e-18  # chosen: below any damping that is added to H
 
 @compiled
 def solve_box(H: Vec, g: Vec, low: Vec, high: Vec, x: Vec) -> None:
-    """Write the x, (n,), in a box that minimises ½ xᵀ H x − gᵀ x, H positive definite."""
+    """Write the x, (n,), in a box that minimises ½ xᵀ H x − gᵀ x, positive definite."""
     n = len(g)
     held, L = np.zeros(n, dtype=np.int64), np.empty((n, n))
     for _ in range(_MOST * n):
@@ -67,7 +67,6 @@ def _factor_free(H: Vec, held: Ints, L: Vec) -> None:
 
 @compiled
 def _hold_worst(low: Vec, high: Vec, held: Ints, x: Vec) -> bool:
-    """Hold the entry farthest outside; False if none is."""
     worst, excess, side = -1, _OUTSIDE, 0
     for i in range(len(x)):
         if held[i] == 0 and low[i] - x[i] > excess:

@@ -1,7 +1,7 @@
 """Steps towards a target, or to another posture where an arm is stuck.
 
-With joints to spare, the nearest posture at the target is looked for (``global_ik``),
-if possible with the hand in its place.
+With joints to spare, the nearest posture at the target is looked for, if possible with
+the hand in its place.
 """
 
 from __future__ import annotations
@@ -108,7 +108,6 @@ def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> tuple[bool, 
 def _go_in_place(
     packed: PackedTask, T: Vec, q: Vec, reach: Vec, share: float, other: Vec
 ) -> tuple[float, float, bool]:
-    """Go to another posture, hand in place; return errors and success."""
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
     task, bounds_and_bias = unpack(packed), np.zeros((4, len(q)))

@@ -1,7 +1,4 @@
-"""Postures that reach a pose, and the share of a path that each follows.
-
-For slow moves, in a thread beside the tick.
-"""
+"""Postures that reach a pose, and paths that they follow, in a slow thread."""
 
 from __future__ import annotations
 
@@ -150,10 +147,10 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     found: Vec,
     errors: Vec,
 ) -> int:
-    """Write postures, (m, n), at T, (4, 4), and errors [m], [rad], (m, 2); return their number.
+    """Return the number of postures, (m, n), at T, (4, 4), written with their errors.
 
     They descend from starts over the limits and wrists turned over, and are ``apart``,
-    [rad].
+    [rad]; errors are [m] and [rad], (m, 2).
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -204,7 +201,6 @@ def _settle(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     errors: Vec,
     n_found: int,
 ) -> int:
-    """Descend, and keep the end if it is a new posture at the pose."""
     if n_found == len(found):
         return n_found
     joints, terms = work.joints, task.terms

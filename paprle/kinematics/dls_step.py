@@ -42,13 +42,10 @@ def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
     most_aside: float,
     is_first: bool,
 ) -> float:
-    """Write the step within limits and radius; return the second task's part, [rad].
+    """Return the second task's part, [rad], of a step within limits and radius.
 
     ``A``, (k, n), and ``b``, (k,), weighted, are used up. ``radius`` bounds each
     change, ``most_aside`` that part, [rad]; ``is_first`` adds the posture bias.
-
-    Returns:
-        The part.
     """
     n_free = joints.shape[1]
     for j in range(joints.shape[1]):
@@ -77,7 +74,6 @@ def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
 
 @compiled
 def _fix_worst(A: Vec, b: Vec, joints: Vec) -> bool:
-    """Set the joint farthest outside onto its limit; False if none is."""
     worst, excess, way = -1, 0.0, 0.0
     for j in range(joints.shape[1]):
         lower = min(joints[Q_MIN, j] - joints[Q, j], 0.0)
@@ -105,7 +101,6 @@ def _solve_free(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
     most_aside: float,
     is_first: bool,
 ) -> float:
-    """Write the free joints' step; return the second task's part, [rad]."""
     k, aside, y = terms.n_first, 0.0, joints[Y]
     for j in range(len(y)):
         y[j] = 0.0

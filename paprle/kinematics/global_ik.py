@@ -69,7 +69,7 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResu
     """Return the error of a search from afar, and poses tried; NaN if unusable.
 
     T is (4, 4). From the first start q, (n,), [rad], becomes the nearest of the first
-    solutions, or the closest position; ``most`` bounds the poses after a descent.
+    solutions, or the closest position.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -157,7 +157,6 @@ def _weigh_all(terms: Terms, pos: float, rot: float) -> float:
 
 @compiled
 def _hold_at_limits(A: Vec, b: Vec, joints: Vec) -> None:
-    """Take out joints at a limit that the error pushes outwards."""
     for j in range(A.shape[1]):
         push = 0.0
         for i in range(len(b)):

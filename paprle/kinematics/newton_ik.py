@@ -130,7 +130,6 @@ def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
 def _advance(
     task: Task, work: Workspace, cost: float, aside: float
 ) -> tuple[float, float, float]:
-    """Take the share of the step that lowers the error (0: none); return it, errors."""
     terms, joints, share = task.terms, work.joints, 1.0
     for _ in range(_N_BACKTRACKS + 1):
         if not _go(joints, share):
@@ -146,7 +145,6 @@ def _advance(
 
 @compiled
 def _go(joints: Vec, share: float) -> bool:
-    """Write the end of a share of the step; False if it moves nothing."""
     n, way = joints.shape[1], 0.0
     for j in range(n):
         q = joints[Q, j]

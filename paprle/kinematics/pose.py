@@ -1,6 +1,6 @@
 """Pose of an eef, its error to a target, and its Jacobian, in the eef's axes.
 
-Unlike log₆, metres and radians stay apart where a target is out of reach.
+Metres and radians stay apart, unlike log₆.
 """
 
 from __future__ import annotations

@@ -82,7 +82,7 @@ class LimbSolver:
         Args:
             T: T_base_eef by limb, (m, 4, 4).
             is_asked: Limbs that have one, (m,).
-            wanted: Joints, (n,), [rad] or [m]; NaN: any.
+            wanted: (n,), [rad] or [m]; NaN: any.
             q_prev: Last answer, (n,), [rad].
             q_cmd: Command, (n,), [rad]; limbs start near it.
             dt: Since the last answer, by limb or for all, [s], bounds motion by V and
@@ -93,7 +93,7 @@ class LimbSolver:
             all were reached.
 
         Raises:
-            CommandError: If an array is of another shape.
+            CommandError: If a shape is wrong.
         """
         # kernels do not look where an array ends
         if not isinstance(dt, np.ndarray):
@@ -197,7 +197,6 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
 def _go_near(
     task: PackedTask, T: Vec, own: Ints, q_cmd: Vec, q: Vec, reach: float
 ) -> IkResult:
-    """Move a limb towards its target, no joint too far from the command."""
     found, is_far = newton_solve(task, T, q, np.full(len(q), reach)), False
     for k in range(len(own)):
         low, high = q_cmd[own[k]] - SEED_BOUND, q_cmd[own[k]] + SEED_BOUND
@@ -212,7 +211,6 @@ def _go_near(
 
 @compiled
 def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
-    """Return a limb's rates, at rest unless it continues from its last q."""
     rates = np.empty((_LAST, len(own)))
     goes_on = True
     for k in range(len(own)):

@@ -40,8 +40,7 @@ class IkSolution(NamedTuple):
 def estimate_sigma_min(limb: Limb, q: Vec, settings: IkSettings | None = None) -> float:
     """Return the smallest singular value of Q^½ J W^½.
 
-    With fewer joints than rows, position rows count; damping begins below
-    ``IkSettings.sigma_min``.
+    With fewer joints than rows, position rows count.
     """
     task = unpack(pack(limb, settings or IkSettings(), 0.0))
     k = task.terms.n_first

@@ -70,8 +70,6 @@ class Workspace(NamedTuple):
     Attributes:
         R: Of joints, the eef's last, (m, 3, 3).
         p: (m, 3), [m].
-        R_target: (3, 3).
-        p_target: (3,), [m].
         e: Error in the eef's axes, (6,), [m] over [rad].
         A: Q^½ J W^½, (k, n).
         b: Q^½ e, (k,).
@@ -106,9 +104,9 @@ def list_rows(settings: IkSettings) -> list[int]:
 
 
 def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask:
-    """Return a limb's task, with a margin to position limits, [rad].
+    """Return a limb's task; the margin, [rad], is less in a narrow range.
 
-    With fewer joints than rows, position comes first. A narrow range has less margin.
+    With fewer joints than rows, position comes first.
     """
     tree, s, n, m = limb.tree, settings, len(limb.home), len(limb.tree.parent)
     free_axis = _AXES[s.free_axis]

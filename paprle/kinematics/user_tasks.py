@@ -1,8 +1,7 @@
 """Inverse kinematics of a whole robot with tasks of one's own.
 
 Each solution minimises Σ ‖W (r + J Δq)‖² + damping ‖Δq‖² within position and velocity
-limits, as in pink and mink, by Gauss-Newton steps in a box that shrinks where the cost
-rises.
+limits, as in pink and mink, by Gauss-Newton steps.
 """
 
 from __future__ import annotations
@@ -98,7 +97,6 @@ class PostureTask:
     """Joints near a posture ``target``, (n,), [rad] or [m]."""
 
     def __init__(self, target: Vec, cost: float | Vec = 1e-3) -> None:
-        """Make a task with one weight, or one by joint, [1/rad]."""
         self.target = target
         self._cost = np.broadcast_to(np.asarray(cost, float), target.shape)
 
@@ -108,10 +106,7 @@ class PostureTask:
 
 
 class TaskSolver:
-    """Solves several tasks at once with all joints of a robot.
-
-    ``links`` are those of the newest solution; targets of ``tasks`` may change.
-    """
+    """Solves several tasks at once with all joints of a robot."""
 
     def __init__(
         self, robot: RobotModel, tasks: Sequence[IkTask], *, damping: float = 1e-6

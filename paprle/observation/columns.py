@@ -43,7 +43,6 @@ class Columns:
         has_effort: bool,
         objects: Sequence[str] = (),
     ) -> None:
-        """Prepare for one robot, by its URDF's text."""
         self.robot = robot
         self.has_effort, self.objects = has_effort, tuple(objects)
         tree = read_recorded_urdf(self.robot, urdf)
@@ -115,7 +114,6 @@ class Columns:
             yield Column(name, driven, ("yes/no",) * len(driven), ASKED, "bool")
 
     def _place(self, column: str, q: Vec, target: Vec | None) -> Vec:
-        """Return T_base_eef of all limbs as xyz and rotation vector."""
         rows = []
         for k, limb in enumerate(self._limbs):
             asked = None if target is None else target[k]

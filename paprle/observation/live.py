@@ -55,8 +55,6 @@ class Observations:
     def make(self, view: SessionView) -> dict[str, Vec]:
         """Return measurements by column, float32, (n,).
 
-        The first view determines the columns.
-
         Raises:
             CommandError: If a value is lost.
         """
@@ -121,7 +119,7 @@ class Actions:
     """Actions of a policy and their limb commands."""
 
     def __init__(self, robot: RobotInfo, kind: Action) -> None:
-        """Prepare for ``action`` or ``requested.ee_pose`` of all limbs, then grippers."""
+        """Prepare for all joints, or the poses of all limbs, then the grippers."""
         urdf = robot.urdf_path.read_text(encoding="utf-8")
         columns = Columns(robot, urdf, "lerobot", has_effort=False)
         self._columns, self._robot, self._kind = columns, robot, kind

@@ -151,7 +151,6 @@ class OracleStream:
 
 
 def _shaped(q_cmd: npt.ArrayLike, limits: Limits, t_ns: Any) -> tuple[Vec, Vec, Any]:
-    """Return commands and V, (N, n), and stamps, (N,), or raise."""
     n = len(limits.q_min)
     c = np.asarray(q_cmd, dtype=np.float64)
     if c.ndim != 2 or c.shape[1] != n:

@@ -28,7 +28,6 @@ class Tree(NamedTuple):
         R: In the parent at q = 0, (m, 3, 3).
         p: Origin there, (m, 3), [m].
         axis: Unit vectors in the joint's frame, (m, 3).
-        is_prismatic: (m,).
         column: (m,).
         scale: (m,).
         offset: (m,), [rad] or [m].
@@ -51,7 +50,6 @@ class Bodies(NamedTuple):
         joint: Of ``RobotModel.tree``, -1: the root, (nb,).
         R: In the joint, (nb, 3, 3).
         p: Centre there, (nb, 3), [m].
-        kind: (nb,).
         size: Half extents, radii of disc and ball, (nb, 5), [m].
         sphere: Bounding radius, (nb,), [m].
         capsule: Radius of the enclosing capsule along z, (nb,), [m].
@@ -71,7 +69,7 @@ class Reach(NamedTuple):
 
     Attributes:
         starts: First entry by pair, and the last end, (k + 1,).
-        column: Joint in the robot's vector, (nnz,).
+        column: Joint, (nnz,).
         rate: (nnz,), [m/rad] or [m/m].
     """
 

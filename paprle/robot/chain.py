@@ -1,7 +1,4 @@
-"""Forward kinematics and Jacobian of a limb, by its own pinocchio model.
-
-It is rooted in the base link and has the limb's joints alone, nq = nv = n.
-"""
+"""Forward kinematics and Jacobian of a limb, by its own model, nq = nv = n."""
 
 from __future__ import annotations
 
@@ -124,13 +121,10 @@ def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel
 class Limb:
     """One limb of a robot; positions of another shape raise CommandError.
 
+    Vectors are (n_l,), [rad] or [m] or a second.
+
     Attributes:
-        indices: In the robot's vector, (n_l,).
-        q_min: (n_l,), [rad] or [m].
-        q_max: (n_l,).
-        dq_max: (n_l,), [rad/s] or [m/s].
-        home: (n_l,).
-        model: Of the chain, nq = nv = n_l.
+        indices: In the robot's vector.
         data: Not thread-safe.
         frame_id: ``data.oMf[frame_id]`` is T_base_eef.
         R_eef: Eef in the last joint, (3, 3).

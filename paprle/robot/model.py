@@ -1,6 +1,6 @@
 """Robot model: one vector of actuated joints, limbs by name, limits.
 
-Every actuated joint has one angle, so that nq = nv = n; mimics are not in the vector.
+Every actuated joint has one angle, nq = nv = n; mimics are not in the vector.
 """
 
 from __future__ import annotations
@@ -46,15 +46,13 @@ class RobotModel:
     """A robot's kinematics, limits and collision bodies.
 
     Constructors discover missing limbs and homes, and raise ConfigError with all
-    problems.
+    problems. Joints are actuated ones, depth first in the URDF; vectors are (n,), [rad]
+    or [m].
 
     Attributes:
-        joint_names: Actuated, depth first in the URDF.
-        home: (n,), [rad] or [m].
-        q_min: (n,); -inf for continuous joints.
-        q_max: (n,).
-        dq_max: V, (n,), [rad/s] or [m/s].
-        ddq_max: A, (n,), [rad/s²] or [m/s²].
+        q_min: -inf for continuous joints.
+        dq_max: V, [rad/s] or [m/s].
+        ddq_max: A, [rad/s²] or [m/s²].
         link_places: Joint of ``tree`` (-1: none) and pose in it, by link.
     """
 
@@ -141,8 +139,7 @@ class RobotModel:
     def enclose_meshes(self) -> RobotModel:
         """Return this robot with collision bodies around its meshes.
 
-        Given limits, limbs and homes stay. The first call takes up to minutes; the
-        result is cached.
+        The first call takes up to minutes; the result is cached.
 
         Raises:
             ConfigError: If meshes cannot be enclosed.

@@ -23,8 +23,8 @@ class UrdfJoint:
         axis: Unit vector in the joint's frame, (3,).
         lower: [rad] or [m]; -inf for continuous, NaN when absent.
         velocity: [rad/s] or [m/s]; 0 when absent.
-        acceleration: Lower one of URDF 1.2, [rad/s²] or [m/s²]; inf when absent.
-        jerk: Of URDF 1.2, [rad/s³] or [m/s³]; inf when absent.
+        acceleration: Lower one of URDF 1.2, [rad/s²] or [m/s²].
+        jerk: Of URDF 1.2, [rad/s³] or [m/s³].
     """
 
     name: str
@@ -83,12 +83,8 @@ class Inertia:
 class Urdf:
     """A tree of links and joints, depth first.
 
-    Attributes:
-        notes: Deviations from the file.
-        primitives: Collision bodies except meshes.
-        mesh_links: Links that collide by meshes alone.
-        parent_joint: Above a link.
-        child_joints: Below a link.
+    ``notes`` are deviations from the file, ``primitives`` all collision bodies but
+    meshes, ``mesh_links`` collide by meshes alone.
     """
 
     name: str

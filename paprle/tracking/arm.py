@@ -81,7 +81,7 @@ class Arm:
     def find_gap(self, q: Vec, way: Sequence[pin.SE3]) -> tuple[float, float]:
         """Return the distance of q, (n_l,), to a way of T_base_eef, [m] and [rad].
 
-        The angle is 0 if not requested; NaN where joints are not measured.
+        The angle is 0 if not requested.
         """
         T = self.limb.fk(q)
         ends = list(zip(way, way[1:], strict=False)) or [(way[0], way[0])]
@@ -109,7 +109,6 @@ class Arm:
         return pos, float(beside.max())
 
     def _find_angle(self, R: Vec, begin: pin.SE3, end: pin.SE3) -> float:
-        """Return the angle to a way of orientations, without free axes."""
         turn = pin.log3(begin.rotation.T @ end.rotation)
         own = pin.log3(begin.rotation.T @ R)
         R_near = begin.rotation @ pin.exp3(_clip_share(own, turn) * turn)

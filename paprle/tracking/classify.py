@@ -1,8 +1,4 @@
-"""Causes of a limb's distance from its target.
-
-The IK leaves joint limits, an unreachable pose, a joint at V, or A; gate or robot may
-add to it.
-"""
+"""Causes of a limb's distance from its target, by IK, gate or robot."""
 
 from __future__ import annotations
 
@@ -56,7 +52,6 @@ class Classifier:
         config: Mapping[str, Any],
         name_kept: NameKept,
     ) -> None:
-        """Prepare for a robot and a resolved config."""
         sag = float((config.get("env") or {}).get("sag", 0.0))
         self._arms = [
             Arm(limb, robot, gate, find_asked(limb, config), sag)
@@ -146,7 +141,6 @@ def _find_pause(look: Look) -> str:
 
 
 def _take_alike(looks: Sequence[Look], i: int) -> Sequence[Look]:
-    """Return the newest looks with a limb's last driver."""
     driver, first = looks[-1].driver[i], len(looks) - 1
     while first > 0 and looks[first - 1].driver[i] == driver:
         first -= 1

@@ -1,7 +1,4 @@
-"""Reach of a target by Levenberg-Marquardt descent within joint limits.
-
-It is independent of the session's IK and of time.
-"""
+"""Reach of a target by Levenberg-Marquardt descent within joint limits."""
 
 from __future__ import annotations
 
@@ -93,7 +90,6 @@ def _step(e: Vec, A: Vec, damping: float) -> Vec:
 
 
 def _find_held(e: Vec, A: Vec, q: Vec, bounds: Sequence[Vec]) -> Bools:
-    """Return the joints at a limit that would help beyond it."""
     slope = A.T @ e
     steep = HELPFUL * np.linalg.norm(A, axis=0) * np.linalg.norm(e)
     at_low, at_high = q <= bounds[0] + AT_BOUND, q >= bounds[1] - AT_BOUND

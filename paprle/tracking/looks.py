@@ -23,13 +23,13 @@ class Look(NamedTuple):
     """Request of a tick, and the gate's command by then.
 
     Attributes:
-        stamp_ns: Of the tick, [ns].
+        stamp_ns: [ns].
         silent_ns: Since the newest sample, [ns].
         driver: A limb's leader limb, (m,); -1: none.
         target: T_base_eef rows, (m, 7).
-        is_far: 1 where ``retarget.max_travel`` shortened it, (m,).
+        is_far: Shortened by ``retarget.max_travel``, (m,).
         err_pos: Of IK, (m,), [m]; NaN: no pose.
-        err_rot: Of IK, (m,), [rad].
+        err_rot: (m,), [rad].
         q_des: Requested, (n,), [rad] or [m].
     """
 

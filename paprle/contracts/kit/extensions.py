@@ -1,8 +1,4 @@
-"""Entry points by which packages extend the command line and the library.
-
-``paprle.verbs`` are tables as ``paprle.cli.app.VERBS``; ``paprle.onboarding`` writes
-the YAML of a bare URDF; ``paprle.viewers`` show an episode.
-"""
+"""Entry points by which packages extend the command line and the library."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def find_columns(
 ) -> dict[CueRole, Vec]:
     """Return the visible columns, (7,), by role, of active ones, (7, m).
 
-    An advisor's field ``D`` suggests, unless ``is_shown`` is false.
+    An advisor's field ``D`` suggests.
     """
     columns: dict[CueRole, Vec] = {}
     if active is None:  # no axes drive it

@@ -117,7 +117,6 @@ def make_smoother(t: Vec, lam: float) -> Callable[[Vec], CubicCurve]:
 
 
 def _slope_at_end(h: Vec, h_next: Vec, chord: Vec, chord_next: Vec) -> Vec:
-    """Return the bounded three-point slope at an end."""
     slope = ((2.0 * h + h_next) * chord - h * chord_next) / (h + h_next)
     is_turn = np.sign(chord) != np.sign(chord_next)
     is_steep = is_turn & (np.abs(slope) > 3.0 * np.abs(chord))
@@ -145,7 +144,6 @@ def _solve_tridiagonal(lower: Vec, diagonal: Vec, upper: Vec, right: Vec) -> Vec
 def _factor_pentadiagonal(
     diagonal: Vec, first: Vec, second: Vec
 ) -> Callable[[Vec], Vec]:
-    """Return the solver of a positive definite matrix (LDLᵀ)."""
     # one place more before, and two after, of zeros: the loops need no special rows
     near, far, pivots = [0.0], [0.0], [1.0, float(diagonal[0])]
     bands = zip(diagonal[1:].tolist(), first.tolist(), [0.0, *second], strict=True)

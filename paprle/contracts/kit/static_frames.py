@@ -1,4 +1,4 @@
-"""Static transforms between frames, and the common frame of a source of poses.
+"""Static transforms between frames, and the common frame of a source.
 
 Optical frames (x right, y down, z forward) are refused: up would become sideways.
 """
@@ -61,7 +61,6 @@ class SourceFrame:
     def __init__(
         self, statics: StaticFrames, asked: str = "", setting: str = "base_frame"
     ) -> None:
-        """Start without poses; without ``asked`` the first decides."""
         self._statics, self._asked, self._setting = statics, plain(asked), setting
         self.name: str | None = None
         self.counts: Counter[str] = Counter()

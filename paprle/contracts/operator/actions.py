@@ -20,7 +20,7 @@ class Actions(NamedTuple):
         redo: Discard and repeat the episode.
         success: Keep the episode, task done.
         failure: Keep it, task not done.
-        keep: The robot's pose (leader ``teach``).
+        keep: The robot's pose.
         play: Kept poses, or end that.
     """
 
@@ -50,11 +50,7 @@ page; ``terminal``: the page has no such key."""
 class OperatorKey(NamedTuple):
     """A key of the operator, at the terminal and the page.
 
-    Attributes:
-        name: A field of ``Actions``, ``task`` or ``note``.
-        key: As in browsers.
-        is_vain_stopped: No effect while stopped.
-        needs_episode: No effect before the first episode.
+    ``name`` is a field of ``Actions``, ``task`` or ``note``; ``key`` as in browsers.
     """
 
     name: str

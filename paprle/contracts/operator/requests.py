@@ -34,7 +34,6 @@ class Wishes(NamedTuple):
     """Requests of the operator so far.
 
     Attributes:
-        note: Of the open or last episode.
         held: Robot limbs that follow no leader.
         placed: T_world_object, xyz + quat_xyzw, (7,), [m].
         key: Token of a returning page.

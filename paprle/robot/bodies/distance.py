@@ -145,7 +145,6 @@ def _measure_ball(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> f
 def _leave_core(
     bodies: Bodies, b: int, c: tuple[float, float, float]
 ) -> tuple[float, float, float, float]:
-    """Return signed distance [m] and unit normal, in the body's frame."""
     size = bodies.size
     is_box = bodies.kind[b] == BOX
     rho = math.sqrt(c[0] * c[0] + c[1] * c[1])

@@ -120,7 +120,6 @@ def _mix(s: Vec, k: int, column: int) -> tuple[float, float, float]:
 
 @inlined
 def _shrink(s: Vec, k: int) -> int:
-    """Run Wolfe's minor cycle over k points and a new one; return the rest."""
     # Points that do not bear it are dropped (a minor cycle of Wolfe's).
     s[k, _WEIGHT] = 0.0 if k else 1.0
     k += 1

@@ -1,7 +1,7 @@
 """Upper bounds on the change of two bodies' distance with each joint.
 
-It is the largest distance of a body from the joint's axis, the lesser of both sides,
-with a full turn for revolute joints.
+They are the largest distance from the joint's axis, the lesser of both bodies, with a
+full turn for revolute joints.
 """
 
 from __future__ import annotations
@@ -93,7 +93,6 @@ class _Sweeps:
         )
 
     def _wrap_seen(self, body: int, joint: int) -> _Wrap:
-        """Wrap a body in the parent's frame of a joint not moving it."""
         parent = int(self._tree.parent[joint])
         if parent < 0 or parent in self._find_chain(body):
             return self._in_joint(body, parent)

@@ -1,7 +1,4 @@
-"""Support points and widths of bodies, compiled.
-
-A body is a sum of a box, a disc in its xy plane and a ball.
-"""
+"""Support points and widths of bodies, each a sum of box, disc and ball."""
 
 from __future__ import annotations
 

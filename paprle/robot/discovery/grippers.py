@@ -1,7 +1,4 @@
-"""Detection of fingers and of the joint that opens the gripper.
-
-The open end is that with the finger masses farther apart, a guess to check.
-"""
+"""Detection of fingers and of the joint that opens the gripper."""
 
 from __future__ import annotations
 
@@ -79,7 +76,6 @@ def _mimicked_by_siblings(urdf: Urdf) -> set[str]:
 
 
 def _forks(above: dict[str, str | None]) -> set[str]:
-    """Return joints behind a fork at a long chain's end into shorter ones."""
     below: dict[str | None, list[str]] = {}
     for name, parent in above.items():
         below.setdefault(parent, []).append(name)
@@ -102,7 +98,6 @@ def _forks(above: dict[str, str | None]) -> set[str]:
 def _find_hands(
     joints: dict[str, UrdfJoint], above: dict[str, str | None], named: set[str]
 ) -> set[str]:
-    """Return joints of hands: short chains on a link."""
     # Two chains are a hand where one of them is a finger by its name.
     below: dict[str | None, list[str]] = {}
     for name, parent in above.items():

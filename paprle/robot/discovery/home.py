@@ -1,7 +1,6 @@
 """Home postures of undescribed limbs: far from singularities, limits and bodies.
 
-The best random posture is taken, plain where that costs little; mirrored limbs get
-mirrored homes.
+The best random posture is taken, plain where that costs little.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ def guess_home(
 ) -> Vec:
     """Return homes for all limbs, one after the other, (n,).
 
-    Joints that stand well stay; without a free posture, the nearest to one is taken.
+    Without a free posture, the nearest to one is taken.
     """
     q, is_alone = np.array(info.home), len(limbs) == 1
     twins = twins or {}

@@ -36,8 +36,7 @@ def find_place(word: str) -> str:
 def find_side(name: str) -> str:
     """Return ``left`` or ``right``; empty for neither or both.
 
-    Letters count between separators (``l_arm``, ``arm_R``, ``LArm``), not before a
-    number: ``r2`` is a model.
+    Letters count between separators (``l_arm``, ``LArm``), not before a number.
     """
     spaced = re.sub(r"(?<![a-zA-Z])[lrLR](?=_?\d)", " ", name)
     places = {find_place(word) for word in split_words(spaced)} - {""}

@@ -1,7 +1,4 @@
-"""Limbs of an undescribed URDF: chains of actuated joints from branching to end.
-
-Fingers become grippers; wheels, heads and sensors hold home.
-"""
+"""Limbs of an undescribed URDF: chains of actuated joints from branching to end."""
 
 from __future__ import annotations
 
@@ -50,10 +47,7 @@ class FoundLimb:
 
 
 class JointTree:
-    """Tree of actuated joints; ``without`` are cut off, ``still`` count as fixed.
-
-    ``above`` is the next joint towards the root, ``owner`` the mover of a link.
-    """
+    """Tree of actuated joints; ``without`` are cut off, ``still`` count as fixed."""
 
     def __init__(
         self, urdf: Urdf, without: Iterable[str] = (), still: Iterable[str] = ()
@@ -78,7 +72,7 @@ class JointTree:
     def chain_to(self, leaf: str) -> tuple[str, ...]:
         """Return the joints from the last branching to a joint.
 
-        A head on an arm's joint is no branching: ``right_j0`` below ``right_j1``.
+        A head on an arm is no branching: ``right_j0`` below ``right_j1``.
         """
         chain = [leaf]
         above = self.above[leaf]

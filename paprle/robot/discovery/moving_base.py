@@ -44,7 +44,6 @@ def find_base_joints(urdf: Urdf) -> set[str]:
 
 
 def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:
-    """List flat slides and upright turns that move all else; no gantry's."""
     # Nothing is returned where a third slide lifts them: that is a gantry.
     run: list[tuple[UrdfJoint, Vec]] = []
     R, link = np.eye(3), urdf.root

@@ -1,8 +1,8 @@
 """Calibration of a servo arm from two postures and a sweep of each joint; pure.
 
-All joints are shown in mid-travel, then turned by known angles, then each turned stop
-to stop in arm order. The order shows the joint of each servo, the postures direction
-and gear, the stops the true middle.
+Joints are shown in mid-travel, then turned by known angles, then each stop to stop in
+arm order. The order shows each servo's joint, the postures direction and gear, the
+stops the true middle.
 """
 
 from __future__ import annotations

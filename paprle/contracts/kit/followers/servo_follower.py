@@ -45,7 +45,7 @@ class ServoFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _find_obstacle(self, port: str) -> str:
-        """Return the fault of a port, or ""."""
+        """Return a port's fault, or ""."""
 
     @abstractmethod
     def _make_arm(self, limb: LimbInfo, port: str) -> Arm:
@@ -53,7 +53,7 @@ class ServoFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _open_arm(self, arm: Arm) -> None:
-        """Connect and hold the arm; raise DeviceError on failure."""
+        """Connect and hold the arm, or raise DeviceError."""
 
     @abstractmethod
     def _diagnose_arm(self, arm: Arm) -> Iterator[tuple[bool, str]]:
@@ -69,7 +69,7 @@ class ServoFollower(Follower, Generic[Arm]):
         return tuple(f"env '{self.env}': {text}" for text in found if text)
 
     def open(self) -> FollowerInfo:
-        """Connect and hold each arm where it is.
+        """Connect and hold each arm where it is; return the description.
 
         Returns:
             The description.
@@ -115,7 +115,7 @@ class ServoFollower(Follower, Generic[Arm]):
             yield from self._diagnose_arm(arm)
 
     def read(self) -> FollowerState:
-        """Return the arms' newest state, with the oldest stamp."""
+        """Return the newest state, with the oldest stamp."""
         check_open(self.env, self._arms)
         states = []
         for arm, ids in self._arms:

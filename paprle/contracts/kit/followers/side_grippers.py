@@ -88,9 +88,7 @@ class SideGrippers:
             yield is_well, f"{limb.name}, {text}"
 
     def open(self, limb: LimbInfo, host: str) -> list[str]:
-        """Open a limb's gripper, if it has one here; return problems.
-
-        ``host`` is the controller that passes the gripper's words on.
+        """Open a limb's gripper, if it has one; ``host`` passes its words on.
 
         Returns:
             Problems.

@@ -55,9 +55,7 @@ Arm = TypeVar("Arm", bound=VendorArm)
 class VendorFollower(Follower, Generic[Arm]):
     """Arms on the network; ``read`` and ``write`` never wait.
 
-    Attributes:
-        extra: Of the package, with the maker's SDK.
-        passes_grippers: Controllers pass on gripper commands.
+    ``extra`` of the package has the maker's SDK.
     """
 
     env: ClassVar[str]
@@ -145,7 +143,7 @@ class VendorFollower(Follower, Generic[Arm]):
             yield from self._grippers.diagnose(limb, self._find_line(host))
 
     def read(self) -> FollowerState:
-        """Return the arms' newest state, with the oldest stamp."""
+        """Return the newest state, with the oldest stamp."""
         check_open(self.env, self._arms)
         states = [self._grippers.add(self._read_arm(*one)) for one in self._arms]
         return join_states(len(self.robot.joint_names), states)
@@ -187,7 +185,6 @@ class VendorFollower(Follower, Generic[Arm]):
         """Take more from a reading than its joints."""
 
     def _connect(self, limb: LimbInfo, host: str) -> list[str]:
-        """Open one limb's arm; return its problems."""
         ids = [self.robot.joint_names.index(joint) for joint in limb.joint_names]
         arm = self._make_arm(limb, host)
         self._arms.append((limb, arm, ids))

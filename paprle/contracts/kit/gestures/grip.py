@@ -1,4 +1,4 @@
-"""Operator signals from the grippers, by the session's phase.
+"""Operator signals from the grippers.
 
 A hand on an arm is the dead-man, the start signal the press of S3.
 """
@@ -24,7 +24,7 @@ _PRESS_NS = 100_000_000  # chosen: a session sees a press that lasts twenty peri
 
 @dataclass(frozen=True, slots=True)
 class GripperReading:
-    """Openings, 0 … 1, arm joints and their distances from the reset pose, [rad]."""
+    """Openings, arm joints and their distances from the reset pose, [rad]."""
 
     openings: Sequence[float]
     arms: Sequence[Vec]

@@ -1,7 +1,7 @@
 """The operator's start and end signals by the grippers; pure.
 
-Start (P5): all grippers open, then closed for 3 s with still arms. End (P6): the same
-near the reset pose, moving or not.
+Start (P5): all open, then closed for 3 s with still arms. End (P6): the same near the
+reset pose, moving or not.
 """
 
 from __future__ import annotations
