@@ -39,7 +39,6 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
         self._final_module.link_in(ll_module)
 
     def finalize(self) -> None:
-        """Do nothing; the whole links it."""
         self._finalized = True
 
     @property
@@ -52,8 +51,6 @@ class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code of a kernel and its parts, optimised once."""
-
     def finalize(self) -> None:
         self._linking_libraries: list[Any] = _find_all(self._linking_libraries)
         super().finalize()
@@ -82,8 +79,6 @@ class _NoEnvironment:
 
 
 class _CountWhereMade(FunctionPass):  # type: ignore[misc]
-    """Disables reference counts where no array is made."""
-
     _name = "count_where_made"
     _is_part = False
 

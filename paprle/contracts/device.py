@@ -27,7 +27,7 @@ class Device(ABC):
         return ()
 
     def preflight(self) -> Sequence[str]:
-        """Return obstacles visible before opening, such as a missing port."""
+        """Return obstacles to opening, such as a missing port."""
         return ()
 
     @property

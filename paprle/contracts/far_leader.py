@@ -14,7 +14,7 @@ FAR = "far"
 
 
 class FarLeader(Leader):
-    """A leader whose device is on another host and may fail by itself."""
+    """A leader whose device is on another host."""
 
     view_rate = 0.0
     """Rate at which its host observes the session (``observe``), [Hz]; 0: never."""

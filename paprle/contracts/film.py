@@ -17,7 +17,7 @@ MarkKind = Literal["event", "note", "state", "held"]
 
 
 class Signal(NamedTuple):
-    """One recorded quantity; signals of one ``chart`` share the unit."""
+    """One recorded quantity; a ``chart`` has one unit."""
 
     chart: str
     name: str
@@ -49,18 +49,18 @@ class Film(ABC):
 
     @abstractmethod
     def see(self, camera: str, t: float) -> Frame | None:
-        """Return a camera's newest image at a time; None: too old."""
+        """Return a camera's newest image at a time, if any."""
 
     @abstractmethod
     def close(self) -> None:
         """Close its files; may be called twice."""
 
     def look(self, t: float) -> SessionView:
-        """Return the view at a time; of films with a robot."""
+        """Return the view at a time, if it has a robot."""
         raise NotImplementedError
 
     def find_near(self) -> FindNear:
-        """Return the search for near bodies; of films with a robot."""
+        """Return the search for near bodies, if it has a robot."""
         raise NotImplementedError
 
     def list_bodies(self) -> Sequence[SceneBody]:

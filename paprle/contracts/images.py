@@ -54,7 +54,7 @@ class RobotPose(NamedTuple):
 
 
 class FoundCamera(NamedTuple):
-    """A connected camera and plug-in settings that select it."""
+    """A connected camera and settings that select it."""
 
     name: str
     settings: Mapping[str, str]
@@ -88,7 +88,7 @@ class CameraInfo:
 
     @property
     def max_bytes(self) -> int:
-        """Largest size of an image without depth, [bytes]."""
+        """Largest image without depth, [bytes]."""
         n = self.width * self.height
         if self.encoding in RAW:
             return n * RAW[self.encoding]
@@ -96,17 +96,17 @@ class CameraInfo:
 
     @property
     def depth_bytes(self) -> int:
-        """Size of an image's depth, [bytes]; 0 without."""
+        """Size of depth, [bytes]; 0 without."""
         is_beside = self.depth_unit > 0.0 and self.encoding != "depth16"
         return self.width * self.height * _DEPTH_BYTES if is_beside else 0
 
     def split(self, stamp_ns: int, data: bytes) -> Frame:
-        """Return the frame of concatenated image and depth."""
+        """Return the frame of joined image and depth."""
         end = len(data) - self.depth_bytes
         return Frame(stamp_ns, data[:end], data[end:])
 
     def find_fault(self, frame: Frame) -> str:
-        """Return a frame's deviation from this declaration, or ""."""
+        """Return a frame's deviation from this, or ""."""
         n, most = len(frame.data), self.max_bytes
         if n != most if self.encoding in RAW else not 0 < n <= most:
             at_most = "" if self.encoding in RAW else "at most "

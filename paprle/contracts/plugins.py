@@ -1,8 +1,4 @@
-"""Contracts of plug-ins, each with a ``PLUGIN = PluginSpec(...)``.
-
-A plug-in is a folder ``leaders/<name>``, a module ``feedback/<name>.py`` or an entry
-point such as of ``paprle.leaders``.
-"""
+"""Contracts of plug-ins, each a folder, module or entry point with ``PLUGIN``."""
 
 from __future__ import annotations
 
@@ -121,7 +117,7 @@ class Follower(Device):
 
     @classmethod
     def search(cls) -> ArmSearch | None:
-        """Return the search for connected arms of this kind, if any."""
+        """Return the search for connected arms, if any."""
         return None
 
     @property
@@ -159,7 +155,6 @@ class Link(Device):
     """
 
     def __init__(self, config: Any, name: str, *, is_leader: bool) -> None:
-        """Create one end from ``LinkSettings`` and the robot's name."""
         self.config = config
         self.name = name
         self.is_leader = is_leader
@@ -225,7 +220,10 @@ class Observer(Device):
 
 
 class Advisor(Device):
-    """Slow, optional source of suggestions, in its own process."""
+    """Slow, optional source of suggestions, in its own process.
+
+    Advice is used within its user's limits.
+    """
 
     def __init__(
         self,
@@ -309,11 +307,7 @@ class Camera(Device):
 
     @abstractmethod
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next image; None after ``timeout``, [s].
-
-        Raises:
-            DeviceError: If it must be reopened.
-        """
+        """Return the next image; None after ``timeout``, [s]; or raise DeviceError."""
 
 
 __all__ = [

@@ -46,12 +46,10 @@ class LimbInfo:
 class RobotInfo:
     """A robot as followers know it; vectors have shape (n,).
 
+    V, A and J are those of the gate; joints are actuated ones, without mimics.
+
     Attributes:
-        joint_names: Actuated joints, without mimics.
         q_min: -inf for continuous joints.
-        dq_max: V of the gate.
-        ddq_max: A of the gate.
-        dddq_max: J of the gate.
         ignored: Links exempt, wholly or partly, from collision avoidance.
         sliding: Prismatic joints, in [m].
     """

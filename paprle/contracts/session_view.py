@@ -80,7 +80,6 @@ class SessionView:
         mappings: D of limbs driven by axes, (7, m), in the eef's axes.
         latched: Reason of a hold or stop, and remedy.
         tau: NaN: none.
-        objects: T_world_object.
         leader_age: +inf: no sample.
         status: Of a far robot its numbers only.
         news: Messages (``paprle.hosts.operator.operator_messages``).

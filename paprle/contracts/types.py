@@ -97,7 +97,6 @@ class LeaderSample:
         seq: Strictly increasing per opened leader.
         engaged: Dead-man held or clutch closed.
         valid: Poses of invalid samples are never used.
-        actions: Counts of the device's buttons.
     """
 
     stamp_ns: int
@@ -171,12 +170,10 @@ class LeaderInfo:
         look_ahead: ``latest`` uses data so long after its stamp, [s].
         arms: Their joints, then the gripper's, limb by limb, are those of
             ``LeaderSample.leader_state`` and ``Feedback.tau``.
-        engage_hint: Instruction to start and resume; empty: by key.
         motion: Joints known beforehand, by limb, (rows, n), [rad].
         path: Poses known beforehand, by limb: rising times from the episode's start [s]
             and T_leader_base_leader_eef, xyz + quat_xyzw, (rows, 8). Absolute ones
             select the start posture.
-        reposture: Switch to a posture that frees a stuck limb.
     """
 
     limbs: tuple[str, ...]
@@ -287,7 +284,6 @@ class FollowerState:
         sim_time: [s].
         objects: T_world_object, xyz + quat_xyzw, rows as ``Follower.objects``, (o, 7);
             NaN: absent.
-        stop_reason: The robot's own stop or fault.
         q_held: Held without new commands; None: last command.
     """
 

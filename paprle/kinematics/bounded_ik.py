@@ -328,7 +328,6 @@ def _find_rest(
     dt: float,
     rest: Vec,
 ) -> float:
-    """Write the waiting part of the residual; return the other's share."""
     k, n, leap, catch_up = len(rest), len(form.g), 0.0, _CATCH_UP
     for i in range(k):
         leap += (work.b[i] - residual[i]) ** 2

@@ -81,7 +81,6 @@ def _hold_worst(low: Vec, high: Vec, held: Ints, x: Vec) -> bool:
 
 @compiled
 def _free_worst(H: Vec, g: Vec, held: Ints, x: Vec) -> bool:
-    """Free the entry most kept from falling; False if none."""
     worst, most = -1, _PUSH
     for i in range(len(x)):
         if held[i] != 0:

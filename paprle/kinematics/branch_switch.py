@@ -1,8 +1,4 @@
-"""Steps towards a target, or to another posture where an arm is stuck.
-
-With joints to spare, the nearest posture at the target is looked for, if possible with
-the hand in its place.
-"""
+"""Steps towards a target, or to another posture where an arm is stuck."""
 
 from __future__ import annotations
 
@@ -57,9 +53,11 @@ _N_EVALUATIONS = 400  # chosen: 0.5 ms where there is no solution; 99 % are foun
 def solve_timed(
     packed: PackedTask, spread: Vec, T: Vec, q: Vec, reach: Vec, is_timed: bool
 ) -> IkResult:
-    """Return the remaining error as ``newton_solve``, with ``make_spread``'s spread.
+    """Return the remaining error of a move, as ``newton_solve``.
 
-    If timed, it goes nearest to the target within reach, instead of cutting off.
+    ``spread`` is ``make_spread``'s; a timed move goes nearest to the target within
+    reach. With joints to spare, another posture is taken, if possible with the hand in
+    its place.
     """
     start, task = q.copy(), unpack(packed)
     found = newton_solve(packed, T, q, reach)

@@ -1,4 +1,4 @@
-"""Postures that reach a pose, and paths that they follow, in a slow thread."""
+"""Postures that reach a pose, for slow moves in a thread beside the tick."""
 
 from __future__ import annotations
 

@@ -173,7 +173,6 @@ def _add_second_task(  # noqa: PLR0913, PLR0917 - kernels take numbers one by on
     weakness: float,
     most_aside: float,
 ) -> float:
-    """Add an eef turn in place to y, faded at singularities; return its size."""
     # It fades out at singularities of the first task, where it would not stay in place.
     k, y, rank = terms.n_first, joints[Y], -terms.n_first
     b_rest, A_rest = b[k:].copy(), A[k:].copy()

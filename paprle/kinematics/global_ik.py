@@ -68,8 +68,8 @@ def make_spread(limb: Limb, q_min: Vec, q_max: Vec) -> Vec:
 def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResult:
     """Return the error of a search from afar, and poses tried; NaN if unusable.
 
-    T is (4, 4). From the first start q, (n,), [rad], becomes the nearest of the first
-    solutions, or the closest position.
+    ``q``, (n,), [rad], is the first start, and becomes the nearest of the first
+    solutions, or the closest position; T is (4, 4).
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)

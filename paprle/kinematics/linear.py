@@ -76,7 +76,6 @@ def invert(M: Vec, shift: float, G: Vec) -> bool:
 
 @compiled
 def _factor(M: Vec, shift: float, L: Vec) -> bool:
-    """Write the Cholesky factor of M + shift · I, its diagonal inverted."""
     least = 0.0
     for i in range(len(M)):
         least += _ROUNDING * M[i, i]

@@ -45,8 +45,7 @@ IkResult = tuple[float, float, int, bool, bool]
 def newton_solve(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> IkResult:
     """Return the error of a move towards T, (4, 4), near; NaN if unusable.
 
-    ``q``, (n,), [rad], becomes the best position; no joint goes beyond ``reach``, (n,),
-    [rad].
+    ``q``, (n,), [rad], becomes the best position, at most ``reach``, (n,), [rad], away.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)

@@ -63,11 +63,7 @@ class IkSolver:
         *,
         position_margin: float = 0.0,
     ) -> None:
-        """Compile a solver with the gate's margin, [rad].
-
-        Raises:
-            ConfigError: If the settings are wrong.
-        """
+        """Compile a solver with the gate's margin, [rad], or raise ConfigError."""
         self.limb = limb
         if settings is not None:
             check_made(settings, "ik")

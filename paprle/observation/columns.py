@@ -125,7 +125,6 @@ class Columns:
         return np.concatenate(rows)
 
     def _write(self, column: str, k: int, T: pin.SE3) -> Vec:
-        """Return a pose as xyz and a rotation vector near the last."""
         turn = pin.log3(T.rotation)
         before = self._last.get((column, k))
         turn = turn if before is None else unwrap_rotation(turn, before)

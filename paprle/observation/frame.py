@@ -24,11 +24,11 @@ class Frame:
         q_sent: By the gate, (n,).
         q_asked: By the session, (n,).
         target: Requested poses, (m, 7), xyz + quat_xyzw.
-        driven: Limbs, (m,).
+        driven: (m,).
         by_person: Limbs driven by a person, (m,).
         objects: T_world_object, xyz + quat_xyzw, (o, 7).
-        images: RGB by camera.
-        depths: Counts by camera.
+        images: RGB.
+        depths: Counts.
     """
 
     stamp_ns: int

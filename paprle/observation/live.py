@@ -53,11 +53,7 @@ class Observations:
             self.columns.begin()
 
     def make(self, view: SessionView) -> dict[str, Vec]:
-        """Return measurements by column, float32, (n,).
-
-        Raises:
-            CommandError: If a value is lost.
-        """
+        """Return measurements by column, float32, (n,), or raise CommandError."""
         rows = [view.objects.get(name) for name in self._objects]
         known = [row for row in rows if row is not None]
         if self.columns is None:
@@ -95,11 +91,7 @@ class Images:
         self._decoder = Decoder(info.encoding, size) if is_coded else None
 
     def decode(self, name: str, frame: Frame) -> Image:
-        """Return an image, RGB, uint8, (height, width, 3).
-
-        Raises:
-            CommandError: If it is broken.
-        """
+        """Return an image, RGB, uint8, (height, width, 3), or raise CommandError."""
         info = self._info
         image: Image | None
         if self._decoder is not None:
@@ -135,11 +127,7 @@ class Actions:
         self.names = joints if kind == "joints" else poses
 
     def check(self, answer: object) -> Vec:
-        """Return an action, (n,), or chunk, (k, n), as rows (k, n).
-
-        Raises:
-            CommandError: If it is something else.
-        """
+        """Return an action, (n,), or chunk, (k, n), as rows, or raise CommandError."""
         n = len(self.names)
         try:
             rows = np.atleast_2d(np.asarray(answer, dtype=np.float64))

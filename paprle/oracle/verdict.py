@@ -25,11 +25,9 @@ class Violation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Findings of the judge.
+    """Findings of the judge; ``violations`` are the first of each invariant.
 
-    Attributes:
-        counts: Violating samples by invariant; T1 needs stamps, M5 needs J.
-        violations: First ones of each invariant, by sample.
+    ``counts`` has violating samples; T1 needs stamps, M5 needs J.
     """
 
     n_samples: int

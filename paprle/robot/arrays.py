@@ -28,8 +28,6 @@ class Tree(NamedTuple):
         R: In the parent at q = 0, (m, 3, 3).
         p: Origin there, (m, 3), [m].
         axis: Unit vectors in the joint's frame, (m, 3).
-        column: (m,).
-        scale: (m,).
         offset: (m,), [rad] or [m].
     """
 

@@ -121,7 +121,7 @@ def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel
 class Limb:
     """One limb of a robot; positions of another shape raise CommandError.
 
-    Vectors are (n_l,), [rad] or [m] or a second.
+    Vectors are (n_l,), [rad] or [m], speeds [rad/s] or [m/s].
 
     Attributes:
         indices: In the robot's vector.

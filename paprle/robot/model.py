@@ -1,7 +1,4 @@
-"""Robot model: one vector of actuated joints, limbs by name, limits.
-
-Every actuated joint has one angle, nq = nv = n; mimics are not in the vector.
-"""
+"""Robot model: one vector of actuated joints, without mimics, nq = nv = n."""
 
 from __future__ import annotations
 
@@ -108,7 +105,7 @@ class RobotModel:
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotModel:
-        """Return a robot from a follower's YAML, as ``paprle new-robot`` writes it.
+        """Return a robot from a follower's YAML.
 
         A relative URDF is in the YAML's folder, or else in the workspace.
         """

@@ -79,10 +79,7 @@ class Arm:
         return f"{self.limb.joint_names[places[0]]} at its limit" if len(places) else ""
 
     def find_gap(self, q: Vec, way: Sequence[pin.SE3]) -> tuple[float, float]:
-        """Return the distance of q, (n_l,), to a way of T_base_eef, [m] and [rad].
-
-        The angle is 0 if not requested.
-        """
+        """Return the distance of q, (n_l,), to a way of T_base_eef, [m] and [rad]."""
         T = self.limb.fk(q)
         ends = list(zip(way, way[1:], strict=False)) or [(way[0], way[0])]
         pos = min(_find_distance(T.translation, a, b) for a, b in ends)
@@ -91,10 +88,7 @@ class Arm:
         return pos, min(self._find_angle(T.rotation, a, b) for a, b in ends)
 
     def lift(self, q: Vec, way: Sequence[Vec]) -> Vec:
-        """Return measured joints, (n_l,), without what drives give way under load.
-
-        ``way`` are commands of the last half second, (n_l,).
-        """
+        """Return measured joints, (n_l,), without what drives give way under load."""
         short = np.asarray(way) - q
         lifts = np.clip(short, -self._sag, self._sag)
         left = np.abs(short - lifts).max(axis=1)

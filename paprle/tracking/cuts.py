@@ -57,7 +57,6 @@ def _list_joints(before: Look, now: Look) -> tuple[tuple[Vec, Vec], ...]:
 
 
 def _measure_poses(before: pin.SE3, now: pin.SE3) -> Vec:
-    """Return the way between poses as six numbers, [m]."""
     turn = pin.log3(now.rotation @ before.rotation.T)
     return np.concatenate([now.translation - before.translation, _ARM * turn])
 

@@ -68,8 +68,8 @@ def find_turn_jumps(quat_xyzw: Vec, dt: Vec) -> Mask:
 def make_free_bounds(k: int, j: int) -> Vec:
     """Return bounds of ``k`` limbs of ``j`` unknown joints, (k, j, 4).
 
-    Each has a speed [rad/s], a tolerance around one turn and the least and largest
-    position from which a turn may begin, [rad].
+    Each has a speed [rad/s], a tolerance around one turn and the range in which a turn
+    may begin, [rad].
     """
     return np.tile([JOINT_SPEED, MOST_RESIDUAL, -math.inf, math.inf], (k, j, 1))
 

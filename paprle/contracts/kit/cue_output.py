@@ -1,4 +1,4 @@
-"""Amplitudes of cues for motors and speakers; 0 unless the leader drives."""
+"""Amplitudes of cues; 0 unless the leader drives."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entry points by which packages extend the command line and the library."""
+"""Entry points that extend the command line and the library."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def match_names(
     """Return the seen name of each wanted name; omit missing ones.
 
     Separators do not count. Where no name is equal, a unique common prefix is dropped,
-    that of ``limb`` first: ``left/joint1`` is ``joint1``.
+    that of ``limb`` first.
 
     Raises:
         AmbiguousNamesError: If several prefixes fit.
@@ -57,7 +57,7 @@ def match_names(
 
 
 class Alternation:
-    """Detector of publishers whose values alternate between two tracks."""
+    """Detector of values that alternate between two tracks."""
 
     def __init__(self) -> None:
         self._last: tuple[float, float] | None = None

@@ -64,7 +64,7 @@ def make_cue(
     column: Vec,
     speeds: AxisSpeeds | None = None,
 ) -> MotionCue:
-    """Return the cue of a column of D, (7,), in the eef's axes."""
+    """Return the cue of a column of D, (7,)."""
     s = AxisSpeeds() if speeds is None else speeds
     v, w = s.translation * _TIME * column[:3], s.turn * _TIME * column[3:6]
     twist, shares = np.concatenate([v, w]), np.linspace(0.0, 1.0, _N_POSES)
@@ -111,7 +111,7 @@ class CueReader:
 
 
 class CrossingCounter:
-    """Counter of suggestions that crossed their threshold (X12)."""
+    """Counter of suggestions that crossed a threshold (X12)."""
 
     def __init__(self) -> None:
         self.n = 0

@@ -23,7 +23,7 @@ class Sampling(NamedTuple):
 
 
 def find_content_age(sampling: Sampling, rate: float) -> float:
-    """Return the greatest age of a leader's newest capture, [s].
+    """Return the greatest age of a newest capture, [s].
 
     By default three samples may be missing, within 0.1 s and 0.2 s.
     """

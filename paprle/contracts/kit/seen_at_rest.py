@@ -1,4 +1,4 @@
-"""Controls that count once seen at rest; some report false deflections."""
+"""Controls that count once seen at rest."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class SimulatedTime:
         self._passed_ns = self._clock()
 
     def pass_period(self) -> None:
-        """Count a period before its command simulates it, lest a halt go uncounted."""
+        """Count a period before its command, lest a halt go uncounted."""
         now_ns = self._clock()
         if now_ns - self._passed_ns <= self._shortest_ns:
             self._passed_ns = now_ns

@@ -17,7 +17,6 @@ class CubicCurve:
     """A piecewise cubic function of time, with values in rows."""
 
     def __init__(self, t: Vec, values: Vec, slopes: Vec) -> None:
-        """Compute the polynomials of values, (n, k) or (n,), and slopes."""
         h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
         chord = np.diff(values, axis=0) / h
         bend = (slopes[:-1] + slopes[1:] - 2.0 * chord) / h

@@ -116,12 +116,12 @@ class SourceFrame:
 
 
 def plain(frame_id: str) -> str:
-    """Return a frame's name without ROS 1's leading slash."""
+    """Return a frame's name without ROS 1's slash."""
     return frame_id.strip().lstrip("/")
 
 
 def is_optical(frame: str) -> bool:
-    """Return whether a name is an optical frame's (ROS REP 103)."""
+    """Return whether a frame is optical by name (ROS REP 103)."""
     words = frame.lower().rpartition("/")[2].split("_")
     return words[-1] == "optical" or words[-2:] == ["optical", "frame"]
 

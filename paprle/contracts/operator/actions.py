@@ -11,17 +11,9 @@ from typing import Literal, NamedTuple
 
 
 class Actions(NamedTuple):
-    """Counts of the operator's requests.
+    """Counts of the operator's requests, described in ``OPERATOR_KEYS``.
 
-    Attributes:
-        engage: Start an episode, or toggle the clutch.
-        clear: A latched stop, without motion.
-        quit: A second one skips the park.
-        redo: Discard and repeat the episode.
-        success: Keep the episode, task done.
-        failure: Keep it, task not done.
-        keep: The robot's pose.
-        play: Kept poses, or end that.
+    ``engage`` also toggles the clutch; a second ``quit`` skips the park.
     """
 
     engage: int = 0
@@ -50,7 +42,7 @@ page; ``terminal``: the page has no such key."""
 class OperatorKey(NamedTuple):
     """A key of the operator, at the terminal and the page.
 
-    ``name`` is a field of ``Actions``, ``task`` or ``note``; ``key`` as in browsers.
+    ``name`` is a field of ``Actions``, ``task`` or ``note``.
     """
 
     name: str

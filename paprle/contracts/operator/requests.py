@@ -36,7 +36,6 @@ class Wishes(NamedTuple):
     Attributes:
         held: Robot limbs that follow no leader.
         placed: T_world_object, xyz + quat_xyzw, (7,), [m].
-        key: Token of a returning page.
     """
 
     actions: Actions = Actions()

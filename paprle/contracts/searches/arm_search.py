@@ -21,7 +21,6 @@ class FoundArm:
 
     Attributes:
         ids: Servos that make an arm.
-        models: Of answering servos, by id.
         voltage: [V]; 0 without servos.
         problem: With remedy, or "".
     """
@@ -58,11 +57,7 @@ class ArmSearch(ABC):
 
     @abstractmethod
     def watch(self, path: str) -> AbstractContextManager[ReadAngles]:
-        """Open a port and return a source of angles.
-
-        Raises:
-            DeviceError: If it cannot be opened.
-        """
+        """Open a port and return a source of angles, or raise DeviceError."""
 
     @abstractmethod
     def list_calibrations(self, *, is_leader: bool) -> Sequence[Path]:

@@ -83,6 +83,5 @@ class ServoSearch(ABC):
     ) -> tuple[dict[str, Any], Mapping[str, str]]:
         """Return the leader's keys and further files of opened servos.
 
-        ``joints`` run from the base to the hand. The keys have one limb ``arm``,
-        without URDF and links; file texts are by path.
+        The keys have one limb ``arm``, without URDF and links; files are texts by path.
         """

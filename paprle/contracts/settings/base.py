@@ -1,7 +1,4 @@
-"""Decorator of settings classes: frozen, keyword-only, unknown keys refused.
-
-It imports nothing; ``paprle.config`` validates.
-"""
+"""Decorator of settings classes; ``paprle.config`` validates them."""
 
 from __future__ import annotations
 

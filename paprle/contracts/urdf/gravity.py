@@ -36,7 +36,7 @@ class Gravity:
         self._lock = threading.Lock()
 
     def tilt(self, base_link: str, R_base: Vec) -> None:
-        """Mount a frame by its rotation to axes with z up, (3, 3)."""
+        """Mount a frame by its rotation to upright axes, (3, 3)."""
         pin.framesForwardKinematics(self._model, self._data, pin.neutral(self._model))
         frame = self._data.oMf[self._model.getFrameId(base_link)]
         down = np.array([0.0, 0.0, -_G])

@@ -1,4 +1,4 @@
-"""Pinocchio models of URDFs, with zeros for limits that it requires."""
+"""Pinocchio models of URDFs, with zeros for missing limits."""
 
 from __future__ import annotations
 

@@ -47,7 +47,6 @@ class CollisionModel:
         bodies: Of the URDF, then of the scene.
         pairs: Links or scene bodies.
         body_pairs: The same as indices into ``bodies``.
-        left_out: Reasons by unchecked pair.
     """
 
     def __init__(

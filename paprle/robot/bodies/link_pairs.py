@@ -23,6 +23,6 @@ def describe_link(robot: RobotModel, link: str) -> str:
 
 
 def describe_kept(robot: RobotModel, pair: tuple[str, str]) -> str:
-    """Return a description of two bodies that are kept apart."""
+    """Return a text on two bodies that are kept apart."""
     one, two = (describe_link(robot, link) for link in pair)
     return f"{one} is kept clear of {two}"

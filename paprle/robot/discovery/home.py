@@ -1,7 +1,4 @@
-"""Home postures of undescribed limbs: far from singularities, limits and bodies.
-
-The best random posture is taken, plain where that costs little.
-"""
+"""Home postures of undescribed limbs, far from singularities, limits and bodies."""
 
 from __future__ import annotations
 
@@ -165,7 +162,6 @@ def _find_limits(limb: Limb, twin: Twin | None) -> tuple[Vec, Vec]:
 
 
 def _choose_free(ranked: list[Vec], measure: Score) -> tuple[Vec, float]:
-    """Return the best free posture and its room; else the least touching."""
     # More than the first are looked at only while none is free, and of those that all
     # touch the one that does least is taken.
     found: dict[float, Vec] = {}

@@ -221,7 +221,7 @@ def _eef_link(tip: list[str], fallback: str) -> tuple[str, bool]:
 
 
 def name_limbs(chains: list[tuple[str, ...]]) -> list[str]:
-    """Return each chain's name: side and kind, prefix, or number."""
+    """Return a chain's name: side and kind, prefix, or number."""
     letters = {"l", "r"} if len(chains) == 1 else set()  # r1 may mean revolute
     names = [_name(chain, letters) for chain in chains]
     if len(set(names)) < len(names):

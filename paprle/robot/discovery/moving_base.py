@@ -23,8 +23,8 @@ _ROOMY = 20.0  # chosen: [m] no rail is as long
 def find_base_joints(urdf: Urdf) -> set[str]:
     """Return the actuated joints that move the robot's base.
 
-    A base slides along the ground, twice or by a telling name, and turns upright; rails
-    and lifting gantries belong to the arm.
+    A base slides along the ground and turns upright; rails and lifting gantries belong
+    to the arm.
     """
     run = _list_first(urdf)
     slides = [joint for joint, axis in run if joint.kind == "prismatic"]

@@ -1,8 +1,7 @@
 """Calibration of a servo arm from two postures and a sweep of each joint; pure.
 
-Joints are shown in mid-travel, then turned by known angles, then each stop to stop in
-arm order. The order shows each servo's joint, the postures direction and gear, the
-stops the true middle.
+The sweep's order shows each servo's joint, the postures direction and gear, the stops
+the true middle.
 """
 
 from __future__ import annotations
@@ -46,7 +45,7 @@ class JointModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """Servo angles of both postures, (n,), and the sweep, (t, n), unwrapped, [rad]."""
+    """Unwrapped servo angles of postures, (n,), and sweep, (t, n), [rad]."""
 
     middle: Vec
     shown: Vec
@@ -55,7 +54,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointFit:
-    """Result for one joint: q = sign · (angle − offset), sweep range, [rad]."""
+    """Fit of a joint, q = sign · (angle − offset), and its sweep, [rad]."""
 
     sign: int
     offset: float
@@ -65,7 +64,7 @@ class JointFit:
 
 @dataclass(frozen=True, slots=True)
 class ServoRange:
-    """Servo angle in mid-travel, and travel, [rad]; None: it turns freely."""
+    """Mid-travel and travel of a servo, [rad]; None: it turns freely."""
 
     middle: float
     travel: float | None
@@ -108,7 +107,7 @@ def _make_model(name: str, low: float, high: float) -> JointModel:
 def fit_arm(
     joints: Sequence[JointModel], recorded: Recorded
 ) -> tuple[list[JointFit], list[str]]:
-    """Return the fit of each joint, and problems with their remedies."""
+    """Return the fit of each joint, and problems with remedies."""
     problems = find_exchanged(joints, recorded.sweep)
     low, high = recorded.sweep.min(axis=0), recorded.sweep.max(axis=0)
     fits = []

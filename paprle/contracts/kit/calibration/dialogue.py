@@ -30,10 +30,7 @@ def calibrate_arm(
     """Return each joint's fit; ask again until nothing is wrong.
 
     ``joints`` run from base to hand, the gripper last; ``words`` are the hand's motion
-    at each positive turn.
-
-    Yields:
-        Requests to the operator; expects Enter when done.
+    at each positive turn. Requests are yielded; Enter answers them.
     """
     trouble = ""
     while True:

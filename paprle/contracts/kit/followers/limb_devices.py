@@ -19,7 +19,6 @@ class DeviceState:
         ids: Joints' places among the robot's.
         stamp_ns: On the session's clock, [ns].
         q_held: Target that it holds.
-        stop_reason: Reason not to move it, or "".
     """
 
     limb: str
@@ -36,9 +35,6 @@ def assign_addresses(
     robot: RobotInfo, key: str, one: str, each: Mapping[str, str], example: str
 ) -> dict[str, str]:
     """Return the address of each limb's device, in the order of the limbs.
-
-    ``key`` is the setting of ``each``, the addresses by limb; ``one`` is a single
-    limb's.
 
     Raises:
         DeviceError: If the limbs are not the robot's.

@@ -69,10 +69,7 @@ class ServoFollower(Follower, Generic[Arm]):
         return tuple(f"env '{self.env}': {text}" for text in found if text)
 
     def open(self) -> FollowerInfo:
-        """Connect and hold each arm where it is; return the description.
-
-        Returns:
-            The description.
+        """Return the description of arms that now hold their places.
 
         Raises:
             DeviceError: If an arm is unreachable, faulty or set up otherwise.

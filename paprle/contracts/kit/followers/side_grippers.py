@@ -58,7 +58,7 @@ class SideGrippers:
         return self._settings.model != _NONE
 
     def check(self, *, has_other_line: bool) -> None:
-        """Check the settings before anything is opened.
+        """Check the settings.
 
         Raises:
             DeviceError: If the robot has no gripper, or one has no line.
@@ -88,10 +88,9 @@ class SideGrippers:
             yield is_well, f"{limb.name}, {text}"
 
     def open(self, limb: LimbInfo, host: str) -> list[str]:
-        """Open a limb's gripper, if it has one; ``host`` passes its words on.
+        """Return problems of opening a limb's gripper, if it has one.
 
-        Returns:
-            Problems.
+        ``host`` is the controller that passes its words on.
 
         Raises:
             MissingDependency: If the driver lacks a package.
@@ -114,7 +113,7 @@ class SideGrippers:
             gripper.write(float(q_cmd[joint]))
 
     def add(self, state: DeviceState) -> DeviceState:
-        """Return an arm's state with its gripper, which holds its place."""
+        """Return an arm's state with its gripper."""
         if state.limb not in self._open:
             return state
         gripper, joint = self._open[state.limb]

@@ -55,7 +55,7 @@ Arm = TypeVar("Arm", bound=VendorArm)
 class VendorFollower(Follower, Generic[Arm]):
     """Arms on the network; ``read`` and ``write`` never wait.
 
-    ``extra`` of the package has the maker's SDK.
+    ``extra`` is the package's extra with the maker's SDK.
     """
 
     env: ClassVar[str]
@@ -106,10 +106,7 @@ class VendorFollower(Follower, Generic[Arm]):
         return ()
 
     def open(self) -> FollowerInfo:
-        """Connect and give the arms power, without motion.
-
-        Returns:
-            The description.
+        """Return the description of powered arms; nothing moves.
 
         Raises:
             DeviceError: If an arm is unreachable, stopped, in use, or another one.

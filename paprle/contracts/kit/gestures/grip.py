@@ -24,7 +24,7 @@ _PRESS_NS = 100_000_000  # chosen: a session sees a press that lasts twenty peri
 
 @dataclass(frozen=True, slots=True)
 class GripperReading:
-    """Openings, arm joints and their distances from the reset pose, [rad]."""
+    """Openings, arm joints and distances from the reset pose, [rad]."""
 
     openings: Sequence[float]
     arms: Sequence[Vec]
