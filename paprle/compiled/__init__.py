@@ -106,7 +106,6 @@ def _compile_in_parts(function: _Kernel, jit: Any, whole: Any, part: Any) -> Any
 
 
 def _cache_on_use(kernel: Any) -> Any:
-    """Look for a kernel's cache once it is called, as most are not."""
     compile_now = kernel.compile
 
     def compile_cached(signature: Any) -> Any:

@@ -59,5 +59,5 @@ class Device(ABC):
         return None
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Return a dialogue for the open device, if any."""
+        """Return a calibration dialogue for the open device, if any."""
         return None

@@ -20,7 +20,7 @@ class FeedbackInput:
 
     The follower is mapped to the leader's joints or eef axes, linear first, in follower
     metres. Joint vectors are (m,), arm, then gripper, [rad], [rad/s], [N·m] and
-    [N·m·s/rad]; displacements (6,). NaN: unknown.
+    [N·m·s/rad]; displacements (6,); time [s]. NaN: unknown.
 
     Attributes:
         q_model: The gate's positions behind the identified lag.
@@ -33,13 +33,11 @@ class FeedbackInput:
             (6, n_arm).
         gravity_gradient: By q, (m, m), [N·m/rad]; at load only.
         clearance: Of the gate, [m]; +inf: unknown.
-        is_free: Moving as modelled, unrestrained by the gate; alike for an arm's
-            joints.
+        is_free: Moving as modelled, unrestrained by the gate.
         held: Contact, −1 (blocks motion down) … 1 (up).
         held_by_gate: Confidence, 0 … 1.
         held_limb: Confidence of arm contact, 0 … 1.
         drives: Stiffness, measured or at most, [N·m/rad].
-        dt: [s].
     """
 
     q: Vec

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple, get_args, get_type_hints
 class GateStatus(NamedTuple):
     """Scalars of the gate's status, with binary types.
 
-    Fields without a note are stamps of other messages than the recorded GateStatus.
+    Fields without a note are stamps of other messages than the recorded one.
     """
 
     k: Annotated[int, "u8", "number of the gate tick"] = 0

@@ -71,7 +71,7 @@ class CameraInfo:
         K: Pinhole model, (3, 3), [px]; NaN: uncalibrated. Pixel centres are whole
             numbers, (0, 0) at the top left.
         distortion: k1, k2, p1, p2, k3 of ``plumb_bob``.
-        depth_unit: One count, [m]; 0: no depth.
+        depth_unit: One count, [m]; 0 without depth.
         is_noisy: Identical images are repeats.
     """
 

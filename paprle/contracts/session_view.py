@@ -74,16 +74,16 @@ class SessionView:
     or [m]; poses xyz + quat_xyzw, (7,); ages [s].
 
     Attributes:
-        captured_ns: 0: no sample.
-        computed_ns: Of retargeting and IK, [ns].
+        captured_ns: 0 without a sample.
+        computed_ns: Duration of retargeting and IK, [ns].
         targets: Requested T_base_eef by limb; NaN where the leader gives joints.
         mappings: D of limbs driven by axes, (7, m), in the eef's axes.
         latched: Reason of a hold or stop, and remedy.
-        tau: NaN: none.
-        leader_age: +inf: no sample.
+        tau: NaN if not measured.
+        leader_age: +inf without a sample.
         status: Of a far robot its numbers only.
         news: Messages (``paprle.hosts.operator.operator_messages``).
-        mirror: None: local, or not yet received.
+        mirror: None if local, or not yet received.
         felt: By ``LeaderInfo.device_joints``, [N·m].
     """
 

@@ -74,7 +74,7 @@ _TINY = 1e-24  # [rad] chosen: no way at all, as a positive number
 
 
 class QuadraticForm(NamedTuple):
-    """½ yᵀ H y − gᵀ y with H = Aᵀ A + λ², (n, n), and g = Aᵀ b + λ² y_wish, (n,)."""
+    """Form ½ yᵀ H y − gᵀ y, H = Aᵀ A + λ², (n, n), and g = Aᵀ b + λ² y_wish, (n,)."""
 
     H: Vec
     g: Vec
@@ -287,7 +287,6 @@ def _measure(x: Vec) -> float:
 
 @inlined
 def _fill_square(A: Vec, damping: float, H: Vec) -> None:
-    """Write Aᵀ A + λ²."""
     for i in range(len(H)):
         for j in range(i + 1):
             product = 0.0

@@ -18,7 +18,7 @@ _LEAST_PIVOT = 1e-18  # chosen: below any damping that is added to H
 
 @compiled
 def solve_box(H: Vec, g: Vec, low: Vec, high: Vec, x: Vec) -> None:
-    """Write the x, (n,), in a box that minimises ½ xᵀ H x − gᵀ x, positive definite."""
+    """Write the x, (n,), in a box that minimises ½ xᵀ H x − gᵀ x, with H > 0."""
     n = len(g)
     held, L = np.zeros(n, dtype=np.int64), np.empty((n, n))
     for _ in range(_MOST * n):

@@ -30,7 +30,7 @@ class Terms(NamedTuple):
 
     Attributes:
         n_first: Rows that come first; the others get what these leave.
-        free_axis: -1: none.
+        free_axis: -1 for none.
         tol_pos: [m].
         tol_rot: [rad].
         damping: λ₀.

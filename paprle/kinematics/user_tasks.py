@@ -1,4 +1,4 @@
-"""Inverse kinematics of a whole robot with tasks of one's own.
+"""Inverse kinematics of a whole robot with user tasks.
 
 Each solution minimises Σ ‖W (r + J Δq)‖² + damping ‖Δq‖² within position and velocity
 limits, as in pink and mink, by Gauss-Newton steps.
@@ -106,7 +106,7 @@ class PostureTask:
 
 
 class TaskSolver:
-    """Solves several tasks at once with all joints of a robot."""
+    """Solves several tasks at once with all joints."""
 
     def __init__(
         self, robot: RobotModel, tasks: Sequence[IkTask], *, damping: float = 1e-6

@@ -27,8 +27,6 @@ class Frame:
         driven: (m,).
         by_person: Limbs driven by a person, (m,).
         objects: T_world_object, xyz + quat_xyzw, (o, 7).
-        images: RGB.
-        depths: Counts.
     """
 
     stamp_ns: int

@@ -72,7 +72,6 @@ def make_joint_units(robot: RobotInfo, urdf: Urdf, style: Style) -> JointUnits:
 
 
 def _find_way(gripper: GripperInfo, limb: str) -> float:
-    """Return a gripper's travel, closed to open, [rad] or [m]; never 0."""
     ends = (gripper.closed, gripper.open)
     if not all(isinstance(end, float | int) and math.isfinite(end) for end in ends):
         raise RecordingError(f"gripper of '{limb}': expected two numbers, got {ends}")

@@ -24,7 +24,7 @@ class Tree(NamedTuple):
     A position is ``scale · q[column] + offset``; a mimic reads its source's column.
 
     Attributes:
-        parent: -1: the root, (m,).
+        parent: -1 for the root, (m,).
         R: In the parent at q = 0, (m, 3, 3).
         p: Origin there, (m, 3), [m].
         axis: Unit vectors in the joint's frame, (m, 3).
@@ -45,7 +45,7 @@ class Bodies(NamedTuple):
     """nb convex bodies, each on one joint, with their long axis along z.
 
     Attributes:
-        joint: Of ``RobotModel.tree``, -1: the root, (nb,).
+        joint: Of ``RobotModel.tree``, -1 for the root, (nb,).
         R: In the joint, (nb, 3, 3).
         p: Centre there, (nb, 3), [m].
         size: Half extents, radii of disc and ball, (nb, 5), [m].

@@ -84,7 +84,7 @@ class RobotModel:
         root: Path | None = None,
         scene: Mapping[str, SceneBodySettings] | None = None,
     ) -> RobotModel:
-        """Return a robot from settings, that collides with ``scene``, too.
+        """Return a robot from settings; it collides with ``scene``, too.
 
         ``root`` is the folder of a relative URDF, by default the working directory.
         """
@@ -220,7 +220,11 @@ class RobotModel:
     def make_collision_model(
         self, scene: Mapping[str, SceneBodySettings]
     ) -> CollisionModel:
-        """Return the collision model of robot and scene; not thread-safe."""
+        """Return the collision model with a scene; not thread-safe.
+
+        Raises:
+            ConfigError: If the scene is invalid.
+        """
         if dict(scene) == self._scene:
             return self._collisions()
         bodies = make_scene(scene, self._urdf.links)

@@ -42,7 +42,7 @@ def read_urdf(path: Path) -> Urdf:
     rangeless joints are read as fixed; bodies of size zero are dropped.
 
     Raises:
-        ConfigError: If it cannot be read, or with every mistake.
+        ConfigError: With every mistake.
     """
     root = _read_xml(path)
     reader = _Reader(path.name)

@@ -23,9 +23,8 @@ class Look(NamedTuple):
     """Request of a tick, and the gate's command by then.
 
     Attributes:
-        stamp_ns: [ns].
         silent_ns: Since the newest sample, [ns].
-        driver: A limb's leader limb, (m,); -1: none.
+        driver: A limb's leader limb, (m,); -1 for none.
         target: T_base_eef rows, (m, 7).
         is_far: Shortened by ``retarget.max_travel``, (m,).
         err_pos: Of IK, (m,), [m]; NaN: no pose.

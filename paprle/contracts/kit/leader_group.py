@@ -100,7 +100,7 @@ def split_leaders(info: LeaderInfo) -> Iterator[tuple[str, LeaderInfo]]:
 
 
 def find_part(info: LeaderInfo, limb: str) -> tuple[str, LeaderInfo]:
-    """Return the name and info of a limb's leader."""
+    """Return a limb's leader by name and info."""
     for name, part in split_leaders(info):
         if limb in (name_limb(name, own) for own in part.limbs):
             return name, part

@@ -118,10 +118,7 @@ class CrossingCounter:
         self._last: dict[str, int] = {}
 
     def take(self, advice: Mapping[str, Advice]) -> bool:
-        """Return whether new records with ``n_crossings`` crossed a threshold.
-
-        A restarted advisor counts from 0.
-        """
+        """Return whether new records with ``n_crossings`` crossed a threshold."""
         before = self.n
         for name, said in advice.items():
             if (
@@ -137,10 +134,7 @@ class CrossingCounter:
 def find_columns(
     active: Vec | None, advice: Mapping[str, Advice]
 ) -> dict[CueRole, Vec]:
-    """Return the visible columns, (7,), by role, of active ones, (7, m).
-
-    An advisor's field ``D`` suggests.
-    """
+    """Return the visible columns, (7,), by role, of active ones, (7, m)."""
     columns: dict[CueRole, Vec] = {}
     if active is None:  # no axes drive it
         return columns

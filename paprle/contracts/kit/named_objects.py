@@ -23,7 +23,7 @@ class NamedObject(NamedTuple):
 def find_object(view: SessionView, name: str) -> NamedObject | None:
     """Return an object of the env or ``session.objects``, or a marker ``ADVISOR.ID``.
 
-    Its record has ``id`` (k,), ``pose`` (k, 7) and ``seen_ns`` (k,).
+    The advisor's record has ``id`` (k,), ``pose`` (k, 7) and ``seen_ns`` (k,).
     """
     pose = view.objects.get(name)
     if pose is not None:

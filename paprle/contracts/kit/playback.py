@@ -51,7 +51,7 @@ class Playback:
         self.is_engaged = feedback.is_engaged
 
     def advance(self, now_ns: int) -> int:
-        """Return the time within the play at ``now_ns``, [ns]."""
+        """Advance to ``now_ns``; return the time within the play, [ns]."""
         step_ns = 0 if self._last_ns is None else max(0, now_ns - self._last_ns)
         self._last_ns = now_ns
         if not self.is_engaged:

@@ -19,10 +19,7 @@ silent. Raises DeviceError when the port is gone."""
 class FoundArm:
     """A port, and the servos that answer there.
 
-    Attributes:
-        ids: Servos that make an arm.
-        voltage: [V]; 0 without servos.
-        problem: With remedy, or "".
+    ``ids`` are the servos of an arm; ``voltage`` is [V], 0 without servos.
     """
 
     path: str

@@ -64,7 +64,7 @@ class JointFit:
 
 @dataclass(frozen=True, slots=True)
 class ServoRange:
-    """Mid-travel and travel of a servo, [rad]; None: it turns freely."""
+    """Mid-travel and travel of a servo, [rad]; None if it turns freely."""
 
     middle: float
     travel: float | None

@@ -15,10 +15,7 @@ from paprle.contracts.types import FollowerState, RobotInfo, Vec, readonly
 class DeviceState:
     """Newest state of one limb's device, vectors of (m,), [rad] or [m].
 
-    Attributes:
-        ids: Joints' places among the robot's.
-        stamp_ns: On the session's clock, [ns].
-        q_held: Target that it holds.
+    ``ids`` are the joints' places in the robot; ``stamp_ns`` is on the session's clock.
     """
 
     limb: str

@@ -97,7 +97,7 @@ class VendorFollower(Follower, Generic[Arm]):
         """Describe the opened arms."""
 
     def preflight(self) -> tuple[str, ...]:
-        """Report missing addresses and limbs of other arms."""
+        """Report missing addresses and other arms."""
         try:
             self._list_hosts()
             self._check_limbs()

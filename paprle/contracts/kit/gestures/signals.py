@@ -25,7 +25,7 @@ _STILL_NS = 10_000_000  # spec: requirements.md P5
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """State of a signal, held since ``since_ns``, if it is, [ns]."""
+    """State of a signal, held since ``since_ns``, [ns], if at all."""
 
     has_opened: bool = False
     since_ns: int | None = None
