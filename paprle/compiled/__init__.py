@@ -1,7 +1,7 @@
-"""Numba kernels over arrays, cached per user by a hash of all kernel sources.
+"""Numba kernels, cached per user by a hash of all kernel sources.
 
-The hash covers called kernels in other files, which Numba's cache misses. Untested
-Numba versions use plain ``numba.njit``: equal results, over twice the compile time.
+Numba's cache misses called kernels in other files. Untested Numba versions use plain
+``numba.njit``: equal results, over twice the compile time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,6 @@ _OWN_FOLDER = threading.Lock()
 
 
 def _find_pipelines() -> tuple[Any, Any] | None:
-    """Return the compilers of wholes and parts; None for other Numba versions."""
     if not numba.__version__.startswith(_VERIFIED):
         return None
     try:
@@ -49,7 +48,6 @@ PIPELINES = _find_pipelines()
 
 
 def _find_cache(package: Path) -> Path:
-    """Return the cache folder for a package's sources."""
     # Numba itself keeps the kernels of each folder apart
     how = "parts" if PIPELINES else "plain"
     digest = hashlib.sha256(f"{numba.__version__} {how} {package}".encode())
@@ -71,17 +69,16 @@ def compiled(function: _Kernel) -> _Kernel:
 
 
 def compiled_aside(function: _Kernel) -> _Kernel:
-    """Return a kernel for a background thread; it releases the interpreter's lock."""
+    """Return a kernel that releases the GIL."""
     return _compile(function, nogil=True)
 
 
 def inlined(function: _Kernel) -> _Kernel:
-    """Return a small kernel that is inlined, saving 50 to 100 ns a call."""
+    """Return a small inlined kernel, saving 50 to 100 ns a call."""
     return _compile(function, forceinline=True)
 
 
 def _compile(function: _Kernel, **options: bool) -> _Kernel:
-    """Compile as a whole for Python and a part for kernels, or plainly."""
     if numba.config.DISABLE_JIT:
         return function
     jit = partial(numba.njit, error_model="numpy", **options)
@@ -109,7 +106,6 @@ def _compile_in_parts(function: _Kernel, jit: Any, whole: Any, part: Any) -> Any
 
 
 def _cache_on_use(kernel: Any) -> Any:
-    """Look for a kernel's cache once it is called; most are called by kernels alone."""
     compile_now = kernel.compile
 
     def compile_cached(signature: Any) -> Any:
@@ -128,14 +124,14 @@ def _cache_on_use(kernel: Any) -> Any:
 
 
 def prepare() -> None:
-    """Load what every kernel needs, so that forked processes share it."""
+    """Load the needs of every kernel, for forks to share."""
     if not numba.config.DISABLE_JIT:
         _import_algebra()
         cpu_target.target_context.refresh()
 
 
 def _import_algebra() -> None:
-    """Import what kernels load, without SciPy's BLAS: half a second; none calls it."""
+    """Import what kernels load, without SciPy's BLAS: half a second."""
     if _ALGEBRA in sys.modules or _BLAS in sys.modules:
         return
     sys.modules[_BLAS] = ModuleType(_BLAS)  # Numba only looks whether it is there

@@ -1,7 +1,7 @@
-"""Numba compilation of called kernels as parts, linked and optimised once as a whole.
+"""Numba compilation of called kernels as parts, optimised once as a whole.
 
-This avoids repeated optimisation and counts references only where a kernel makes or
-returns an array (a third of the compile time). It depends on Numba's internals.
+It depends on Numba's internals. Counting references only where arrays are made saves a
+third of the compile time.
 """
 
 from __future__ import annotations
@@ -33,31 +33,25 @@ _MAKING = ("binop", "inplace_binop", "unary", "arrayexpr")
 
 
 class _PartLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Lowered code of a part, linked into its callers."""
+    """Lowered code of a part; a part never runs."""
 
     def add_llvm_module(self, ll_module: Any) -> None:
         self._final_module.link_in(ll_module)
 
     def finalize(self) -> None:
-        """Do nothing; the whole links it."""
         self._finalized = True
 
     @property
     def codegen(self) -> Any:
-        """Code generator without environment; a part never runs."""
         return _NoEnvironment
 
     def get_pointer_to_function(self, name: str) -> int:  # noqa: ARG002
-        """Return the address of a failing function; a part never runs."""
         fails = ctypes.cast(ctypes.pythonapi.PyErr_BadArgument, ctypes.c_void_p)
         return int(fails.value or 0)
 
 
 class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
-    """Code of a kernel and its parts, optimised once."""
-
     def finalize(self) -> None:
-        """Link all parts recursively and optimise."""
         self._linking_libraries: list[Any] = _find_all(self._linking_libraries)
         super().finalize()
 
@@ -67,7 +61,6 @@ class _WholeLibrary(JITCodeLibrary):  # type: ignore[misc]
 
 
 def _find_all(libraries: list[Any]) -> list[Any]:
-    """Return libraries and the parts that they call."""
     found: dict[Any, None] = {}
     waiting = list(libraries)
     while waiting:
@@ -86,8 +79,6 @@ class _NoEnvironment:
 
 
 class _CountWhereMade(FunctionPass):  # type: ignore[misc]
-    """Disables reference counts where no array is made."""
-
     _name = "count_where_made"
     _is_part = False
 
@@ -95,7 +86,6 @@ class _CountWhereMade(FunctionPass):  # type: ignore[misc]
         FunctionPass.__init__(self)
 
     def run_pass(self, state: Any) -> bool:
-        """Return whether a function's code was changed."""
         # whoever gets an array, even a view of its own, lets go of it as of a new one
         returns_arrays = _is_counted(state, state.return_type)
         if returns_arrays:
@@ -121,8 +111,6 @@ class _MakePart(_CountWhereMade):
 
 
 def _makes_arrays(state: Any) -> bool:
-    """Return whether a function makes or may receive a new array."""
-
     def is_counted(variable: Any) -> bool:
         return _is_counted(state, state.typemap[variable.name])
 
@@ -150,7 +138,6 @@ def _calls_maker(state: Any, call: Any) -> bool:
 
 
 def _is_counted(state: Any, kind: types.Type) -> bool:
-    """Return whether a type is or holds references."""
     return bool(state.targetctx.data_model_manager[kind].contains_nrt_meminfo())
 
 

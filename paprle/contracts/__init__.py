@@ -1,1 +1,1 @@
-"""Interfaces shared by plug-ins and core: values, contracts, errors, settings."""
+"""Interfaces shared by plug-ins and core."""

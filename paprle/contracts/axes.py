@@ -18,7 +18,7 @@ N_AXES = 16  # chosen: two sticks of three axes, a hat, triggers, and some to sp
 
 
 class AxisSpeeds(NamedTuple):
-    """Speeds at full deflection, [m/s], [rad/s] and openings a second, [1/s]."""
+    """Speeds at full deflection, [m/s], [rad/s] and openings, [1/s]."""
 
     translation: float = 0.1  # chosen: a person follows it with ease
     turn: float = 0.5  # chosen: half a turn in six seconds
@@ -26,12 +26,12 @@ class AxisSpeeds(NamedTuple):
 
 
 def count_axes(axes: Mapping[str, Sequence[str]]) -> int:
-    """Return the most axes of a limb; 0 without any."""
+    """Return the most axes of a limb."""
     return max((len(own) for own in axes.values()), default=0)
 
 
 def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
-    """Return the common speeds of several leaders, NaN where they differ."""
+    """Return the leaders' common speeds, NaN where they differ."""
     found = set(speeds)
     if len(found) > 1:
         return AxisSpeeds(math.nan, math.nan, math.nan)
@@ -41,7 +41,7 @@ def merge_speeds(speeds: Iterable[AxisSpeeds]) -> AxisSpeeds:
 def compute_difference(a: Vec, b: Vec) -> float:
     """Return the difference of columns of D, (7,), 0 … 1 (AdaptiX, Eq. 1, 2).
 
-    Two zero columns differ by 0; a zero and a non-zero one by 1.
+    A zero column differs from a non-zero one by 1.
     """
     size = float(np.linalg.norm(a)), float(np.linalg.norm(b))
     if 0.0 in size:

@@ -8,11 +8,7 @@ Address = tuple[Any, ...]
 
 
 class Datagram(bytes):
-    """Bytes of a datagram.
-
-    Attributes:
-        address: Source or destination; None: the only or configured peer.
-    """
+    """Bytes with an ``address``; None is the only or configured peer."""
 
     address: Address | None = None
 
@@ -25,5 +21,5 @@ class Datagram(bytes):
 
 
 def get_address(data: bytes) -> Address | None:
-    """Return the address of a datagram; None without one."""
+    """Return the address of a datagram, if any."""
     return data.address if isinstance(data, Datagram) else None

@@ -1,4 +1,4 @@
-"""Base class of every device that is opened and closed."""
+"""Devices that are opened and closed."""
 
 from __future__ import annotations
 
@@ -11,12 +11,7 @@ Dialogue = Generator[str, str, dict[str, Any]]
 
 
 class Device(ABC):
-    """Base class of every device; override only the supported methods.
-
-    ``preflight`` runs before anything opens. ``notes``, ``take_warnings`` and
-    ``closing_notes`` are reported; verbs call ``diagnose``, ``set_up`` and
-    ``calibrate``.
-    """
+    """Base class of every device; override only the supported methods."""
 
     @abstractmethod
     def open(self) -> object:
@@ -28,45 +23,41 @@ class Device(ABC):
 
     @property
     def notes(self) -> Sequence[str]:
-        """Remarks before the start, a line each."""
+        """Remarks before the start."""
         return ()
 
     def preflight(self) -> Sequence[str]:
-        """Return visible obstacles to opening, such as a missing port."""
+        """Return obstacles to opening, such as a missing port."""
         return ()
 
     @property
     def unchecked(self) -> str:
-        """Conditions that only ``open`` can check; empty: none."""
+        """Conditions that only ``open`` can check, or ""."""
         return ""
 
     def take_warnings(self) -> Sequence[str]:
-        """Return faults and recoveries since the last call without blocking."""
+        """Return new faults and recoveries without blocking."""
         return ()
 
     @property
     def closing_notes(self) -> Sequence[str]:
-        """Remarks at the end, a line each."""
+        """Remarks at the end."""
         return ()
 
     def diagnose(self) -> Iterable[tuple[bool, str]] | None:
         """Return checks of a closed device, without motion or writes.
 
-        Each is success and description with remedy; None: opening it shows as much.
+        Each is success and a description; None: opening shows as much.
         """
         return None
 
     def set_up(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Return a dialogue that sets up a closed device once, such as bus ids.
+        """Return a dialogue that sets up a closed device once, if any.
 
-        It ends with ``servos``, a line each; None without setup. ``joints`` are
-        ``limb/joint``, all when empty.
+        It ends with ``servos``, a line each; ``joints`` are ``limb/joint``, empty: all.
         """
         return None
 
     def calibrate(self, joints: Sequence[str]) -> Dialogue | None:  # noqa: ARG002
-        """Return a calibration dialogue that begins once open; None without one.
-
-        ``joints`` are ``limb/joint``, all when empty.
-        """
+        """Return a calibration dialogue for the open device, if any."""
         return None

@@ -1,4 +1,4 @@
-"""The error tree, whose errors are raised before the loop, not inside it.
+"""The error tree, raised before the loop, not inside it.
 
 Messages read ``<where>: expected <X>, got <Y>; <what to do | what exists>``.
 """
@@ -23,7 +23,7 @@ class ConfigError(PaprleError, ValueError):
 
 
 class PluginNotFound(PaprleError, LookupError):
-    """No plug-in has that name; the message lists the existing ones."""
+    """No plug-in has that name."""
 
 
 class PluginBroken(PaprleError):
@@ -60,12 +60,7 @@ class StartRefused(SessionError):
 
 @contextlib.contextmanager
 def opening(where: str, install: str, *failures: type[Exception]) -> Iterator[None]:
-    """Convert a driver's ``failures`` to open into errors of this tree.
-
-    Raises:
-        MissingDependency: If a package is not installed.
-        DeviceError: If the driver failed.
-    """
+    """Convert ImportError to MissingDependency and ``failures`` to DeviceError."""
     try:
         yield
     except ImportError as err:
@@ -77,7 +72,7 @@ def opening(where: str, install: str, *failures: type[Exception]) -> Iterator[No
 
 
 def suggest(name: str, choices: Iterable[str], what: str = "there are") -> str:
-    """Return the tail of a message: the closest choice, and all choices."""
+    """Return a message's tail: the closest choice, then all."""
     known = sorted(choices)
     close = difflib.get_close_matches(name, known, n=1)
     meant = f"did you mean '{close[0]}'? " if close else ""

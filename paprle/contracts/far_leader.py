@@ -14,7 +14,7 @@ FAR = "far"
 
 
 class FarLeader(Leader):
-    """A leader whose device is on another host and may fail apart from its process."""
+    """A leader whose device is on another host."""
 
     view_rate = 0.0
     """Rate at which its host observes the session (``observe``), [Hz]; 0: never."""
@@ -28,20 +28,19 @@ class FarLeader(Leader):
         """Whether its host was heard since the last query."""
 
     def observe(self, view: SessionView) -> None:
-        """Receive the session's view for the far operator without blocking."""
+        """Receive the session's view without blocking."""
 
     def take_told(self) -> Mapping[str, Any] | None:
         """Return new measurements of the operator's host, if any.
 
-        ``rows`` hold a stamp of this host [ns], a limb's index, the distances hand to
-        robot, hand to picture and picture to robot as confirmed, the last two as
-        predicted, each [mm], motion to motion [ms], and the last two of a picture
-        extrapolated by velocity [mm]; None: unknown. ``missing`` counts lost rows;
-        ``streams`` has sent and lost by name.
+        ``rows`` hold a stamp of this host [ns], limb index, distances hand to robot,
+        hand to picture and picture to robot, the last two also as predicted, [mm],
+        motion to motion [ms], and those two extrapolated by velocity [mm]; None:
+        unknown. ``missing`` counts lost rows, ``streams`` sent and lost by name.
         """
         return None
 
 
 def tells_life(leader: Leader) -> bool:
-    """Whether the capturing side lives, as far as known; asked once a look."""
+    """Return whether the leader's host is alive; call it once a look."""
     return not isinstance(leader, FarLeader) or leader.is_alive

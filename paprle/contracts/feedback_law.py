@@ -18,33 +18,26 @@ State = TypeVar("State")
 class FeedbackInput:
     """Inputs of a feedback law for one leader limb at one instant.
 
-    The follower is mapped to the leader's joints, or to its eef's axes, linear first,
-    in the follower's metres. Joint vectors have shape (m,) and are in [rad], [rad/s]
-    and [N·m]; displacements have shape (6,). Unknown values are NaN.
+    The follower is mapped to the leader's joints or eef axes, linear first, in follower
+    metres. Joint vectors are (m,), arm, then gripper, [rad], [rad/s], [N·m] and
+    [N·m·s/rad]; displacements (6,); time [s]. NaN: unknown.
 
     Attributes:
-        q: Leader joints, arm and then gripper.
-        q_gate: Positions sent by the gate.
-        q_model: Free positions: the gate's behind the identified lag.
-        gain_squared: Σ gain² over the driven joints: the share of stiffness felt.
-        dx_gate: From the requested eef pose to the gate's.
-        dx_follower: From the gate's eef pose to the follower's.
-        dx_model: From the free eef pose to the follower's.
-        scale: Translation of the follower over the leader's.
+        q_model: The gate's positions behind the identified lag.
+        gain_squared: Σ gain² over driven joints.
+        dx_gate: Requested pose to the gate's.
+        dx_follower: Gate's pose to the follower's.
+        dx_model: Free pose to the follower's.
+        scale: Follower over leader translation.
         J: Body Jacobian of the leader's eef, or the robot's (``retarget.through``),
-            shape (6, n_arm); None without a URDF.
-        gravity_gradient: Derivative by q, shape (m, m), [N·m/rad]; at load only.
-        damping: Damping of the leader, measured or guessed, [N·m·s/rad].
-        viscous: Viscous friction, [N·m·s/rad].
-        q_min: Lowest positions allowed on both sides.
-        clearance: Smallest clearance of the gate, [m]; +inf when unknown.
-        is_free: Driven joints move as modelled, unrestrained by the gate: alike for an
-            arm's joints, separate for a gripper.
-        held: Confidence of contact, −1 (blocks motion down) … 1 (up), by joint.
-        held_by_gate: Confidence that the gate holds back a command, 0 … 1.
-        held_limb: Confidence of contact of the limb's arm, 0 … 1.
-        drives: Stiffness of the drives, as measured, or at most, [N·m/rad].
-        dt: Time since the last call, [s].
+            (6, n_arm).
+        gravity_gradient: By q, (m, m), [N·m/rad]; at load only.
+        clearance: Of the gate, [m]; +inf: unknown.
+        is_free: Moving as modelled, unrestrained by the gate.
+        held: Contact, −1 (blocks motion down) … 1 (up).
+        held_by_gate: Confidence, 0 … 1.
+        held_limb: Confidence of arm contact, 0 … 1.
+        drives: Stiffness, measured or at most, [N·m/rad].
     """
 
     q: Vec
@@ -79,12 +72,9 @@ class FeedbackInput:
 
 
 class Stiffness(NamedTuple):
-    """Worst-case stiffness of a law, shape (m, m), [N·m/rad].
+    """Worst-case stiffness of a law, (m, m), [N·m/rad].
 
-    Attributes:
-        local: Against fixed references.
-        delayed: Against the follower, measured or modelled, whose lag delays the
-            spring.
+    ``local`` is against fixed references, ``delayed`` against the lagging follower.
     """
 
     local: Vec
@@ -95,12 +85,11 @@ class FeedbackLaw(ABC, Generic[State]):
     """Pure law of the leader's torques; its only memory is the state that it returns.
 
     Attributes:
-        needs_follower: It renders the follower, hence only while the leader drives,
-            with its energy monitored. Others render the leader itself.
-        is_in_contact: It is stiff only in contact, so F2 counts the hand and the dry
-            friction (``paprle.haptics.stability.contact_stability``).
-        velocity_lag: Time constant of its velocity filter, [s].
-        dry_share: Share of the dry friction that it cancels.
+        needs_follower: Active only while the leader drives, with energy monitored.
+        is_in_contact: F2 counts the hand and dry friction
+            (``paprle.haptics.stability.contact_stability``).
+        velocity_lag: Of its velocity filter, [s].
+        dry_share: Cancelled share of dry friction.
     """
 
     needs_follower: ClassVar[bool] = True
@@ -117,7 +106,7 @@ class FeedbackLaw(ABC, Generic[State]):
 
     @abstractmethod
     def compute(self, inputs: FeedbackInput, state: State) -> tuple[Vec, State]:
-        """Return leader torques, shape (m,), [N·m], finite, and the next state."""
+        """Return finite leader torques, (m,), [N·m], and the next state."""
 
     def stiffness(self, inputs: FeedbackInput) -> Stiffness:
         """Return an upper bound of −∂tau/∂q in a posture.
@@ -129,8 +118,5 @@ class FeedbackLaw(ABC, Generic[State]):
         return Stiffness(zero, zero)
 
     def damping(self, inputs: FeedbackInput) -> Vec:
-        """Return the added damping, shape (m,), [N·m·s/rad]; negative cancels friction.
-
-        The loop's delay and ``velocity_lag`` apply to it.
-        """
+        """Return added damping, (m,), [N·m·s/rad]; negative cancels friction."""
         return np.zeros(inputs.q.size)

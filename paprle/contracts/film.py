@@ -1,4 +1,4 @@
-"""Recordings for a viewer: a list of them, and one opened as a film."""
+"""Recordings for a viewer."""
 
 from __future__ import annotations
 
@@ -17,13 +17,7 @@ MarkKind = Literal["event", "note", "state", "held"]
 
 
 class Signal(NamedTuple):
-    """One recorded quantity.
-
-    Attributes:
-        chart: Title of its plot; signals of one plot share the unit.
-        name: Within the plot, such as ``measured``.
-        unit: Such as ``rad``; empty: not recorded.
-    """
+    """One recorded quantity; a ``chart`` has one unit."""
 
     chart: str
     name: str
@@ -31,7 +25,7 @@ class Signal(NamedTuple):
 
 
 class Mark(NamedTuple):
-    """A moment on the time line; ``t`` since the begin, [s]."""
+    """A moment on the time line, ``t`` [s] since the begin."""
 
     t: float
     kind: MarkKind
@@ -39,12 +33,7 @@ class Mark(NamedTuple):
 
 
 class Film(ABC):
-    """An opened recording; times are since its begin, [s].
-
-    Attributes:
-        robot: None: its positions are plotted alone.
-        notes: Faults of the recording, for the reader.
-    """
+    """An opened recording; times are since its begin, [s]."""
 
     name: str
     length: float
@@ -56,22 +45,22 @@ class Film(ABC):
 
     @abstractmethod
     def read_signal(self, k: int) -> tuple[Vec, Vec]:
-        """Return times [s] and values of signal k, shapes (n,), times increasing."""
+        """Return times [s], increasing, and values of signal k, (n,)."""
 
     @abstractmethod
     def see(self, camera: str, t: float) -> Frame | None:
-        """Return a camera's newest image at a time; None: none, or too old."""
+        """Return a camera's newest image at a time, if any."""
 
     @abstractmethod
     def close(self) -> None:
         """Close its files; may be called twice."""
 
     def look(self, t: float) -> SessionView:
-        """Return the session's view at a time; of films with a robot."""
+        """Return the view at a time, if it has a robot."""
         raise NotImplementedError
 
     def find_near(self) -> FindNear:
-        """Return the function that finds near bodies; of films with a robot."""
+        """Return the search for near bodies, if it has a robot."""
         raise NotImplementedError
 
     def list_bodies(self) -> Sequence[SceneBody]:
@@ -80,13 +69,7 @@ class Film(ABC):
 
 
 class Entry(NamedTuple):
-    """A recording in a list, as known without opening it.
-
-    Attributes:
-        seconds: Length, [s]; NaN: unknown.
-        outcome: Such as ``success``, ``discarded``; empty: unknown.
-        score: One line of its evaluation; empty: none.
-    """
+    """A recording in a list, ``seconds`` long; NaN and "": unknown."""
 
     name: str
     seconds: float = float("nan")
@@ -112,9 +95,9 @@ class RecordingList(ABC):
 
         Raises:
             RecordingError: If it cannot be read.
-            MissingDependency: If a package that reads it is missing.
+            MissingDependency: If a package is missing.
         """
 
     @abstractmethod
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
-        """Return an early image of recording k; None: it has none."""
+        """Return an early image of recording k, if any."""

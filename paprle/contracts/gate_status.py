@@ -1,4 +1,4 @@
-"""Scalars of the gate's status, which recordings and views share."""
+"""Scalars of the gate's status."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Annotated, NamedTuple, get_args, get_type_hints
 
 
 class GateStatus(NamedTuple):
-    """Scalars of the gate's status, with binary types and notes where recorded.
+    """Scalars of the gate's status, with binary types.
 
-    A field without a note is the stamp of another message than the recorded GateStatus.
+    Fields without a note are stamps of other messages than the recorded one.
     """
 
     k: Annotated[int, "u8", "number of the gate tick"] = 0

@@ -1,4 +1,4 @@
-"""Images of cameras and their common properties."""
+"""Images of cameras."""
 
 from __future__ import annotations
 
@@ -29,11 +29,9 @@ _DEPTH_BYTES = 2  # spec: 16 bits a pixel
 
 
 class Frame(NamedTuple):
-    """One image.
+    """One image, exposed at ``stamp_ns``, monotonic, [ns].
 
-    Attributes:
-        stamp_ns: Monotonic time of exposure, [ns].
-        depth: Depth along z of the same pixels, as ``depth16``; empty: none.
+    ``depth`` is along z of the same pixels, as ``depth16``; empty: none.
     """
 
     stamp_ns: int
@@ -45,8 +43,8 @@ class RobotPose(NamedTuple):
     """Measured positions of a robot and of present objects.
 
     Attributes:
-        stamp_ns: Monotonic time of the measurement, [ns].
-        q: Joints as ``RobotInfo.joint_names``, shape (n,), [rad] or [m].
+        stamp_ns: Monotonic, [ns].
+        q: (n,), [rad] or [m].
         objects: T_world_object by name, xyz + quat_xyzw.
     """
 
@@ -56,7 +54,7 @@ class RobotPose(NamedTuple):
 
 
 class FoundCamera(NamedTuple):
-    """A connected camera, and the plug-in settings that select it."""
+    """A connected camera and settings that select it."""
 
     name: str
     settings: Mapping[str, str]
@@ -70,11 +68,11 @@ class CameraInfo:
         width: [px].
         height: [px].
         fps: [Hz].
-        K: Pinhole model, shape (3, 3), [px]; NaN when uncalibrated. Pixel centres are
-            whole numbers, (0, 0) at the top left.
-        distortion: Of the lens: k1, k2, p1, p2, k3 of ``plumb_bob``.
-        depth_unit: Size of one count of depth, [m]; 0: no depth.
-        is_noisy: Images carry sensor noise; identical ones are repeats.
+        K: Pinhole model, (3, 3), [px]; NaN: uncalibrated. Pixel centres are whole
+            numbers, (0, 0) at the top left.
+        distortion: k1, k2, p1, p2, k3 of ``plumb_bob``.
+        depth_unit: One count, [m]; 0 without depth.
+        is_noisy: Identical images are repeats.
     """
 
     width: int
@@ -90,7 +88,7 @@ class CameraInfo:
 
     @property
     def max_bytes(self) -> int:
-        """Largest size of an image without depth, [bytes]."""
+        """Largest image without depth, [bytes]."""
         n = self.width * self.height
         if self.encoding in RAW:
             return n * RAW[self.encoding]
@@ -98,17 +96,17 @@ class CameraInfo:
 
     @property
     def depth_bytes(self) -> int:
-        """Size of the depth of an image, [bytes]; 0 without."""
+        """Size of depth, [bytes]; 0 without."""
         is_beside = self.depth_unit > 0.0 and self.encoding != "depth16"
         return self.width * self.height * _DEPTH_BYTES if is_beside else 0
 
     def split(self, stamp_ns: int, data: bytes) -> Frame:
-        """Return the frame of concatenated image and depth."""
+        """Return the frame of joined image and depth."""
         end = len(data) - self.depth_bytes
         return Frame(stamp_ns, data[:end], data[end:])
 
     def find_fault(self, frame: Frame) -> str:
-        """Return a frame's deviation from this declaration; empty: none."""
+        """Return a frame's deviation from this, or ""."""
         n, most = len(frame.data), self.max_bytes
         if n != most if self.encoding in RAW else not 0 < n <= most:
             at_most = "" if self.encoding in RAW else "at most "

@@ -1,6 +1,6 @@
 """Table of the kinds of plug-ins.
 
-A new kind is a row here, a package beside ``paprle`` and its suite.
+A new kind is a row, a package beside ``paprle`` and its suite.
 """
 
 from __future__ import annotations
@@ -27,11 +27,7 @@ Kind = Literal[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PluginKind:
-    """One kind of plug-in.
-
-    Attributes:
-        folder: Package beside ``paprle``; entry points are in ``paprle.<folder>``.
-    """
+    """One kind of plug-in, in package ``folder`` beside ``paprle``."""
 
     kind: Kind
     folder: str

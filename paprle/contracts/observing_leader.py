@@ -12,21 +12,16 @@ from paprle.contracts.session_view import SessionView
 
 
 class Sight(NamedTuple):
-    """Newest view and images of a session.
-
-    Attributes:
-        frames: Newest images, at most two camera periods old.
-    """
+    """Newest view and images, two camera periods old at most."""
 
     view: SessionView
     frames: Mapping[str, Frame]
 
 
 class Window(NamedTuple):
-    """Access of a leader to the session and its cameras.
+    """Access to the session and its cameras.
 
-    Attributes:
-        is_waited_for: Time stops while ``latest`` computes (virtual clock).
+    With ``is_waited_for``, time stops while ``latest`` computes (virtual clock).
     """
 
     look: Callable[[], Sight | None]
@@ -36,8 +31,8 @@ class Window(NamedTuple):
 
 
 class SeeingLeader(Leader):
-    """A leader that sees the session; its config extends ``SightSettings``."""
+    """A leader that sees the session; its config is a ``SightSettings``."""
 
     @abstractmethod
     def watch(self, window: Window) -> None:
-        """Receive the access to the session; before ``open``."""
+        """Receive the access to the session, before ``open``."""

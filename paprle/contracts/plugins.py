@@ -1,8 +1,4 @@
-"""Contracts of plug-ins, each with a ``PLUGIN = PluginSpec(...)``.
-
-A plug-in is a folder ``leaders/<name>``, a module ``feedback/<name>.py`` or an entry
-point such as of ``paprle.leaders``; see ``paprle.contracts.kinds``.
-"""
+"""Contracts of plug-ins, each a folder, module or entry point with ``PLUGIN``."""
 
 from __future__ import annotations
 
@@ -50,10 +46,10 @@ class PluginSpec:
             ``FeedbackLaw(config)``, ``Observer(config, robot, clock)``,
             ``Advisor(config, robot, cameras, clock)``, ``Camera(config, clock)`` or
             ``Link(config, name, is_leader)``.
-        packages: Import names that its class loads lazily, checked by a dry run.
-        servos: ``ServoSearch()`` of a leader on a bus of servos; empty: none.
-        has_parts: Each further key of a follower's settings is a limb with an env of
-            its own (``PartSettings``).
+        packages: Lazily loaded, checked by a dry run.
+        servos: ``ServoSearch()`` of a leader, if any.
+        has_parts: Further keys of a follower's settings are limbs with own envs
+            (``PartSettings``).
     """
 
     summary: str
@@ -77,10 +73,10 @@ class Leader(Device):
         self.clock = clock
 
     def meet(self, robot: RobotInfo) -> None:
-        """Receive the robot it will drive; called before ``info``."""
+        """Receive the robot it will drive, before ``info``."""
 
     def hear(self, hands: Hands) -> None:
-        """Receive the targets set at the page, on each change."""
+        """Receive changed targets of the page."""
 
     @property
     @abstractmethod
@@ -89,25 +85,18 @@ class Leader(Device):
 
     @abstractmethod
     def open(self) -> None:
-        """Connect.
-
-        Raises:
-            DeviceError: If the device or its data cannot be read.
-        """
+        """Connect; raise DeviceError if device or data are unreadable."""
 
     @abstractmethod
     def latest(self) -> LeaderSample | None:
-        """Return the newest sample without blocking; None before the first."""
+        """Return the newest sample without blocking, if any."""
 
     def apply(self, feedback: Feedback) -> None:
         """Render torques, rumble or cues without blocking."""
 
     @property
     def is_at_rest(self) -> bool:
-        """Whether the device is unused, so that it is polled every 20 ms only.
-
-        Any thread. False once the session runs or the device moves.
-        """
+        """Whether the device is unused and polled every 20 ms only; any thread."""
         return False
 
     @abstractmethod
@@ -118,8 +107,7 @@ class Leader(Device):
 class Follower(Device):
     """A robot, called from the gate process only.
 
-    Each period calls ``read``, then ``write``, which advances simulated time by a
-    period.
+    Each period calls ``read``, then ``write``, which advances simulated time.
     """
 
     def __init__(self, config: Any, robot: RobotInfo, clock: Clock) -> None:
@@ -129,27 +117,23 @@ class Follower(Device):
 
     @classmethod
     def search(cls) -> ArmSearch | None:
-        """Return the search for connected arms of this kind; None without one."""
+        """Return the search for connected arms, if any."""
         return None
 
     @property
     def objects(self) -> tuple[str, ...]:
-        """Objects whose poses ``FollowerState.objects`` may hold, as configured."""
+        """Objects whose poses ``FollowerState.objects`` may hold."""
         config = self.config
         return config.objects if isinstance(config, FollowerSettings) else ()
 
     @property
     def goes_on_unattended(self) -> bool:
-        """Whether a real robot continues its last command without new ones."""
+        """Whether a real robot continues its last command."""
         return False
 
     @abstractmethod
     def open(self) -> FollowerInfo:
-        """Connect without motion.
-
-        Raises:
-            DeviceError: If the robot cannot be reached or is another one.
-        """
+        """Connect without motion; raise DeviceError on failure."""
 
     @abstractmethod
     def read(self) -> FollowerState:
@@ -157,7 +141,7 @@ class Follower(Device):
 
     @abstractmethod
     def write(self, q_cmd: Vec) -> None:
-        """Send one command as ``RobotInfo.joint_names``, shape (n,)."""
+        """Send one command as ``RobotInfo.joint_names``, (n,)."""
 
     @abstractmethod
     def close(self, policy: ClosePolicy = "hold") -> None:
@@ -167,22 +151,17 @@ class Follower(Device):
 class Link(Device):
     """Carrier of datagrams between two hosts, called from one thread.
 
-    Datagrams may be lost, doubled, late, reordered or forged; seals are checked above.
+    They may be lost, doubled, late, reordered or forged; seals are checked above.
     """
 
     def __init__(self, config: Any, name: str, *, is_leader: bool) -> None:
-        """Create one end from ``LinkSettings`` and the robot's name."""
         self.config = config
         self.name = name
         self.is_leader = is_leader
 
     @abstractmethod
     def open(self) -> None:
-        """Join the network.
-
-        Raises:
-            DeviceError: If it cannot be joined.
-        """
+        """Join the network; raise DeviceError on failure."""
 
     @abstractmethod
     def send(self, data: bytes) -> bool:
@@ -190,7 +169,7 @@ class Link(Device):
 
     @abstractmethod
     def receive(self) -> list[bytes]:
-        """Return new datagrams without blocking, from open carriers with address."""
+        """Return new datagrams without blocking."""
 
     @abstractmethod
     def close(self) -> None:
@@ -198,11 +177,7 @@ class Link(Device):
 
 
 class Observer(Device):
-    """Output of a session's state, in a process of its own.
-
-    Attributes:
-        has_controls: Users can act through it (``wishes``).
-    """
+    """Output of a session's state, in its own process."""
 
     has_controls: ClassVar[bool] = False
 
@@ -215,25 +190,21 @@ class Observer(Device):
         return Wishes()
 
     def resume(self, wishes: Wishes) -> None:
-        """Restore the requests of a lost process; before ``open``."""
+        """Restore the requests of a lost process, before ``open``."""
 
     @abstractmethod
     def open(self) -> None:
-        """Start.
-
-        Raises:
-            DeviceError: If it cannot start; the session then does not start.
-        """
+        """Start; a DeviceError stops the session's start."""
 
     def set_proximity_source(self, find_near: FindNear) -> None:
-        """Receive the in-process, at first slow proximity function; before ``open``."""
+        """Receive the proximity function, at first slow, before ``open``."""
 
     def set_scene(self, bodies: Sequence[SceneBody]) -> None:
-        """Receive the bodies around the robot; before ``open``."""
+        """Receive the bodies around the robot, before ``open``."""
 
     @abstractmethod
     def observe(self, view: SessionView) -> None:
-        """Show, send or store the newest view of the session."""
+        """Show, send or store the newest view."""
 
     def show(
         self, frames: Mapping[str, Frame], cameras: Mapping[str, CameraInfo]
@@ -251,8 +222,7 @@ class Observer(Device):
 class Advisor(Device):
     """Slow, optional source of suggestions, in its own process.
 
-    Fresh advice serves as a goal or velocity within its user's limits. ``open`` loads
-    its SDK.
+    Advice is used within its user's limits.
     """
 
     def __init__(
@@ -274,19 +244,13 @@ class Advisor(Device):
 
     @abstractmethod
     def open(self) -> None:
-        """Load its dependencies.
-
-        Raises:
-            DeviceError: If it cannot advise.
-            MissingDependency: If a package is missing.
-        """
+        """Load its SDK; raise DeviceError or MissingDependency if it cannot."""
 
     @abstractmethod
     def advise(self, view: SessionView, frames: Mapping[str, Frame]) -> Record | None:
         """Return a record of type ``advice``, or None; may take 100 ms and more.
 
-        ``based_on_ns`` is the stamp of its data; ``valid`` False withdraws earlier
-        advice. ``frames`` are the newest images by camera.
+        ``based_on_ns`` is its data's stamp; ``valid`` False withdraws earlier advice.
         """
 
     def make_advice(self, based_on_ns: int, *, valid: bool = True) -> Record:
@@ -300,7 +264,7 @@ class Advisor(Device):
 class Camera(Device):
     """Source of images, in its own process; ``open`` and ``grab`` may block.
 
-    It is closed and opened again after a ``DeviceError``.
+    It is reopened after a ``DeviceError``.
     """
 
     def __init__(self, config: Any, clock: Clock) -> None:
@@ -309,16 +273,12 @@ class Camera(Device):
 
     @classmethod
     def find(cls) -> Iterable[FoundCamera]:
-        """Return the connected cameras of this kind, opening none."""
+        """Return the connected cameras of this kind, unopened."""
         return ()
 
     @classmethod
     def look_at(cls, address: str) -> FoundCamera:
-        """Return the camera at an address of the network, with the size of its images.
-
-        Raises:
-            DeviceError: If no image comes from there.
-        """
+        """Return the camera at a network address, or raise DeviceError."""
         raise DeviceError(f"expected a kind of camera with addresses, got '{address}'")
 
     @property
@@ -328,7 +288,7 @@ class Camera(Device):
 
     @property
     def stamped_by(self) -> Literal["device", "arrival"]:
-        """Source of the stamps once open: the device or the arrival."""
+        """Source of the stamps, once open."""
         return "arrival"
 
     def watch(
@@ -337,25 +297,17 @@ class Camera(Device):
         world: Mapping[str, Any],
         look: Callable[[], RobotPose | None],
     ) -> None:
-        """Receive the robot, its env's config and a source of its pose, to draw it."""
+        """Receive the robot and a source of its pose, to draw it."""
 
     def open(self) -> None:
-        """Connect.
-
-        Raises:
-            DeviceError: If it cannot be reached, or its images differ from ``info``.
-        """
+        """Connect; raise DeviceError on failure or images unlike ``info``."""
 
     def close(self) -> None:
         """Release the camera; idempotent, never raises."""
 
     @abstractmethod
     def grab(self, timeout: float) -> Frame | None:
-        """Return the next image; None after the time-out, [s].
-
-        Raises:
-            DeviceError: If it must be opened again.
-        """
+        """Return the next image; None after ``timeout``, [s]; or raise DeviceError."""
 
 
 __all__ = [

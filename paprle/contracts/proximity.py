@@ -9,13 +9,12 @@ from paprle.contracts.types import Vec
 
 
 class Near(NamedTuple):
-    """Two bodies near each other.
+    """Links or scene bodies near each other.
 
     Attributes:
-        links: Their links, or names of scene bodies.
-        distance: Distance, [m]; negative where they overlap.
-        share: Nearness: 0 at the display's threshold, 1 at the gate's clearance.
-        points: Nearest points in the robot's root, shape (2, 3), [m].
+        distance: [m]; negative where they overlap.
+        share: 0 at the display's threshold, 1 at the gate's clearance.
+        points: In the robot's root, (2, 3), [m].
     """
 
     links: tuple[str, str]

@@ -14,13 +14,7 @@ Side = Literal["off", "real", "simulated"]
 
 
 class Parts(NamedTuple):
-    """Parts of a session that are on at a level.
-
-    Attributes:
-        simulated: The simulated robot is commanded, for its own sake.
-        environment: The robot's surroundings are drawn.
-        cues: Cues are drawn; None: the operator's choice.
-    """
+    """Parts of a session that are on; ``cues`` None is the operator's choice."""
 
     real: bool
     simulated: bool
@@ -43,11 +37,11 @@ EVERYTHING = Parts(real=True, simulated=True, environment=True, robot=True, cues
 
 
 def find_parts(level: Level, *, has_cues: bool) -> Parts:
-    """Return the parts of a level; ``has_cues`` is the operator's choice of cues."""
+    """Return the parts of a level, with the operator's choice of cues."""
     parts = LEVELS[level]
     return parts._replace(cues=has_cues if parts.cues is None else parts.cues)
 
 
 def is_driven(parts: Parts, side: Side) -> bool:
-    """Return whether a robot follows its leader; a simulated one always does."""
+    """Return whether a robot follows its leader; a simulated one does."""
     return parts.real or side != "real"

@@ -1,6 +1,6 @@
-"""The robot as followers know it, and ``JOINT_VECTORS``, its values by joint.
+"""The robot as followers know it.
 
-A new limit is a field and a row of that table (docs/adding_a_limit.md).
+A new limit is a field and a row of ``JOINT_VECTORS`` (docs/adding_a_limit.md).
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ Vec = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GripperInfo:
-    """Gripper of a limb: openings 0 and 1 are ``closed`` and ``open``, [rad] or [m]."""
+    """A gripper's joint, ``closed`` and ``open``, [rad] or [m]."""
 
     joint: str
     closed: float
     open: float
 
     def measure(self, position: float) -> float:
-        """Return the opening at a joint position, [rad] or [m]."""
+        """Return the opening at a position, [rad] or [m]."""
         return (position - self.closed) / (self.open - self.closed)
 
 
@@ -46,13 +46,11 @@ class LimbInfo:
 class RobotInfo:
     """A robot as followers know it; vectors have shape (n,).
 
+    V, A and J are those of the gate; joints are actuated ones, without mimics.
+
     Attributes:
-        joint_names: All actuated joints (mimic joints excluded), in vector order.
-        q_min: Lower position limits; -inf for continuous joints.
-        dq_max: Velocity limits V of the gate.
-        ddq_max: Acceleration limits A of the gate.
-        dddq_max: Jerk limits J of the gate.
-        ignored: Pairs of links exempt, in whole or in part, from collision avoidance.
+        q_min: -inf for continuous joints.
+        ignored: Links exempt, wholly or partly, from collision avoidance.
         sliding: Prismatic joints, in [m].
     """
 
@@ -71,7 +69,7 @@ class RobotInfo:
     sliding: tuple[str, ...] = ()
 
     def name_positions(self, q: Vec) -> dict[str, float]:
-        """Return all positions, of mimic joints too, for ``q``, [rad] or [m]."""
+        """Return all positions by name, mimics too, [rad] or [m]."""
         positions: dict[str, float]
         positions = dict(zip(self.joint_names, q.tolist(), strict=True))
         for mimic in self.mimics:
@@ -81,11 +79,9 @@ class RobotInfo:
 
 
 class JointVector(NamedTuple):
-    """A field of ``RobotInfo`` with a value per joint.
+    """A ``RobotInfo`` field with a value per joint.
 
-    Attributes:
-        unlimited: The value written as null in JSON.
-        is_optional: The field may be None; its values are positive.
+    ``unlimited`` is null in JSON; optional values are positive.
     """
 
     name: str

@@ -6,12 +6,11 @@ from typing import NamedTuple
 
 
 class SceneBody(NamedTuple):
-    """A body around the robot.
+    """A body around the robot, or an object that ``moves``.
 
     Attributes:
         size: As ``SceneBodySettings.size``, [m].
-        pose: T_world_body as xyz + quat_xyzw, in the robot's root.
-        moves: It is an object, placed by the session.
+        pose: In the robot's root, xyz + quat_xyzw.
     """
 
     name: str

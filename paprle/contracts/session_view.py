@@ -1,4 +1,4 @@
-"""Views of a session, for leaders that look, advisors and observers."""
+"""Views of a session for leaders, advisors and observers."""
 
 from __future__ import annotations
 
@@ -23,25 +23,20 @@ def make_advice_dtype(*fields: tuple[Any, ...]) -> np.dtype[np.void]:
 
 
 class Advice(NamedTuple):
-    """The newest advice of an advisor, of type ``Advisor.advice``.
-
-    Attributes:
-        age: Time since it was given, [s].
-    """
+    """An advisor's newest record; ``age`` since it was given, [s]."""
 
     record: Record
     age: float
 
 
 class HeldHand(NamedTuple):
-    """Pose of the robot that a hand leads and its contact, in the hand's axes.
+    """Pose and contact of the robot that a hand leads, in the hand's axes.
 
     Attributes:
-        share: Confidence of a contact, 0 … 1.
-        pose: Hand pose that matches the robot's, xyz + quat_xyzw, shape (7,), [m].
-        way: Blocked motion and turn, unit vectors or zeros, shape (6,).
-        turn: L as quat_xyzw, shape (4,): the robot moves by scale L per unit of the
-            hand.
+        share: Confidence of contact, 0 … 1.
+        pose: Of the hand that matches the robot's, xyz + quat_xyzw, (7,), [m].
+        way: Blocked motion and turn, unit vectors or zeros, (6,).
+        turn: L as quat_xyzw, (4,): the robot moves by scale L per unit of the hand.
     """
 
     limb: int
@@ -57,10 +52,10 @@ class MirroredRobot(NamedTuple):
     """A predicted robot on another host.
 
     Attributes:
-        q: Joints, without jumps, shape (n,), [rad] or [m].
-        poses: T_base_eef by limb, xyz + quat_xyzw, shape (7,).
-        age: Age of the newest measurement, [s].
-        is_lost: The measurement is too old for that; the robot stands still.
+        q: Without jumps, (n,), [rad] or [m].
+        poses: T_base_eef by limb, xyz + quat_xyzw, (7,).
+        age: Of the newest measurement, [s].
+        is_lost: Too old to predict; the robot stands still.
     """
 
     q: Vec
@@ -75,24 +70,21 @@ class MirroredRobot(NamedTuple):
 class SessionView:
     """The newest state of a session.
 
-    Stamps are monotonic, [ns]; joint vectors are ordered as ``RobotInfo.joint_names``,
-    shape (n,), [rad] or [m]; poses are xyz + quat_xyzw, shape (7,); ages are in [s].
+    Stamps are monotonic, [ns]; joint vectors as ``RobotInfo.joint_names``, (n,), [rad]
+    or [m]; poses xyz + quat_xyzw, (7,); ages [s].
 
     Attributes:
-        captured_ns: Capture of the leader's sample; 0: none.
-        computed_ns: Computing time of retargeting and IK, [ns].
+        captured_ns: 0 without a sample.
+        computed_ns: Duration of retargeting and IK, [ns].
         targets: Requested T_base_eef by limb; NaN where the leader gives joints.
-        mappings: Matrix D of limbs driven by axes, shape (7, m): shares of each
-            freedom's speed in the eef's axes.
-        latched: Reason of a hold or stop, and its remedy.
-        tau: Measured efforts; NaN: none.
-        objects: T_world_object of present simulated objects and placed ones.
-        leader_age: Since the newest leader sample; +inf: none.
-        status: Scalars of the gate; of a far robot its numbers only.
-        news: Messages such as ``line``, ``note``, ``told``, ``recording`` and
-            ``episodes`` (``paprle.hosts.operator.operator_messages``).
-        mirror: Predicted robot on another host; None: local, or not yet received.
-        felt: Measured leader torques, by ``LeaderInfo.device_joints``, [N·m].
+        mappings: D of limbs driven by axes, (7, m), in the eef's axes.
+        latched: Reason of a hold or stop, and remedy.
+        tau: NaN if not measured.
+        leader_age: +inf without a sample.
+        status: Of a far robot its numbers only.
+        news: Messages (``paprle.hosts.operator.operator_messages``).
+        mirror: None if local, or not yet received.
+        felt: By ``LeaderInfo.device_joints``, [N·m].
     """
 
     stamp_ns: int

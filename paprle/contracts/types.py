@@ -53,12 +53,12 @@ def readonly(values: npt.ArrayLike) -> Vec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointState:
-    """Joints of a device at one instant, arrays of shape (n,).
+    """Joints of a device at one instant, arrays of (n,).
 
     Attributes:
-        q: Positions, [rad] or [m].
-        dq: Velocities, [rad/s] or [m/s]; None when not measured.
-        tau: Efforts, [N·m] or [N]; None when not measured, never zeros.
+        q: [rad] or [m].
+        dq: [rad/s] or [m/s]; None: not measured.
+        tau: [N·m] or [N]; None: not measured, never zeros.
     """
 
     joint_names: tuple[str, ...]
@@ -72,12 +72,12 @@ class LimbCommand:
     """Joints, pose or axes of one limb, and gripper opening.
 
     Attributes:
-        q: Positions as ``LeaderInfo.joint_names``, shape (n,), [rad].
-        T_leader_base_leader_eef: Pose of the eef, REP-103 axes, [m].
-        opening: Gripper, 0 closed … 1 open.
-        ahead: Following poses as in ``LeaderInfo.path``, with times from the stamp on,
-            shape (``LeaderInfo.n_ahead`` or fewer, 8).
-        axes: Mean deflections since the last sample, −1 … 1, as ``LeaderInfo.axes``.
+        q: As ``LeaderInfo.joint_names``, (n,), [rad].
+        T_leader_base_leader_eef: REP-103 axes, [m].
+        opening: 0 closed … 1 open.
+        ahead: As ``LeaderInfo.path``, times from the stamp on, (``LeaderInfo.n_ahead``
+            or fewer, 8).
+        axes: Mean deflections since the last sample, −1 … 1.
     """
 
     q: Vec | None = None
@@ -93,12 +93,10 @@ class LeaderSample:
     """One snapshot of the operator.
 
     Attributes:
-        stamp_ns: Monotonic capture time on this host, [ns].
+        stamp_ns: Of capture, monotonic on this host, [ns].
         seq: Strictly increasing per opened leader.
-        engaged: The dead-man is held or the clutch closed.
-        valid: The device tracks; poses of invalid samples are never used.
-        leader_state: Measured joints of the device.
-        actions: Counts of the device's own buttons.
+        engaged: Dead-man held or clutch closed.
+        valid: Poses of invalid samples are never used.
     """
 
     stamp_ns: int
@@ -119,12 +117,11 @@ class LeaderArm:
     """A limb of a leader that is an arm itself.
 
     Attributes:
-        base_link: Frame of its pose.
-        R_base: Rotation from base_link to the operator's REP-103 axes, shape (3, 3).
-        reset_q: Rest positions, shape (n_arm,), [rad]; None: unknown.
-        tau_max: Torque limits of ``device_joints``, [N·m]; None: as the URDF.
+        R_base: base_link to the operator's REP-103 axes, (3, 3).
+        reset_q: Rest, (n_arm,), [rad]; None: unknown.
+        tau_max: Of ``device_joints``, [N·m]; None: as the URDF.
         carries_itself: Its driver carries and damps it, beside ``Feedback.tau``.
-        law_scale: Factor on default stiffnesses of laws, which suit arms of 0.2 m.
+        law_scale: On laws' default stiffnesses, which suit arms of 0.2 m.
     """
 
     urdf_path: Path
@@ -160,29 +157,23 @@ class LeaderInfo:
     """Properties of a leader, known before it is opened.
 
     Attributes:
-        axes: Axes by limb, ``N_AXES`` at most.
+        axes: By limb, ``N_AXES`` at most.
         is_absolute: Poses hold in the follower's limb base frame.
-        relative: Limbs that are exceptions to ``is_absolute``.
-        is_human: A person holds it; re-engaging needs a deliberate press (S3).
-        is_measured: Samples carry sensor noise, so bit-identical ones mean a stuck
-            device; not so for encoders at rest.
-        has_deadman: ``engaged`` is a dead-man or clutch, which counts once seen
-            released; otherwise it means that the device is in use.
-        has_trigger: ``opening`` is a trigger's, which counts once seen open.
-        is_far: The device is on another host; invalid samples may mean a failed link.
-        renders: Output of ``Feedback``; vibration counts as ``rumble``.
-        rate: Nominal sample rate, [Hz].
-        look_ahead: Time by which ``latest`` uses data from after its stamp, [s].
-        arms: Limbs that are arms. ``LeaderSample.leader_state`` and ``Feedback.tau``
-            hold arm joints, then the gripper's, limb by limb.
-        engage_hint: Instruction to start and resume with the device; empty: by key.
-        motion: Joint positions known beforehand, by limb, shape (rows, n), [rad];
-            checked against the robot's limits.
+        relative: Limbs excepted from that.
+        is_human: Re-engaging needs a deliberate press (S3).
+        is_measured: Samples have sensor noise; identical ones mean a stuck device.
+        has_deadman: ``engaged`` counts once seen released; else the device is in use.
+        has_trigger: ``opening`` counts once seen open.
+        is_far: Invalid samples may mean a failed link.
+        renders: Vibration counts as ``rumble``.
+        rate: Nominal, [Hz].
+        look_ahead: ``latest`` uses data so long after its stamp, [s].
+        arms: Their joints, then the gripper's, limb by limb, are those of
+            ``LeaderSample.leader_state`` and ``Feedback.tau``.
+        motion: Joints known beforehand, by limb, (rows, n), [rad].
         path: Poses known beforehand, by limb: rising times from the episode's start [s]
-            and T_leader_base_leader_eef as xyz + quat_xyzw, shape (rows, 8). Absolute
-            ones select the start posture.
-        reposture: ``ask``, or ``auto`` to switch, when another posture frees a stuck
-            limb.
+            and T_leader_base_leader_eef, xyz + quat_xyzw, (rows, 8). Absolute ones
+            select the start posture.
     """
 
     limbs: tuple[str, ...]
@@ -213,19 +204,19 @@ class LeaderInfo:
     reposture: Reposture = "ask"
 
     def emits_joints(self, limb: str) -> bool:
-        """Whether a limb gives joint positions."""
+        """Return whether a limb gives joints."""
         return limb in self.joint_names
 
     def emits_axes(self, limb: str) -> bool:
-        """Whether a limb gives deflections of axes."""
+        """Return whether a limb gives axes."""
         return limb in self.axes
 
     def emits_places(self, limb: str) -> bool:
-        """Whether a limb's poses hold in the follower's base."""
+        """Return whether a limb's poses hold in the follower's base."""
         return self.is_absolute and limb not in self.relative
 
     def emits_poses(self, limb: str) -> bool:
-        """Whether a limb gives poses, directly or by its joints."""
+        """Return whether a limb gives poses, directly or by joints."""
         return limb in self.arms or not (limb in self.joint_names or limb in self.axes)
 
     @property
@@ -258,13 +249,12 @@ class Feedback:
     """Newest state and feedback that the session sends to a leader.
 
     Attributes:
-        stamp_ns: Monotonic time of posting, [ns].
-        drives: Driving limbs, as ``LeaderInfo.limbs``; None: all, if engaged.
-        tau: Torques by leader limb: joints, then the gripper's, [N·m].
+        stamp_ns: Of posting, monotonic, [ns].
+        drives: By limb; None: all, if engaged.
+        tau: By leader limb: joints, then the gripper's, [N·m].
         rumble: Flicker-free amplitude of all cues, 0 … 1.
-        touch: Likewise of contact.
-        warning: Likewise of limits and clearance.
-        n_cues: Suggestions that crossed their threshold.
+        touch: Of contact.
+        warning: Of limits and clearance.
     """
 
     stamp_ns: int
@@ -284,19 +274,17 @@ class Feedback:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowerState:
-    """Measurements of the follower at one instant, vectors of shape (n,).
+    """Measurements of the follower at one instant, vectors of (n,).
 
     Attributes:
-        stamp_ns: Monotonic time, [ns].
-        q: Positions as ``RobotInfo.joint_names``, [rad] or [m].
-        dq: Velocities, [rad/s] or [m/s].
-        tau: Efforts, [N·m] or [N]; None when not measured, never zeros; NaN of arms
-            without, beside arms that measure theirs.
-        sim_time: Simulated time, [s].
-        objects: T_world_object as xyz + quat_xyzw, rows as ``Follower.objects``, shape
-            (o, 7); NaN: absent.
-        stop_reason: The robot's own protective stop or fault.
-        q_held: Positions held without new commands; None: last command.
+        stamp_ns: Monotonic, [ns].
+        q: As ``RobotInfo.joint_names``, [rad] or [m].
+        dq: [rad/s] or [m/s].
+        tau: [N·m] or [N]; None: not measured, never zeros; NaN of arms without it.
+        sim_time: [s].
+        objects: T_world_object, xyz + quat_xyzw, rows as ``Follower.objects``, (o, 7);
+            NaN: absent.
+        q_held: Held without new commands; None: last command.
     """
 
     stamp_ns: int
@@ -314,11 +302,11 @@ class FollowerInfo:
     """Properties of an opened follower.
 
     Attributes:
-        rate: Rate of commands, [Hz].
-        state_rate: Rate of measurements, if lower, [Hz].
-        lag: Identified delay between q_cmd and q, [s].
-        sag: Distance that weight holds a joint from its command, [rad].
-        tool_speed: Speed of end-effectors beyond which it stops by itself, [m/s].
+        rate: Of commands, [Hz].
+        state_rate: Of measurements, if lower, [Hz].
+        lag: Identified, q_cmd to q, [s].
+        sag: Distance from a command by weight, [rad].
+        tool_speed: Eef speed beyond which it stops by itself, [m/s].
         has_unattended_stop: It stops by itself without commands (K3).
     """
 

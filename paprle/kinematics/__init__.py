@@ -1,6 +1,6 @@
 """Inverse kinematics: weighted damped least squares, limits inside, compiled.
 
-``solver`` is the interface for one limb, ``robot_solver`` that of sessions.
+``solver`` serves one limb, ``robot_solver`` sessions.
 """
 
 from paprle.kinematics.solver import (

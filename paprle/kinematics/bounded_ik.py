@@ -74,12 +74,7 @@ _TINY = 1e-24  # [rad] chosen: no way at all, as a positive number
 
 
 class QuadraticForm(NamedTuple):
-    """The quadratic form of a step: ½ yᵀ H y − gᵀ y.
-
-    Attributes:
-        H: Aᵀ A + λ², shape (n, n).
-        g: Aᵀ b + λ² y_wish, shape (n,).
-    """
+    """Form ½ yᵀ H y − gᵀ y, H = Aᵀ A + λ², (n, n), and g = Aᵀ b + λ² y_wish, (n,)."""
 
     H: Vec
     g: Vec
@@ -89,19 +84,11 @@ class QuadraticForm(NamedTuple):
 def bounded_step(
     packed: PackedTask, T: Vec, q: Vec, rates: Vec, residual: Vec, dt: float
 ) -> IkResult:
-    """Move towards a target for one period.
+    """Return the error after a period's move towards T, (4, 4); NaN if unusable.
 
-    Args:
-        packed: The limb.
-        T: Target pose T_base_eef, shape (4, 4).
-        q: Position, shape (n,), [rad]; changed.
-        rates: See ``DQ_MAX`` …, shape (4, n), [rad/s], [rad/s²], [rad/s], [rad]; the
-            last row is changed.
-        residual: Weighted error, shape (6,), [m]; changed.
-        dt: Period, [s]; 0 moves nothing.
-
-    Returns:
-        The remaining error; NaN if unusable.
+    ``q``, (n,), [rad], ``residual``, the weighted error, (6,), [m], and the last row of
+    ``rates`` (``DQ_MAX`` …), (4, n), [rad/s], [rad/s²], [rad/s], [rad], are changed; a
+    ``dt`` of 0, [s], moves nothing.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -151,7 +138,6 @@ def bounded_step(
 def _fill_bounds_and_bias(
     task: Task, q: Vec, rates: Vec, residual: Vec, dt: float, bounds_and_bias: Vec
 ) -> None:
-    """Write the box of a period, and the wish within it."""
     joints, speed2, way2, n_moving = task.joints, 0.0, 0.0, 0
     for j in range(len(q)):
         mobility = joints[MOBILITY, j]
@@ -186,7 +172,6 @@ def _fill_bounds_and_bias(
 
 @inlined
 def _bound(task: Task, q: float, j: int, rates: Vec, dt: float) -> tuple[float, float]:
-    """Return a joint's least and largest velocity, as the gate allows."""
     V, A, v = _WITHIN * rates[DQ_MAX, j], _WITHIN * rates[DDQ_MAX, j], rates[DQ, j]
     below = q - min(task.joints[Q_MIN, j], q)
     above = max(task.joints[Q_MAX, j], q) - q
@@ -206,10 +191,9 @@ def iterate_qp(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     dt: float,
     rotation: float,
 ) -> tuple[int, float, float]:
-    """Solve a period step by step; ``rotation`` is the share of its weight.
+    """Return steps and errors of a period; ``rotation`` is the share of its weight.
 
-    Returns:
-        Steps and errors; ``residual`` takes the weighted one.
+    ``residual`` takes the weighted error.
     """
     terms, k, n = task.terms, len(task.rows), bounds_and_bias.shape[1]
     form = QuadraticForm(np.empty((n, n)), np.empty(n))
@@ -255,7 +239,6 @@ def iterate_qp(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 
 @inlined
 def _rank(terms: Terms, rotation: float, lost: float) -> tuple[int, float, float]:
-    """Return how many rows come first, the weight of the others, and λ²."""
     if rotation < 1.0:
         curvature = _YIELDING_CURVATURE * rotation / _YIELDING
         return _N_POSITION, rotation, _DAMPING + curvature * lost
@@ -270,7 +253,6 @@ def _scale(x: Vec, factor: float) -> None:
 
 @inlined
 def _leaves_box(task: Task, residual: Vec, err_rot: float) -> bool:
-    """Return whether a limb with joints to spare misses a near position."""
     n_moving, k = 0, len(task.rows)
     for j in range(task.joints.shape[1]):
         n_moving += 1 if task.joints[MOBILITY, j] > 0.0 else 0
@@ -290,7 +272,6 @@ def _lower_second(work: Workspace, n_first: int, weight: float) -> None:
 
 @inlined
 def _add_return(joints: Vec, q_met: Vec, weight: float, g: Vec) -> None:
-    """Add the bias to the joints that last met the target."""
     for j in range(len(g)):
         if joints[MOBILITY, j] > 0.0:
             g[j] += weight * (q_met[j] - joints[Q, j]) / joints[MOBILITY, j]
@@ -306,7 +287,6 @@ def _measure(x: Vec) -> float:
 
 @inlined
 def _fill_square(A: Vec, damping: float, H: Vec) -> None:
-    """Write Aᵀ A + λ²."""
     for i in range(len(H)):
         for j in range(i + 1):
             product = 0.0
@@ -347,7 +327,6 @@ def _find_rest(
     dt: float,
     rest: Vec,
 ) -> float:
-    """Write the part of the residual that has to wait; return the other's share."""
     k, n, leap, catch_up = len(rest), len(form.g), 0.0, _CATCH_UP
     for i in range(k):
         leap += (work.b[i] - residual[i]) ** 2

@@ -1,4 +1,4 @@
-"""Quadratic program with a positive definite H within a box, by active sets."""
+"""Quadratic program in a box, by active sets."""
 
 from __future__ import annotations
 
@@ -18,10 +18,7 @@ _LEAST_PIVOT = 1e-18  # chosen: below any damping that is added to H
 
 @compiled
 def solve_box(H: Vec, g: Vec, low: Vec, high: Vec, x: Vec) -> None:
-    """Write the x within the box that minimises ½ xᵀ H x − gᵀ x.
-
-    H is positive definite, shape (n, n); other shapes are (n,), and low ≤ high.
-    """
+    """Write the x, (n,), in a box that minimises ½ xᵀ H x − gᵀ x, with H > 0."""
     n = len(g)
     held, L = np.zeros(n, dtype=np.int64), np.empty((n, n))
     for _ in range(_MOST * n):
@@ -34,7 +31,6 @@ def solve_box(H: Vec, g: Vec, low: Vec, high: Vec, x: Vec) -> None:
 
 @compiled
 def _solve_free(H: Vec, g: Vec, held: Ints, L: Vec, x: Vec) -> None:
-    """Write the entries of x that are not held."""
     _factor_free(H, held, L)
     n = len(g)
     for i in range(n):
@@ -56,7 +52,6 @@ def _solve_free(H: Vec, g: Vec, held: Ints, L: Vec, x: Vec) -> None:
 
 @compiled
 def _factor_free(H: Vec, held: Ints, L: Vec) -> None:
-    """Write the Cholesky factor of free rows and columns."""
     for i in range(len(H)):
         for j in range(i + 1):
             if held[i] == 0 and held[j] == 0:
@@ -72,7 +67,6 @@ def _factor_free(H: Vec, held: Ints, L: Vec) -> None:
 
 @compiled
 def _hold_worst(low: Vec, high: Vec, held: Ints, x: Vec) -> bool:
-    """Hold the entry farthest outside at its bound; False if none is."""
     worst, excess, side = -1, _OUTSIDE, 0
     for i in range(len(x)):
         if held[i] == 0 and low[i] - x[i] > excess:
@@ -87,7 +81,6 @@ def _hold_worst(low: Vec, high: Vec, held: Ints, x: Vec) -> bool:
 
 @compiled
 def _free_worst(H: Vec, g: Vec, held: Ints, x: Vec) -> bool:
-    """Free the entry that its bound keeps from falling most; False if none."""
     worst, most = -1, _PUSH
     for i in range(len(x)):
         if held[i] != 0:

@@ -1,8 +1,4 @@
-"""Steps towards a target, or to another posture where an arm is stuck.
-
-With joints to spare, the nearest posture that reaches the target is looked for
-(``global_ik``), with the hand in its place if possible. Other arms keep their branch.
-"""
+"""Steps towards a target, or to another posture where an arm is stuck."""
 
 from __future__ import annotations
 
@@ -57,15 +53,11 @@ _N_EVALUATIONS = 400  # chosen: 0.5 ms where there is no solution; 99 % are foun
 def solve_timed(
     packed: PackedTask, spread: Vec, T: Vec, q: Vec, reach: Vec, is_timed: bool
 ) -> IkResult:
-    """Return the remaining error of a move towards a target; NaN if unusable.
+    """Return the remaining error of a move, as ``newton_solve``.
 
-    Args:
-        packed: The limb.
-        spread: See ``make_spread``.
-        T: Target pose T_base_eef, shape (4, 4).
-        q: Start, shape (n,), [rad]; becomes the best position found.
-        reach: Largest change of each joint, shape (n,), [rad].
-        is_timed: Go nearest to the target within reach, instead of cutting off.
+    ``spread`` is ``make_spread``'s; a timed move goes nearest to the target within
+    reach. With joints to spare, another posture is taken, if possible with the hand in
+    its place.
     """
     start, task = q.copy(), unpack(packed)
     found = newton_solve(packed, T, q, reach)
@@ -100,7 +92,7 @@ def solve_timed(
 
 @compiled
 def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> tuple[bool, bool]:
-    """Write a posture that reaches the target; return if by steps, and if at all."""
+    """Write a posture at the target; return if by steps, and if at all."""
     start = q.copy()
     if newton_solve(packed, T, q, np.full(len(q), math.inf))[4]:
         return True, True
@@ -114,7 +106,6 @@ def _find_other(packed: PackedTask, spread: Vec, T: Vec, q: Vec) -> tuple[bool, 
 def _go_in_place(
     packed: PackedTask, T: Vec, q: Vec, reach: Vec, share: float, other: Vec
 ) -> tuple[float, float, bool]:
-    """Go to another posture, hand in place; return errors [m], [rad] and success."""
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
     task, bounds_and_bias = unpack(packed), np.zeros((4, len(q)))

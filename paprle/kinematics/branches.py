@@ -1,7 +1,4 @@
-"""All postures that reach a pose, and the share of a path that each follows.
-
-For slow moves, in a thread beside the tick.
-"""
+"""Postures that reach a pose, for slow moves in a thread beside the tick."""
 
 from __future__ import annotations
 
@@ -47,7 +44,7 @@ MOST_STEPS = 30_000  # chosen: of all paths for one start; a few seconds of work
 
 
 class Branch(NamedTuple):
-    """A posture that reaches a pose, shape (n,), [rad], with errors [m] and [rad]."""
+    """A posture, (n,), [rad], with errors [m] and [rad]."""
 
     q: Vec
     err_pos: float
@@ -55,11 +52,10 @@ class Branch(NamedTuple):
 
 
 def list_branches(solver: IkSolver, T_base_eef: pin.SE3, q_start: Vec) -> list[Branch]:
-    """Return the postures that reach a pose, or come closest to it.
+    """Return the postures that reach a pose; empty if out of reach or unusable.
 
-    Joints are as few turns from ``q_start``, shape (n,), [rad], as limits allow. With
-    joints to spare, postures are some of infinitely many; with fewer joints than rows,
-    they reach the position. Empty if out of reach or unusable.
+    Joints are as few turns from ``q_start``, (n,), [rad], as limits allow. With joints
+    to spare, postures are a sample; with too few they reach the position.
     """
     limb = solver.limb
     has_spare = len(limb.home) > len(unpack(solver.packed).rows)
@@ -84,16 +80,11 @@ def follow_path(
     within: tuple[float, float],
     most_steps: int = MOST_STEPS,
 ) -> float:
-    """Return the share of a path, 0 … 1, that a limb follows; NaN without length.
+    """Return the share of a path, 0 … 1, that a limb follows; NaN without duration.
 
-    Args:
-        solver: Of the limb.
-        path: Rows of a time [s], rising, and a pose of the eef in the limb's base
-            (x, y, z, qx, qy, qz, qw), shape (rows, 8).
-        q_start: Start, at rest, shape (n,), [rad].
-        ddq_max: A, shape (n,), [rad/s²].
-        within: Tolerances of a target, [m] and [rad].
-        most_steps: Most steps.
+    ``path`` has rising times [s] and eef poses in the limb's base (x, y, z, qx, qy, qz,
+    qw), (rows, 8). The limb starts at rest at ``q_start``, (n,), [rad]; ``ddq_max`` is
+    A, (n,), [rad/s²]; ``within`` are tolerances, [m] and [rad].
     """
     duration = float(path[-1, 0] - path[0, 0]) if len(path) else 0.0
     if not duration > 0.0:
@@ -114,10 +105,7 @@ def turn_for_path(
     within: tuple[float, float],
     most_steps: int = MOST_STEPS,
 ) -> Vec:
-    """Return the posture, shape (n,), by whole turns elsewhere, with room for a path.
-
-    Arguments are as in ``follow_path``.
-    """
+    """Return the posture, (n,), by whole turns elsewhere, with room for a path."""
     period, packed = solver.spread[3], solver.packed
     wide = PackedTask(packed.floats.copy(), packed.ints, packed.slides)
     limits, endless = unpack(packed).joints, unpack(wide).joints
@@ -159,19 +147,10 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     found: Vec,
     errors: Vec,
 ) -> int:
-    """Descend from starts over the limits, and from wrists turned over.
+    """Return the number of postures, (m, n), at T, (4, 4), written with their errors.
 
-    Args:
-        packed: The limb.
-        spread: See ``make_spread``.
-        T: Target pose T_base_eef, shape (4, 4).
-        q_start: First start, shape (n,), [rad].
-        apart: Least distance of two postures, [rad].
-        found: Output postures, shape (m, n).
-        errors: Output errors, [m] and [rad], shape (m, 2).
-
-    Returns:
-        Number of postures.
+    They descend from starts over the limits and wrists turned over, and are ``apart``,
+    [rad]; errors are [m] and [rad], (m, 2).
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -198,7 +177,7 @@ def collect(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
 
 @compiled
 def _turn_over(joints: Vec, j: int, half_turn: float) -> None:
-    """Turn a wrist over: exact where three axes meet from joint j on, else near."""
+    """Turn a wrist over, exactly where three axes meet from joint j on."""
     joints[Q, j] += half_turn
     joints[Q, j + 1] = -joints[Q, j + 1]
     joints[Q, j + 2] -= half_turn
@@ -222,7 +201,6 @@ def _settle(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     errors: Vec,
     n_found: int,
 ) -> int:
-    """Descend, and keep the end if it reaches the pose and is a new posture."""
     if n_found == len(found):
         return n_found
     joints, terms = work.joints, task.terms
@@ -257,10 +235,10 @@ def follow_rows(  # noqa: PLR0913, PLR0917 - kernels take arrays one by one
     reached: Bools,
     span: Vec,
 ) -> None:
-    """Follow a path in even steps from q, shape (n,), [rad], which becomes the end.
+    """Follow a path in even steps from q, (n,), [rad], which becomes the end.
 
-    ``rates`` are as in ``bounded_step``; ``reached`` and ``span``, least and largest
-    positions, shape (2, n), are written.
+    ``rates`` are as in ``bounded_step``; ``reached`` and ``span``, the range of
+    positions, (2, n), are written.
     """
     T, residual, before = np.eye(4), np.zeros(6), np.empty(len(q))
     dt = (path[-1, 0] - path[0, 0]) / len(reached)

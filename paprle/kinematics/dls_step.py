@@ -42,19 +42,10 @@ def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
     most_aside: float,
     is_first: bool,
 ) -> float:
-    """Write the step within limits and radius.
+    """Return the second task's part, [rad], of a step within limits and radius.
 
-    Args:
-        terms: Numbers of the task.
-        A: Weighted Jacobian, shape (k, n); used up.
-        b: Weighted error, shape (k,); used up.
-        joints: See ``Workspace.joints``; output.
-        radius: Largest change of any joint, [rad].
-        most_aside: Largest part of the second task, [rad].
-        is_first: Add the posture bias.
-
-    Returns:
-        The second task's part, [rad].
+    ``A``, (k, n), and ``b``, (k,), weighted, are used up. ``radius`` bounds each
+    change, ``most_aside`` that part, [rad]; ``is_first`` adds the posture bias.
     """
     n_free = joints.shape[1]
     for j in range(joints.shape[1]):
@@ -83,7 +74,6 @@ def find_step(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
 
 @compiled
 def _fix_worst(A: Vec, b: Vec, joints: Vec) -> bool:
-    """Set the joint farthest outside onto its limit; False if none is."""
     worst, excess, way = -1, 0.0, 0.0
     for j in range(joints.shape[1]):
         lower = min(joints[Q_MIN, j] - joints[Q, j], 0.0)
@@ -111,7 +101,6 @@ def _solve_free(  # noqa: PLR0913, PLR0917 - kernels take numbers one by one
     most_aside: float,
     is_first: bool,
 ) -> float:
-    """Write the step of the free joints; return the second task's part, [rad]."""
     k, aside, y = terms.n_first, 0.0, joints[Y]
     for j in range(len(y)):
         y[j] = 0.0
@@ -184,7 +173,6 @@ def _add_second_task(  # noqa: PLR0913, PLR0917 - kernels take numbers one by on
     weakness: float,
     most_aside: float,
 ) -> float:
-    """Add an eef turn in place to y, faded at singularities; return its size."""
     # It fades out at singularities of the first task, where it would not stay in place.
     k, y, rank = terms.n_first, joints[Y], -terms.n_first
     b_rest, A_rest = b[k:].copy(), A[k:].copy()
@@ -212,7 +200,6 @@ def _add_second_task(  # noqa: PLR0913, PLR0917 - kernels take numbers one by on
 
 @compiled
 def _add_posture(A: Vec, G: Vec, way: Vec, y: Vec) -> None:
-    """Add the posture bias in the null space, at a share of the task's speed."""
     z = way.copy()
     _take_from(A, G, z)
     size, main = 0.0, 0.0

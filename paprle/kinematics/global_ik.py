@@ -1,6 +1,6 @@
 """Global inverse kinematics: Levenberg-Marquardt inside limits, with restarts.
 
-For slow moves; its answers jump between branches. All calls use the same starts.
+For slow moves: answers jump between branches. All calls use the same starts.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ _N_SLOW = 5  # chosen: steps with less progress than that
 
 
 def make_spread(limb: Limb, q_min: Vec, q_max: Vec) -> Vec:
-    """Return the spread of starts over a limb's limits, shape (4, n).
+    """Return the spread of starts over a limb's limits, (4, n).
 
-    Rows: lowest and highest start, at most one turn apart, [rad]; step, [1]; period of
-    the joint, 0 for none, [rad].
+    Rows: lowest and highest start, at most a turn apart, [rad]; step, [1]; period, 0:
+    none, [rad].
     """
     n, tree = len(limb.home), limb.tree
     low, high = np.array(q_min), np.array(q_max)
@@ -68,13 +68,8 @@ def make_spread(limb: Limb, q_min: Vec, q_max: Vec) -> Vec:
 def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResult:
     """Return the error of a search from afar, and poses tried; NaN if unusable.
 
-    Args:
-        packed: The limb.
-        spread: See ``make_spread``.
-        T: Target pose T_base_eef, shape (4, 4).
-        q: First start, shape (n,), [rad]; becomes the nearest of the first
-            solutions, or the closest position.
-        most: Poses to try, at least one descent.
+    ``q``, (n,), [rad], is the first start, and becomes the nearest of the first
+    solutions, or the closest position; T is (4, 4).
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -105,7 +100,6 @@ def search(packed: PackedTask, spread: Vec, T: Vec, q: Vec, most: int) -> IkResu
 
 @compiled
 def _score(task: Task, pos: float, rot: float, distance: float) -> tuple[int, float]:
-    """Return the sort key of a position: level, 0 for a solution, and value."""
     terms = task.terms
     if is_met(terms, pos, rot):
         return 0, distance
@@ -116,7 +110,7 @@ def _score(task: Task, pos: float, rot: float, distance: float) -> tuple[int, fl
 
 @compiled
 def put_start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
-    """Write a descent's start: the given start, then one within the limits."""
+    """Write a descent's start: the given one, then others within limits."""
     for j in range(len(start)):
         if joints[MOBILITY, j] == 0.0:
             joints[Q, j] = start[j]
@@ -130,11 +124,7 @@ def put_start(joints: Vec, spread: Vec, attempt: int, start: Vec) -> None:
 
 @compiled
 def descend(task: Task, work: Workspace) -> tuple[float, float, int]:
-    """Minimise the weighted error.
-
-    Returns:
-        Distance [m], angle [rad] and the number of poses tried.
-    """
+    """Return distance [m], angle [rad] and poses tried of a descent."""
     terms, tree, joints = task.terms, task.tree, work.joints
     pos, rot = find_error(tree, terms.free_axis, work, joints[Q])
     damping, n_slow, n_done = _DAMPING, 0, 1
@@ -162,13 +152,11 @@ def descend(task: Task, work: Workspace) -> tuple[float, float, int]:
 
 @compiled
 def _weigh_all(terms: Terms, pos: float, rot: float) -> float:
-    """Return the squared error, rotation included."""
     return pos * pos + terms.rotation_weight**2 * rot * rot
 
 
 @compiled
 def _hold_at_limits(A: Vec, b: Vec, joints: Vec) -> None:
-    """Take out joints at a limit that the error pushes outwards."""
     for j in range(A.shape[1]):
         push = 0.0
         for i in range(len(b)):

@@ -25,18 +25,10 @@ _NEGLIGIBLE = 1e-36  # [1] chosen: of the squared trace; leaves no digit wrong
 def invert_damped(
     M: Vec, rank: int, size: float, damping: float, sigma_min: float, G: Vec
 ) -> tuple[float, float]:
-    """Invert A Aᵀ, damped near its singularities.
+    """Return 1 − σ/ε, 0 … 1, and λ² of the damped inverse of M = A Aᵀ in G, (k, k).
 
-    Args:
-        M: A Aᵀ, shape (k, k).
-        rank: Largest possible rank.
-        size: ‖b‖; 0: no damping.
-        damping: λ₀.
-        sigma_min: ε.
-        G: Output, shape (k, k).
-
-    Returns:
-        1 − σ/ε, from 0 to 1, and λ².
+    ``rank`` is the largest possible, ``size`` ‖b‖ (0: no damping), ``damping`` λ₀,
+    ``sigma_min`` ε.
     """
     k = len(M)
     if rank == k and invert(M, 0.0, G):
@@ -62,7 +54,7 @@ def invert_damped(
 
 @compiled
 def invert(M: Vec, shift: float, G: Vec) -> bool:
-    """Invert M + shift · I by Cholesky; False where that is not positive definite."""
+    """Invert M + shift · I by Cholesky; False if not positive definite."""
     k = len(M)
     L = np.empty((k, k))
     if not _factor(M, shift, L):
@@ -84,7 +76,6 @@ def invert(M: Vec, shift: float, G: Vec) -> bool:
 
 @compiled
 def _factor(M: Vec, shift: float, L: Vec) -> bool:
-    """Write the Cholesky factor of M + shift · I, its diagonal inverted."""
     least = 0.0
     for i in range(len(M)):
         least += _ROUNDING * M[i, i]
@@ -104,10 +95,7 @@ def _factor(M: Vec, shift: float, L: Vec) -> bool:
 
 @compiled
 def find_eigen(M: Vec, s2: Vec, V: Vec) -> None:
-    """Write eigenvalues, ascending, and eigenvectors in columns (cyclic Jacobi).
-
-    M is symmetric, positive semidefinite, shape (k, k).
-    """
+    """Write ascending eigenvalues and eigenvectors in columns (cyclic Jacobi)."""
     k = len(M)
     S = M.copy()
     for i in range(k):
@@ -131,7 +119,6 @@ def find_eigen(M: Vec, s2: Vec, V: Vec) -> None:
 
 @compiled
 def _rotate(S: Vec, V: Vec, i: int, j: int) -> None:
-    """Turn rows and columns i and j so that S[i, j] vanishes."""
     if abs(S[i, j]) < _TINY * _ROUNDING:  # nothing, even beside the least eigenvalue
         return
     ratio = (S[j, j] - S[i, i]) / (2.0 * S[i, j])

@@ -1,4 +1,4 @@
-"""Steps towards a target, each only as far as it lowers the error."""
+"""Steps towards a target, only as far as they lower the error."""
 
 from __future__ import annotations
 
@@ -43,13 +43,9 @@ IkResult = tuple[float, float, int, bool, bool]
 
 @compiled
 def newton_solve(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> IkResult:
-    """Return the error of a move towards a near target; NaN if unusable.
+    """Return the error of a move towards T, (4, 4), near; NaN if unusable.
 
-    Args:
-        packed: The limb.
-        T: Target pose T_base_eef, shape (4, 4).
-        q: Start, shape (n,), [rad]; becomes the best position found.
-        reach: Largest change of each joint, shape (n,), [rad].
+    ``q``, (n,), [rad], becomes the best position, at most ``reach``, (n,), [rad], away.
     """
     R_target, p_target = np.empty((3, 3)), np.empty(3)
     split_pose(T, R_target, p_target)
@@ -65,7 +61,7 @@ def newton_solve(packed: PackedTask, T: Vec, q: Vec, reach: Vec) -> IkResult:
 
 @inlined
 def split_pose(T: Vec, R: Vec, p: Vec) -> None:
-    """Write rotation and origin of a pose, shape (4, 4)."""
+    """Write rotation and origin of a pose, (4, 4)."""
     for a in range(3):
         p[a] = T[a, 3]
         for b in range(3):
@@ -74,7 +70,7 @@ def split_pose(T: Vec, R: Vec, p: Vec) -> None:
 
 @inlined
 def is_usable(R: Vec, p: Vec, q: Vec) -> bool:
-    """Return whether the target is a pose, the start finite."""
+    """Return whether target and start are usable."""
     norm2, distance2, size, volume = 0.0, 0.0, 0.0, 0.0
     for a in range(3):
         distance2 += p[a] * p[a]
@@ -125,7 +121,6 @@ def iterate(task: Task, work: Workspace) -> IkResult:
 
 @compiled
 def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
-    """Return the squared error of the first task."""
     r = terms.rotation_weight if terms.n_first > 3 else 0.0
     return err_pos * err_pos + r * r * err_rot * err_rot
 
@@ -134,7 +129,6 @@ def _weigh(terms: Terms, err_pos: float, err_rot: float) -> float:
 def _advance(
     task: Task, work: Workspace, cost: float, aside: float
 ) -> tuple[float, float, float]:
-    """Take the share of the step that lowers the error; return it (0: none), errors."""
     terms, joints, share = task.terms, work.joints, 1.0
     for _ in range(_N_BACKTRACKS + 1):
         if not _go(joints, share):
@@ -150,7 +144,6 @@ def _advance(
 
 @compiled
 def _go(joints: Vec, share: float) -> bool:
-    """Write the end of a share of the step; False if it moves nothing."""
     n, way = joints.shape[1], 0.0
     for j in range(n):
         q = joints[Q, j]

@@ -1,6 +1,6 @@
 """Pose of an eef, its error to a target, and its Jacobian, in the eef's axes.
 
-Unlike log₆, metres and radians stay apart where a target is out of reach.
+Metres and radians stay apart, unlike log₆.
 """
 
 from __future__ import annotations
@@ -22,14 +22,10 @@ _SMALL = 1e-16  # [1] chosen: squared sine, below which angle and sine are one
 def find_error(
     tree: Tree, free_axis: int, work: Workspace, q: Vec
 ) -> tuple[float, float]:
-    """Return distance [m] and angle [rad] of the eef from its target.
+    """Return the eef's distance [m] and angle [rad] from its target.
 
-    Args:
-        tree: The limb's joints, the eef last.
-        free_axis: Axis of the eef about which it may turn, -1 for none; the angle is
-            then that between the axes.
-        work: Output: poses at q, and the error, target minus eef.
-        q: Joint positions, shape (n,), [rad].
+    ``work`` takes poses at q, (n,), and the error, target minus eef. With a free axis
+    (-1: none) the angle is between axes.
     """
     place_joints(tree, q, work.R, work.p)
     R, p, R_target, p_target, e = (
@@ -63,7 +59,7 @@ def _norm3(x: Vec) -> float:
 
 @inlined
 def compute_log3(R: Vec, w: Vec) -> None:
-    """Write the rotation vector w, (3,), [rad], of a rotation up to half a turn."""
+    """Write the rotation vector w, (3,), [rad], up to half a turn."""
     cosine = 0.5 * (R[0, 0] + R[1, 1] + R[2, 2] - 1.0)
     w[0] = 0.5 * (R[2, 1] - R[1, 2])
     w[1] = 0.5 * (R[0, 2] - R[2, 0])
@@ -90,7 +86,7 @@ def compute_log3(R: Vec, w: Vec) -> None:
 
 @inlined
 def _turn_axis(R: Vec, k: int, w: Vec) -> None:
-    """Write the shortest rotation vector that lays axis k onto its image under R."""
+    """Write the shortest rotation vector that lays axis k onto its image."""
     i, j = (k + 1) % 3, (k + 2) % 3
     sine = math.hypot(R[i, k], R[j, k])
     angle = math.atan2(sine, R[k, k])
@@ -103,7 +99,7 @@ def _turn_axis(R: Vec, k: int, w: Vec) -> None:
 
 @compiled
 def linearise(task: Task, work: Workspace) -> None:
-    """Write A = Q^½ J W^½ and b = Q^½ e from the poses and error at one position."""
+    """Write A = Q^½ J W^½ and b = Q^½ e."""
     tree, A = task.tree, work.A
     for i in range(len(task.rows)):
         work.b[i] = task.weights[i] * work.e[task.rows[i]]
@@ -122,7 +118,6 @@ def linearise(task: Task, work: Workspace) -> None:
 def _find_twist(
     R: Vec, p: Vec, i: int, axis: Vec, is_prismatic: bool, twist: Vec
 ) -> None:
-    """Write the eef's twist by joint i, in its own axes."""
     x = R[i, 0, 0] * axis[0] + R[i, 0, 1] * axis[1] + R[i, 0, 2] * axis[2]
     y = R[i, 1, 0] * axis[0] + R[i, 1, 1] * axis[1] + R[i, 1, 2] * axis[2]
     z = R[i, 2, 0] * axis[0] + R[i, 2, 1] * axis[1] + R[i, 2, 2] * axis[2]

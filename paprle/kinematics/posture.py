@@ -6,8 +6,8 @@ The barrier counts only with joints to spare, near limits.
 
 References:
     A. Liégeois, "Automatic supervisory control of the configuration and behavior of
-    multibody mechanisms", IEEE Trans. SMC 7 (1977), eq. 14: a gradient in the null
-    space; a barrier in place of his parabola.
+    multibody mechanisms", IEEE Trans. SMC 7 (1977), eq. 14, with a barrier for his
+    parabola.
 """
 
 from __future__ import annotations
@@ -26,10 +26,7 @@ _NEAREST = (
 
 @inlined
 def find_posture_bias(joints: Vec, j: int, q: float, has_spare: bool) -> float:
-    """Return the posture bias of joint j at q, [rad].
-
-    ``has_spare``: the limb has more joints than its task has rows.
-    """
+    """Return the posture bias of joint j at q, [rad]."""
     way = float(joints[HOME, j] - q)
     half = 0.5 * (joints[Q_MAX, j] - joints[Q_MIN, j])
     if has_spare and 0.0 < half < math.inf:

@@ -1,4 +1,4 @@
-"""All limbs of a robot in one compiled call, as ``IkSolver.solve`` and ``Limb.fk``."""
+"""All limbs of a robot in one compiled call."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _LEAST_STEP = 1e-9  # [rad] chosen: no step, as a positive number
 class LimbSolver:
     """Joints of a whole robot for the poses of its limbs.
 
-    Calls go on with the last answer's velocity and residual, others start from rest.
+    Calls continue the last answer's velocity and residual, others start from rest.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class LimbSolver:
         self.reset()
 
     def reset(self) -> None:
-        """Forget the last answer: the next call starts from rest."""
+        """Forget the last answer; the next call starts from rest."""
         self._motion[_LAST] = np.nan
 
     def slow(self, limb: int, share: float) -> None:
@@ -80,20 +80,20 @@ class LimbSolver:
         """Move each limb toward its pose, or to wanted joints.
 
         Args:
-            T: Target T_base_eef by limb, shape (m, 4, 4).
-            is_asked: Limbs that have one, shape (m,).
-            wanted: Joints, shape (n,), [rad] or [m]; NaN: any.
-            q_prev: The last answer, shape (n,), [rad].
-            q_cmd: The robot's command, shape (n,), [rad]; limbs start near it.
-            dt: Time since the last answer, by limb or for all, [s], bounds motion by V
-                and A. Infinite, or with fewer joints than rows, ``max_step`` does.
+            T: T_base_eef by limb, (m, 4, 4).
+            is_asked: Limbs that have one, (m,).
+            wanted: (n,), [rad] or [m]; NaN: any.
+            q_prev: Last answer, (n,), [rad].
+            q_cmd: Command, (n,), [rad]; limbs start near it.
+            dt: Since the last answer, by limb or for all, [s], bounds motion by V and
+                A. Infinite, or with fewer joints than rows, ``max_step`` does.
 
         Returns:
-            Joints, shape (n,); errors, [m] over [rad], shape (2, m), NaN if not asked;
-            and whether every pose was reached.
+            Joints, (n,); errors, [m] over [rad], (2, m), NaN if not asked; and whether
+            all were reached.
 
         Raises:
-            CommandError: If an array is of another shape.
+            CommandError: If a shape is wrong.
         """
         # kernels do not look where an array ends
         if not isinstance(dt, np.ndarray):
@@ -152,9 +152,8 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
 ) -> bool:
     """Return whether all poses of ``LimbSolver.solve`` were reached; write joints.
 
-    ``floats``, ``ints``, ``slides`` and ``joints`` join those of all limbs, ``ends``,
-    shape (4, m), ends each limb's parts. ``motion``, shape (5, n), and ``residual``,
-    shape (m, 6), are updated.
+    ``ends``, (4, m), ends each limb's parts of ``floats``, ``ints``, ``slides`` and
+    ``joints``. ``motion``, (5, n), and ``residual``, (m, 6), are updated.
     """
     are_met = True
     for j in range(len(q)):
@@ -198,7 +197,6 @@ def solve_limbs(  # noqa: PLR0913, PLR0917 - a tuple of arrays costs a microseco
 def _go_near(
     task: PackedTask, T: Vec, own: Ints, q_cmd: Vec, q: Vec, reach: float
 ) -> IkResult:
-    """Move a limb towards its target, no joint too far from the command."""
     found, is_far = newton_solve(task, T, q, np.full(len(q), reach)), False
     for k in range(len(own)):
         low, high = q_cmd[own[k]] - SEED_BOUND, q_cmd[own[k]] + SEED_BOUND
@@ -213,7 +211,6 @@ def _go_near(
 
 @compiled
 def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
-    """Return a limb's rates, at rest if it does not go on from its last q."""
     rates = np.empty((_LAST, len(own)))
     goes_on = True
     for k in range(len(own)):
@@ -231,7 +228,6 @@ def _recall(motion: Vec, own: Ints, q: Vec, residual: Vec) -> Vec:
 
 @compiled
 def _remember(motion: Vec, own: Ints, q_prev: Vec, q: Vec, dt: float) -> None:
-    """Write the joints' position and velocity."""
     for j in own:
         if dt > 0.0:
             motion[DQ, j] = (q[j] - q_prev[j]) / dt

@@ -1,4 +1,4 @@
-"""Start of a tick's inverse kinematics, near the command, compiled."""
+"""Start of a tick's inverse kinematics, compiled."""
 
 from __future__ import annotations
 
@@ -13,11 +13,7 @@ SEED_BOUND = 0.3  # [rad] chosen: how far q_des may run ahead of the command
 
 @compiled
 def clamp_seed_to_command(own: Ints, q_cmd: Vec, q: Vec) -> float:
-    """Clamp a limb's seed q, shape (n_l,), to within ``SEED_BOUND`` of the command.
-
-    Returns:
-        The largest change of a joint, [rad].
-    """
+    """Clamp q, (n_l,), to ``SEED_BOUND`` of the command; return the change, [rad]."""
     apart = 0.0
     for k in range(len(own)):
         distance = abs(q[k] - q_cmd[own[k]])
@@ -40,8 +36,7 @@ def choose_joints(
 ) -> None:
     """Write wanted joints, NaN: stay; the others of a limb stay near the command.
 
-    ``ends``, shape (m,), ends each limb's places in ``joints``; positions are [rad] or
-    [m].
+    ``ends``, (m,), ends each limb's places in ``joints``; positions are [rad] or [m].
     """
     for j in range(len(q)):
         q[j] = wanted[j] if math.isfinite(wanted[j]) else q_prev[j]

@@ -1,4 +1,4 @@
-"""The solver of one limb's inverse kinematics."""
+"""Inverse kinematics of one limb."""
 
 from __future__ import annotations
 
@@ -25,11 +25,9 @@ class IkSolution(NamedTuple):
     """Result of one solve.
 
     Attributes:
-        q: Joint positions, shape (n_l,), [rad]; ``q_start`` itself if none is better.
-        is_converged: Both errors are within the tolerances.
-        err_pos: Distance of the eef from its target, [m]; NaN if unusable.
-        err_rot: Angle of the eef, or its free axis, from the target, [rad].
-        n_iterations: Steps computed.
+        q: (n_l,), [rad]; ``q_start`` itself if none is better.
+        err_pos: [m]; NaN if unusable.
+        err_rot: Of the eef, or its free axis, [rad].
     """
 
     q: Vec
@@ -42,8 +40,7 @@ class IkSolution(NamedTuple):
 def estimate_sigma_min(limb: Limb, q: Vec, settings: IkSettings | None = None) -> float:
     """Return the smallest singular value of Q^½ J W^½.
 
-    With fewer joints than rows, it is that of the position rows alone; damping begins
-    below ``IkSettings.sigma_min``.
+    With fewer joints than rows, position rows count.
     """
     task = unpack(pack(limb, settings or IkSettings(), 0.0))
     k = task.terms.n_first
@@ -56,11 +53,7 @@ class IkSolver:
     """Finds joints for poses of one limb's eef.
 
     With fewer joints than the task's rows, position comes first; with joints to spare,
-    a stuck arm goes to another posture (``second_start``).
-
-    Attributes:
-        packed: Limb and settings as kernels take them.
-        spread: Starts from afar (``make_spread``), shape (4, n).
+    a stuck arm changes posture (``branch_switch``).
     """
 
     def __init__(
@@ -70,11 +63,7 @@ class IkSolver:
         *,
         position_margin: float = 0.0,
     ) -> None:
-        """Make a solver with the gate's margin, [rad], and compile it.
-
-        Raises:
-            ConfigError: If something is wrong in the settings.
-        """
+        """Compile a solver with the gate's margin, [rad], or raise ConfigError."""
         self.limb = limb
         if settings is not None:
             check_made(settings, "ik")
@@ -95,16 +84,13 @@ class IkSolver:
     ) -> IkSolution:
         """Return the best position towards a target pose: for streams of targets.
 
-        Args:
-            T_base_eef: Target pose of the eef in the limb's base.
-            q_start: Start, shape (n_l,), [rad]; outside its limits a joint moves
-                inwards or not at all.
-            max_step: Largest change of any joint, [rad]; the settings' if None.
-            dt: Time since the last call, [s]; V bounds each joint.
+        ``q_start`` is (n_l,), [rad]; outside its limits a joint moves inwards or not at
+        all. No joint changes by more than ``max_step``, [rad], or V times ``dt``, [s],
+        if given.
 
         Raises:
-            CommandError: If the start has not one position a joint, the target is no
-                SE3, ``max_step`` is no step, or ``dt`` no time.
+            CommandError: If the start is of another shape, the target no SE3, or
+                ``max_step`` or ``dt`` negative.
         """
         farthest = float(self.settings.max_step if max_step is None else max_step)
         if not farthest >= 0.0:
@@ -138,8 +124,7 @@ class IkSolver:
         or the closest position.
 
         Raises:
-            CommandError: If the start has not one position a joint, or the target is
-                no SE3.
+            CommandError: If the start is of another shape, or the target no SE3.
         """
         start = self.limb.home if q_start is None else q_start
         q = self._take(start)
@@ -155,7 +140,7 @@ class IkSolver:
 
 
 def as_matrix(T_base_eef: pin.SE3) -> Vec:
-    """Return a target as the kernels take it, shape (4, 4)."""
+    """Return a target as a matrix, (4, 4)."""
     try:
         return np.ascontiguousarray(T_base_eef.homogeneous)
     except AttributeError:

@@ -1,7 +1,4 @@
-"""Data of one limb and its task for the kernels, and the workspace of a solve.
-
-Few arrays, since each costs time in every call.
-"""
+"""One limb and its task in few arrays, since each costs time."""
 
 from __future__ import annotations
 
@@ -33,7 +30,7 @@ class Terms(NamedTuple):
 
     Attributes:
         n_first: Rows that come first; the others get what these leave.
-        free_axis: Axis of the eef about which it may turn, -1 for none.
+        free_axis: -1 for none.
         tol_pos: [m].
         tol_rot: [rad].
         damping: λ₀.
@@ -52,13 +49,12 @@ class Terms(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A limb of n joints and its task.
+    """A limb of n joints, mimics too, and its task.
 
     Attributes:
-        tree: Its joints, mimic ones too, and its eef as a fixed one.
-        joints: See ``Q_MIN`` …, shape (4, n).
-        rows: Rows of a twist that the task has, shape (k,).
-        weights: Q^½ of these, shape (k,), [1] or [m/rad].
+        joints: See ``Q_MIN`` …, (4, n).
+        rows: Of a twist, (k,).
+        weights: Q^½ of these, (k,), [1] or [m/rad].
     """
 
     tree: Tree
@@ -72,14 +68,12 @@ class Workspace(NamedTuple):
     """Arrays that a solve writes into.
 
     Attributes:
-        R: Rotations of the joints, that of the eef last, shape (m, 3, 3).
-        p: Their origins, shape (m, 3), [m].
-        R_target: Shape (3, 3).
-        p_target: Shape (3,), [m].
-        e: Error, in the axes of the eef, shape (6,), [m] over [rad].
-        A: Weighted Jacobian Q^½ J W^½, shape (k, n).
-        b: Weighted error Q^½ e, shape (k,).
-        joints: See ``Q_MIN`` …, ``Q`` …, shape (12, n).
+        R: Of joints, the eef's last, (m, 3, 3).
+        p: (m, 3), [m].
+        e: Error in the eef's axes, (6,), [m] over [rad].
+        A: Q^½ J W^½, (k, n).
+        b: Q^½ e, (k,).
+        joints: See ``Q_MIN`` …, ``Q`` …, (12, n).
     """
 
     R: Vec
@@ -93,7 +87,7 @@ class Workspace(NamedTuple):
 
 
 class PackedTask(NamedTuple):
-    """A task in three arrays: numbers, sizes and indices, ``Tree.is_prismatic``."""
+    """A task as numbers, sizes and indices, and ``Tree.is_prismatic``."""
 
     floats: Vec
     ints: Ints
@@ -101,7 +95,7 @@ class PackedTask(NamedTuple):
 
 
 def list_rows(settings: IkSettings) -> list[int]:
-    """Return the rows of a twist that a limb's task has; fewer joints miss some."""
+    """Return the rows of a twist in a limb's task."""
     rows = [0, 1, 2]
     if settings.rotation_weight > 0.0:
         free_axis = _AXES[settings.free_axis]
@@ -110,10 +104,9 @@ def list_rows(settings: IkSettings) -> list[int]:
 
 
 def pack(limb: Limb, settings: IkSettings, position_margin: float) -> PackedTask:
-    """Return a limb's task, with a margin to position limits, [rad].
+    """Return a limb's task; the margin, [rad], is less in a narrow range.
 
-    With fewer joints than the task's rows, position comes first. The margin is less in
-    a narrow range, as in the gate.
+    With fewer joints than rows, position comes first.
     """
     tree, s, n, m = limb.tree, settings, len(limb.home), len(limb.tree.parent)
     free_axis = _AXES[s.free_axis]
@@ -178,7 +171,7 @@ def unpack(packed: PackedTask) -> Task:
 
 @compiled
 def make_workspace(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Workspace:
-    """Return the workspace of a solve from q, shape (n,), to a target."""
+    """Return the workspace of a solve from q, (n,)."""
     m, k, n = len(task.tree.parent), len(task.rows), len(q)
     joints = np.empty((_N_ROWS, n))
     for row in range(len(task.joints)):
@@ -200,6 +193,6 @@ def make_workspace(task: Task, R_target: Vec, p_target: Vec, q: Vec) -> Workspac
 
 @inlined
 def assign(target: Vec, source: Vec) -> None:
-    """Write one vector into another; NumPy's way takes seconds to compile."""
+    """Copy a vector; NumPy's way takes seconds to compile."""
     for j in range(len(source)):
         target[j] = source[j]

@@ -1,8 +1,7 @@
-"""Inverse kinematics of a whole robot with tasks of one's own.
+"""Inverse kinematics of a whole robot with user tasks.
 
 Each solution minimises Σ ‖W (r + J Δq)‖² + damping ‖Δq‖² within position and velocity
-limits, as in pink and mink, by Gauss-Newton steps in a box that shrinks where the cost
-rises. Sessions use ``robot_solver``, which is compiled and knows limbs alone.
+limits, as in pink and mink, by Gauss-Newton steps.
 """
 
 from __future__ import annotations
@@ -24,34 +23,28 @@ _LEAST_STEP = 1e-9  # [rad] chosen: a smaller step ends the iteration
 
 
 class LinkPoses:
-    """Poses and Jacobians of all links of a robot at one configuration."""
+    """Poses and Jacobians of all links at one configuration.
+
+    An unknown link raises ConfigError.
+    """
 
     def __init__(self, robot: RobotModel) -> None:
-        """Make them for the robot's home."""
         self._tree = robot.make_joint_tree()
         self._data = self._tree.model.createData()
         self.update(robot.home)
 
     def update(self, q: Vec) -> None:
-        """Compute all poses for positions of the robot's joints, shape (n,)."""
+        """Compute all poses at q, (n,)."""
         self.q = q
         pin.computeJointJacobians(self._tree.model, self._data, self._tree.expand(q))
 
     def pose(self, link: str) -> pin.SE3:
-        """Return the pose of a link in the root link.
-
-        Raises:
-            ConfigError: If the robot has no such link.
-        """
+        """Return a link's pose in the root link."""
         joint, T_joint_link = self._find(link)
         return self._data.oMi[joint] * T_joint_link
 
     def jacobian(self, link: str) -> Vec:
-        """Return the Jacobian of a link, in the link, linear part first, shape (6, n).
-
-        Raises:
-            ConfigError: If the robot has no such link.
-        """
+        """Return a link's Jacobian in the link, linear first, (6, n)."""
         joint, T_joint_link = self._find(link)
         model, data = self._tree.model, self._data
         J = pin.getJointJacobian(model, data, joint, pin.ReferenceFrame.LOCAL)
@@ -66,18 +59,14 @@ class LinkPoses:
 
 
 class IkTask(Protocol):
-    """An aim of the robot; any object with this method is one."""
+    """Any object with this method."""
 
     def linearise(self, links: LinkPoses) -> tuple[npt.ArrayLike, npt.ArrayLike]:
-        """Return weighted residual, shape (m,), and Jacobian ∂r/∂q, shape (m, n)."""
+        """Return weighted residual, (m,), and Jacobian ∂r/∂q, (m, n)."""
 
 
 class FrameTask:
-    """A link at a pose in the root link, or in another link.
-
-    Attributes:
-        target: Pose of the link.
-    """
+    """A link at the pose ``target`` in another, by default the root link."""
 
     def __init__(
         self,
@@ -88,21 +77,13 @@ class FrameTask:
         position_cost: float = 1.0,
         orientation_cost: float = 1.0,
     ) -> None:
-        """Make a task.
-
-        Args:
-            link: The link.
-            target: Its pose.
-            relative_to: Link of the target's frame; the root link if empty.
-            position_cost: Weight of position, [1/m].
-            orientation_cost: Weight of orientation, [1/rad].
-        """
+        """Make a task with costs in [1/m] and [1/rad]."""
         self.target = target
         self._link, self._other = link, relative_to
         self._weights = np.repeat([position_cost, orientation_cost], 3)[:, None]
 
     def linearise(self, links: LinkPoses) -> tuple[Vec, Vec]:
-        """Return the pose error log₆(T_target⁻¹ T) and its Jacobian, weighted."""
+        """Return the weighted pose error log₆(T_target⁻¹ T) and its Jacobian."""
         T, J = links.pose(self._link), links.jacobian(self._link)
         if self._other:
             T = links.pose(self._other).actInv(T)
@@ -113,50 +94,32 @@ class FrameTask:
 
 
 class PostureTask:
-    """Joints near a posture.
-
-    Attributes:
-        target: Posture, shape (n,), [rad] or [m].
-    """
+    """Joints near a posture ``target``, (n,), [rad] or [m]."""
 
     def __init__(self, target: Vec, cost: float | Vec = 1e-3) -> None:
-        """Make a task with one weight, or one of each joint, [1/rad]."""
         self.target = target
         self._cost = np.broadcast_to(np.asarray(cost, float), target.shape)
 
     def linearise(self, links: LinkPoses) -> tuple[Vec, Vec]:
-        """Return the distance from the posture and its Jacobian, weighted."""
+        """Return the weighted distance from the posture and its Jacobian."""
         return self._cost * (links.q - self.target), np.diag(self._cost)
 
 
 class TaskSolver:
-    """Solves several tasks at once with all joints of a robot.
-
-    Attributes:
-        links: Poses at the newest solution.
-        tasks: The tasks; targets may change between calls.
-    """
+    """Solves several tasks at once with all joints."""
 
     def __init__(
         self, robot: RobotModel, tasks: Sequence[IkTask], *, damping: float = 1e-6
     ) -> None:
-        """Prepare a solver; the kernel is compiled here.
-
-        Raises:
-            ConfigError: If a task names an unknown link.
-        """
+        """Compile a solver; raise ConfigError for an unknown link."""
         self.links, self.tasks = LinkPoses(robot), tasks
         self._robot, self._damping = robot, damping
         self.solve(robot.home, dt=0.0)
 
     def solve(self, q: npt.ArrayLike, dt: float) -> Vec:
-        """Return the positions for the tasks, at most dt · dq_max from q, shape (n,).
+        """Return the positions for the tasks, at most dt [s] · dq_max from q, (n,).
 
-        A task whose residual is not finite moves nothing.
-
-        Args:
-            q: Positions now, shape (n,).
-            dt: Time until they are reached, [s].
+        A task whose residual is not finite stops all motion.
 
         Raises:
             CommandError: If q has another shape, or is not finite.
@@ -187,7 +150,6 @@ class TaskSolver:
         return now
 
     def _linearise(self, q: Vec) -> tuple[float, Vec, Vec]:
-        """Return the cost at q, and Hessian and slope of its square form there."""
         self.links.update(q)
         cost, H, g = 0.0, self._damping * np.eye(q.size), np.zeros_like(q)
         for task in self.tasks:

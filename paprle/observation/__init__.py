@@ -1,1 +1,1 @@
-"""Observations and actions of a policy: frames, columns, units."""
+"""Observations and actions of a policy."""

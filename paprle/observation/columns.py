@@ -1,4 +1,4 @@
-"""Columns of a data set, and their values of a frame."""
+"""Columns of a data set."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ _NO_TURN = 1e-9  # [rad] chosen: below it a rotation has no axis
 
 @dataclass(frozen=True)
 class Column:
-    """A column of numbers.
-
-    Attributes:
-        source: Source by which reports group columns.
-        kind: ``float32`` or ``bool``.
-    """
+    """A column of numbers, reported by ``source``."""
 
     name: str
     names: tuple[str, ...]
@@ -48,7 +43,6 @@ class Columns:
         has_effort: bool,
         objects: Sequence[str] = (),
     ) -> None:
-        """Prepare for the episodes of one robot, by the text of its URDF."""
         self.robot = robot
         self.has_effort, self.objects = has_effort, tuple(objects)
         tree = read_recorded_urdf(self.robot, urdf)
@@ -62,7 +56,7 @@ class Columns:
         self._last.clear()
 
     def compute(self, frame: Frame) -> dict[str, Vec]:
-        """Return a frame's values by column, shape (n,) each."""
+        """Return a frame's values by column, (n,)."""
         units = self.units
         return self.observe(frame.q, frame.dq, frame.tau, frame.objects) | {
             "action": units.convert(frame.q_sent),
@@ -75,13 +69,9 @@ class Columns:
         }
 
     def observe(self, q: Vec, dq: Vec, tau: Vec, objects: Vec) -> dict[str, Vec]:
-        """Return observations by column, shape (n,) each.
+        """Return observations by column, (n,).
 
-        Args:
-            q: Measured joints, shape (n,), [rad] or [m].
-            dq: Velocities, shape (n,).
-            tau: Efforts, shape (n,); ignored if not measured.
-            objects: T_world_object as xyz + quat_xyzw, shape (o, 7).
+        ``objects`` are T_world_object, xyz + quat_xyzw, (o, 7).
         """
         values = {
             "observation.state": self.units.convert(q),
@@ -124,7 +114,6 @@ class Columns:
             yield Column(name, driven, ("yes/no",) * len(driven), ASKED, "bool")
 
     def _place(self, column: str, q: Vec, target: Vec | None) -> Vec:
-        """Return T_base_eef of all limbs as xyz and rotation vector."""
         rows = []
         for k, limb in enumerate(self._limbs):
             asked = None if target is None else target[k]
@@ -136,7 +125,6 @@ class Columns:
         return np.concatenate(rows)
 
     def _write(self, column: str, k: int, T: pin.SE3) -> Vec:
-        """Return a pose as xyz and a rotation vector near the previous one."""
         turn = pin.log3(T.rotation)
         before = self._last.get((column, k))
         turn = turn if before is None else unwrap_rotation(turn, before)
@@ -145,15 +133,12 @@ class Columns:
 
 
 def name_objects(objects: Sequence[str]) -> tuple[str, ...]:
-    """Return the coordinates of objects, as their column has them."""
+    """Return the coordinates of objects in their column."""
     return tuple(f"{name}.{axis}" for name in objects for axis in _EE)
 
 
 def unwrap_rotation(turn: Vec, before: Vec) -> Vec:
-    """Return the equivalent rotation vector nearest to another, (3,), [rad].
-
-    θ·a and (θ + 2πk)·a are one rotation, so passing π is no jump.
-    """
+    """Return the equivalent rotation vector nearest to another, (3,), [rad]."""
     angle = float(np.linalg.norm(turn))
     if angle < _NO_TURN:
         size = float(np.linalg.norm(before))

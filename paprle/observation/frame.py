@@ -1,4 +1,4 @@
-"""State of robot, leaders and cameras at one instant."""
+"""State of a session at one instant."""
 
 from __future__ import annotations
 
@@ -14,21 +14,19 @@ MEASURED, SENT, ASKED = "measured", "sent", "requested"
 
 @dataclass(frozen=True)
 class Frame:
-    """State at one instant.
+    """State at one instant; NaN: not measured, none or unknown.
 
     Attributes:
-        stamp_ns: Monotonic time, [ns].
-        q: Measured joints, shape (n,), [rad] or [m].
-        dq: Velocities, shape (n,); NaN: not measured.
-        tau: Efforts, shape (n,), [N·m] or [N]; NaN: not measured.
-        q_sent: Joints sent by the gate, shape (n,).
-        q_asked: Joints requested by the session, shape (n,).
-        target: Requested poses, shape (m, 7), xyz + quat_xyzw; NaN: none.
-        driven: Driven limbs, shape (m,).
-        by_person: Limbs driven by a person, shape (m,).
-        objects: T_world_object as xyz + quat_xyzw, shape (o, 7); NaN: unknown.
-        images: RGB by camera.
-        depths: Depth in counts by camera.
+        stamp_ns: Monotonic, [ns].
+        q: (n,), [rad] or [m].
+        dq: (n,).
+        tau: (n,), [N·m] or [N].
+        q_sent: By the gate, (n,).
+        q_asked: By the session, (n,).
+        target: Requested poses, (m, 7), xyz + quat_xyzw.
+        driven: (m,).
+        by_person: Limbs driven by a person, (m,).
+        objects: T_world_object, xyz + quat_xyzw, (o, 7).
     """
 
     stamp_ns: int

@@ -24,11 +24,9 @@ class JointUnits:
     """Units of a robot's joints: value = (q - zero) · scale.
 
     Attributes:
-        names: Joint or gripper names.
         units: deg, rad, m, or ``0-100`` and ``0-1`` of grippers.
-        scale: Shape (n,), per [rad] or [m].
-        zero: Shape (n,), [rad] or [m].
-        efforts: Effort units, N·m or N.
+        scale: (n,), per [rad] or [m].
+        zero: (n,), [rad] or [m].
     """
 
     names: tuple[str, ...]
@@ -38,20 +36,20 @@ class JointUnits:
     efforts: tuple[str, ...]
 
     def convert(self, q: Vec) -> Vec:
-        """Return positions, shape (…, n), in the format's units."""
+        """Return positions, (…, n), in the format's units."""
         return (q - self.zero) * self.scale
 
     def invert(self, values: Vec) -> Vec:
-        """Return positions, shape (…, n), in [rad] or [m]."""
+        """Return positions, (…, n), in [rad] or [m]."""
         return values / self.scale + self.zero
 
     def convert_speed(self, dq: Vec) -> Vec:
-        """Return velocities, shape (…, n), in the format's units a second."""
+        """Return velocities, (…, n), in the format's units."""
         return dq * self.scale
 
 
 def make_joint_units(robot: RobotInfo, urdf: Urdf, style: Style) -> JointUnits:
-    """Return a robot's joint units in a style, by its recorded URDF."""
+    """Return a robot's joint units in a style."""
     slides = {joint.name for joint in urdf.joints if joint.kind == "prismatic"}
     factor, angle = _ANGLE[style]
     scale = np.array([1.0 if name in slides else factor for name in robot.joint_names])
@@ -74,7 +72,6 @@ def make_joint_units(robot: RobotInfo, urdf: Urdf, style: Style) -> JointUnits:
 
 
 def _find_way(gripper: GripperInfo, limb: str) -> float:
-    """Return a gripper's travel, closed to open, [rad] or [m]; never 0."""
     ends = (gripper.closed, gripper.open)
     if not all(isinstance(end, float | int) and math.isfinite(end) for end in ends):
         raise RecordingError(f"gripper of '{limb}': expected two numbers, got {ends}")

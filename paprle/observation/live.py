@@ -1,4 +1,4 @@
-"""Observations and actions of a running session, as in ``paprle dataset create``."""
+"""Observations and actions of a session, as in ``paprle dataset create``."""
 
 from __future__ import annotations
 
@@ -31,7 +31,6 @@ class Observations:
         cameras: Mapping[str, CameraInfo],
         objects: Sequence[str] = (),
     ) -> None:
-        """Prepare for a robot, its cameras and the follower's objects."""
         self._robot, self._objects = robot, tuple(objects)
         self._urdf = robot.urdf_path.read_text(encoding="utf-8")
         self.columns: Columns | None = None
@@ -45,7 +44,7 @@ class Observations:
 
     @property
     def object_names(self) -> tuple[str, ...]:
-        """Coordinates of objects, in the order of their column."""
+        """Coordinates of objects in their column."""
         return name_objects(self._objects)
 
     def begin(self) -> None:
@@ -54,13 +53,7 @@ class Observations:
             self.columns.begin()
 
     def make(self, view: SessionView) -> dict[str, Vec]:
-        """Return measurements by column, float32 of shape (n,) each.
-
-        The first view determines the columns of efforts and objects.
-
-        Raises:
-            CommandError: If a value is lost.
-        """
+        """Return measurements by column, float32, (n,), or raise CommandError."""
         rows = [view.objects.get(name) for name in self._objects]
         known = [row for row in rows if row is not None]
         if self.columns is None:
@@ -81,11 +74,7 @@ class Observations:
         return {name: values.astype(np.float32) for name, values in seen.items()}
 
     def decode(self, frames: Mapping[str, Frame]) -> dict[str, Image]:
-        """Return images by column, RGB, uint8 of shape (height, width, 3).
-
-        Raises:
-            CommandError: If an image is broken.
-        """
+        """Return images by column, as ``Images.decode``."""
         return {
             f"observation.images.{name}": images.decode(name, frames[name])
             for name, images in self._images.items()
@@ -102,11 +91,7 @@ class Images:
         self._decoder = Decoder(info.encoding, size) if is_coded else None
 
     def decode(self, name: str, frame: Frame) -> Image:
-        """Return an image, RGB, uint8 of shape (height, width, 3).
-
-        Raises:
-            CommandError: If it is broken.
-        """
+        """Return an image, RGB, uint8, (height, width, 3), or raise CommandError."""
         info = self._info
         image: Image | None
         if self._decoder is not None:
@@ -126,10 +111,7 @@ class Actions:
     """Actions of a policy and their limb commands."""
 
     def __init__(self, robot: RobotInfo, kind: Action) -> None:
-        """Prepare for ``joints``, all as ``action``, or ``ee_pose``.
-
-        The latter is ``requested.ee_pose`` of all limbs, then the grippers.
-        """
+        """Prepare for all joints, or the poses of all limbs, then the grippers."""
         urdf = robot.urdf_path.read_text(encoding="utf-8")
         columns = Columns(robot, urdf, "lerobot", has_effort=False)
         self._columns, self._robot, self._kind = columns, robot, kind
@@ -145,11 +127,7 @@ class Actions:
         self.names = joints if kind == "joints" else poses
 
     def check(self, answer: object) -> Vec:
-        """Return a policy's action, (n,), or chunk, (k, n), as rows (k, n).
-
-        Raises:
-            CommandError: If it is something else.
-        """
+        """Return an action, (n,), or chunk, (k, n), as rows, or raise CommandError."""
         n = len(self.names)
         try:
             rows = np.atleast_2d(np.asarray(answer, dtype=np.float64))
@@ -164,7 +142,7 @@ class Actions:
         return rows
 
     def encode(self, q: Vec) -> Vec:
-        """Return the action of a posture ``q``, [rad] or [m], shape (n,)."""
+        """Return the action of a posture, (n,), [rad] or [m]."""
         values = self._columns.units.convert(q)
         if self._kind == "joints":
             return values
@@ -207,6 +185,5 @@ class Actions:
 
 
 def _find_opening(gripper: GripperInfo, q: float) -> float:
-    """Return a gripper's opening, 0 closed … 1 open."""
     share = (q - gripper.closed) / (gripper.open - gripper.closed)
     return float(np.clip(share, 0.0, 1.0))

@@ -51,16 +51,15 @@ def check_commands(
 ) -> Verdict:
     """Return the verdict on a whole command sequence.
 
-    The robot starts at rest at ``q_start`` or the first sample. A start outside
-    position limits widens them; then only inward motion is allowed.
+    It starts at rest at ``q_start`` or the first sample. A start outside position
+    limits widens them; then only inward motion is allowed.
 
     Args:
-        q_cmd: Commands, shape (N, n), [rad] or [m].
-        limits: Limits of the commands.
-        t_ns: Stamps, shape (N,), [ns]; T1 needs them.
+        q_cmd: (N, n), [rad] or [m].
+        limits: Of the commands.
+        t_ns: Stamps, (N,), [ns]; T1 needs them.
         armed_at: Samples at which the gate was armed, at rest; 0 is one.
-        q_start: Last command before, shape (n,), or last two, oldest first, shape (2,
-            n), for a start in motion.
+        q_start: Last command, (n,), or last two, (2, n), for a start in motion.
 
     Raises:
         ValueError: If shapes do not fit.
@@ -98,13 +97,7 @@ class CommandJudge:
             self._history = begin_history(q_start, limits)
 
     def add(self, q_cmd: npt.ArrayLike, dq_max: Vec, t_ns: npt.ArrayLike) -> None:
-        """Judge the next commands.
-
-        Args:
-            q_cmd: Commands, shape (N, n), [rad] or [m].
-            dq_max: Velocity limits, shape (N, n).
-            t_ns: Stamps, shape (N,), [ns].
-        """
+        """Judge the next commands, (N, n), by V, (N, n), and stamps, (N,), [ns]."""
         limits = replace(self._limits, dq_max=dq_max)
         c, V, stamps = _shaped(q_cmd, limits, t_ns)
         if not len(c):
@@ -138,12 +131,9 @@ class OracleStream:
         t_ns: int | None = None,
         dq_max: npt.ArrayLike | None = None,
     ) -> tuple[str, ...]:
-        """Return the ``INVARIANTS`` keys that the next command broke.
+        """Return the ``INVARIANTS`` keys that the next command, (n,), broke.
 
-        Args:
-            q_cmd: Command, shape (n,).
-            t_ns: Stamp, [ns]; T1 needs it.
-            dq_max: Velocity limits; by default ``limits.dq_max``.
+        T1 needs ``t_ns``, [ns]; ``dq_max`` is by default ``limits.dq_max``.
         """
         c = np.asarray(q_cmd, dtype=np.float64)[None, :]
         V = np.atleast_2d(self.limits.dq_max if dq_max is None else dq_max)
@@ -161,7 +151,6 @@ class OracleStream:
 
 
 def _shaped(q_cmd: npt.ArrayLike, limits: Limits, t_ns: Any) -> tuple[Vec, Vec, Any]:
-    """Return commands and V, (N, n), and stamps, (N,), or raise."""
     n = len(limits.q_min)
     c = np.asarray(q_cmd, dtype=np.float64)
     if c.ndim != 2 or c.shape[1] != n:
@@ -176,7 +165,6 @@ def _shaped(q_cmd: npt.ArrayLike, limits: Limits, t_ns: Any) -> tuple[Vec, Vec, 
 
 
 def _segments(n: int, armed_at: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield (begin, end) between armings."""
     cuts = sorted({0, n, *(int(k) for k in armed_at if 0 < k < n)})
     yield from zip(cuts[:-1], cuts[1:], strict=True)
 

@@ -40,12 +40,12 @@ class Limits:
     """Limits of a command sequence.
 
     Attributes:
-        q_min: Lower position limits, shape (n,), [rad] or [m]; -inf: none.
-        q_max: Upper ones, shape (n,); +inf: none.
-        dq_max: Velocity limits V, shape (n,) or (N, n).
-        ddq_max: Acceleration limits A, shape (n,).
-        h: Nominal command period, [s].
-        dddq_max: Jerk limits J, shape (n,); None: not judged.
+        q_min: (n,), [rad] or [m]; -inf: none.
+        q_max: (n,); +inf: none.
+        dq_max: V, (n,) or (N, n).
+        ddq_max: A, (n,).
+        h: Nominal period, [s].
+        dddq_max: J, (n,); None: not judged.
 
     Raises:
         ValueError: If shapes differ or a number is no limit.
@@ -61,13 +61,13 @@ class Limits:
 
     @classmethod
     def of(cls, robot: Any, h: float, **others: Any) -> Limits:
-        """Return the limits of a ``RobotInfo``, at period ``h`` [s], with overrides."""
+        """Return a ``RobotInfo``'s limits at period ``h`` [s], with overrides."""
         shared = [part.name for part in fields(cls) if part.name != "h"]
         own = {name: getattr(robot, name) for name in shared if name not in others}
         return cls(h=h, **own, **others)
 
     def knows(self, invariant: str) -> bool:
-        """Return whether the limits of an invariant are given."""
+        """Return whether an invariant's limits are given."""
         name = OPTIONAL.get(invariant)
         return name is None or getattr(self, name) is not None
 
@@ -102,7 +102,7 @@ class Limits:
 
     @property
     def n_turning(self) -> int:
-        """Periods to turn the acceleration from A to −A within J."""
+        """Whole periods to turn A to −A, at least 1."""
         return max(1, int(self.count_turning()))
 
 
@@ -118,7 +118,7 @@ class History(NamedTuple):
 
 
 class Finding(NamedTuple):
-    """Values, limits and violations, all of shape (N, n)."""
+    """Values, limits and violations, (N, n)."""
 
     value: Vec
     limit: Vec
@@ -126,7 +126,7 @@ class Finding(NamedTuple):
 
 
 def begin_history(start: npt.ArrayLike, limits: Limits) -> History:
-    """Return the memory of one or two past commands."""
+    """Return the history of one or two commands."""
     past = np.atleast_2d(np.array(start, dtype=np.float64))
     past[~np.isfinite(past)] = np.nan
     v = (past[-1] - past[0]) / limits.h
@@ -139,7 +139,7 @@ def begin_history(start: npt.ArrayLike, limits: Limits) -> History:
 def judge(
     c: Vec, V: Vec, past: History, limits: Limits
 ) -> tuple[dict[str, Finding], History]:
-    """Judge commands of shape (N, n) that follow ``past``."""
+    """Judge commands, (N, n), that follow ``past``."""
     is_finite = np.isfinite(c)
     all_finite = bool(is_finite.all())
     known = c if all_finite else np.where(is_finite, c, np.nan)
@@ -172,14 +172,13 @@ def judge(
 
 
 def _judge_position(c: Vec, lower: Vec, upper: Vec) -> Finding:
-    """M2, within limits widened by a start outside."""
     above = c > upper + ABSOLUTE
     bad = above | (c < lower - ABSOLUTE)
     return Finding(c, np.where(above, upper, lower), bad)
 
 
 def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
-    """Return M3's speeds, (n_turning + N, n): V, or braking to a lowered V at A."""
+    """Return M3's speeds, (n_turning + N, n): V, or braking to it at A."""
     # Where the jerk is limited, braking takes a while to begin. How long is bounded by
     # the time in which J turns the acceleration around, so what counts is what a
     # limiter without J might have had at any time since.
@@ -192,7 +191,6 @@ def _find_allowed(V: Vec, v_prev: Vec, past: History, limits: Limits) -> Vec:
 
 
 def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Finding:
-    """M3; with J, the allowed maximum while acceleration turned."""
     n_before = len(allowed) - len(v)
     if limits.dddq_max is None:
         limit = allowed[n_before:]
@@ -204,7 +202,6 @@ def _judge_velocity(v: Vec, allowed: Vec, limits: Limits, rounding: Vec) -> Find
 
 
 def _judge_acceleration(a: Vec, V: Vec, limits: Limits, rounding: Vec) -> Finding:
-    """M4: velocity differences."""
     slack = RELATIVE * V / limits.h + 2 * rounding / limits.h**2
     return Finding(
         a,
@@ -214,13 +211,11 @@ def _judge_acceleration(a: Vec, V: Vec, limits: Limits, rounding: Vec) -> Findin
 
 
 def _judge_jerk(jerk: Vec, dddq_max: Vec, slack: Vec) -> Finding:
-    """M5: acceleration differences."""
     limit = np.broadcast_to(dddq_max, jerk.shape)
     return Finding(jerk, limit, np.abs(jerk) > limit + slack)
 
 
 def _judge_viability(c: Vec, v: Vec, lower: Vec, upper: Vec, limits: Limits) -> Finding:
-    """V1: braking at s - g, s - 2g, … from the next command ends in bounds."""
     # The brake sends speeds s - g, s - 2g, … with s = abs(v), g = A h, as long as they
     # are positive: those are the first m = floor(s / g) of them. Summed, each for one
     # period, they travel h (m s - g m (m + 1) / 2).
@@ -234,7 +229,7 @@ def _judge_viability(c: Vec, v: Vec, lower: Vec, upper: Vec, limits: Limits) -> 
 
 
 def judge_spacing(t_ns: npt.NDArray[np.int64], h: float) -> Finding:
-    """T1, for samples 1 … N-1; shape (N-1, 1)."""
+    """Judge T1 of samples 1 … N-1, (N-1, 1)."""
     spacing_ns = np.diff(t_ns)[:, None]
     bad = spacing_ns < SPACING * h * 1e9 - STAMP_NS
     return Finding(spacing_ns * 1e-9, np.full(bad.shape, SPACING * h), bad)

@@ -10,12 +10,10 @@ from paprle.oracle.invariants import INVARIANTS
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A command that broke an invariant.
+    """A command that broke an invariant, by ``joint``, -1: all.
 
-    Attributes:
-        joint: Joint; -1 for all.
-        value: Position, velocity, acceleration, end of a full brake (V1) or time since
-            the last command (T1).
+    ``value`` is position, velocity, acceleration, end of a full brake (V1) or time
+    since the last command (T1).
     """
 
     invariant: str
@@ -27,11 +25,9 @@ class Violation:
 
 @dataclass(frozen=True)
 class Verdict:
-    """Findings of the judge.
+    """Findings of the judge; ``violations`` are the first of each invariant.
 
-    Attributes:
-        counts: Violating samples by invariant; T1 needs stamps, M5 needs J.
-        violations: First findings of each invariant, by sample.
+    ``counts`` has violating samples; T1 needs stamps, M5 needs J.
     """
 
     n_samples: int

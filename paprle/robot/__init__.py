@@ -1,4 +1,4 @@
-"""Robots: joint vector, limbs, limits and bodies, from URDF and settings."""
+"""Robots from URDF and settings."""
 
 from paprle.robot.chain import Limb
 from paprle.robot.model import RobotModel

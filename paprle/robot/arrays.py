@@ -1,7 +1,4 @@
-"""A robot's joints and bodies as arrays, and compiled forward kinematics.
-
-A mimic joint reads the column of its source.
-"""
+"""A robot's joints and bodies as arrays, with forward kinematics."""
 
 from __future__ import annotations
 
@@ -24,15 +21,14 @@ Bools = npt.NDArray[np.bool_]
 class Tree(NamedTuple):
     """m joints, parents first, driven by a vector of n positions.
 
+    A position is ``scale · q[column] + offset``; a mimic reads its source's column.
+
     Attributes:
-        parent: Parent joint, -1: the root, shape (m,).
-        R: Rotation in the parent at q = 0, shape (m, 3, 3).
-        p: Origin in the parent, shape (m, 3), [m].
-        axis: Unit vector in the joint's frame, shape (m, 3).
-        is_prismatic: Shape (m,).
-        column: Place in the driving vector, shape (m,).
-        scale: Position is ``scale · q[column] + offset``, shape (m,).
-        offset: See ``scale``, shape (m,), [rad] or [m].
+        parent: -1 for the root, (m,).
+        R: In the parent at q = 0, (m, 3, 3).
+        p: Origin there, (m, 3), [m].
+        axis: Unit vectors in the joint's frame, (m, 3).
+        offset: (m,), [rad] or [m].
     """
 
     parent: Ints
@@ -49,13 +45,12 @@ class Bodies(NamedTuple):
     """nb convex bodies, each on one joint, with their long axis along z.
 
     Attributes:
-        joint: Joint of ``RobotModel.tree``, -1: the root, shape (nb,).
-        R: Rotation in the joint, shape (nb, 3, 3).
-        p: Centre in the joint, shape (nb, 3), [m].
-        kind: ``SPHERE`` and so on, shape (nb,).
-        size: Half extents, radius of disc, radius of ball, shape (nb, 5), [m].
-        sphere: Radius of the bounding sphere, shape (nb,), [m].
-        capsule: Radius of the enclosing capsule along z, shape (nb,), [m].
+        joint: Of ``RobotModel.tree``, -1 for the root, (nb,).
+        R: In the joint, (nb, 3, 3).
+        p: Centre there, (nb, 3), [m].
+        size: Half extents, radii of disc and ball, (nb, 5), [m].
+        sphere: Bounding radius, (nb,), [m].
+        capsule: Radius of the enclosing capsule along z, (nb,), [m].
     """
 
     joint: Ints
@@ -71,9 +66,9 @@ class Reach(NamedTuple):
     """Posture-independent bounds on the change of distances, as a sparse table.
 
     Attributes:
-        starts: Begin of each pair's entries, and the last end, shape (k + 1,).
-        column: Joint of the entry in the robot's vector, shape (nnz,).
-        rate: Bound, shape (nnz,), [m/rad] or [m/m].
+        starts: First entry by pair, and the last end, (k + 1,).
+        column: Joint, (nnz,).
+        rate: (nnz,), [m/rad] or [m/m].
     """
 
     starts: Ints
@@ -82,14 +77,7 @@ class Reach(NamedTuple):
 
 
 class Pairs(NamedTuple):
-    """k pairs of bodies to keep apart, of a robot of n joints.
-
-    Attributes:
-        a: One body, shape (k,).
-        b: The other, shape (k,).
-        keep: Clearance to hold, shape (k,), [m].
-        reach: Bounds on the change of distance.
-    """
+    """k pairs of bodies, (k,), and the clearance to keep, (k,), [m]."""
 
     a: Ints
     b: Ints
@@ -98,7 +86,7 @@ class Pairs(NamedTuple):
 
 
 def make_reach(dense: Vec) -> Reach:
-    """Return the nonzero entries of a table of shape (n, k)."""
+    """Return the nonzero entries of a table, (n, k)."""
     pair, column = np.nonzero(dense.T)
     starts = np.searchsorted(pair, np.arange(dense.shape[1] + 1)).astype(np.int64)
     return Reach(starts, column.astype(np.int64), dense[column, pair])
@@ -106,7 +94,7 @@ def make_reach(dense: Vec) -> Reach:
 
 @inlined
 def bound_change(reach: Reach, k: int, travel: Vec) -> float:
-    """Return a bound on the change of pair k's distance, [m], for travel (n,)."""
+    """Return a bound on pair k's change of distance, [m], for travel (n,)."""
     change = 0.0
     for at in range(reach.starts[k], reach.starts[k + 1]):
         change += reach.rate[at] * travel[reach.column[at]]
@@ -143,7 +131,7 @@ def make_tree(joints: Sequence[TreeJoint]) -> Tree:
 def make_robot_tree(
     urdf: Urdf, info: RobotInfo
 ) -> tuple[Tree, dict[str, tuple[int, pin.SE3]]]:
-    """Return a robot's movable joints, and by link its joint (-1: none) and pose."""
+    """Return a robot's movable joints, and joint (-1: none) and pose by link."""
     columns = {name: k for k, name in enumerate(info.joint_names)}
     mimics = {mimic.joint: mimic for mimic in info.mimics}
     place: dict[str, tuple[int, pin.SE3]] = {urdf.root: (-1, pin.SE3.Identity())}
@@ -172,7 +160,7 @@ def make_robot_tree(
 
 @compiled
 def place_joints(tree: Tree, q: Vec, R: Vec, p: Vec) -> None:
-    """Write the poses of all joints in the root to R, (m, 3, 3), and p, (m, 3), [m]."""
+    """Write joint poses in the root to R, (m, 3, 3), and p, (m, 3), [m]."""
     for i in range(len(tree.parent)):
         position = tree.scale[i] * q[tree.column[i]] + tree.offset[i]
         x, y, z = tree.axis[i, 0], tree.axis[i, 1], tree.axis[i, 2]

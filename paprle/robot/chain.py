@@ -1,7 +1,4 @@
-"""Forward kinematics and Jacobian of a limb, by its own pinocchio model.
-
-The model is rooted in the base link and has the limb's joints alone, nq = nv = n.
-"""
+"""Forward kinematics and Jacobian of a limb, by its own model, nq = nv = n."""
 
 from __future__ import annotations
 
@@ -23,7 +20,7 @@ Step = tuple[UrdfJoint, bool]
 
 
 def chain_between(urdf: Urdf, base_link: str, eef_link: str) -> list[Step]:
-    """Return the joints on the way from one link to another, in order."""
+    """Return the joints from one link to another."""
     up = urdf.chain_to(base_link)
     down = urdf.chain_to(eef_link)
     while up and down and up[0].name == down[0].name:
@@ -32,12 +29,7 @@ def chain_between(urdf: Urdf, base_link: str, eef_link: str) -> list[Step]:
 
 
 class Chain(NamedTuple):
-    """A chain of joints, as model and arrays.
-
-    Attributes:
-        frame_id: Frame of the end-effector.
-        T_last_eef: The end-effector in its last joint.
-    """
+    """A chain of joints, as model and arrays."""
 
     model: pin.Model
     frame_id: int
@@ -114,7 +106,7 @@ def _make_model(
 
 
 def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel:
-    """Return a joint with one coordinate, of an aligned type if possible, for speed."""
+    """Return a joint with one coordinate, aligned if possible."""
     letter = "XYZ"[int(np.argmax(axis))]
     is_aligned = bool(np.max(axis) > 1.0 - 1e-12)
     if kind == "prismatic":
@@ -127,21 +119,16 @@ def make_joint_model(kind: str, axis: npt.NDArray[np.float64]) -> pin.JointModel
 
 
 class Limb:
-    """One limb of a robot.
+    """One limb of a robot; positions of another shape raise CommandError.
+
+    Vectors are (n_l,), [rad] or [m], speeds [rad/s] or [m/s].
 
     Attributes:
-        base_link: Link in which poses are expressed.
-        joint_names: Joints from base to eef.
-        indices: Places in the robot's vector, shape (n_l,).
-        q_min: Lower position limits, shape (n_l,), [rad] or [m].
-        q_max: Upper position limits, shape (n_l,).
-        dq_max: Velocity limits, shape (n_l,), [rad/s] or [m/s].
-        home: Home position, shape (n_l,).
-        model: Pinocchio model of the chain, nq = nv = n_l.
-        data: Data of this model; not thread-safe.
-        frame_id: Frame of the eef: ``data.oMf[frame_id]`` is T_base_eef.
-        R_eef: Rotation of the eef in the last joint, shape (3, 3).
-        p_eef: Origin there, shape (3,), [m].
+        indices: In the robot's vector.
+        data: Not thread-safe.
+        frame_id: ``data.oMf[frame_id]`` is T_base_eef.
+        R_eef: Eef in the last joint, (3, 3).
+        p_eef: Origin there, (3,), [m].
     """
 
     def __init__(self, info: LimbInfo, robot: RobotInfo, chain: Chain) -> None:
@@ -163,50 +150,30 @@ class Limb:
         self.p_eef = readonly(chain.T_last_eef.translation)
 
     def fk(self, q: Vec) -> pin.SE3:
-        """Return T_base_eef at q, shape (n_l,); NaN if q has any.
-
-        Raises:
-            CommandError: If q has not one position a joint.
-        """
+        """Return T_base_eef at q, (n_l,), with NaN if q has any."""
         pin.forwardKinematics(self.model, self.data, self.as_vector(q))
         return pin.updateFramePlacement(self.model, self.data, self.frame_id).copy()
 
     def jacobian(self, q: Vec) -> Vec:
-        """Return the body Jacobian of T_base_eef at q, shape (6, n_l), linear first.
-
-        Raises:
-            CommandError: If q has not one position a joint.
-        """
+        """Return the body Jacobian of T_base_eef at q, (6, n_l), linear first."""
         J: Vec = pin.computeFrameJacobian(
             self.model, self.data, self.as_vector(q), self.frame_id, pin.LOCAL
         ).reshape(6, -1)  # of a single joint pinocchio returns shape (6,)
         return J
 
     def take(self, q_robot: Vec) -> Vec:
-        """Return the limb's part, shape (n_l,), of a robot vector, shape (n,).
-
-        Raises:
-            CommandError: If it has not one position a joint.
-        """
+        """Return the limb's part, (n_l,), of a robot vector, (n,)."""
         part: Vec = self._as_robot_vector(q_robot)[self.indices]
         return part
 
     def put(self, q_robot: Vec, q_limb: Vec) -> Vec:
-        """Return the robot vector, shape (n,), with the limb's part replaced.
-
-        Raises:
-            CommandError: If one has not one position a joint.
-        """
+        """Return a robot vector, (n,), with the limb's part replaced."""
         q = self._as_robot_vector(q_robot).copy()
         q[self.indices] = self.as_vector(q_limb)
         return q
 
     def as_vector(self, q: Vec) -> Vec:
-        """Return positions of the limb's joints as float64, shape (n_l,).
-
-        Raises:
-            CommandError: If there is not one a joint.
-        """
+        """Return positions as float64, (n_l,)."""
         vector = _as_numbers(q)
         if vector.shape != self.indices.shape:
             raise CommandError(
@@ -228,7 +195,6 @@ class Limb:
 
 
 def _as_numbers(values: npt.ArrayLike) -> Vec:
-    """Return values as float64, without a shape where they are no numbers."""
     try:
         return np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):

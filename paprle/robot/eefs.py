@@ -1,4 +1,4 @@
-"""Forward kinematics of all end-effectors of a robot in one pass, compiled."""
+"""Forward kinematics of all end-effectors in one pass."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from paprle.robot.pose_rows import write_pose
 
 
 class Eefs:
-    """Poses of all eefs, each in its limb's base."""
+    """Poses of all eefs in their limbs' bases."""
 
     def __init__(self, robot: RobotModel) -> None:
         limbs = tuple(robot.limbs.values())
@@ -32,7 +32,7 @@ class Eefs:
         self._p = np.array([limb.p_eef for limb in limbs])
 
     def place(self, q: Vec, rows: Vec) -> None:
-        """Write pose rows by limb, shape (m, 7), at q, shape (n,)."""
+        """Write pose rows by limb, (m, 7), at q, (n,)."""
         place_eefs(self._tree, self._last, self._R, self._p, q, rows)
 
 
@@ -40,15 +40,10 @@ class Eefs:
 def place_eefs(
     tree: Tree, last: Ints, R_eef: Vec, p_eef: Vec, q: Vec, rows: Vec
 ) -> None:
-    """Write the pose row of each limb's eef, in its own base.
+    """Write the pose rows of all eefs in their bases, (m, 7), at q, (n,).
 
-    Args:
-        tree: Chains of all limbs.
-        last: Last joint of each, shape (m,).
-        R_eef: Rotation of the eef in it, shape (m, 3, 3).
-        p_eef: Origin there, shape (m, 3), [m].
-        q: Robot vector, shape (n,).
-        rows: Output, shape (m, 7).
+    ``R_eef``, (m, 3, 3), and ``p_eef``, (m, 3), [m], are in each limb's last joint,
+    (m,).
     """
     R_all, p_all = np.empty(tree.R.shape), np.empty(tree.p.shape)
     T = np.empty((4, 4))

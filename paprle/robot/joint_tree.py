@@ -1,4 +1,4 @@
-"""Movable joints of a robot as one pinocchio model, for coal."""
+"""Movable joints as one pinocchio model, for coal."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ from paprle.robot.tree import Urdf
 class JointTree:
     """All movable joints in one pinocchio model, mimics included.
 
-    Attributes:
-        n: Joints of the robot's vector.
-        place: Joint id and pose in that joint, by link.
-        moved_by: Gripper joint by link of a finger.
+    ``place`` is a link's joint and pose in it, ``moved_by`` a finger's gripper joint.
     """
 
     def __init__(
@@ -29,7 +26,6 @@ class JointTree:
         mimics: Sequence[Mimic],
         grippers: Collection[str] = (),
     ) -> None:
-        """Make the model of a robot's vector, mimics and gripper joints."""
         self.model = pin.Model()
         self.n = len(joint_names)
         self.place: dict[str, tuple[int, pin.SE3]] = {
@@ -64,17 +60,17 @@ class JointTree:
         return self.place.get(link, (0, pin.SE3.Identity()))
 
     def expand(self, q: Vec) -> Vec:
-        """Return positions of all model joints from the robot's vector."""
+        """Return positions of all model joints from the robot's."""
         expanded: Vec = q[self._columns] * self._scale + self._offset
         return expanded
 
     def gather(self, J: Vec) -> Vec:
-        """Return a Jacobian by the robot's vector from one by all model joints."""
+        """Return a Jacobian by the robot's vector from the model's."""
         gathered = np.zeros((len(J), self.n))
         np.add.at(gathered.T, self._columns, (J * self._scale).T)
         return gathered
 
     def find_columns(self, a: str, b: str) -> list[int]:
-        """Return the joints of the robot's vector between two links."""
+        """Return the robot's joints between two links."""
         ways = [set(self.model.supports[self.find_place(link)[0]]) for link in (a, b)]
         return sorted({int(self._columns[joint - 1]) for joint in ways[0] ^ ways[1]})

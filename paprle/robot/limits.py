@@ -1,4 +1,4 @@
-"""Limits and home of a robot: its URDF's, tightened by its settings."""
+"""Limits and home of a robot, by URDF and settings."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ def resolve_limits(
 ) -> dict[str, Any]:
     """Return limits and home of all actuated joints, by the fields of ``RobotInfo``.
 
-    V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers
-    V / gripper_time; J = limits.dddq_max, or 500 / s · A. ``ddq_max_joints``,
-    ``dddq_max_joints`` and URDF bound both. ``problems`` collects errors.
+    V = min(limits.dq_max, velocity_scale · URDF). A = limits.ddq_max, for grippers V /
+    gripper_time; J = limits.dddq_max, or 500 / s · A. ``ddq_max_joints``,
+    ``dddq_max_joints`` and URDF bound both.
     """
     limits = settings.limits
     names = [joint.name for joint in joints]
@@ -161,8 +161,6 @@ def _velocity(joint: UrdfJoint, limits: LimitSettings, problems: list[str]) -> f
 
 @dataclass(slots=True)
 class _Home:
-    """Home positions, each with its place in the YAML."""
-
     positions: dict[str, float]
     ranges: Mapping[str, tuple[float, float]]
     keys: dict[str, str]
@@ -219,13 +217,13 @@ def _home(
 
 
 def find_margin(q_min: Vec, q_max: Vec, asked: float) -> Vec:
-    """Return the margin to position limits (M2), shape (n,), [rad] or [m]."""
+    """Return the margin to position limits (M2), (n,), [rad] or [m]."""
     margin: Vec = np.minimum(asked, _MARGIN_SHARE * (q_max - q_min))
     return margin
 
 
 def default_home(low: float, high: float) -> float:
-    """Return 0, or the nearest position that keeps 10 % of the range from limits."""
+    """Return 0, or the nearest position 10 % of the range off limits."""
     if not math.isfinite(high - low):
         return min(max(0.0, low), high)
     margin = HOME_MARGIN * (high - low)

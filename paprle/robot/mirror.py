@@ -1,4 +1,4 @@
-"""Limbs that mirror each other in the root's xz plane, with a sign by joint."""
+"""Limbs that mirror each other in the root's xz plane."""
 
 from __future__ import annotations
 
@@ -17,19 +17,14 @@ _OFF = 2e-3  # [m] chosen: makers round lengths, too
 
 
 class Twin(NamedTuple):
-    """A limb that is another's mirror image.
-
-    Attributes:
-        limb: The image.
-        signs: Of its joints, shape (n_l,).
-    """
+    """A limb's mirror image, with joint signs, (n_l,)."""
 
     limb: Limb
     signs: Vec
 
 
 def find_twins(tree: Tree, limbs: Sequence[Limb]) -> dict[str, Twin]:
-    """Return the image of each limb that has one, by the first of the two names."""
+    """Return limbs' images, by the first of both names."""
     twins: dict[str, Twin] = {}
     taken: set[str] = set()
     ordered = sorted(limbs, key=lambda limb: limb.name)  # whatever the file's order

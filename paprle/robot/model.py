@@ -1,7 +1,4 @@
-"""Robot model: one vector of actuated joints, limbs by name, limits.
-
-Every actuated joint has one angle, so that nq = nv = n; mimics are not in the vector.
-"""
+"""Robot model: one vector of actuated joints, without mimics, nq = nv = n."""
 
 from __future__ import annotations
 
@@ -45,14 +42,15 @@ _log = logging.getLogger(__name__)
 class RobotModel:
     """A robot's kinematics, limits and collision bodies.
 
+    Constructors discover missing limbs and homes, and raise ConfigError with all
+    problems. Joints are actuated ones, depth first in the URDF; vectors are (n,), [rad]
+    or [m].
+
     Attributes:
-        joint_names: Actuated joints, depth first in the URDF.
-        home: Home positions, shape (n,), [rad] or [m].
-        q_min: Lower position limits, shape (n,); -inf for continuous joints.
-        q_max: Upper position limits, shape (n,).
-        dq_max: Velocity limits V, shape (n,), [rad/s] or [m/s].
-        ddq_max: Acceleration limits A, shape (n,), [rad/s²] or [m/s²].
-        link_places: Joint of ``tree`` (-1: none) and pose in that joint, by link.
+        q_min: -inf for continuous joints.
+        dq_max: V, [rad/s] or [m/s].
+        ddq_max: A, [rad/s²] or [m/s²].
+        link_places: Joint of ``tree`` (-1: none) and pose in it, by link.
     """
 
     def __init__(
@@ -86,13 +84,9 @@ class RobotModel:
         root: Path | None = None,
         scene: Mapping[str, SceneBodySettings] | None = None,
     ) -> RobotModel:
-        """Return a robot from settings; missing limbs and homes are discovered.
+        """Return a robot from settings; it collides with ``scene``, too.
 
-        ``root`` is the folder of a relative URDF, by default the working directory; the
-        robot collides with ``scene``, too.
-
-        Raises:
-            ConfigError: With all problems of URDF and settings.
+        ``root`` is the folder of a relative URDF, by default the working directory.
         """
         check_made(settings, f"follower {name or settings.urdf}")
         urdf = read_urdf((root or Path.cwd()) / settings.urdf)
@@ -102,11 +96,7 @@ class RobotModel:
     def from_urdf(
         cls, path: str | Path, limbs: Mapping[str, LimbSettings] | None = None
     ) -> RobotModel:
-        """Return a robot from a bare URDF; missing limbs and homes are discovered.
-
-        Raises:
-            ConfigError: With all problems of the URDF.
-        """
+        """Return a robot from a bare URDF."""
         urdf = read_urdf(Path(path).resolve())
         settings = RobotSettings(urdf=str(path), limbs=limbs)
         if limbs is not None:
@@ -115,12 +105,9 @@ class RobotModel:
 
     @classmethod
     def from_yaml(cls, path: str | Path) -> RobotModel:
-        """Return a robot from a follower's YAML, as ``paprle new-robot`` writes it.
+        """Return a robot from a follower's YAML.
 
-        A relative URDF is relative to the YAML's folder, or else to the workspace.
-
-        Raises:
-            ConfigError: With all its problems.
+        A relative URDF is in the YAML's folder, or else in the workspace.
         """
         yaml = Path(path).resolve()
         return cls.from_settings(_read_settings(yaml), yaml.stem)
@@ -149,12 +136,11 @@ class RobotModel:
     def enclose_meshes(self) -> RobotModel:
         """Return this robot with collision bodies around its meshes.
 
-        Given limits, limbs and homes stay. The first call takes up to minutes, then the
-        result is cached.
+        The first call takes up to minutes; the result is cached.
 
         Raises:
             ConfigError: If meshes cannot be enclosed.
-            MissingDependency: If the package ``paprle_lab`` is missing.
+            MissingDependency: Without ``paprle_lab``.
         """
         if not self.bare_links:
             return self
@@ -174,28 +160,28 @@ class RobotModel:
 
     @property
     def bare_links(self) -> tuple[str, ...]:
-        """Links without checked bodies: those with meshes alone, or all."""
+        """Links without checked bodies: those of meshes alone, or all."""
         urdf = self._urdf
         return urdf.mesh_links if urdf.primitives else tuple(urdf.links)
 
     def list_joints(self, limb: str) -> Ints:
-        """Return the places of a limb's joints, its gripper's last, shape (n_l,)."""
+        """Return a limb's joint places, its gripper's last, (n_l,)."""
         own = self.limbs[limb]
         gripper = [] if own.gripper is None else [own.gripper.joint]
         places = [self.joint_names.index(joint) for joint in gripper]
         return np.array([*own.indices, *places], dtype=np.int64)
 
     def make_joint_tree(self) -> JointTree:
-        """Return all joints of the robot as one pinocchio model."""
+        """Return all joints as one pinocchio model."""
         info = self.info
         return JointTree(self._urdf, info.joint_names, info.mimics)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
-        """Return two links that touch at q, shape (n,); None if clear."""
+        """Return two links that touch at q, (n,), if any."""
         return self._collisions().find_collision(q)
 
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
-        """Return all pairs of links that touch at q, shape (n,)."""
+        """Return all touching pairs of links at q, (n,)."""
         return self._collisions().find_collisions(q)
 
     @property
@@ -204,12 +190,12 @@ class RobotModel:
         return len(self._collisions().pairs)
 
     def guess_home(self) -> Vec:
-        """Return a good home for all limbs, shape (n,), [rad] or [m]."""
+        """Return homes for all limbs, (n,), [rad] or [m]."""
         twins = find_twins(self.tree, list(self.limbs.values()))
         return guess_home(self.info, self.limbs, self.measure_clearances, twins)
 
     def list_doubts(self) -> list[str]:
-        """Return doubts about limits in degrees and homes beyond a turn."""
+        """Return doubts about numbers of URDF and limits."""
         return list_doubts(self.info, self._urdf)
 
     def describe_held(self) -> list[str]:
@@ -220,24 +206,21 @@ class RobotModel:
         return describe_held(self._urdf, held)
 
     def measure_clearances(self, q: Vec) -> Vec:
-        """Return the distance of each pair of bodies at q, shape (k,), [m]."""
+        """Return the distances of pairs of bodies at q, (k,), [m]."""
         return self._collisions().clearances(q)
 
     def min_clearance(self, q: Vec) -> float:
-        """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
+        """Return the smallest distance at q, [m]; +inf without pairs."""
         return self._collisions().min_clearance(q)
 
     def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
-        """Return the first index along a path where two links touch, and these.
-
-        Links that touch at its beginning may come apart.
-        """
+        """Return the first collision, as ``CollisionModel.check_path``."""
         return self._collisions().check_path(qs)
 
     def make_collision_model(
         self, scene: Mapping[str, SceneBodySettings]
     ) -> CollisionModel:
-        """Return the collision model of robot and scene; not thread-safe.
+        """Return the collision model with a scene; not thread-safe.
 
         Raises:
             ConfigError: If the scene is invalid.
@@ -248,7 +231,6 @@ class RobotModel:
         return CollisionModel(self._urdf, self.info, self._ignored, bodies)
 
     def _collisions(self) -> CollisionModel:
-        """Return the collision bodies, made lazily: they are slow."""
         if self._collision is None:
             bodies = make_scene(self._scene, self._urdf.links)
             self._collision = CollisionModel(

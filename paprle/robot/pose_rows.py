@@ -1,4 +1,4 @@
-"""Poses as rows (x, y, z, qx, qy, qz, qw), compiled; invalid rows hold no pose."""
+"""Poses as rows (x, y, z, qx, qy, qz, qw), compiled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SHORTEST, _LONGEST = 0.9, 1.1  # spec: safety.md A6, length of a quaternion
 
 @compiled
 def is_pose(row: Vec) -> bool:
-    """Return whether a row holds a pose; NaN fails each test."""
+    """Return whether a row holds a pose; NaN is none."""
     for k in range(7):
         if not abs(row[k]) < _FARTHEST:
             return False
@@ -23,7 +23,7 @@ def is_pose(row: Vec) -> bool:
 
 @compiled
 def read_pose(row: Vec, R: Vec, p: Vec) -> bool:
-    """Write rotation and position of a row; False where it holds no pose."""
+    """Write a row's rotation and position; False without a pose."""
     if not is_pose(row):
         return False
     x, y, z, w = row[3], row[4], row[5], row[6]
@@ -44,7 +44,7 @@ def read_pose(row: Vec, R: Vec, p: Vec) -> bool:
 
 @compiled
 def write_pose(T: Vec, row: Vec) -> None:
-    """Write the row of a pose T, (4, 4), with qw ≥ 0, by Shepperd's method."""
+    """Write the row of a pose, (4, 4), with qw ≥ 0, by Shepperd's method."""
     s = T[0, 0] + T[1, 1] + T[2, 2]
     i = 0
     for k in range(1, 3):

@@ -1,4 +1,4 @@
-"""Parsed URDF: a tree of links, with joints and bodies."""
+"""Parsed URDF: a tree of links."""
 
 from __future__ import annotations
 
@@ -19,13 +19,12 @@ class UrdfJoint:
 
     Attributes:
         kind: ``fixed``, ``revolute``, ``continuous`` or ``prismatic``.
-        T_parent_joint: Placement in the parent link at q = 0.
-        axis: Unit vector in the joint's frame, shape (3,).
-        lower: Lower limit, [rad] or [m]; -inf for continuous, NaN when absent.
-        upper: Upper limit.
-        velocity: Velocity limit, [rad/s] or [m/s]; 0 when absent.
-        acceleration: Lower one of URDF 1.2, [rad/s²] or [m/s²]; inf when absent.
-        jerk: Of URDF 1.2, [rad/s³] or [m/s³]; inf when absent.
+        T_parent_joint: At q = 0.
+        axis: Unit vector in the joint's frame, (3,).
+        lower: [rad] or [m]; -inf for continuous, NaN when absent.
+        velocity: [rad/s] or [m/s]; 0 when absent.
+        acceleration: Lower one of URDF 1.2, [rad/s²] or [m/s²].
+        jerk: Of URDF 1.2, [rad/s³] or [m/s³].
     """
 
     name: str
@@ -43,16 +42,16 @@ class UrdfJoint:
 
     @property
     def is_movable(self) -> bool:
-        """It moves, actuated or as a mimic."""
+        """Whether it moves, actuated or as a mimic."""
         return self.kind != "fixed"
 
     @property
     def is_actuated(self) -> bool:
-        """It has a place in the robot's vector."""
+        """Whether it has a place in the robot's vector."""
         return self.is_movable and self.mimic is None
 
     def T_parent_child(self, q: float) -> pin.SE3:
-        """Return the pose of the child link in the parent link at position q."""
+        """Return the child link's pose in the parent at q."""
         if self.kind == "fixed":
             return self.T_parent_joint
         if self.kind == "prismatic":
@@ -62,11 +61,7 @@ class UrdfJoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Primitive:
-    """A collision body: box (x, y, z), sphere (r), cylinder or capsule (r, length).
-
-    Attributes:
-        name: Name in the URDF; may be empty.
-    """
+    """A collision body: box (x, y, z), sphere (r), cylinder or capsule (r, length)."""
 
     link: str
     T_link_body: pin.SE3
@@ -77,13 +72,7 @@ class Primitive:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Inertia:
-    """Masses of a link.
-
-    Attributes:
-        mass: [kg].
-        centre: Centre of mass in the link, shape (3,), [m].
-        greatest: Greatest moment about an axis of the URDF, [kg m²].
-    """
+    """A link's mass, [kg], its centre, (3,), [m], and greatest moment, [kg m²]."""
 
     mass: float
     centre: Vec
@@ -92,18 +81,10 @@ class Inertia:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Urdf:
-    """A tree of links.
+    """A tree of links and joints, depth first.
 
-    Attributes:
-        notes: Deviations from the file.
-        root: The link without a parent.
-        links: All links, depth first.
-        joints: All joints, depth first.
-        primitives: Collision bodies except meshes.
-        mesh_links: Links that collide by meshes alone.
-        inertias: Stated masses by link.
-        parent_joint: Joint above a link.
-        child_joints: Joints below a link.
+    ``notes`` are deviations from the file, ``primitives`` all collision bodies but
+    meshes, ``mesh_links`` collide by meshes alone.
     """
 
     name: str
@@ -119,11 +100,11 @@ class Urdf:
     notes: tuple[str, ...] = ()
 
     def joint(self, name: str) -> UrdfJoint:
-        """Return a joint by its name."""
+        """Return a joint by name."""
         return next(joint for joint in self.joints if joint.name == name)
 
     def chain_to(self, link: str) -> list[UrdfJoint]:
-        """Return the joints from the root to a link, in order."""
+        """Return the joints from the root to a link."""
         chain = []
         while link in self.parent_joint:
             chain.append(self.parent_joint[link])
@@ -132,7 +113,7 @@ class Urdf:
 
 
 def flat_mimics(urdf: Urdf) -> tuple[Mimic, ...]:
-    """Return all mimics with an actuated joint as their source."""
+    """Return all mimics by actuated sources."""
     mimics = {j.name: j.mimic for j in urdf.joints if j.mimic is not None}
     flat = []
     for mimic in mimics.values():

@@ -1,4 +1,4 @@
-"""Strict URDF reader without meshes or document types; lists all mistakes at once."""
+"""Strict URDF reader without meshes or document types."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def read_urdf(path: Path) -> Urdf:
     rangeless joints are read as fixed; bodies of size zero are dropped.
 
     Raises:
-        ConfigError: If it cannot be read, or with every mistake in it.
+        ConfigError: With every mistake.
     """
     root = _read_xml(path)
     reader = _Reader(path.name)
@@ -210,7 +210,6 @@ class _Reader:
     def limits(
         self, element: ET.Element, kind: str, of: str
     ) -> tuple[float, float, float]:
-        """Return lower, upper and velocity limit; mimic joints are not checked."""
         if kind == "fixed":
             return 0.0, 0.0, 0.0
         limit = element.find("limit")
@@ -258,7 +257,6 @@ class _Reader:
             self.notes.append(f"soft limits are kept: {told}{others}")
 
     def rate(self, element: ET.Element, key: str, of: str) -> float:
-        """Return a limit of URDF 1.2, inf when absent."""
         limit = element.find("limit")
         if limit is None or limit.get(key) in (None, "inf"):
             return math.inf

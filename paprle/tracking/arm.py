@@ -1,4 +1,4 @@
-"""A limb's poses, limits and distance to a target."""
+"""A limb's distance to a target."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ AT_SPEED = 0.97  # chosen: share of V
 
 
 def find_asked(limb: Limb, config: Mapping[str, Any]) -> Asked:
-    """Return the IK request of a limb, by the resolved config."""
+    """Return the IK request of a limb, by config."""
     ik = config.get("ik") or {}
     own = (ik.get("limbs") or {}).get(limb.name) or {}
     given = {**ik, **{key: value for key, value in own.items() if value is not None}}
@@ -54,7 +54,7 @@ class Arm:
     def find_obstacle(self, q: Vec, dq: Vec, target: Vec) -> tuple[str, str, bool]:
         """Return kind and words of an obstacle to a pose, and whether it is final.
 
-        ``q`` and ``dq`` are requested, shape (n_l,); ``target`` is a pose row, (7,).
+        ``q`` and ``dq`` are requested, (n_l,); ``target`` is a pose row, (7,).
         """
         is_met, in_way = descend(self.limb, self.asked, q, target, self.bounds)
         names = self.limb.joint_names
@@ -68,25 +68,18 @@ class Arm:
         return "acceleration", "acceleration", False
 
     def find_fastest(self, dq: Vec) -> str:
-        """Return the joint at V, for ``dq`` of (n_l,); empty: none."""
+        """Return the joint at V, for ``dq``, (n_l,), or ""."""
         fast = np.flatnonzero(np.abs(dq) >= AT_SPEED * self.limb.dq_max)
         return f"{self.limb.joint_names[fast[0]]} at its top speed" if len(fast) else ""
 
     def find_pinned(self, q: Vec) -> str:
-        """Return the joint asked beyond its limit, q of (n_l,); empty: none."""
+        """Return the joint asked beyond its limit, q (n_l,), or ""."""
         low, high = self.bounds
         places = np.flatnonzero((q < low - AT_BOUND) | (q > high + AT_BOUND))
         return f"{self.limb.joint_names[places[0]]} at its limit" if len(places) else ""
 
     def find_gap(self, q: Vec, way: Sequence[pin.SE3]) -> tuple[float, float]:
-        """Return the distance to the nearest point of a way, [m] and [rad].
-
-        The angle is 0 if not requested; NaN where joints are not measured.
-
-        Args:
-            q: Joints, shape (n_l,); NaN: not measured.
-            way: One or more consecutive T_base_eef.
-        """
+        """Return the distance of q, (n_l,), to a way of T_base_eef, [m] and [rad]."""
         T = self.limb.fk(q)
         ends = list(zip(way, way[1:], strict=False)) or [(way[0], way[0])]
         pos = min(_find_distance(T.translation, a, b) for a, b in ends)
@@ -95,12 +88,7 @@ class Arm:
         return pos, min(self._find_angle(T.rotation, a, b) for a, b in ends)
 
     def lift(self, q: Vec, way: Sequence[Vec]) -> Vec:
-        """Return measured joints, (n_l,), without what drives give way under load.
-
-        Args:
-            q: Joints, shape (n_l,); NaN: not measured.
-            way: Commands of the last half second, each (n_l,).
-        """
+        """Return measured joints, (n_l,), without what drives give way under load."""
         short = np.asarray(way) - q
         lifts = np.clip(short, -self._sag, self._sag)
         left = np.abs(short - lifts).max(axis=1)
@@ -109,13 +97,12 @@ class Arm:
         return lifted
 
     def find_joint_gap(self, q: Vec, way: Sequence[Vec]) -> tuple[float, float]:
-        """Return hand, [m], and joint distance, [rad] or [m], to requested joints."""
+        """Return distances of hand, [m], and joints, [rad] or [m], to request."""
         pos, _ = self.find_gap(q, [self.limb.fk(one) for one in way])
         beside = np.abs(q - np.clip(q, np.min(way, axis=0), np.max(way, axis=0)))
         return pos, float(beside.max())
 
     def _find_angle(self, R: Vec, begin: pin.SE3, end: pin.SE3) -> float:
-        """Return the angle to a way of orientations, without free axes."""
         turn = pin.log3(begin.rotation.T @ end.rotation)
         own = pin.log3(begin.rotation.T @ R)
         R_near = begin.rotation @ pin.exp3(_clip_share(own, turn) * turn)
@@ -124,18 +111,16 @@ class Arm:
 
 
 def to_way(rows: Sequence[Vec]) -> list[pin.SE3]:
-    """Return the poses of complete rows (7,)."""
+    """Return the poses of complete rows, (7,)."""
     return [row_to_pose(row) for row in rows if np.isfinite(row).all()]
 
 
 def _clip_share(point: Vec, way: Vec) -> float:
-    """Return the nearest share of a way from 0 to a point."""
     length2 = float(way @ way)
     return min(max(float(point @ way) / length2, 0.0), 1.0) if length2 else 0.0
 
 
 def _find_distance(p: Vec, begin: pin.SE3, end: pin.SE3) -> float:
-    """Return a point's distance from a straight way."""
     way = end.translation - begin.translation
     share = _clip_share(p - begin.translation, way)
     return float(np.linalg.norm(p - begin.translation - share * way))

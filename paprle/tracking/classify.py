@@ -1,8 +1,4 @@
-"""Causes of a limb's distance from its target.
-
-The IK leaves one of four: joint limits, an unreachable pose, a joint at V, or A. The
-gate or the robot may add to it.
-"""
+"""Causes of a limb's distance from its target, by IK, gate or robot."""
 
 from __future__ import annotations
 
@@ -56,7 +52,6 @@ class Classifier:
         config: Mapping[str, Any],
         name_kept: NameKept,
     ) -> None:
-        """Prepare for a robot and a resolved config, as recorded."""
         sag = float((config.get("env") or {}).get("sag", 0.0))
         self._arms = [
             Arm(limb, robot, gate, find_asked(limb, config), sag)
@@ -65,7 +60,7 @@ class Classifier:
         self._name_kept = name_kept
 
     def classify(self, look: Look, looks: Sequence[Look]) -> Verdict:
-        """Return the causes of tracking errors, by the engagement's looks so far."""
+        """Return the causes of errors, by the engagement's looks."""
         if not looks:
             return Verdict(pause=_find_pause(look))
         findings, cuts, is_driven, is_away = list[Finding](), [], False, False
@@ -87,7 +82,6 @@ class Classifier:
         return f"{arm.limb.name}: " if len(self._arms) > 1 else ""
 
     def _judge(self, arm: Arm, i: int, looks: Sequence[Look]) -> Iterator[Finding]:
-        """Yield a limb's obstacles."""
         name, sign, now = arm.limb.name, self._sign(arm), looks[-1]
         if now.is_far[i]:
             yield Finding(name, "travel", sign + _TRAVEL)
@@ -114,7 +108,6 @@ class Classifier:
             yield Finding(name, "stall", sign + _STALL, *behind)
 
     def _judge_gate(self, look: Look) -> Iterator[Finding]:
-        """Yield the gate's actions beyond limits that the IK respects."""
         acting = look.reasons & ~_NOT_TOLD
         if not acting:
             return
@@ -130,7 +123,6 @@ def _is_off(gap: tuple[float, float]) -> bool:
 
 
 def _find_gap(arm: Arm, i: int, q: Vec, looks: Sequence[Look]) -> tuple[float, float]:
-    """Return a limb's distance to its recent targets at its joints (n_l,)."""
     way = to_way([one.target[i] for one in looks])
     if way and not np.isnan(looks[-1].err_pos[i]):
         return arm.find_gap(q, way)
@@ -149,7 +141,6 @@ def _find_pause(look: Look) -> str:
 
 
 def _take_alike(looks: Sequence[Look], i: int) -> Sequence[Look]:
-    """Return the newest looks with a limb's last driver."""
     driver, first = looks[-1].driver[i], len(looks) - 1
     while first > 0 and looks[first - 1].driver[i] == driver:
         first -= 1

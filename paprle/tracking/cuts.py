@@ -1,4 +1,4 @@
-"""Share of the requested motion that the command missed between two looks, by joint."""
+"""Share of requested motion missed by the command."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SLOWING = to_bits({Reason.CLEARANCE, Reason.TOOL_SPEED, Reason.SINGULARITY})
 
 
 def find_cuts(arm: Arm, i: int, looks: Sequence[Look], sign: str) -> Iterator[Cut]:
-    """Yield the cuts of limb ``i`` with one leader; ``sign`` prefixes the text."""
+    """Yield the cuts of limb ``i``; ``sign`` prefixes the text."""
     if len(looks) <= _BACK:
         return
     before, now = looks[-1 - _BACK], looks[-1]
@@ -57,16 +57,12 @@ def _list_joints(before: Look, now: Look) -> tuple[tuple[Vec, Vec], ...]:
 
 
 def _measure_poses(before: pin.SE3, now: pin.SE3) -> Vec:
-    """Return the way between two poses as six numbers, [m]."""
     turn = pin.log3(now.rotation @ before.rotation.T)
     return np.concatenate([now.translation - before.translation, _ARM * turn])
 
 
 def find_share(asked: Vec, sent: Vec) -> float:
-    """Return the missing share of a requested way, (k,), 0 … 1.
-
-    The sent way, (k,), counts only along the requested one.
-    """
+    """Return the missing share of a requested way, (k,), 0 … 1."""
     length = float(np.linalg.norm(asked))
     if length < _STILL:
         return 0.0

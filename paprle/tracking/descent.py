@@ -1,7 +1,4 @@
-"""Reach of a target by Levenberg-Marquardt descent within joint limits.
-
-It is independent of the session's IK and of time.
-"""
+"""Reach of a target by Levenberg-Marquardt descent within joint limits."""
 
 from __future__ import annotations
 
@@ -33,9 +30,7 @@ HELPFUL = 0.1  # chosen: cosine between what is left and what a joint does about
 class Asked(NamedTuple):
     """IK request of a limb.
 
-    Attributes:
-        rotation_weight: Rotation against translation, [m/rad]; 0: position alone.
-        rows: Counted rows of a body twist, linear first.
+    ``rotation_weight`` is [m/rad], 0: position alone; ``rows`` are linear first.
     """
 
     rotation_weight: float
@@ -50,10 +45,7 @@ class Asked(NamedTuple):
 def descend(
     limb: Limb, asked: Asked, q: Vec, target: Vec, bounds: Sequence[Vec]
 ) -> tuple[bool, Bools]:
-    """Return whether a target row, (7,), is reached, and the joints blocked, (n,).
-
-    Start and bounds have shape (n,), [rad].
-    """
+    """Return whether a target row, (7,), is reached, and blocked joints, (n,)."""
     T_target = row_to_pose(target)
     e, A = _linearise(limb, asked, q, T_target)
     damping, held, n_vain = DAMPING, np.zeros(len(q), dtype=bool), 0
@@ -75,7 +67,7 @@ def descend(
 
 
 def _linearise(limb: Limb, asked: Asked, q: Vec, T_target: pin.SE3) -> tuple[Vec, Vec]:
-    """Return the remaining way and its derivative by joints, weighted, [m]."""
+    """Return the remaining way and its derivative, weighted, [m]."""
     T = limb.fk(q).actInv(T_target)
     e = np.concatenate([T.translation, asked.rotation_weight * pin.log3(T.rotation)])
     A = limb.jacobian(q) * np.repeat([1.0, asked.rotation_weight], 3)[:, None]
@@ -98,7 +90,6 @@ def _step(e: Vec, A: Vec, damping: float) -> Vec:
 
 
 def _find_held(e: Vec, A: Vec, q: Vec, bounds: Sequence[Vec]) -> Bools:
-    """Return the joints at a limit that would help beyond it."""
     slope = A.T @ e
     steep = HELPFUL * np.linalg.norm(A, axis=0) * np.linalg.norm(e)
     at_low, at_high = q <= bounds[0] + AT_BOUND, q >= bounds[1] - AT_BOUND

@@ -11,14 +11,11 @@ _ON_TIME = 0.0
 
 
 class Finding(NamedTuple):
-    """A cause of a limb's tracking error.
+    """A cause of a limb's tracking error, [m] and [rad], NaN: unknown.
 
     Attributes:
         kind: ``travel``, ``bound``, ``reach``, ``velocity``, ``acceleration``,
             ``gate``, ``stall`` or ``lag``.
-        cause: Such as ``joint4 at its limit``.
-        pos: Distance, [m]; NaN: unknown.
-        rot: Angle, [rad]; NaN: unknown.
         is_stuck: No motion from this posture leads nearer.
     """
 
@@ -30,24 +27,17 @@ class Finding(NamedTuple):
     is_stuck: bool = False
 
     def __str__(self) -> str:
-        """Return text such as ``joint4 at its limit, 42 mm short``."""
         short = describe_distance(self.pos, self.rot)
         return f"{self.cause}, {short} short" if short else self.cause
 
 
 class Cut(NamedTuple):
-    """Share of a limb's requested motion that is cut.
-
-    Attributes:
-        what: Cause, such as ``velocity of joint2``.
-        share: Missing share, 0 … 1; 0: it catches up.
-    """
+    """Missing share of a limb's motion, 0 … 1; 0: it catches up."""
 
     what: str
     share: float
 
     def __str__(self) -> str:
-        """Return text such as ``velocity of joint2, 12 %``."""
         if self.share == _ON_TIME:
             return f"{self.what}, catching up"
         return f"{self.what}, {100.0 * self.share:.0f} %"
@@ -58,7 +48,7 @@ class Verdict(NamedTuple):
 
     Attributes:
         is_away: A limb is off all targets of the last half second.
-        pause: ``clutch`` or ``silence`` without a driver in an episode; else empty.
+        pause: ``clutch`` or ``silence`` without a driver, or "".
     """
 
     findings: tuple[Finding, ...] = ()

@@ -11,10 +11,7 @@ from paprle.robot.bodies.collision import CollisionModel
 def make_namer(
     bodies: CollisionModel, between_links: float, to_scene: float
 ) -> Callable[[Vec, Vec], str]:
-    """Return a function that names the tightest pair between two postures, (n,).
-
-    Clearances between links and to the scene are in [m].
-    """
+    """Return a function that names the tightest pair; clearances are [m]."""
     kept = bodies.find_kept(between_links, to_scene)
 
     def name(q_cmd: Vec, q_des: Vec) -> str:

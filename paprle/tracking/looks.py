@@ -23,14 +23,13 @@ class Look(NamedTuple):
     """Request of a tick, and the gate's command by then.
 
     Attributes:
-        stamp_ns: Time of the tick, [ns].
         silent_ns: Since the newest sample, [ns].
-        driver: Leader limb of each limb; -1: none, shape (m,).
-        target: Requested T_base_eef rows, shape (m, 7).
-        is_far: 1 where ``retarget.max_travel`` shortened it, shape (m,).
-        err_pos: IK error, shape (m,), [m]; NaN: no pose.
-        err_rot: IK error, shape (m,), [rad].
-        q_des: Requested joints, shape (n,), [rad] or [m].
+        driver: A limb's leader limb, (m,); -1 for none.
+        target: T_base_eef rows, (m, 7).
+        is_far: Shortened by ``retarget.max_travel``, (m,).
+        err_pos: Of IK, (m,), [m]; NaN: no pose.
+        err_rot: (m,), [rad].
+        q_des: Requested, (n,), [rad] or [m].
     """
 
     stamp_ns: int
@@ -51,12 +50,12 @@ class Look(NamedTuple):
 
 
 def is_due(stamp_ns: int, before_ns: int) -> bool:
-    """Whether a tick is examined, by its stamp and the one before, [ns]."""
+    """Return whether a tick is examined, by two stamps, [ns]."""
     return stamp_ns // LOOK_NS != before_ns // LOOK_NS
 
 
 def make_look(tick: Record, status: Record) -> Look:
-    """Return a copy of a tick and its status, as precise as recorded."""
+    """Return a copy of a tick and its status, as recorded."""
     return Look(
         stamp_ns=int(tick["stamp_ns"]),
         state=SessionState(int(tick["state"])),
@@ -83,7 +82,7 @@ class History:
         self._looks: deque[Look] = deque(maxlen=N_LOOKS)
 
     def add(self, look: Look) -> tuple[Look, ...]:
-        """Return the unbroken looks up to this one; empty: not driven."""
+        """Return the unbroken looks up to this one, if driven."""
         before = self._looks[-1].stamp_ns if self._looks else look.stamp_ns
         if look.stamp_ns - before >= 2 * LOOK_NS:
             self._looks.clear()

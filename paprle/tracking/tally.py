@@ -41,7 +41,7 @@ class Tally:
 
     @property
     def is_most(self) -> bool:
-        """Whether the robot was off its targets most of the time."""
+        """Whether the robot was mostly off its targets."""
         driven = LOOK * self._n_driven
         return driven > _LONG and self._n_away > _MOST * self._n_driven
 
@@ -53,7 +53,7 @@ class Tally:
         ]
 
     def summarise(self) -> str:
-        """Return causes and durations; empty if none."""
+        """Return causes and durations, or ""."""
         told = []
         for one in self.rank():
             most = f", up to {one.worst}" if one.worst else ""
@@ -67,6 +67,6 @@ class Tally:
         )
 
     def describe_pauses(self) -> str:
-        """Return time and cause without a driver; empty if none."""
+        """Return times without a driver, or ""."""
         times = [(why, LOOK * self._pauses[why]) for why in ("clutch", "silence")]
         return ", ".join(f"{why} {seconds:.1f} s" for why, seconds in times if seconds)

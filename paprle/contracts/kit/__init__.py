@@ -1,1 +1,1 @@
-"""Functions and small classes that plug-ins of several kinds share."""
+"""Functions and small classes for plug-ins of several kinds."""

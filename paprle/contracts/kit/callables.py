@@ -1,4 +1,4 @@
-"""Import of user code that a config names as ``module:name``."""
+"""Import of user code."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def load_callable(name: str, key: str) -> Callable[..., Any]:
     """Return the imported ``module:name``; a class is instantiated.
 
     Raises:
-        DeviceError: If it cannot be imported or is not callable.
+        DeviceError: If it cannot be imported or called.
     """
     module, _, attribute = name.partition(":")
     if (folder := str(Path.cwd())) not in sys.path:

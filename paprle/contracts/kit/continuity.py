@@ -28,7 +28,7 @@ Mask = npt.NDArray[np.bool_]
 
 
 def find_joint_speeds(names: Sequence[str], robot: RobotInfo | None) -> Vec:
-    """Return the jump speeds of joints, (m,), [rad/s]; ``JOINT_SPEED`` if unknown."""
+    """Return jump speeds of joints, (m,), [rad/s]."""
     limits = (
         {}
         if robot is None
@@ -38,12 +38,12 @@ def find_joint_speeds(names: Sequence[str], robot: RobotInfo | None) -> Vec:
 
 
 def bound_speed(limit: float) -> float:
-    """Return the jump speed of a joint by its limit, [rad/s]."""
+    """Return a joint's jump speed by its limit, [rad/s]."""
     return min(max(_MARGIN * limit, _LEAST_SPEED), JOINT_SPEED)
 
 
 def unwrap(q: Vec, dt: Vec, speeds: Vec) -> tuple[Vec, npt.NDArray[np.intp]]:
-    """Return positions without steps of nearly one turn, and their number, (m,)."""
+    """Return positions without steps of nearly a turn, and their number, (m,)."""
     step = np.diff(q, axis=0)
     bound = np.minimum(_allow(dt, speeds), MOST_RESIDUAL)
     turns = np.where(np.abs(np.abs(step) - TURN) <= bound, np.sign(step), 0.0)
@@ -53,32 +53,29 @@ def unwrap(q: Vec, dt: Vec, speeds: Vec) -> tuple[Vec, npt.NDArray[np.intp]]:
 
 
 def find_joint_jumps(q: Vec, dt: Vec, speeds: Vec) -> Mask:
-    """Return a mask of the jumps of any joint, shape (n−1,)."""
+    """Return a mask of jumps of any joint, (n−1,)."""
     jumps = np.abs(np.diff(q, axis=0)) > _allow(dt, speeds)
     return np.asarray(jumps.any(axis=1))
 
 
 def find_turn_jumps(quat_xyzw: Vec, dt: Vec) -> Mask:
-    """Return a mask of turns faster than a wrist's, (n−1,), of quaternions (n, 4)."""
+    """Return a mask of turns faster than a wrist's, (n−1,)."""
     dots = np.abs(np.sum(quat_xyzw[1:] * quat_xyzw[:-1], axis=1))
     angles = 2.0 * np.arccos(np.minimum(dots, 1.0))
     return np.asarray(angles > HAND_TURN * dt + NOISE_TURN)
 
 
 def make_free_bounds(k: int, j: int) -> Vec:
-    """Return the bounds of ``k`` limbs of ``j`` unknown joints, shape (k, j, 4).
+    """Return bounds of ``k`` limbs of ``j`` unknown joints, (k, j, 4).
 
-    Each has a speed [rad/s], a tolerance around one turn [rad] and the range of
-    positions from which a turn may begin [rad].
+    Each has a speed [rad/s], a tolerance around one turn and the range in which a turn
+    may begin, [rad].
     """
     return np.tile([JOINT_SPEED, MOST_RESIDUAL, -math.inf, math.inf], (k, j, 1))
 
 
 def make_bounds(limit: float, q_min: float, q_max: float) -> Vec:
-    """Return a joint's bounds as in ``make_free_bounds``, shape (4,).
-
-    ``limit`` is in [rad/s], ``q_min`` and ``q_max`` in [rad]; infinite: none.
-    """
+    """Return a joint's bounds as in ``make_free_bounds``, (4,)."""
     is_free = math.isinf(q_min) or math.isinf(q_max)
     low, high = (0.0, 0.0) if is_free else (q_min, q_max)
     slack = TURN * (_MOST_TURNS if is_free else 1.0)
@@ -86,5 +83,4 @@ def make_bounds(limit: float, q_min: float, q_max: float) -> Vec:
 
 
 def _allow(dt: Vec, speeds: Vec) -> Vec:
-    """Return the possible travel of each step, shape (n−1, m), [rad]."""
     return np.asarray(dt[:, None] * speeds[None, :] + NOISE_JOINT)

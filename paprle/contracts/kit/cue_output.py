@@ -1,4 +1,4 @@
-"""Amplitudes of cues for motors and speakers; 0 unless the leader drives."""
+"""Amplitudes of cues; 0 unless the leader drives."""
 
 from __future__ import annotations
 
@@ -20,15 +20,11 @@ SILENT = Amplitudes()
 
 
 def choose_amplitudes(feedback: Feedback, gain: float, now_ns: int) -> Amplitudes:
-    """Return the amplitudes to render, scaled by ``gain``.
-
-    Feedback older than 100 ms at ``now_ns``, [ns], counts as zero.
-    """
+    """Return the amplitudes to render; 0 for feedback older than 100 ms."""
     if not feedback.is_engaged or now_ns - feedback.stamp_ns > _STALE_NS:
         return SILENT
     return Amplitudes(_limit(gain * feedback.touch), _limit(gain * feedback.warning))
 
 
 def _limit(amplitude: float) -> float:
-    """Return the amplitude within 0 … 1; 0 for NaN."""
     return min(amplitude, 1.0) if amplitude > 0.0 else 0.0

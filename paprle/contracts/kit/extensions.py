@@ -1,8 +1,4 @@
-"""Entry points by which packages extend the command line and the library.
-
-``paprle.verbs`` are tables as ``paprle.cli.app.VERBS``, ``paprle.onboarding`` functions
-that write the YAML of a bare URDF, ``paprle.viewers`` functions that show an episode.
-"""
+"""Entry points that extend the command line and the library."""
 
 from __future__ import annotations
 
@@ -20,11 +16,7 @@ def load_verbs() -> dict[str, Mapping[str, tuple[str, str]]]:
 
 
 def load_extension(group: str, name: str, purpose: str) -> Any:
-    """Return the object of an entry point; ``purpose`` is for the message.
-
-    Raises:
-        MissingDependency: If no installed package has it.
-    """
+    """Return an entry point's object; raise MissingDependency without one."""
     for entry in entry_points(group=group, name=name):
         return entry.load()
     raise MissingDependency(

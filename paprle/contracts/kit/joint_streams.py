@@ -1,4 +1,4 @@
-"""Matching of joint names, and contradicting publishers."""
+"""Matching joint names, and contradicting publishers."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _TURN = 2.0 * np.pi
 
 
 class AmbiguousNamesError(ValueError):
-    """Several groups of joints match, but for a prefix."""
+    """Several groups of joints match but for a prefix."""
 
 
 def match_names(
     wanted: Iterable[str], seen: Iterable[str], limb: str = ""
 ) -> dict[str, str]:
-    """Return the seen name of each wanted name; missing ones are omitted.
+    """Return the seen name of each wanted name; omit missing ones.
 
     Separators do not count. Where no name is equal, a unique common prefix is dropped,
-    that of ``limb`` first: ``left/joint1`` is ``joint1``.
+    that of ``limb`` first.
 
     Raises:
-        AmbiguousNamesError: If several prefixes fit, and none is the limb's name.
+        AmbiguousNamesError: If several prefixes fit.
     """
     names = {_plain(name): name for name in seen}
     plain = {name: _plain(name) for name in wanted}
@@ -57,7 +57,7 @@ def match_names(
 
 
 class Alternation:
-    """Detector of two publishers, whose values alternate between two tracks."""
+    """Detector of values that alternate between two tracks."""
 
     def __init__(self) -> None:
         self._last: tuple[float, float] | None = None
@@ -66,7 +66,7 @@ class Alternation:
         self._returns: list[float] = []
 
     def add(self, t: float, value: float) -> bool:
-        """Return whether the values alternate after one at ``t`` [s], [rad] or [m]."""
+        """Return whether values alternate by ``t`` [s], in [rad] or [m]."""
         if self._last is not None:
             dt, step = t - self._last[0], value - self._last[1]
             if dt > _LONGEST:
@@ -84,17 +84,14 @@ class Alternation:
 
 
 def is_jump(dt: Vec, step: Vec) -> npt.NDArray[np.bool_]:
-    """Return the steps too large for a motion, shape (n,), whole turns excepted."""
+    """Return steps too large for a motion, (n,), save whole turns."""
     least = np.maximum(_STEP, _SPEED * dt)
     off_turn = np.abs(np.abs(step) - _TURN)
     return np.asarray((np.abs(step) > least) & (off_turn > least) & (dt <= _LONGEST))
 
 
 def find_contradiction(series: Mapping[str, tuple[Vec, Vec]]) -> str:
-    """Return a joint whose values alternate between two tracks; empty: none.
-
-    ``series`` are times [s] and positions, shape (n,) each.
-    """
+    """Return a joint with alternating values, or ""."""
     for name, (t, q) in series.items():
         if np.count_nonzero(is_jump(np.diff(t), np.diff(q))) < _N_RETURNS:
             continue

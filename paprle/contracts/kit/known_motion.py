@@ -1,4 +1,4 @@
-"""Fit of a recorded joint motion to a limb."""
+"""Fit of a recorded motion to a limb."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ _SHARE = 0.05  # chosen: a motion that was made on this robot leaves its limits 
 def find_misfit(
     motion: Sequence[Vec | None], names: Sequence[str], q_min: Vec, q_max: Vec
 ) -> str:
-    """Return a description of the joint furthest beyond its limits; empty: it fits.
-
-    Positions and limits are in [rad]; None marks an unknown joint.
-    """
+    """Return the joint farthest beyond its limits, [rad], in words, or ""."""
     worst, said = _SHARE, ""
     for q, name, low, high in zip(motion, names, q_min, q_max, strict=True):
         if q is None or not len(q):

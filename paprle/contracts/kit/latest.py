@@ -1,4 +1,4 @@
-"""Slot of immutable values between a device's thread and its reader."""
+"""Slot of immutable values between threads."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ class Latest(Generic[T]):
         self._held: tuple[T, int] | None = None
 
     def write(self, value: T, stamp_ns: int) -> None:
-        """Replace the value, unless it is newer than ``stamp_ns``, monotonic, [ns]."""
+        """Replace the value, unless it is newer than ``stamp_ns``."""
         with self._lock:
             if self._held is None or stamp_ns >= self._held[1]:
                 self._held = (value, stamp_ns)
 
     def read(self) -> tuple[T, int] | None:
-        """Return the newest value and its stamp, [ns]; None before the first."""
+        """Return the newest value and its stamp, [ns], if any."""
         return self._held
 
     @property
     def value(self) -> T | None:
-        """The newest value; None before the first."""
+        """The newest value, if any."""
         held = self._held
         return None if held is None else held[0]
 
     @property
     def stamp_ns(self) -> int | None:
-        """Capture time of the newest value, [ns]; None before the first."""
+        """Capture time of the newest value, [ns], if any."""
         held = self._held
         return None if held is None else held[1]
 
     def compute_age(self, now_ns: int) -> float:
-        """Return the age of the newest value, [s]; +inf before the first."""
+        """Return the newest value's age, [s]; +inf before the first."""
         held = self._held
         return float("inf") if held is None else (now_ns - held[1]) * 1e-9
 

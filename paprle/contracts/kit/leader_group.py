@@ -13,7 +13,7 @@ ALONE = ""
 
 
 def name_limb(leader: str, limb: str) -> str:
-    """Return the name of a leader's limb in a group."""
+    """Return a limb's name in a group."""
     return f"{leader}.{limb}" if leader else limb
 
 
@@ -37,7 +37,7 @@ _LARGEST = ("rate", "look_ahead", "n_ahead")
 
 
 def merge_leaders(infos: Mapping[str, LeaderInfo]) -> LeaderInfo:
-    """Return one info whose ``parts`` are ``infos``; an only leader's as it is."""
+    """Return one info with ``parts``; an only leader's as it is."""
     if set(infos) == {ALONE}:
         return infos[ALONE]
     parts = dict(infos)
@@ -76,7 +76,6 @@ def _merge_by_limb(field: str, parts: Mapping[str, LeaderInfo]) -> dict[str, Any
 def _name_limbs(
     parts: Mapping[str, LeaderInfo], choose: Callable[[LeaderInfo], Iterable[str]]
 ) -> tuple[str, ...]:
-    """Return the chosen limbs by their group names."""
     return tuple(
         name_limb(name, limb) for name, info in parts.items() for limb in choose(info)
     )
@@ -87,7 +86,7 @@ def _list_relative(info: LeaderInfo) -> list[str]:
 
 
 def list_rows(infos: Mapping[str, LeaderInfo]) -> dict[str, range]:
-    """Return the range of each leader's limbs in the group."""
+    """Return the range of each leader's limbs."""
     rows, first = dict[str, range](), 0
     for name, info in infos.items():
         rows[name] = range(first, first + len(info.limbs))
@@ -96,12 +95,12 @@ def list_rows(infos: Mapping[str, LeaderInfo]) -> dict[str, range]:
 
 
 def split_leaders(info: LeaderInfo) -> Iterator[tuple[str, LeaderInfo]]:
-    """Yield each leader of a group by name, an only one as ``ALONE``."""
+    """Yield each leader by name, an only one as ``ALONE``."""
     yield from info.parts.items() if info.parts else [(ALONE, info)]
 
 
 def find_part(info: LeaderInfo, limb: str) -> tuple[str, LeaderInfo]:
-    """Return the name and info of a limb's leader."""
+    """Return a limb's leader by name and info."""
     for name, part in split_leaders(info):
         if limb in (name_limb(name, own) for own in part.limbs):
             return name, part

@@ -1,4 +1,4 @@
-"""Visual cues of a mapping of axes (AdaptiX 3.3.3, requirements X16 and X17)."""
+"""Visual cues of mapped axes (AdaptiX 3.3.3, requirements X16 and X17)."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ class MotionCue(NamedTuple):
     """Cue of one motion, in world; a (0, 3) array is none.
 
     Attributes:
-        path: Poses of the eef, xyz + quat_xyzw, shape (n, 7).
-        arrow: Tail and tip of the straight arrow, shape (2, 3).
-        arc: Points of the curved arrow, tip last, shape (k, 3).
+        path: Eef poses, xyz + quat_xyzw, (n, 7).
+        arrow: Tail and tip, (2, 3).
+        arc: Curved arrow, tip last, (k, 3).
     """
 
     role: CueRole
@@ -64,10 +64,7 @@ def make_cue(
     column: Vec,
     speeds: AxisSpeeds | None = None,
 ) -> MotionCue:
-    """Return the cue of a column of D, shape (7,), in the eef's axes.
-
-    ``speeds`` at full deflection default to the common ones.
-    """
+    """Return the cue of a column of D, (7,)."""
     s = AxisSpeeds() if speeds is None else speeds
     v, w = s.translation * _TIME * column[:3], s.turn * _TIME * column[3:6]
     twist, shares = np.concatenate([v, w]), np.linspace(0.0, 1.0, _N_POSES)
@@ -80,7 +77,6 @@ def make_cue(
 
 
 def _make_arc(T_world_eef: pin.SE3, turn: Vec) -> Vec:
-    """Return points around the axis of a turn, shape (k, 3)."""
     angle = float(np.linalg.norm(turn))
     if angle < _NOTHING:
         return np.zeros((0, 3))
@@ -92,15 +88,14 @@ def _make_arc(T_world_eef: pin.SE3, turn: Vec) -> Vec:
 
 
 class CueReader:
-    """Reader of a limb's motion cues."""
+    """Reader of a limb's cues; ``is_fixed`` keeps them in place."""
 
     def __init__(self, limb: str, *, is_fixed: bool = False) -> None:
-        """Create a reader; ``is_fixed`` keeps cues where they first appear."""
         self._limb, self._is_fixed = limb, is_fixed
         self._kept: dict[CueRole, tuple[pin.SE3, Vec]] = {}
 
     def read(self, view: SessionView, T_world_eef: pin.SE3) -> list[MotionCue]:
-        """Return the cues of the axes in use and of suggestions."""
+        """Return the cues of active and suggested axes."""
         columns = find_columns(view.mappings.get(self._limb), view.advice)
         self._kept = {role: one for role, one in self._kept.items() if role in columns}
         cues = []
@@ -116,17 +111,14 @@ class CueReader:
 
 
 class CrossingCounter:
-    """Counter of suggestions that crossed their threshold (X12)."""
+    """Counter of suggestions that crossed a threshold (X12)."""
 
     def __init__(self) -> None:
         self.n = 0
         self._last: dict[str, int] = {}
 
     def take(self, advice: Mapping[str, Advice]) -> bool:
-        """Return whether new records with ``n_crossings`` crossed a threshold.
-
-        Invalid records are skipped; a restarted advisor counts from 0.
-        """
+        """Return whether new records with ``n_crossings`` crossed a threshold."""
         before = self.n
         for name, said in advice.items():
             if (
@@ -142,11 +134,7 @@ class CrossingCounter:
 def find_columns(
     active: Vec | None, advice: Mapping[str, Advice]
 ) -> dict[CueRole, Vec]:
-    """Return the visible columns, shape (7,), by role.
-
-    An advisor's field ``D`` suggests, unless ``is_shown`` is false; ``active`` is (7,
-    m).
-    """
+    """Return the visible columns, (7,), by role, of active ones, (7, m)."""
     columns: dict[CueRole, Vec] = {}
     if active is None:  # no axes drive it
         return columns

@@ -1,4 +1,4 @@
-"""Objects of the env, placed by the operator, or seen by an advisor."""
+"""Objects of env, operator or advisor."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ _FRESH = 1.0  # [s] as the rule `axes` has it
 
 
 class NamedObject(NamedTuple):
-    """Pose of an object and its age.
-
-    Attributes:
-        pose: T_world_object, xyz + quat_xyzw, shape (7,), [m].
-        age: Time since it was seen, [s]; 0 for env and placed objects.
-    """
+    """T_world_object, xyz + quat_xyzw, (7,), [m], and its age, [s]."""
 
     pose: Vec
     age: float
@@ -28,7 +23,7 @@ class NamedObject(NamedTuple):
 def find_object(view: SessionView, name: str) -> NamedObject | None:
     """Return an object of the env or ``session.objects``, or a marker ``ADVISOR.ID``.
 
-    The advisor's record has fields ``id`` (k,), ``pose`` (k, 7) and ``seen_ns`` (k,).
+    The advisor's record has ``id`` (k,), ``pose`` (k, 7) and ``seen_ns`` (k,).
     """
     pose = view.objects.get(name)
     if pose is not None:
@@ -37,7 +32,7 @@ def find_object(view: SessionView, name: str) -> NamedObject | None:
 
 
 def find_told(advice: Mapping[str, Advice], name: str) -> NamedObject | None:
-    """Return the object ``ADVISOR.ID`` that an advisor sees; None if not reported."""
+    """Return the object ``ADVISOR.ID`` that an advisor sees."""
     advisor, _, number = name.rpartition(".")
     said = advice.get(advisor)
     if said is None or not number.isdecimal() or said.age > _FRESH:

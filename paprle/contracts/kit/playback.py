@@ -1,4 +1,4 @@
-"""Time of an automatic leader, which runs only while the session is engaged."""
+"""Time of an automatic leader, running only while engaged."""
 
 from __future__ import annotations
 
@@ -6,17 +6,16 @@ from paprle.contracts.types import Feedback, SessionState
 
 
 class Playback:
-    """Time within one play of a motion, in step with the session's episodes.
+    """Time within a play of a motion, in step with the session's episodes.
 
     Attributes:
-        duration_ns: Length of one play, [ns].
-        n_plays: Plays until exhausted, one an episode; 0: endless.
-        coast_until_ns: Time within the play, [ns], up to which it runs also while not
-            engaged, across stretches without valid data.
+        n_plays: Until exhausted, one an episode; 0: endless.
+        coast_until_ns: Until then in the play, [ns], it also runs while not engaged,
+            across stretches without valid data.
     """
 
     def __init__(self, duration: float, n_plays: int | None) -> None:
-        """Set the length of one play, [s], and the number of plays; None: one."""
+        """Set the length, [s], and the number of plays; None: one."""
         self.duration_ns = round(duration * 1e9)
         self.n_plays = 1 if n_plays is None else n_plays
         self.n_played = 0
@@ -52,7 +51,7 @@ class Playback:
         self.is_engaged = feedback.is_engaged
 
     def advance(self, now_ns: int) -> int:
-        """Advance to ``now_ns`` [ns] and return the time within the play, [ns]."""
+        """Advance to ``now_ns``; return the time within the play, [ns]."""
         step_ns = 0 if self._last_ns is None else max(0, now_ns - self._last_ns)
         self._last_ns = now_ns
         if not self.is_engaged:

@@ -1,4 +1,4 @@
-"""Sampling of a leader: order and greatest age of samples."""
+"""Order and greatest age of a leader's samples."""
 
 from __future__ import annotations
 
@@ -13,12 +13,9 @@ SLOW_RATE = 150.0  # [Hz] chosen: a leader below leaves one of four ticks withou
 
 
 class Sampling(NamedTuple):
-    """Properties of samples for the reconstruction of a motion.
+    """Sampling of a motion to reconstruct.
 
-    Attributes:
-        policy: Selection of waypoints.
-        content_age: Longest time without a capture in a live process, [s]; 0: by rate
-            (``find_content_age``).
+    ``content_age`` is the longest time without a capture, [s]; 0: by rate.
     """
 
     policy: Policy = "latest"
@@ -26,9 +23,9 @@ class Sampling(NamedTuple):
 
 
 def find_content_age(sampling: Sampling, rate: float) -> float:
-    """Return the greatest age of a leader's newest capture, [s].
+    """Return the greatest age of a newest capture, [s].
 
-    By default three samples at ``rate`` [Hz] may be missing, within 0.1 s and 0.2 s.
+    By default three samples may be missing, within 0.1 s and 0.2 s.
     """
     missing = _N_PERIODS / rate + _MARGIN
     return sampling.content_age or min(max(LEAST_AGE, missing), _LONGEST_AGE)

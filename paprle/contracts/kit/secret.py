@@ -1,4 +1,4 @@
-"""The secret shared by two hosts, from a private file."""
+"""The secret shared by two hosts."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _HOW = "make one with: openssl rand -hex 32 > link.key; chmod 600 link.key"
 
 
 def read_secret(path: str | None, setting: str) -> bytes:
-    """Return the stripped bytes of a secret file; ``setting`` is for the message.
+    """Return the stripped bytes of a secret file.
 
     Raises:
         ConfigError: If it is missing, too short or readable by others.

@@ -1,4 +1,4 @@
-"""Controls that count only once seen at rest, as some report false deflections."""
+"""Controls that count once seen at rest."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TRIGGER = 1.0
 
 
 def is_at_rest(values: Vec, rest: float) -> npt.NDArray[np.bool_]:
-    """Return the numbers near their neutral one; NaN is not."""
+    """Return the numbers near the neutral one."""
     near: npt.NDArray[np.bool_] = np.abs(values - rest) <= NEAR
     return near
 
@@ -24,7 +24,6 @@ class Rest:
     """Controls seen at rest since their loss."""
 
     def __init__(self, shape: tuple[int, ...], rest: float) -> None:
-        """Start with none seen, for controls of a shape and neutral number."""
         self.seen: npt.NDArray[np.bool_] = np.zeros(shape, dtype=np.bool_)
         self._rest = rest
 
@@ -33,5 +32,5 @@ class Rest:
         self.seen |= is_at_rest(values, self._rest)
 
     def lose(self) -> None:
-        """Reset all controls to unseen."""
+        """Forget that any was seen."""
         self.seen[...] = False

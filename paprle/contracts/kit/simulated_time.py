@@ -12,7 +12,7 @@ class SimulatedTime:
     """Counter of periods not yet simulated."""
 
     def __init__(self, rate: float, clock: Callable[[], int]) -> None:
-        """Set the periods a second, [Hz], and a monotonic clock, [ns]."""
+        """Set the rate, [Hz], and a monotonic clock, [ns]."""
         self._period_ns = round(1e9 / rate)
         self._shortest_ns = max(_SHORTEST_NS, 3 * self._period_ns)
         self._most = round(_MOST * rate)
@@ -23,13 +23,13 @@ class SimulatedTime:
         self._passed_ns = self._clock()
 
     def pass_period(self) -> None:
-        """Count a period before its command simulates it, lest a halt go uncounted."""
+        """Count a period before its command, lest a halt go uncounted."""
         now_ns = self._clock()
         if now_ns - self._passed_ns <= self._shortest_ns:
             self._passed_ns = now_ns
 
     def take_owed(self) -> int:
-        """Return the number of periods to simulate with the last command."""
+        """Return the periods to simulate with the last command."""
         gap_ns = self._clock() - self._passed_ns
         if gap_ns <= self._shortest_ns:
             return 0

@@ -1,4 +1,4 @@
-"""Piecewise cubic interpolation and smoothing; stamps are rising, shape (n,), [s].
+"""Piecewise cubic interpolation and smoothing; stamps are rising, (n,), [s].
 
 References: de Boor, "A Practical Guide to Splines", 1978, chapters IV and XIV; Fritsch,
 Butland, SIAM J. Sci. Stat. Comput. 5, 1984; Reinsch, Numerische Mathematik 10, 1967.
@@ -14,10 +14,9 @@ from paprle.contracts.types import Vec
 
 
 class CubicCurve:
-    """A piecewise cubic function of time with values in rows."""
+    """A piecewise cubic function of time, with values in rows."""
 
     def __init__(self, t: Vec, values: Vec, slopes: Vec) -> None:
-        """Compute the polynomials of values, (n, k) or (n,), and slopes, [1/s]."""
         h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
         chord = np.diff(values, axis=0) / h
         bend = (slopes[:-1] + slopes[1:] - 2.0 * chord) / h
@@ -30,7 +29,7 @@ class CubicCurve:
         )
 
     def __call__(self, t: float | Vec) -> Vec:
-        """Return the rows at times ``t`` [s], extrapolating at both ends."""
+        """Return the rows at times [s], extrapolated at both ends."""
         i = np.clip(self._t.searchsorted(t, side="right") - 1, 0, len(self._t) - 2)
         a, b, c, d = (own[i] for own in self._coefficients)
         dt = np.asarray(t - self._t[i])
@@ -39,9 +38,9 @@ class CubicCurve:
 
 
 def interpolate(t: Vec, values: Vec) -> CubicCurve:
-    """Return the not-a-knot cubic spline of rows, shape (n, k) or (n,).
+    """Return the not-a-knot cubic spline of rows, (n, k) or (n,), n ≥ 2.
 
-    Its acceleration is continuous; n ≥ 2, with a line for 2 and a parabola for 3.
+    Its acceleration is continuous; 2 rows give a line, 3 a parabola.
     """
     rows, shape = values.reshape(len(t), -1), values.shape
     h = np.diff(t)
@@ -67,7 +66,7 @@ def interpolate(t: Vec, values: Vec) -> CubicCurve:
 
 
 def interpolate_monotonically(t: Vec, values: Vec) -> CubicCurve:
-    """Return a monotone interpolant of continuous velocity, for n ≥ 2."""
+    """Return a monotone interpolant of continuous velocity, n ≥ 2."""
     h = np.diff(t).reshape(-1, *[1] * (values.ndim - 1))
     chord = np.diff(values, axis=0) / h
     if len(t) == 2:
@@ -85,10 +84,10 @@ def interpolate_monotonically(t: Vec, values: Vec) -> CubicCurve:
 
 
 def make_smoother(t: Vec, lam: float) -> Callable[[Vec], CubicCurve]:
-    """Return a function that fits smoothing splines to rows of shape (n, k), n ≥ 4.
+    """Return a function that fits smoothing splines to rows, (n, k), n ≥ 4.
 
-    The curve minimises Σ (y_i − f(t_i))² + λ ∫ f″(t)² dt, λ in [s³]: a natural cubic
-    spline with f″ = γ at the stamps, (R + λ QᵀQ) γ = Qᵀy and f = y − λ Q γ.
+    It minimises Σ (y_i − f(t_i))² + λ ∫ f″(t)² dt, λ in [s³]: a natural cubic spline
+    with f″ = γ at the stamps, (R + λ QᵀQ) γ = Qᵀy and f = y − λ Q γ.
     """
     h = np.diff(t)
     a, c = 1.0 / h[:-1], 1.0 / h[1:]  # a column of Q: a, −a − c, c
@@ -117,7 +116,6 @@ def make_smoother(t: Vec, lam: float) -> Callable[[Vec], CubicCurve]:
 
 
 def _slope_at_end(h: Vec, h_next: Vec, chord: Vec, chord_next: Vec) -> Vec:
-    """Return the bounded three-point slope at an end."""
     slope = ((2.0 * h + h_next) * chord - h * chord_next) / (h + h_next)
     is_turn = np.sign(chord) != np.sign(chord_next)
     is_steep = is_turn & (np.abs(slope) > 3.0 * np.abs(chord))
@@ -145,7 +143,6 @@ def _solve_tridiagonal(lower: Vec, diagonal: Vec, upper: Vec, right: Vec) -> Vec
 def _factor_pentadiagonal(
     diagonal: Vec, first: Vec, second: Vec
 ) -> Callable[[Vec], Vec]:
-    """Factor a positive definite matrix as LDLᵀ and return its solver."""
     # one place more before, and two after, of zeros: the loops need no special rows
     near, far, pivots = [0.0], [0.0], [1.0, float(diagonal[0])]
     bands = zip(diagonal[1:].tolist(), first.tolist(), [0.0, *second], strict=True)

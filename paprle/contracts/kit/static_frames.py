@@ -1,7 +1,6 @@
-"""Static transforms between frames, and the common frame of a source of poses.
+"""Static transforms between frames, and the common frame of a source.
 
-Optical frames (x right, y down, z forward) are refused as that frame: upward motion
-would become sideways motion.
+Optical frames (x right, y down, z forward) are refused: up would become sideways.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _DEEPEST = 100  # chosen: links from a frame to its root; more is a loop
 
 
 class FrameError(ValueError):
-    """A pose's frame cannot be joined to the frame of its source."""
+    """A pose's frame cannot be joined to its source's."""
 
 
 class StaticFrames:
@@ -28,11 +27,7 @@ class StaticFrames:
         self._parents: dict[str, tuple[str, pin.SE3]] = {}
 
     def add(self, parent: str, child: str, xyzquat: Vec) -> bool:
-        """Set T_parent_child as xyz + quat_xyzw, shape (7,), [m]; the newest counts.
-
-        Returns:
-            Whether it is finite, with a unit quaternion.
-        """
+        """Set T_parent_child, xyz + quat_xyzw, (7,), [m]; return if it is a pose."""
         norm = float(np.linalg.norm(xyzquat[3:]))
         if not np.isfinite(xyzquat).all() or not _NORM[0] <= norm <= _NORM[1]:
             return False
@@ -41,17 +36,16 @@ class StaticFrames:
         return True
 
     def find(self, a: str, b: str) -> pin.SE3 | None:
-        """Return T_a_b; None where no static transforms join the frames."""
+        """Return T_a_b, if static transforms join the frames."""
         root_a, T_root_a = self._climb(a)
         root_b, T_root_b = self._climb(b)
         return T_root_a.actInv(T_root_b) if root_a == root_b else None
 
     def find_root(self, frame: str) -> str:
-        """Return the root of a frame; itself without a parent."""
+        """Return the root of a frame."""
         return self._climb(frame)[0]
 
     def _climb(self, frame: str) -> tuple[str, pin.SE3]:
-        """Return a frame's root and T_root_frame."""
         root, T_root_frame = frame, pin.SE3.Identity()
         for _ in range(_DEEPEST):
             if root not in self._parents:
@@ -67,13 +61,12 @@ class SourceFrame:
     def __init__(
         self, statics: StaticFrames, asked: str = "", setting: str = "base_frame"
     ) -> None:
-        """Start without poses; without ``asked`` the frame is that of the first one."""
         self._statics, self._asked, self._setting = statics, plain(asked), setting
         self.name: str | None = None
         self.counts: Counter[str] = Counter()
 
     def find(self, frame_id: str, n: int = 1) -> pin.SE3:
-        """Return T_source_frame; ``n`` poses state ``frame_id``, which may be empty.
+        """Return T_source_frame for ``n`` poses of ``frame_id``.
 
         Raises:
             FrameError: If no transform joins the frames, or it is optical.
@@ -92,7 +85,7 @@ class SourceFrame:
         return T
 
     def describe(self) -> str:
-        """Return a description of the frame and of the transformed poses."""
+        """Return a text on the frame and transformed poses."""
         if not self.name:
             return "poses without a frame_id" if self.counts else ""
         others = [
@@ -104,7 +97,6 @@ class SourceFrame:
         return f"poses in frame '{self.name}'{moved}"
 
     def _choose(self, frame: str) -> str:
-        """Return the source's frame, by its first pose."""
         if self._asked or not is_optical(frame):
             return self._asked or frame
         root = self._statics.find_root(frame)
@@ -124,12 +116,12 @@ class SourceFrame:
 
 
 def plain(frame_id: str) -> str:
-    """Return a frame's name without the leading slash of ROS 1."""
+    """Return a frame's name without ROS 1's slash."""
     return frame_id.strip().lstrip("/")
 
 
 def is_optical(frame: str) -> bool:
-    """Whether a name is that of a camera's optical frame (ROS REP 103)."""
+    """Return whether a frame is optical by name (ROS REP 103)."""
     words = frame.lower().rpartition("/")[2].split("_")
     return words[-1] == "optical" or words[-2:] == ["optical", "frame"]
 

@@ -1,4 +1,4 @@
-"""Safe display of foreign text in a terminal."""
+"""Display of foreign text in a terminal."""
 
 from __future__ import annotations
 

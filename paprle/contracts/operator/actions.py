@@ -1,7 +1,7 @@
 """Requests of an operator, made by key, page or device button.
 
-A new key is a row of ``OPERATOR_KEYS``, a field at the end of ``Actions`` (recordings
-and links hold the first six) and a row of docs/operating.md.
+A new key is a row of ``OPERATOR_KEYS``, a last field of ``Actions`` (recordings and
+links hold the first six) and a row of docs/operating.md.
 """
 
 from __future__ import annotations
@@ -11,17 +11,9 @@ from typing import Literal, NamedTuple
 
 
 class Actions(NamedTuple):
-    """Counts of the operator's requests.
+    """Counts of the operator's requests, described in ``OPERATOR_KEYS``.
 
-    Attributes:
-        engage: Start an episode, or toggle the clutch.
-        clear: Clear a latched stop, without motion.
-        quit: End the session; a second one skips the park.
-        redo: Discard and repeat the episode.
-        success: Keep the episode, task done.
-        failure: Keep the episode, task not done.
-        keep: Keep the robot's pose (leader ``teach``).
-        play: Play kept poses, or end that.
+    ``engage`` also toggles the clutch; a second ``quit`` skips the park.
     """
 
     engage: int = 0
@@ -50,11 +42,7 @@ page; ``terminal``: the page has no such key."""
 class OperatorKey(NamedTuple):
     """A key of the operator, at the terminal and the page.
 
-    Attributes:
-        name: A field of ``Actions``, or ``task`` or ``note``.
-        key: The browser's name of the key.
-        is_vain_stopped: It has no effect while a stop is latched.
-        needs_episode: It has no effect before the first episode.
+    ``name`` is a field of ``Actions``, ``task`` or ``note``.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Requests of an operator at a browser page or another observer with controls."""
+"""Requests of an operator at a page or another observer."""
 
 from __future__ import annotations
 
@@ -10,16 +10,15 @@ from paprle.contracts.types import Actions, Vec
 
 
 class Hands(NamedTuple):
-    """Newest targets of the limbs set at a page.
+    """Newest targets of the limbs set at a page; NaN: none.
 
     Attributes:
-        stamp_ns: Monotonic time of sending, [ns].
-        n_presses: Presses of the dead-man; a change means that it was released.
-        poses: T_base_hand by robot limb as xyz + quat_xyzw, shape (m, 7); NaN: no
-            target.
-        openings: Gripper openings, shape (m,), 0 … 1; NaN: none.
-        axes: Deflections of x, y, z, roll, pitch, yaw, gripper, shape (m, 7).
-        joints: Positions as ``RobotInfo.joint_names``, shape (n,); NaN: none.
+        stamp_ns: Of sending, monotonic, [ns].
+        n_presses: A change means that the dead-man was released.
+        poses: T_base_hand by robot limb, xyz + quat_xyzw, (m, 7).
+        openings: (m,), 0 … 1.
+        axes: Deflections of x, y, z, roll, pitch, yaw, gripper, (m, 7).
+        joints: As ``RobotInfo.joint_names``, (n,).
     """
 
     stamp_ns: int
@@ -35,10 +34,8 @@ class Wishes(NamedTuple):
     """Requests of the operator so far.
 
     Attributes:
-        note: Note on the open or else last episode.
-        held: Indices of robot limbs that follow no leader.
-        placed: T_world_object of placed objects, as xyz + quat_xyzw, shape (7,), [m].
-        key: A page's token, which identifies returning visitors.
+        held: Robot limbs that follow no leader.
+        placed: T_world_object, xyz + quat_xyzw, (7,), [m].
     """
 
     actions: Actions = Actions()

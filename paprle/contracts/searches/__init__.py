@@ -1,1 +1,1 @@
-"""Searches for devices that have no settings yet."""
+"""Searches for devices without settings."""

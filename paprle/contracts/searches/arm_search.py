@@ -1,7 +1,4 @@
-"""Search for connected arms of one kind, before any of them is opened.
-
-Nothing is written to an arm, and its torque stays as it is.
-"""
+"""Search for connected arms, without writing or changing torque."""
 
 from __future__ import annotations
 
@@ -20,16 +17,9 @@ silent. Raises DeviceError when the port is gone."""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundArm:
-    """A port, and what answers there.
+    """A port, and the servos that answer there.
 
-    Attributes:
-        path: With a lasting name where it has one.
-        ids: Servos that make an arm.
-        models: Models of the servos that answer, by id.
-        voltage: Supply, [V]; 0 without servos.
-        problem: Reason that the port could not be asked, with its remedy, or "".
-        is_calibrated: Whether each servo keeps a calibration.
-        has_torque: Whether any servo holds its place.
+    ``ids`` are the servos of an arm; ``voltage`` is [V], 0 without servos.
     """
 
     path: str
@@ -42,7 +32,7 @@ class FoundArm:
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """Ids of the servos that an arm needs and that do not answer."""
+        """Ids of the arm's servos that do not answer."""
         return tuple(number for number in self.ids if number not in self.models)
 
     @property
@@ -56,7 +46,7 @@ class ArmSearch(ABC):
 
     @abstractmethod
     def list_ports(self) -> Sequence[str]:
-        """Return the ports at which an arm may be, by lasting names."""
+        """Return an arm's possible ports, by lasting names."""
 
     @abstractmethod
     def look(self, path: str) -> FoundArm:
@@ -64,12 +54,8 @@ class ArmSearch(ABC):
 
     @abstractmethod
     def watch(self, path: str) -> AbstractContextManager[ReadAngles]:
-        """Open a port and give a source of its arm's angles.
-
-        Raises:
-            DeviceError: If the port cannot be opened.
-        """
+        """Open a port and return a source of angles, or raise DeviceError."""
 
     @abstractmethod
     def list_calibrations(self, *, is_leader: bool) -> Sequence[Path]:
-        """Return the calibration files of leaders, or of followers, there are."""
+        """Return the calibration files of leaders or followers."""

@@ -1,4 +1,4 @@
-"""Servos of a leader that has no settings yet, for ``paprle new-leader``."""
+"""Servos of a leader without settings."""
 
 from __future__ import annotations
 
@@ -12,12 +12,7 @@ from paprle.contracts.types import Vec
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FoundServo:
-    """A servo that answers on a port.
-
-    Attributes:
-        baud: Rate at which it answers, [bit/s].
-        obeys: Id of the servo at whose joint it helps, or None.
-    """
+    """A servo that answers at ``baud`` [bit/s] and may obey another's id."""
 
     id: int
     model: str
@@ -27,13 +22,7 @@ class FoundServo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedServo:
-    """A servo at a joint: q = sign · (angle − offset) / gear.
-
-    Attributes:
-        twin: Id of a second servo at the joint, or None.
-        offset: Angle of the servo at joint position 0, [rad].
-        gear: Turns of the servo a turn of the joint.
-    """
+    """A servo at a joint, or two: q = sign · (angle − offset) / gear, [rad]."""
 
     joint: str
     id: int
@@ -46,12 +35,7 @@ class MountedServo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MountedGripper:
-    """The servo of a gripper or trigger.
-
-    Attributes:
-        closed: Angle of the servo where it is closed, [rad].
-        open: Angle where it is open, [rad].
-    """
+    """A gripper's servo, its ``closed`` and ``open`` angle, [rad]."""
 
     joint: str
     id: int
@@ -61,19 +45,17 @@ class MountedGripper:
 
 
 class ServoSearch(ABC):
-    """Finds the servos of a port and reads their angles; one port at a time."""
+    """Finds and reads a port's servos; one port at a time."""
 
     @abstractmethod
     def list_ports(self) -> tuple[str, ...]:
-        """Return the ports of this computer that may have servos."""
+        """Return the computer's ports that may have servos."""
 
     @abstractmethod
     def find(self, port: str, at_least: int) -> list[FoundServo]:
-        """Return the servos of a port by id; torque and settings stay.
+        """Return a port's servos by id; torque and settings stay.
 
-        Args:
-            port: Serial port.
-            at_least: Rates are searched until so many servos are found.
+        Rates are searched until ``at_least`` are found.
 
         Raises:
             DeviceError: If the port does not open, none answers, or two have one id.
@@ -89,10 +71,7 @@ class ServoSearch(ABC):
 
     @abstractmethod
     def read(self) -> Vec:
-        """Return the newest angles in the order of ``open``, shape (n,), [rad].
-
-        NaN for silent servos. Any thread.
-        """
+        """Return the newest angles, (n,), [rad], silent: NaN; any thread."""
 
     @abstractmethod
     def close(self) -> None:
@@ -104,12 +83,5 @@ class ServoSearch(ABC):
     ) -> tuple[dict[str, Any], Mapping[str, str]]:
         """Return the leader's keys and further files of opened servos.
 
-        Args:
-            name: Of the leader.
-            joints: From the base to the hand.
-            gripper: None: none.
-
-        Returns:
-            Keys of the leader with its one limb ``arm``, without its URDF and links,
-            and the text of each file that they name, by path.
+        The keys have one limb ``arm``, without URDF and links; files are texts by path.
         """

@@ -1,1 +1,1 @@
-"""Settings of the core and of plug-ins: frozen classes with units and bounds."""
+"""Settings of core and plug-ins."""

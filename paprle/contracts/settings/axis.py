@@ -1,4 +1,4 @@
-"""Settings that all devices of axes have."""
+"""Settings of devices of axes."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Decorator of settings classes: frozen, keyword-only, unknown keys refused.
-
-It imports nothing; ``paprle.config`` validates.
-"""
+"""Decorator of settings classes; ``paprle.config`` validates them."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ def settings(
 ) -> type[_T] | Callable[[type[_T]], type[_T]]:
     """Return a class as frozen settings, or a decorator.
 
-    ``slots`` is False for one of several base classes with fields; ``rename`` returns a
+    ``slots`` is False for one of several bases with fields; ``rename`` returns a
     field's key in files.
     """
 

@@ -1,4 +1,4 @@
-"""Settings common to cameras: calibration, mounting, recording."""
+"""Settings common to cameras."""
 
 from __future__ import annotations
 
@@ -88,9 +88,9 @@ class CameraSettings(FilmSettings):
         depth_unit: float = 0.0,
         is_noisy: bool = False,
     ) -> CameraInfo:
-        """Return the properties of images with the configured calibration and mounting.
+        """Return the properties of images, sized in [px].
 
-        Sizes are in [px]; ``depth_unit`` is one count of depth, [m], 0 without depth.
+        ``depth_unit`` is one count of depth, [m], 0 without.
         """
         K = np.full((3, 3), np.nan)
         if self.focal is not None:

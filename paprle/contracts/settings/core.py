@@ -1,4 +1,4 @@
-"""Settings of the core, one frozen class a section, validated by ``paprle.config``."""
+"""Settings of the core, one class a section."""
 
 from __future__ import annotations
 

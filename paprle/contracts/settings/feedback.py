@@ -1,4 +1,4 @@
-"""Settings of force feedback; ``paprle.config.laws`` adds a key for each law."""
+"""Settings of force feedback."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured delays of a rig, included in its recordings."""
+"""Measured delays of a rig."""
 
 from __future__ import annotations
 

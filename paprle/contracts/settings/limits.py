@@ -1,4 +1,4 @@
-"""Limits of a robot's joints, as its YAML tells them."""
+"""Limits of a robot's joints."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings common to plug-ins of a kind; for laws see ``feedback``."""
+"""Settings common to plug-ins of a kind."""
 
 from __future__ import annotations
 

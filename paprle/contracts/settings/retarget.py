@@ -1,4 +1,4 @@
-"""Settings of section ``retarget``: rule and source of each limb."""
+"""Settings of section ``retarget``."""
 
 from __future__ import annotations
 
@@ -60,7 +60,6 @@ class LookSettings:
 
 
 def _find_key(name: str) -> str:
-    """Return a field's YAML key; ``from`` is a Python keyword."""
     return name.rstrip("_")
 
 

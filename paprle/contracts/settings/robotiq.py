@@ -1,4 +1,4 @@
-"""YAML settings of Robotiq grippers, the same for each env of arms that carry one."""
+"""Settings of Robotiq grippers."""
 
 from __future__ import annotations
 

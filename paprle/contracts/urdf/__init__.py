@@ -1,1 +1,1 @@
-"""Properties of a URDF that drivers and core share: models, meshes, mimic joints."""
+"""Properties of a URDF that drivers and core share."""

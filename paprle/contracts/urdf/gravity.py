@@ -16,18 +16,12 @@ _G = 9.81  # spec: standard gravity [m/s²]
 
 
 class Gravity:
-    """Weight of some joints, the others held; any thread may ask for it."""
+    """Weight of some joints, the others held; for any thread."""
 
     def __init__(
         self, urdf: Path, joint_names: Sequence[str], held: Mapping[str, float]
     ) -> None:
-        """Load the masses; the root of the URDF stands upright.
-
-        Args:
-            urdf: Of the whole robot.
-            joint_names: Joints that are carried, in their order.
-            held: Positions of other joints, which are 0 otherwise, [rad].
-        """
+        """Load the masses of an upright robot; others are at ``held``, [rad], or 0."""
         whole = make_pin_model(urdf)
         posture = pin.neutral(whole)
         for name, position in held.items():
@@ -42,26 +36,14 @@ class Gravity:
         self._lock = threading.Lock()
 
     def tilt(self, base_link: str, R_base: Vec) -> None:
-        """Mount the arm otherwise.
-
-        Args:
-            base_link: Frame that is mounted.
-            R_base: Its rotation to axes whose z points up, shape (3, 3).
-        """
+        """Mount a frame by its rotation to upright axes, (3, 3)."""
         pin.framesForwardKinematics(self._model, self._data, pin.neutral(self._model))
         frame = self._data.oMf[self._model.getFrameId(base_link)]
         down = np.array([0.0, 0.0, -_G])
         self._model.gravity.linear = frame.rotation @ R_base.T @ down
 
     def compute(self, q: Vec) -> Vec:
-        """Return the torque that carries the joints at rest.
-
-        Args:
-            q: Positions of the joints, shape (n,), [rad].
-
-        Returns:
-            Shape (n,), [N·m].
-        """
+        """Return the torque, (n,), [N·m], that carries the joints, (n,), [rad]."""
         full = np.empty(self._model.nq)
         full[self._ids] = q
         with self._lock:

@@ -8,11 +8,7 @@ from xml.etree import ElementTree
 
 
 def read_limits(path: Path) -> Mapping[str, tuple[float, float]]:
-    """Return limits by moving joint, [rad]; infinite for continuous ones.
-
-    Raises:
-        ValueError: If it is missing or no URDF.
-    """
+    """Return limits by moving joint, [rad]; raise ValueError if it is no URDF."""
     try:
         root = ElementTree.parse(path).getroot()
         return {

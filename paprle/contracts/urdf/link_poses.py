@@ -13,17 +13,13 @@ class LinkPoses:
     """Poses of all links by URDF name."""
 
     def __init__(self, robot: RobotInfo) -> None:
-        """Read the robot's URDF.
-
-        Raises:
-            ValueError: If it is invalid.
-        """
+        """Read the robot's URDF; raise ValueError if it is invalid."""
         self._model = make_pin_model(robot.urdf_path)
         self._data = self._model.createData()
         self._robot = robot
 
     def update(self, q: Vec) -> Vec:
-        """Return pinocchio's vector of ``q``, shape (n,), after moving all links."""
+        """Move all links to ``q``, (n,); return pinocchio's vector."""
         full: Vec = pin.neutral(self._model)
         for name, position in self._robot.name_positions(q).items():
             joint = self._model.joints[self._model.getJointId(name)]

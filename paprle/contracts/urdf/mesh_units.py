@@ -11,7 +11,7 @@ _HEAD = 64 << 10  # chosen: [bytes] the element asset stands first
 
 
 def read_unit(path: Path) -> float:
-    """Return the length of one unit of a mesh file, [m].
+    """Return one unit of a mesh file, [m].
 
     Raises:
         OSError: If the file cannot be read.

@@ -1,4 +1,4 @@
-"""A joint that follows another joint of its robot."""
+"""Mimic joints."""
 
 from __future__ import annotations
 

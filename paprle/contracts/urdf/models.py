@@ -1,4 +1,4 @@
-"""Pinocchio models of URDFs, with zeros for limits that its parser requires."""
+"""Pinocchio models of URDFs, with zeros for missing limits."""
 
 from __future__ import annotations
 
@@ -21,12 +21,7 @@ def make_pin_model(urdf: Path | str) -> pin.Model:
 
 
 def complete_limits(urdf: Path | str) -> str:
-    """Return the URDF's text with complete limits.
-
-    Raises:
-        OSError: If the file cannot be read.
-        ValueError: If it is no XML.
-    """
+    """Return a URDF's text with limits; errors as ``make_pin_model``."""
     source = urdf.read_bytes() if isinstance(urdf, Path) else urdf.encode()
     try:
         root = ET.fromstring(source)

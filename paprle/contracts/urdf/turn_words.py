@@ -1,4 +1,4 @@
-"""Words for the positive sense of each joint, as a person sees the arm."""
+"""Words for the positive turn of a joint."""
 
 from __future__ import annotations
 
@@ -19,13 +19,9 @@ _LEVER = 0.03  # [m] chosen: a hand nearer to the axis is turned rather than mov
 def describe_turns(
     urdf: Path | str, joints: Sequence[str], eef_link: str, q: Mapping[str, float]
 ) -> dict[str, str]:
-    """Return the motion of the hand that each joint's positive turn makes.
+    """Return the hand's motion by each joint's positive turn, base to hand.
 
-    Args:
-        urdf: URDF file or text of the arm.
-        joints: From the base to the hand.
-        eef_link: Link that the operator holds.
-        q: Posture in which the joint is turned, [rad], zero where absent.
+    The operator holds ``eef_link``; ``q``, [rad], is the posture, zero where absent.
 
     Raises:
         ValueError: If the URDF has no such joint or link.
@@ -63,7 +59,6 @@ def reverse(words: str) -> str:
 
 
 def _describe(moved: Vec, turned: Vec, reach: Vec) -> str:
-    """Return the words for a hand's velocity and turning rate."""
     if np.linalg.norm(moved) < _LEVER:
         sense = "clockwise" if turned @ reach > 0.0 else "counter-clockwise"
         return f"the hand turns {sense}, as seen from the arm"

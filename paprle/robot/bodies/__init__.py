@@ -1,1 +1,1 @@
-"""Collision bodies of a robot: shapes, distances and pairs."""
+"""Collision bodies of a robot."""

@@ -1,4 +1,4 @@
-"""Collision bodies as arrays for kernels, and the pairs to keep apart."""
+"""Collision bodies and pairs as arrays."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def place_bodies(bodies: Bodies, R_joint: Vec, p_joint: Vec, R: Vec, p: Vec) -> 
 def to_arrays(
     primitives: Sequence[Primitive], places: Mapping[str, tuple[int, pin.SE3]]
 ) -> Bodies:
-    """Return bodies as arrays; a link without a place is a name in the scene."""
+    """Return bodies as arrays; links without a place are in the scene."""
     joints, T_joint_body, kinds, sizes = [], [], [], []
     for body in primitives:
         joint, T_joint_link = places.get(body.link, (-1, pin.SE3.Identity()))
@@ -94,7 +94,6 @@ def to_arrays(
 
 
 def _size(body: Primitive) -> Vec:
-    """Return half extents, radius of the disc, radius of the ball."""
     size = np.zeros(5)
     if body.shape == "box":
         size[:3] = 0.5 * np.array(body.size)
@@ -107,12 +106,12 @@ def _size(body: Primitive) -> Vec:
 def make_bodies(
     robot: RobotModel, settings: GateSettings
 ) -> tuple[Bodies, Pairs, tuple[tuple[str, str], ...]]:
-    """Return bodies of robot and scene, pairs to keep apart, and their links' names.
+    """Return bodies of robot and scene, pairs to keep apart, and their links.
 
     A pair nearer than its clearance at home keeps 90 % of its distance there.
 
     Raises:
-        ConfigError: If the scene is invalid, or a body's place is unbounded.
+        ConfigError: If the scene is invalid, or a body's place unbounded.
     """
     model = robot.make_collision_model(settings.scene)
     bodies = to_arrays(model.bodies, robot.link_places)

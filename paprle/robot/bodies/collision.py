@@ -1,7 +1,7 @@
-"""Collisions of the primitive bodies of URDF and scene, by coal alone.
+"""Collisions of the primitive bodies of URDF and scene, by coal.
 
-Left out are rigid, adjacent, ignored and one gripper's own pairs, and overlaps of the
-model: in all tried postures, or at home across one joint.
+Left out are rigid, adjacent, ignored and one gripper's own pairs, and overlaps in all
+tried postures, or at home across one joint.
 """
 
 from __future__ import annotations
@@ -36,8 +36,6 @@ OVERLAP_AT_A_JOINT = "touch at home, one joint between"
 
 
 class _Ball(NamedTuple):
-    """Bounding ball of a body, in its own axes: centre, shape (3,), and radius, [m]."""
-
     centre: Vec
     radius: float
 
@@ -46,10 +44,9 @@ class CollisionModel:
     """The bodies of a robot and the pairs of them that must not touch.
 
     Attributes:
-        bodies: Bodies of the URDF, then of the scene.
-        pairs: Links of each checked pair; a body of the scene counts as a link.
+        bodies: Of the URDF, then of the scene.
+        pairs: Links or scene bodies.
         body_pairs: The same as indices into ``bodies``.
-        left_out: Reasons why other pairs are not checked.
     """
 
     def __init__(
@@ -86,13 +83,13 @@ class CollisionModel:
         self._drop_overlaps_at_a_joint(urdf)
 
     def find_collision(self, q: Vec) -> tuple[str, str] | None:
-        """Return two links that touch at q, shape (n,); None if clear."""
+        """Return two links that touch at q, (n,), if any."""
         if not self.pairs or not self._collide(q, stop_at_first=True):
             return None
         return self.pairs[self._touching()[0]]
 
     def find_collisions(self, q: Vec) -> list[tuple[str, str]]:
-        """Return all pairs of links that touch at q, each once."""
+        """Return all touching pairs of links at q, (n,)."""
         return list(dict.fromkeys(self.pairs[k] for k in self._find_touching(q)))
 
     def check_path(self, qs: Sequence[Vec]) -> tuple[int, tuple[str, str]] | None:
@@ -118,11 +115,11 @@ class CollisionModel:
         return None
 
     def min_clearance(self, q: Vec) -> float:
-        """Return the smallest distance of any pair at q, [m]; +inf without pairs."""
+        """Return the smallest distance at q, [m]; +inf without pairs."""
         return float(self.clearances(q).min(initial=math.inf))
 
     def clearances(self, q: Vec) -> Vec:
-        """Return the distance of each of ``pairs`` at q, shape (k,), [m]."""
+        """Return the distances of ``pairs`` at q, (k,), [m]."""
         results = self._results
         if self.pairs:
             pin.computeDistances(
@@ -177,7 +174,7 @@ class CollisionModel:
         return list(results.oMg)
 
     def describe_pair(self, k: int) -> str:
-        """Return the bodies of a pair and their limbs as text."""
+        """Return a text on a pair and its limbs."""
         links = self.pairs[k]
         own = [body < self.n_robot_bodies for body in self.body_pairs[k]]
         a, b = (
@@ -196,18 +193,12 @@ class CollisionModel:
         return ""
 
     def find_nearest_points(self, k: int) -> Vec:
-        """Return the nearest points of a pair in the root, shape (2, 3), [m].
-
-        They are those of the last ``clearances``.
-        """
+        """Return a pair's nearest points at the last ``clearances``, (2, 3), [m]."""
         result = self._results.distanceResults[k]
         return np.stack([result.getNearestPoint1(), result.getNearestPoint2()])
 
     def find_kept(self, between_links: float, to_scene: float) -> Vec:
-        """Return the clearance to hold by pair, shape (k,), [m].
-
-        It is the requested one, but at most 90 % of the distance at home.
-        """
+        """Return the clearance to hold by pair, at most 90 % of home's, (k,), [m]."""
         is_scene = [b >= self.n_robot_bodies for _, b in self.body_pairs]
         asked = np.where(is_scene, to_scene, between_links)
         at_home = np.maximum(self.clearances(self._info.home), 0.0)
@@ -331,7 +322,6 @@ def _find_ball(body: Primitive) -> _Ball:
 
 
 def _postures(info: RobotInfo) -> list[Vec]:
-    """Return home and random postures within limits, a turn for continuous joints."""
     rng = np.random.default_rng(_SEED)
     low = np.where(np.isfinite(info.q_min), info.q_min, -np.pi)
     high = np.where(np.isfinite(info.q_max), info.q_max, np.pi)
@@ -357,6 +347,5 @@ def _describe_missing(urdf: Urdf) -> str:
 
 @cache
 def _warn_once(_path: Path, text: str) -> None:
-    """Log a warning once, since a session builds its model several times."""
     if text:
         _log.warning("%s", text)

@@ -1,7 +1,7 @@
 """Signed distance of two convex bodies, with points and normal, compiled.
 
-The result is a separation along the returned normal, never above the true distance;
-inexact cases are within ``TOLERANCE`` or, in overlap, the least over tried directions.
+It is a separation along the normal, never above the true distance; inexact cases are
+within ``TOLERANCE`` or, in overlap, the least over tried directions.
 
 References:
     Gilbert, Johnson, Keerthi, "A fast procedure for computing the distance between
@@ -37,8 +37,7 @@ from paprle.robot.bodies.shapes import (
 def measure_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
     """Return the signed distance of two bodies, at most one a half-space, [m].
 
-    ``out``, shape (9,), takes the nearest points of a and b, [m], and the unit normal
-    from a to b.
+    ``out``, (9,), takes nearest points of a and b, [m], and the unit normal a to b.
     """
     is_turned = bodies.kind[a] > bodies.kind[b]
     if is_turned:
@@ -60,7 +59,7 @@ def measure_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> fl
 
 @inlined
 def bound_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec) -> float:
-    """Return a lower bound of the distance of two bodies, [m]."""
+    """Return a lower bound of two bodies' distance, [m]."""
     if bodies.kind[b] == HALF_SPACE:
         return _height(bodies, a, b, R, p)
     if bodies.kind[a] == HALF_SPACE:
@@ -77,9 +76,9 @@ def bound_pair(bodies: Bodies, a: int, b: int, R: Vec, p: Vec) -> float:
 
 @inlined
 def bound_along(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, n: Vec) -> float:
-    """Return the separation of two bodies along a unit vector n from a to b, [m].
+    """Return the separation along a unit vector n from a to b, [m].
 
-    It equals the distance along the normal of ``measure_pair``; -inf for a half-space.
+    It equals the distance along ``measure_pair``'s normal; -inf for a half-space.
     """
     if bodies.kind[a] == HALF_SPACE or bodies.kind[b] == HALF_SPACE:
         return -math.inf
@@ -146,7 +145,6 @@ def _measure_ball(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> f
 def _leave_core(
     bodies: Bodies, b: int, c: tuple[float, float, float]
 ) -> tuple[float, float, float, float]:
-    """Find signed distance [m] and unit normal of a box or cylinder, in its frame."""
     size = bodies.size
     is_box = bodies.kind[b] == BOX
     rho = math.sqrt(c[0] * c[0] + c[1] * c[1])

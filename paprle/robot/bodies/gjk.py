@@ -42,7 +42,7 @@ _A, _WEIGHT, _NEW = 3, 6, 7
 
 @inlined
 def measure_cores(bodies: Bodies, a: int, b: int, R: Vec, p: Vec, out: Vec) -> float:
-    """Measure two bodies, as ``measure_pair``."""
+    """Return the distance of two bodies, as ``measure_pair``."""
     s, t, x, y, z = between_axes(bodies, a, b, R, p)
     apart = math.sqrt(x * x + y * y + z * z)
     n = across(R, a, b) if apart <= TINY else (x / apart, y / apart, z / apart)
@@ -78,7 +78,7 @@ def _is_round_there(bodies: Bodies, i: int, R: Vec, n: Triple) -> bool:
 
 @compiled
 def _separate(a: Core, b: Core, n: Triple) -> tuple[float, Triple, Triple, Triple]:
-    """Find distance [m], ≤ 0 in contact, normal (n: a guess) and nearest points."""
+    """Return distance [m], ≤ 0 in contact, normal and nearest points."""
     s = np.empty((4, 8))
     k, best, norm = 0, -math.inf, math.inf
     x, y, z = -n[0], -n[1], -n[2]
@@ -120,7 +120,6 @@ def _mix(s: Vec, k: int, column: int) -> tuple[float, float, float]:
 
 @inlined
 def _shrink(s: Vec, k: int) -> int:
-    """Run Wolfe's minor cycle over k points and a new one; return how many remain."""
     # Points that do not bear it are dropped (a minor cycle of Wolfe's).
     s[k, _WEIGHT] = 0.0 if k else 1.0
     k += 1
@@ -145,7 +144,6 @@ def _shrink(s: Vec, k: int) -> int:
 
 @inlined
 def _find_flat_nearest(s: Vec, k: int) -> None:
-    """Write weights of the origin's nearest point in a flat of 2 … 4 points (LDLᵀ)."""
     # With e the edges from point 0 it solves (eᵀe) y = -eᵀ w₀ by LDLᵀ.
     g11, r1 = _dot_edges(s, 1, 1), _dot_origin(s, 1)
     g11 = max(g11, _FLAT)
@@ -195,7 +193,6 @@ def _dot_origin(s: Vec, i: int) -> float:
 def _overlap(
     a: Core, b: Core, n: Triple, common: Triple
 ) -> tuple[float, Triple, Triple, Triple]:
-    """Find the move that parts overlapping cores, as ``_separate``; distance ≤ 0."""
     # The nearest points are a common one of both, moved to the faces along the normal.
     # It tries a guess n, then what separates boxes: their axes and the cross products
     # of those, then the line between the centres and its parts across either body's z,
@@ -218,7 +215,6 @@ def _overlap(
 
 @inlined
 def _move_to(plane: Triple, point: Triple, n: Triple) -> Triple:
-    """Move a point along the unit vector n into the plane through another point."""
     x, y, z = plane[0] - point[0], plane[1] - point[1], plane[2] - point[2]
     height = n[0] * x + n[1] * y + n[2] * z
     return (

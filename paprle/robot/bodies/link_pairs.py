@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def describe_link(robot: RobotModel, link: str) -> str:
-    """Return a link's name, with the limb that moves it: ``'link3' of left_arm``."""
+    """Return a link's name and mover: ``'link3' of left_arm``."""
     if link not in robot.link_places:
         return f"'{link}' of the scene"
     joint, columns = robot.link_places[link][0], set()
@@ -23,6 +23,6 @@ def describe_link(robot: RobotModel, link: str) -> str:
 
 
 def describe_kept(robot: RobotModel, pair: tuple[str, str]) -> str:
-    """Return the description of two links, or link and body, that are kept apart."""
+    """Return a text on two bodies that are kept apart."""
     one, two = (describe_link(robot, link) for link in pair)
     return f"{one} is kept clear of {two}"

@@ -1,7 +1,7 @@
 """Upper bounds on the change of two bodies' distance with each joint.
 
-The bound is the largest distance of a body from the joint's axis, the lesser of both
-sides, with a full turn for revolute joints.
+They are the largest distance from the joint's axis, the lesser of both bodies, with a
+full turn for revolute joints.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _N_CORNERS = 32  # chosen: a circle's hull is 0.5 % wider than the circle
 
 
 class _Wrap(NamedTuple):
-    """Points whose hull, grown by a margin, holds a body in all its places."""
+    """Points whose hull, grown by a margin, holds a body in all places."""
 
     points: Vec
     margin: float
@@ -29,7 +29,7 @@ class _Wrap(NamedTuple):
 def compute_reach(
     tree: Tree, q_min: Vec, q_max: Vec, bodies: Bodies, pairs: tuple[Ints, Ints]
 ) -> Vec:
-    """Return bounds on the rate of pairs' distances, shape (n, k), [m/rad] or [m/m]."""
+    """Return bounds on distances' rates, (n, k), [m/rad] or [m/m]."""
     sweeps = _Sweeps(tree, q_min, q_max, bodies)
     reach = np.zeros((len(q_min), len(pairs[0])))
     for k, (a, b) in enumerate(zip(*pairs, strict=True)):
@@ -83,7 +83,6 @@ class _Sweeps:
         return math.sqrt((across * across).sum(axis=1).max()) + wrap.margin
 
     def _wrap_in_joint(self, body: int, joint: int) -> _Wrap:
-        """Wrap a body in the frame of a joint that moves it; -1: the root."""
         if joint == self._bodies.joint[body]:
             return _wrap_body(self._bodies, body)
         chain = (*self._find_chain(body), -1)
@@ -94,7 +93,6 @@ class _Sweeps:
         )
 
     def _wrap_seen(self, body: int, joint: int) -> _Wrap:
-        """Wrap a body in the parent's frame of a joint that does not move it."""
         parent = int(self._tree.parent[joint])
         if parent < 0 or parent in self._find_chain(body):
             return self._in_joint(body, parent)
@@ -124,7 +122,6 @@ class _Sweeps:
 
 
 def _make_circle(axis: Vec) -> Vec:
-    """Return corners around a unit circle square to an axis, shape (_N_CORNERS, 3)."""
     side = np.eye(3)[np.argmin(np.abs(axis))]
     u = np.cross(axis, side)
     u /= np.linalg.norm(u)
@@ -135,7 +132,6 @@ def _make_circle(axis: Vec) -> Vec:
 def _make_rims(
     circle: Vec, axis: Vec, radius: float, heights: tuple[float, float]
 ) -> Vec:
-    """Return points whose hull holds the cylinder between two heights, [m]."""
     rim = (radius / math.cos(math.pi / _N_CORNERS)) * circle
     return np.concatenate([rim + height * axis for height in heights])
 

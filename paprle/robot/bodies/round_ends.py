@@ -1,4 +1,4 @@
-"""Capsules in URDF, written as a cylinder with a ball on each end."""
+"""Capsules in URDF, as a cylinder and two balls."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _ROUNDING = 1e-5  # [m] chosen: of the six digits that are written
 
 
 def join_capsules(bodies: Sequence[Primitive]) -> list[Primitive]:
-    """Return bodies with each cylinder and its two end balls as a capsule."""
+    """Return bodies with cylinders and their end balls as capsules."""
     found: list[Primitive] = []
     k = 0
     while k < len(bodies):

@@ -1,4 +1,4 @@
-"""Bodies around a robot: tables, walls, the ground."""
+"""Bodies around a robot."""
 
 from __future__ import annotations
 
@@ -24,9 +24,7 @@ SIZES: Mapping[str, tuple[str, ...]] = {
 def make_scene(
     scene: Mapping[str, SceneBodySettings], links: Collection[str]
 ) -> tuple[Primitive, ...]:
-    """Return the bodies of a scene, each on a link of its own name.
-
-    A ``ground`` is everything below its xy plane.
+    """Return a scene's bodies, each on a link of its own name.
 
     Raises:
         ConfigError: With all their problems.

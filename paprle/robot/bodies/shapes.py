@@ -1,7 +1,4 @@
-"""Shapes of placed bodies: support points, widths, axes; compiled.
-
-A body is a sum of a box, a disc in its xy plane and a ball.
-"""
+"""Support points and widths of bodies, each a sum of box, disc and ball."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ TINY = 1e-10  # [m] or sine, chosen: below it there is no direction
 def between_axes(
     bodies: Bodies, a: int, b: int, R: Vec, p: Vec
 ) -> tuple[float, float, float, float, float]:
-    """Return the nearest places on two bodies' z lines, and the vector between, [m]."""
+    """Return the nearest places on two z lines and the vector between, [m]."""
     c = (p[b, 0] - p[a, 0], p[b, 1] - p[a, 1], p[b, 2] - p[a, 2])
     u = (R[a, 0, 2], R[a, 1, 2], R[a, 2, 2])
     w = (R[b, 0, 2], R[b, 1, 2], R[b, 2, 2])
@@ -66,7 +63,7 @@ def cross(u: Triple, w: Triple) -> Triple:
 
 @inlined
 def across(R: Vec, a: int, b: int) -> Triple:
-    """Return a unit vector at right angles to the axes of two bodies."""
+    """Return a unit vector square to the axes of two bodies."""
     u = (R[a, 0, 2], R[a, 1, 2], R[a, 2, 2])
     x, y, z = cross(u, (R[b, 0, 2], R[b, 1, 2], R[b, 2, 2]))
     norm = math.sqrt(x * x + y * y + z * z)
@@ -91,7 +88,7 @@ def find_core(bodies: Bodies, i: int, R: Vec, p: Vec) -> Core:
 
 @inlined
 def support(core: Core, n: Triple) -> Triple:
-    """Return the point of a core that is farthest along n."""
+    """Return a core's farthest point along n."""
     p, x, y, z, half, disc = core
     u = x[0] * n[0] + x[1] * n[1] + x[2] * n[2]
     v = y[0] * n[0] + y[1] * n[1] + y[2] * n[2]
@@ -112,7 +109,7 @@ def support(core: Core, n: Triple) -> Triple:
 
 @inlined
 def half_width(core: Core, n: Triple) -> float:
-    """Return a core's extent from its centre along a unit vector, [m]."""
+    """Return a core's half extent along a unit vector, [m]."""
     _, x, y, z, half, disc = core
     u = x[0] * n[0] + x[1] * n[1] + x[2] * n[2]
     v = y[0] * n[0] + y[1] * n[1] + y[2] * n[2]

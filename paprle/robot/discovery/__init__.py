@@ -1,1 +1,1 @@
-"""Limbs, grippers and homes of a URDF without settings."""
+"""Limbs, grippers and homes of a bare URDF."""

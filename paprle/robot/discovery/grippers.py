@@ -1,7 +1,4 @@
-"""Detection of fingers and of the joint that opens the gripper.
-
-The open end is that with the finger masses farther apart, a guess to check.
-"""
+"""Detection of fingers and of the joint that opens the gripper."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ _APART = 1e-4  # chosen: [m] of difference that tells open from closed
 
 
 def find_fingers(urdf: Urdf) -> set[str]:
-    """Return the names of all actuated joints that move fingers."""
+    """Return the actuated joints that move fingers."""
     joints = {j.name: j for j in urdf.joints if j.is_actuated}
     above = {name: _actuated_above(urdf, joint) for name, joint in joints.items()}
     named = {j.name for j in joints.values() if _is_named_finger(j)}
@@ -79,7 +76,6 @@ def _mimicked_by_siblings(urdf: Urdf) -> set[str]:
 
 
 def _forks(above: dict[str, str | None]) -> set[str]:
-    """Return joints behind a fork at the end of a long chain into shorter chains."""
     below: dict[str | None, list[str]] = {}
     for name, parent in above.items():
         below.setdefault(parent, []).append(name)
@@ -102,7 +98,6 @@ def _forks(above: dict[str, str | None]) -> set[str]:
 def _find_hands(
     joints: dict[str, UrdfJoint], above: dict[str, str | None], named: set[str]
 ) -> set[str]:
-    """Return joints of hands: short chains on a link, two only with a named finger."""
     # Two chains are a hand where one of them is a finger by its name.
     below: dict[str | None, list[str]] = {}
     for name, parent in above.items():
@@ -136,7 +131,7 @@ def _find_step(joint: UrdfJoint) -> float:
 def guess_gripper(
     urdf: Urdf, fingers: Sequence[UrdfJoint]
 ) -> tuple[GripperSettings | None, str]:
-    """Return the guessed gripper, None unless it has one joint, and doubts."""
+    """Return the guessed gripper, if one or two joints lead, and doubts."""
     sources = [mimic.source for mimic in flat_mimics(urdf)]
     leading = [joint for joint in fingers if joint.name in sources] or list(fingers)
     leading = [joint for joint in leading if joint.kind != "continuous"]
@@ -179,7 +174,6 @@ def _gap(urdf: Urdf, joint: UrdfJoint, q: float) -> float:
 
 
 def _masses(urdf: Urdf, first: UrdfJoint, positions: dict[str, float]) -> list[Vec]:
-    """Return the centres of mass of all links of a finger, in the root link."""
     T_root_parent = pin.SE3.Identity()
     for joint in urdf.chain_to(first.parent):
         T_root_parent = T_root_parent * joint.T_parent_child(

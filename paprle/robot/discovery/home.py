@@ -1,8 +1,4 @@
-"""Home postures of undescribed limbs: far from singularities, limits and bodies.
-
-The best random posture is taken, with plain joint positions where they cost little;
-mirrored limbs get mirrored homes.
-"""
+"""Home postures of undescribed limbs, far from singularities, limits and bodies."""
 
 from __future__ import annotations
 
@@ -49,9 +45,9 @@ def guess_home(
     measure: Measure,
     twins: Mapping[str, Twin] | None = None,
 ) -> Vec:
-    """Return homes for all limbs, one after the other, shape (n,).
+    """Return homes for all limbs, one after the other, (n,).
 
-    Joints that stand well stay; without a free posture, the nearest to one is taken.
+    Without a free posture, the nearest to one is taken.
     """
     q, is_alone = np.array(info.home), len(limbs) == 1
     twins = twins or {}
@@ -118,7 +114,6 @@ def _find_movers(q: Vec, low: Vec, high: Vec, pair: int, measure: Measure) -> Bo
 def _guess_limb(
     limb: Limb, twin: Twin | None, q_robot: Vec, measure: Measure, *, is_alone: bool
 ) -> Vec:
-    """Return ``q_robot`` with a home for a limb and its image, the rest unchanged."""
     rng = np.random.default_rng(_SEED)
     low, high = _find_limits(limb, twin)
     margin = 0.15 * (high - low)  # chosen: away from limits
@@ -167,7 +162,6 @@ def _find_limits(limb: Limb, twin: Twin | None) -> tuple[Vec, Vec]:
 
 
 def _choose_free(ranked: list[Vec], measure: Score) -> tuple[Vec, float]:
-    """Return the best free posture and its room; else the one that touches least."""
     # More than the first are looked at only while none is free, and of those that all
     # touch the one that does least is taken.
     found: dict[float, Vec] = {}

@@ -1,4 +1,4 @@
-"""Side and kind of a limb, by its names."""
+"""Side and kind of a limb, by names."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def split_words(name: str) -> list[str]:
 
 
 def find_place(word: str) -> str:
-    """Return ``left``, ``right``, a corner of a quadruped, or nothing."""
+    """Return ``left``, ``right``, a quadruped's corner, or ""."""
     if word in _CORNERS:
         return word
     sided = _SIDED.fullmatch(word)
@@ -36,8 +36,7 @@ def find_place(word: str) -> str:
 def find_side(name: str) -> str:
     """Return ``left`` or ``right``; empty for neither or both.
 
-    Single letters count between separators (``l_arm``, ``arm_R``, ``LArm``), not before
-    a number: ``r2`` is a model.
+    Letters count between separators (``l_arm``, ``LArm``), not before a number.
     """
     spaced = re.sub(r"(?<![a-zA-Z])[lrLR](?=_?\d)", " ", name)
     places = {find_place(word) for word in split_words(spaced)} - {""}
@@ -46,7 +45,7 @@ def find_side(name: str) -> str:
 
 
 def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
-    """Return the side of each limb, from joint names by limb; empty if unknown."""
+    """Return each limb's side, by its joints if needed, or ""."""
     sides = {name: find_side(name) for name in limbs}
     by_joints = {
         name: told.pop()
@@ -59,18 +58,18 @@ def find_sides(limbs: Mapping[str, Iterable[str]]) -> dict[str, str]:
 
 
 def find_kind(name: str, joints: Iterable[str] = ()) -> str:
-    """Return ``leg``, ``head`` (or sensor carrier) or ``arm``, by names."""
+    """Return ``leg``, ``head`` (or sensor carrier) or ``arm``."""
     if any(LEG & set(split_words(text)) for text in (name, *joints)):
         return "leg"
     return "head" if HEAD.search(name) else "arm"
 
 
 def have_legs(names: Iterable[str]) -> bool:
-    """Return whether names mean legs, or several corners of a quadruped."""
+    """Return whether names mean legs, or corners of a quadruped."""
     words = {word for name in names for word in split_words(name)}
     return not words.isdisjoint(LEG) or len(words & set(_CORNERS)) > 1
 
 
 def is_leg(limb: LimbInfo) -> bool:
-    """Return whether a limb carries the robot, by its names."""
+    """Return whether a limb carries the robot."""
     return find_kind(limb.name, limb.joint_names) == "leg"

@@ -1,7 +1,4 @@
-"""Limbs of an undescribed URDF: chains of actuated joints from branching to end.
-
-Fingers become grippers, wheels, heads and sensors hold home; guesses become doubts.
-"""
+"""Limbs of an undescribed URDF: chains of actuated joints from branching to end."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ _LONG = 4  # chosen: joints of a chain beside which chains of one or two are no 
 
 @dataclass(slots=True, kw_only=True)
 class FoundLimb:
-    """A found limb, with doubts by key of its settings."""
+    """A found limb, with doubts by setting."""
 
     name: str
     base_link: str
@@ -50,17 +47,11 @@ class FoundLimb:
 
 
 class JointTree:
-    """Tree of actuated joints, some cut off with all below.
-
-    Attributes:
-        above: Next actuated joint towards the root, or None.
-        owner: Actuated joint that moves a link.
-    """
+    """Tree of actuated joints; ``without`` are cut off, ``still`` count as fixed."""
 
     def __init__(
         self, urdf: Urdf, without: Iterable[str] = (), still: Iterable[str] = ()
     ) -> None:
-        """Read a URDF; ``without`` are cut off, ``still`` count as fixed."""
         cut, fixed = set(without), set(still)
         self.above: dict[str, str | None] = {}
         self.owner: dict[str, str | None] = {urdf.root: None}
@@ -75,13 +66,13 @@ class JointTree:
             self.owner[joint.child] = owner
 
     def below(self, name: str | None) -> list[str]:
-        """Return the actuated joints next below one, or next to the root."""
+        """Return the joints next below one, or the root."""
         return [joint for joint, above in self.above.items() if above == name]
 
     def chain_to(self, leaf: str) -> tuple[str, ...]:
         """Return the joints from the last branching to a joint.
 
-        A head on a joint of an arm is no branching: ``right_j0`` below ``right_j1``.
+        A head on an arm is no branching: ``right_j0`` below ``right_j1``.
         """
         chain = [leaf]
         above = self.above[leaf]
@@ -97,7 +88,7 @@ class JointTree:
 
 
 def discover_limbs(urdf: Urdf) -> dict[str, LimbSettings]:
-    """Return settings for the limbs of a robot, by name."""
+    """Return settings of a robot's limbs, by name."""
     return {
         limb.name: LimbSettings(
             base_link=limb.base_link,
@@ -132,7 +123,7 @@ def _list_leaves(tree: JointTree) -> list[str]:
 
 
 def find_wheels(urdf: Urdf) -> set[str]:
-    """Return joints that turn wheels or rotors and move nothing else."""
+    """Return joints that only turn wheels or rotors."""
     wheels: set[str] = set()
     bearing: set[str] = set()  # links that carry something which is no wheel
     for joint in reversed(urdf.joints):
@@ -230,7 +221,7 @@ def _eef_link(tip: list[str], fallback: str) -> tuple[str, bool]:
 
 
 def name_limbs(chains: list[tuple[str, ...]]) -> list[str]:
-    """Return a name for each chain: side and kind, or prefix, or a number."""
+    """Return a chain's name: side and kind, prefix, or number."""
     letters = {"l", "r"} if len(chains) == 1 else set()  # r1 may mean revolute
     names = [_name(chain, letters) for chain in chains]
     if len(set(names)) < len(names):
@@ -257,7 +248,6 @@ def _name(chain: tuple[str, ...], meaningless: set[str]) -> str:
 
 
 def _stem(name: str) -> str:
-    """Return a name without its number: ``right_j`` of ``right_j0``."""
     return re.sub(r"\d+", "", name)
 
 

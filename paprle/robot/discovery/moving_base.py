@@ -1,4 +1,4 @@
-"""Joints of a moving base below the arm; they hold still."""
+"""Joints of a moving base, which hold still."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _ROOMY = 20.0  # chosen: [m] no rail is as long
 def find_base_joints(urdf: Urdf) -> set[str]:
     """Return the actuated joints that move the robot's base.
 
-    A base slides along the ground, twice or by a telling name, and turns upright; rails
-    and lifting gantries belong to the arm.
+    A base slides along the ground and turns upright; rails and lifting gantries belong
+    to the arm.
     """
     run = _list_first(urdf)
     slides = [joint for joint, axis in run if joint.kind == "prismatic"]
@@ -44,7 +44,6 @@ def find_base_joints(urdf: Urdf) -> set[str]:
 
 
 def _list_first(urdf: Urdf) -> list[tuple[UrdfJoint, Vec]]:
-    """List the flat slides and upright turns that move all else; none of a gantry."""
     # Nothing is returned where a third slide lifts them: that is a gantry.
     run: list[tuple[UrdfJoint, Vec]] = []
     R, link = np.eye(3), urdf.root

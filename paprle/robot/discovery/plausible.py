@@ -1,4 +1,4 @@
-"""Doubts about implausible numbers: degrees for radians, millimetres for metres."""
+"""Doubts about numbers, such as degrees for radians."""
 
 from __future__ import annotations
 
@@ -29,14 +29,7 @@ _FARTHEST = 4.0  # chosen: [m] radius of gyration, longer than any link
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OtherUnit:
-    """Limits of a joint, read in another unit.
-
-    Attributes:
-        lower: Lower limit, [rad] or [m].
-        upper: Upper limit.
-        per_unit: One unit of the URDF, [rad] or [m].
-        reason: Explanation for the operator.
-    """
+    """Limits of a joint, [rad] or [m], read in units of ``per_unit``."""
 
     lower: float
     upper: float
@@ -45,7 +38,7 @@ class OtherUnit:
 
 
 def read_in_other_unit(joint: UrdfJoint) -> OtherUnit | None:
-    """Return a joint's limits if in degrees or millimetres, else None."""
+    """Return a joint's limits if in degrees or millimetres."""
     most = max(abs(joint.lower), abs(joint.upper))
     if joint.kind == "revolute" and _WIDEST < most <= _WIDEST_IN_DEGREES:
         per_unit, unit, other = math.pi / 180.0, "rad", "degrees"
@@ -63,12 +56,12 @@ def read_in_other_unit(joint: UrdfJoint) -> OtherUnit | None:
 
 
 def is_too_quick(joint: UrdfJoint) -> bool:
-    """Return whether a stated velocity limit is implausible."""
+    """Return whether a velocity limit is implausible."""
     return joint.velocity > _QUICKEST[joint.kind]
 
 
 def list_doubts(info: RobotInfo, urdf: Urdf) -> list[str]:
-    """Return doubts about a robot with tightened limits."""
+    """Return doubts about a robot."""
     found: dict[str, list[str]] = {}
     for i, joint in enumerate(joint for joint in urdf.joints if joint.is_actuated):
         low, high = float(info.q_min[i]), float(info.q_max[i])
@@ -125,7 +118,6 @@ def _doubt_masses(urdf: Urdf) -> Iterator[str]:
 
 
 def _find_volume(body: Primitive) -> float:
-    """Return the volume of a body, [m³]."""
     if body.shape == "box":
         return math.prod(body.size)
     radius = body.size[0]

@@ -1,9 +1,7 @@
 """Calibration of a servo arm from two postures and a sweep of each joint; pure.
 
-The operator shows all joints in the middle of their travel, then turned by known angles
-from there, then turns each from stop to stop in the order of the arm. The order of the
-sweep shows which servo belongs to which joint, the postures its direction and gear, and
-the middle between the stops whether the first posture was right.
+The sweep's order shows each servo's joint, the postures direction and gear, the stops
+the true middle.
 """
 
 from __future__ import annotations
@@ -31,14 +29,7 @@ _GEARS = (0.7, 1.4)  # chosen: a posture shown by hand says so much about a gear
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointModel:
-    """Known figures of a joint.
-
-    Attributes:
-        q_min: Lower stop, [rad].
-        q_max: Upper stop, [rad].
-        q_shown: Turn from the middle to the second posture, positive, [rad].
-        has_stops: Whether its travel ends at stops; else it turns freely.
-    """
+    """Known stops of a joint, and the turn to the second posture, [rad]."""
 
     name: str
     q_min: float
@@ -54,13 +45,7 @@ class JointModel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """Servo angles during a calibration, unwrapped, in the order of the joints.
-
-    Attributes:
-        middle: In the first posture, shape (n,), [rad].
-        shown: In the second posture, shape (n,), [rad].
-        sweep: During the sweep, shape (t, n), [rad].
-    """
+    """Unwrapped servo angles of postures, (n,), and sweep, (t, n), [rad]."""
 
     middle: Vec
     shown: Vec
@@ -69,14 +54,7 @@ class Recorded:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JointFit:
-    """Result for one joint: q = sign · (angle − offset).
-
-    Attributes:
-        sign: 1 where the joint turns as its servo does, else −1.
-        offset: Servo angle at joint position 0, [rad].
-        low: Lowest servo angle of the sweep, [rad].
-        high: Highest, [rad].
-    """
+    """Fit of a joint, q = sign · (angle − offset), and its sweep, [rad]."""
 
     sign: int
     offset: float
@@ -86,13 +64,7 @@ class JointFit:
 
 @dataclass(frozen=True, slots=True)
 class ServoRange:
-    """A joint's travel at its servo.
-
-    Attributes:
-        middle: Servo angle in the middle of the travel, [rad].
-        travel: From stop to stop, [rad]; None: it turns freely.
-        sign: 1 where the joint turns as its servo does, else −1.
-    """
+    """Mid-travel and travel of a servo, [rad]; None if it turns freely."""
 
     middle: float
     travel: float | None
@@ -135,10 +107,7 @@ def _make_model(name: str, low: float, high: float) -> JointModel:
 def fit_arm(
     joints: Sequence[JointModel], recorded: Recorded
 ) -> tuple[list[JointFit], list[str]]:
-    """Return the fit of each joint, and problems with their remedies.
-
-    The middle between stops is more exact than a posture shown by hand.
-    """
+    """Return the fit of each joint, and problems with remedies."""
     problems = find_exchanged(joints, recorded.sweep)
     low, high = recorded.sweep.min(axis=0), recorded.sweep.max(axis=0)
     fits = []
@@ -158,7 +127,7 @@ def fit_arm(
 
 
 def find_exchanged(joints: Sequence[JointModel], sweep: Vec) -> list[str]:
-    """Return the joints whose servos moved out of turn during a sweep."""
+    """Return messages on servos that moved out of turn."""
     travel = np.ptp(sweep, axis=0)
     if (travel < _SHOWN).any():
         still = [j.name for j, t in zip(joints, travel, strict=True) if t < _SHOWN]
@@ -179,7 +148,6 @@ def find_exchanged(joints: Sequence[JointModel], sweep: Vec) -> list[str]:
 
 
 def _judge_turn(joint: JointModel, turned: float) -> list[str]:
-    """Compare the turn between the postures with the model's."""
     wanted, got = math.degrees(joint.q_shown), math.degrees(turned)
     if abs(turned) < _SHOWN:
         return [
@@ -195,7 +163,6 @@ def _judge_turn(joint: JointModel, turned: float) -> list[str]:
 
 
 def _judge_travel(joint: JointModel, travel: float) -> list[str]:
-    """Compare the travel between the stops with the model's."""
     known = joint.q_max - joint.q_min
     if travel < _LEAST_SHARE * known:
         remedy = "turn it to both stops"
@@ -210,7 +177,6 @@ def _judge_travel(joint: JointModel, travel: float) -> list[str]:
 
 
 def _judge_middle(joint: JointModel, distance: float) -> list[str]:
-    """Compare the first posture with the middle between the stops."""
     if abs(distance) <= OFF:
         return []
     return [

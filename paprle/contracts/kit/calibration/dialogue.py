@@ -1,4 +1,4 @@
-"""Guided calibration of a limp servo arm: two postures and a sweep of each joint."""
+"""Guided calibration of a limp servo arm."""
 
 from __future__ import annotations
 
@@ -27,15 +27,10 @@ _STILL = math.radians(1.5)  # chosen: a held joint sways less
 def calibrate_arm(
     joints: Sequence[JointModel], words: Mapping[str, str], read: Read
 ) -> Generator[str, str, list[JointFit]]:
-    """Return the fit of each joint; ask again until nothing is wrong with it.
+    """Return each joint's fit; ask again until nothing is wrong.
 
-    Args:
-        joints: From the base to the hand, the gripper last.
-        words: Motion of the hand at the positive turn of each joint.
-        read: Source of angles.
-
-    Yields:
-        Requests to the operator; expects Enter when done.
+    ``joints`` run from base to hand, the gripper last; ``words`` are the hand's motion
+    at each positive turn. Requests are yielded; Enter answers them.
     """
     trouble = ""
     while True:
@@ -68,7 +63,6 @@ def _describe_shown(joints: Sequence[JointModel], words: Mapping[str, str]) -> s
 
 
 def _ask_posture(text: str, read: Read) -> Generator[str, str, Vec]:
-    """Return the angles of a posture that is held still."""
     asked = text
     while True:
         yield asked
@@ -86,7 +80,6 @@ def _ask_posture(text: str, read: Read) -> Generator[str, str, Vec]:
 
 
 def _ask_sweep(joints: Sequence[JointModel], read: Read) -> Generator[str, str, Vec]:
-    """Return the angles of a sweep, shape (t, n)."""
     named = ", ".join(joint.name for joint in joints)
     with Sampler(read) as sampler:
         yield (
@@ -99,11 +92,7 @@ def _ask_sweep(joints: Sequence[JointModel], read: Read) -> Generator[str, str, 
 
 
 class Sampler:
-    """Samples angles in a thread, while the operator moves the arm.
-
-    Attributes:
-        rows: Angles so far, each of shape (n,), [rad].
-    """
+    """Thread that samples angles into ``rows``, (n,), [rad]."""
 
     def __init__(self, read: Read) -> None:
         self.rows: list[Vec] = []
@@ -120,7 +109,7 @@ class Sampler:
         self._thread.join()
 
     def wait(self, seconds: float) -> None:
-        """Let it sample for a time."""
+        """Sample for a time, [s]."""
         self._ended.wait(seconds)
 
     def _run(self) -> None:

@@ -1,1 +1,1 @@
-"""Bases of followers with one device for each limb."""
+"""Bases of followers with one device per limb."""

@@ -1,4 +1,4 @@
-"""Followers with one device for each limb: addresses, targets and joint states."""
+"""Followers with one device per limb."""
 
 from __future__ import annotations
 
@@ -13,17 +13,9 @@ from paprle.contracts.types import FollowerState, RobotInfo, Vec, readonly
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeviceState:
-    """Newest state of one limb's device.
+    """Newest state of one limb's device, vectors of (m,), [rad] or [m].
 
-    Attributes:
-        limb: Its name.
-        ids: Places of its m joints among the robot's.
-        stamp_ns: Time of measurement on the session's clock, [ns].
-        q: Joint positions, shape (m,), [rad] or [m].
-        dq: Joint speeds, shape (m,).
-        tau: Joint torques or forces, shape (m,).
-        q_held: Target that the device holds, shape (m,).
-        stop_reason: Reason not to move it, or "".
+    ``ids`` are the joints' places in the robot; ``stamp_ns`` is on the session's clock.
     """
 
     limb: str
@@ -41,15 +33,8 @@ def assign_addresses(
 ) -> dict[str, str]:
     """Return the address of each limb's device, in the order of the limbs.
 
-    Args:
-        robot: The robot.
-        key: Setting that has an address for each limb, such as ``env.ports``.
-        one: Address of a single limb's device.
-        each: Addresses by limb, as set; empty for a single limb.
-        example: An address, for the message.
-
     Raises:
-        DeviceError: If the set limbs are not the robot's.
+        DeviceError: If the limbs are not the robot's.
     """
     limbs = [limb.name for limb in robot.limbs]
     if len(limbs) == 1 and not each:
@@ -63,7 +48,7 @@ def assign_addresses(
 
 
 def join_states(n: int, states: Sequence[DeviceState]) -> FollowerState:
-    """Return the robot's state by those of its n joints' devices, oldest stamp."""
+    """Return the state of n joints, with the devices' oldest stamp."""
     q, dq, tau, held = np.zeros((4, n))
     for one in states:
         ids = list(one.ids)
@@ -85,7 +70,7 @@ def join_states(n: int, states: Sequence[DeviceState]) -> FollowerState:
 
 
 def check_open(env: str, devices: Sized) -> None:
-    """Raise DeviceError if a follower has no open device."""
+    """Raise DeviceError without open devices."""
     if not len(devices):
         raise DeviceError(
             f"env '{env}': expected an open follower, got a closed one; call open() "

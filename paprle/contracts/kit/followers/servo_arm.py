@@ -1,4 +1,4 @@
-"""One limb's servos on a serial bus, in joint positions."""
+"""One limb's servos on a serial bus."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SAME_PLACE = 0.05  # [rad] chosen: a command that far from the arm is no jump
 
 
 class ServoMap(Protocol):
-    """Joint positions by angles of servos; arrays of shape (n,)."""
+    """Joint positions by servo angles, (n,)."""
 
     def to_joints(self, angle: Vec) -> Vec:
         """Return joint positions, [rad] or [m]."""
@@ -30,7 +30,7 @@ class ServoSnapshot(Protocol):
 
     @property
     def reading(self) -> Any:
-        """Stamp [ns] and angles [rad] at least; silent servos are NaN."""
+        """Stamp [ns] and angles [rad] at least; silent: NaN."""
 
     @property
     def fault(self) -> str:
@@ -50,7 +50,7 @@ class ServoSnapshot(Protocol):
 
 
 class ServoBus(Protocol):
-    """A bus of goals with its thread; no call waits but ``close``."""
+    """A bus of goals; only ``close`` waits."""
 
     problems: Sequence[str]
 
@@ -60,7 +60,7 @@ class ServoBus(Protocol):
 
     @property
     def held_goal(self) -> Vec | None:
-        """The goal that the servos hold, [rad]; None without one."""
+        """The goal that the servos hold, [rad], if any."""
 
     def set_goal(self, angle: Vec) -> None:
         """Give a goal, [rad]."""
@@ -77,19 +77,11 @@ MapT = TypeVar("MapT", bound=ServoMap)
 
 
 class ServoArm(ABC, Generic[BusT, MapT]):
-    """The arm's joints, then the gripper's.
-
-    Attributes:
-        limb, name: Its limb, and the name of that.
-        names: Its joints, the gripper's last.
-        bus: Its bus.
-        stop_reason: Reason not to move it, or "", as of the last ``read``.
-    """
+    """The arm's joints, then the gripper's."""
 
     def __init__(
         self, env: str, limb: LimbInfo, port: str, bus: BusT, ids: Sequence[int]
     ) -> None:
-        """Begin closed; ``ids`` are those of its servos on the port."""
         self.limb, self.name, self.names = limb, limb.name, list_joints(limb)
         self.bus = bus
         self._port = port
@@ -102,12 +94,10 @@ class ServoArm(ABC, Generic[BusT, MapT]):
 
     @abstractmethod
     def _find_motion(self, reading: Any, found: MapT) -> tuple[Vec, Vec]:
-        """Return joint speeds and torques of a reading, NaN where it has none."""
+        """Return joint speeds and torques; unknown: NaN."""
 
     def read(self) -> tuple[int, Vec, Vec, Vec]:
-        """Return the newest stamp [ns], positions, speeds and torques.
-
-        Sets ``stop_reason``.
+        """Return stamp [ns], positions, speeds, torques; set ``stop_reason``.
 
         Raises:
             DeviceError: If it is not open.
@@ -126,7 +116,7 @@ class ServoArm(ABC, Generic[BusT, MapT]):
         return reading.stamp_ns, self._q, dq, tau
 
     def write(self, q_cmd: Vec) -> None:
-        """Send a target; after a stop of its own, only from where the arm is."""
+        """Send a target; after its own stop, only from the arm's place."""
         if self._map is None:
             return
         if self._is_muted:
@@ -136,7 +126,7 @@ class ServoArm(ABC, Generic[BusT, MapT]):
         self.bus.set_goal(self._map.to_servos(q_cmd))
 
     def find_held(self) -> Vec:
-        """Return the target that the servos hold, or the position, shape (n,)."""
+        """Return the held target, else the position, (n,)."""
         goal, found = self.bus.held_goal, self._map
         return self._q if goal is None or found is None else found.to_joints(goal)
 
@@ -146,7 +136,6 @@ class ServoArm(ABC, Generic[BusT, MapT]):
         self._map = None
 
     def _find_reason(self, snapshot: ServoSnapshot) -> str:
-        """Return why the arm does not follow, or ""."""
         if snapshot.fault:
             return f"{snapshot.fault}; start the session again"
         both = zip(self.names, snapshot.held, strict=True)
@@ -158,7 +147,6 @@ class ServoArm(ABC, Generic[BusT, MapT]):
         return "; ".join([text for text in (snapshot.disturbance, *causes) if text])
 
     def _list_causes(self, health: Mapping[int, str]) -> list[str]:
-        """Return each fault once, with the joints that have it."""
         joints: dict[str, list[str]] = {}
         for servo_id, text in health.items():
             where = f"servo {servo_id} on '{self._port}': "

@@ -1,4 +1,4 @@
-"""The follower that drives one arm of bus servos per limb and port."""
+"""Followers with one arm of bus servos per limb."""
 
 from __future__ import annotations
 
@@ -33,14 +33,7 @@ Arm = TypeVar("Arm", bound=ServoArm[Any, Any])
 
 
 class ServoFollower(Follower, Generic[Arm]):
-    """Arms on serial buses; ``read`` and ``write`` never wait.
-
-    Its configuration has ``port``, ``ports``, ``rate``, ``lag`` and ``sag``.
-
-    Attributes:
-        env: Its name on the command line.
-        example: A port as an example in messages.
-    """
+    """Arms on serial buses; ``read`` and ``write`` never wait."""
 
     env: ClassVar[str]
     example: ClassVar[str]
@@ -52,7 +45,7 @@ class ServoFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _find_obstacle(self, port: str) -> str:
-        """Return why a port cannot be opened, or ""."""
+        """Return a port's fault, or ""."""
 
     @abstractmethod
     def _make_arm(self, limb: LimbInfo, port: str) -> Arm:
@@ -60,7 +53,7 @@ class ServoFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _open_arm(self, arm: Arm) -> None:
-        """Connect, and hold the arm where it is; raise DeviceError if that fails."""
+        """Connect and hold the arm, or raise DeviceError."""
 
     @abstractmethod
     def _diagnose_arm(self, arm: Arm) -> Iterator[tuple[bool, str]]:
@@ -76,14 +69,11 @@ class ServoFollower(Follower, Generic[Arm]):
         return tuple(f"env '{self.env}': {text}" for text in found if text)
 
     def open(self) -> FollowerInfo:
-        """Connect and hold each arm where it is; return the description.
-
-        Returns:
-            The description.
+        """Return the description of arms that now hold their places.
 
         Raises:
             DeviceError: If an arm is unreachable, faulty or set up otherwise.
-            MissingDependency: If the SDK is not installed.
+            MissingDependency: If the SDK is missing.
         """
         self.close("hold")
         problems: list[str] = []
@@ -122,7 +112,7 @@ class ServoFollower(Follower, Generic[Arm]):
             yield from self._diagnose_arm(arm)
 
     def read(self) -> FollowerState:
-        """Return the newest state of all arms, with the oldest stamp."""
+        """Return the newest state, with the oldest stamp."""
         check_open(self.env, self._arms)
         states = []
         for arm, ids in self._arms:
@@ -142,18 +132,14 @@ class ServoFollower(Follower, Generic[Arm]):
         return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one target to each arm's bus without waiting.
-
-        Raises:
-            CommandError: If its shape is wrong or it is not finite.
-        """
+        """Send a target without waiting; raise CommandError if invalid."""
         check_open(self.env, self._arms)
         check_target(self.env, q_cmd, len(self.robot.joint_names))
         for arm, ids in self._arms:
             arm.write(q_cmd[ids])
 
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Leave the arms holding; ``off`` cuts their power: they fall."""
+        """Leave the arms holding; without power (``off``) they fall."""
         if policy == "off" and self._arms:
             _LOG.warning("env '%s': the arms lose their power now, and fall", self.env)
         for arm, _ in self._arms:
@@ -167,18 +153,16 @@ class ServoFollower(Follower, Generic[Arm]):
 
     @property
     def closing_notes(self) -> tuple[str, ...]:
-        """Servos whose torque may still be on although it was to be off."""
+        """Servos whose torque may still be on unduly."""
         return self._problems
 
     def _list_ports(self) -> Mapping[str, str]:
-        """Return each limb's port; raise DeviceError on a mismatch."""
         config = self.config
         return assign_addresses(
             self.robot, "env.ports", config.port, config.ports, self.example
         )
 
     def _find_arm(self, name: str, port: str) -> tuple[Arm, list[int]]:
-        """Return a limb's closed arm, and its joints among the robot's."""
         limb = next(limb for limb in self.robot.limbs if limb.name == name)
         arm = self._make_arm(limb, port)
         return arm, [self.robot.joint_names.index(joint) for joint in arm.names]

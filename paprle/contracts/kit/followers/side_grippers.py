@@ -1,7 +1,4 @@
-"""Grippers beside the arms of a follower, each on a line of its own.
-
-A follower hands in the driver's factory: the contracts know no driver.
-"""
+"""Grippers beside a follower's arms, each on its own line."""
 
 from __future__ import annotations
 
@@ -21,14 +18,7 @@ _INSTALL = "pip install 'paprle[robotiq]'"
 
 
 class SideGripper(Protocol):
-    """A driver's gripper, in positions of its joint.
-
-    Attributes:
-        q: Position, [rad] or [m].
-        dq: Speed, [rad/s] or [m/s].
-        tau: Torque or force, [N·m] or [N].
-        failure: Why it is not obeyed, or "".
-    """
+    """A driver's gripper, by its joint, [rad] or [m], [N·m] or [N]."""
 
     q: float
     dq: float
@@ -36,7 +26,7 @@ class SideGripper(Protocol):
     failure: str
 
     def examine(self) -> tuple[bool, str]:
-        """Examine a closed one without motion: whether it is well, and a sentence."""
+        """Return success and a sentence, without motion."""
 
     def open(self) -> None:
         """Reach it; raise OSError if it is not ready."""
@@ -53,19 +43,11 @@ MakeGripper = Callable[[str, bool, float, float], SideGripper]
 
 
 class SideGrippers:
-    """The grippers of a robot's limbs; none where the settings name no model."""
+    """The grippers of a robot's limbs, if the settings name a model."""
 
     def __init__(
         self, env: str, robot: RobotInfo, settings: RobotiqSettings, make: MakeGripper
     ) -> None:
-        """Describe them.
-
-        Args:
-            env: Name of the follower, for messages.
-            robot: The robot.
-            settings: Of all its grippers.
-            make: The driver's factory.
-        """
         self._env, self._robot, self._settings = env, robot, settings
         self._make = make
         self._open: dict[str, tuple[SideGripper, int]] = {}
@@ -76,13 +58,10 @@ class SideGrippers:
         return self._settings.model != _NONE
 
     def check(self, *, has_other_line: bool) -> None:
-        """Check the settings before anything is opened.
-
-        Args:
-            has_other_line: Whether a gripper without a serial port can be reached.
+        """Check the settings.
 
         Raises:
-            DeviceError: If the robot has no gripper, or one has no port.
+            DeviceError: If the robot has no gripper, or one has no line.
         """
         if not self.is_used:
             return
@@ -98,12 +77,7 @@ class SideGrippers:
             )
 
     def diagnose(self, limb: LimbInfo, host: str) -> Iterator[tuple[bool, str]]:
-        """Yield whether a limb's gripper is well, and a sentence, if it has one here.
-
-        Args:
-            limb: The limb.
-            host: Address of the arm's controller, if it passes the gripper's words on.
-        """
+        """Yield success and a sentence on a limb's gripper, as in ``open``."""
         try:
             gripper = self._make_one(limb, host)
         except MissingDependency as err:
@@ -114,17 +88,12 @@ class SideGrippers:
             yield is_well, f"{limb.name}, {text}"
 
     def open(self, limb: LimbInfo, host: str) -> list[str]:
-        """Open a limb's gripper, if it has one here.
+        """Return problems of opening a limb's gripper, if it has one.
 
-        Args:
-            limb: The limb.
-            host: Address of the arm's controller, if it passes the gripper's words on.
-
-        Returns:
-            Reasons why it is not open; empty: it is, or there is none.
+        ``host`` is the controller that passes its words on.
 
         Raises:
-            MissingDependency: If the driver needs a package that is not installed.
+            MissingDependency: If the driver lacks a package.
         """
         gripper = self._make_one(limb, host)
         if gripper is None or limb.gripper is None:
@@ -138,18 +107,13 @@ class SideGrippers:
         return []
 
     def write(self, limb: str, q_cmd: Vec) -> None:
-        """Give a limb's gripper its part of a target; never waits.
-
-        Args:
-            limb: Its name.
-            q_cmd: Target of the whole robot, shape (n,), [rad] or [m].
-        """
+        """Send a limb's gripper its part of a target, (n,); never wait."""
         if limb in self._open:
             gripper, joint = self._open[limb]
             gripper.write(float(q_cmd[joint]))
 
     def add(self, state: DeviceState) -> DeviceState:
-        """Return the state of a limb's arm with its gripper; it holds where it is."""
+        """Return an arm's state with its gripper."""
         if state.limb not in self._open:
             return state
         gripper, joint = self._open[state.limb]
@@ -170,7 +134,6 @@ class SideGrippers:
         self._open = {}
 
     def _make_one(self, limb: LimbInfo, host: str) -> SideGripper | None:
-        """Return a limb's closed gripper; None: it has none, or another."""
         if limb.gripper is None or not self.is_used:
             return None
         port = self._list_ports().get(limb.name, "")
@@ -183,7 +146,6 @@ class SideGrippers:
             ) from err
 
     def _list_ports(self) -> dict[str, str]:
-        """Return each limb's serial port; empty: none is set."""
         settings = self._settings
         if not settings.port and not settings.ports:
             return {}

@@ -1,4 +1,4 @@
-"""The follower that drives one arm per limb behind its maker's controller."""
+"""Followers with one vendor's arm per limb."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ class VendorArm(Protocol):
 
     @property
     def is_muted(self) -> bool:
-        """Whether goals are dropped until one is where the arm is."""
+        """Whether goals are dropped until one is at the arm's place."""
 
     def read(self) -> tuple[Any, str]:
-        """Return the newest reading, and the reason not to move it or ""."""
+        """Return the newest reading, and the reason not to move it."""
 
     def write(self, q: Vec) -> None:
-        """Give one goal, shape (n,), [rad]; never waits."""
+        """Send one goal, (n,), [rad]; never wait."""
 
     def find_held(self, reading: Any) -> Vec:
-        """Return where the arm holds without new goals, shape (n,), [rad]."""
+        """Return the position held without goals, (n,), [rad]."""
 
     def close(self, *, is_powerless: bool) -> None:
         """Leave the arm holding, or without power."""
@@ -55,13 +55,7 @@ Arm = TypeVar("Arm", bound=VendorArm)
 class VendorFollower(Follower, Generic[Arm]):
     """Arms on the network; ``read`` and ``write`` never wait.
 
-    Its configuration has ``host``, ``hosts`` and ``robotiq``.
-
-    Attributes:
-        env: Its name on the command line.
-        example: Address of a controller as an example in messages.
-        extra: Extra of the package that has the maker's SDK.
-        passes_grippers: Whether a controller passes on the words to its gripper.
+    ``extra`` is the package's extra with the maker's SDK.
     """
 
     env: ClassVar[str]
@@ -78,7 +72,7 @@ class VendorFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _check_limbs(self) -> None:
-        """Raise DeviceError for a robot that these arms are not."""
+        """Raise DeviceError for another robot."""
 
     @abstractmethod
     def _make_arm(self, limb: LimbInfo, host: str) -> Arm:
@@ -92,7 +86,7 @@ class VendorFollower(Follower, Generic[Arm]):
 
     @abstractmethod
     def _open_arm(self, arm: Arm, limb: LimbInfo) -> list[str]:
-        """Connect without motion; return problems, or raise OSError or ImportError."""
+        """Connect without motion; return problems."""
 
     @abstractmethod
     def _diagnose_arm(self, arm: Arm, limb: LimbInfo) -> Iterator[tuple[bool, str]]:
@@ -103,7 +97,7 @@ class VendorFollower(Follower, Generic[Arm]):
         """Describe the opened arms."""
 
     def preflight(self) -> tuple[str, ...]:
-        """Report missing addresses and limbs of other arms."""
+        """Report missing addresses and other arms."""
         try:
             self._list_hosts()
             self._check_limbs()
@@ -112,14 +106,11 @@ class VendorFollower(Follower, Generic[Arm]):
         return ()
 
     def open(self) -> FollowerInfo:
-        """Connect and give the arms power, without motion.
-
-        Returns:
-            The description.
+        """Return the description of powered arms; nothing moves.
 
         Raises:
             DeviceError: If an arm is unreachable, stopped, in use, or another one.
-            MissingDependency: If the maker's SDK is not installed.
+            MissingDependency: If the SDK is missing.
         """
         self.close("hold")
         problems: list[str] = []
@@ -149,17 +140,13 @@ class VendorFollower(Follower, Generic[Arm]):
             yield from self._grippers.diagnose(limb, self._find_line(host))
 
     def read(self) -> FollowerState:
-        """Return the newest state of all arms, with the oldest stamp."""
+        """Return the newest state, with the oldest stamp."""
         check_open(self.env, self._arms)
         states = [self._grippers.add(self._read_arm(*one)) for one in self._arms]
         return join_states(len(self.robot.joint_names), states)
 
     def write(self, q_cmd: Vec) -> None:
-        """Give one target to each arm without waiting.
-
-        Raises:
-            CommandError: If its shape is wrong or it is not finite.
-        """
+        """Send a target without waiting; raise CommandError if invalid."""
         check_open(self.env, self._arms)
         check_target(self.env, q_cmd, len(self.robot.joint_names))
         for limb, arm, ids in self._arms:
@@ -168,7 +155,7 @@ class VendorFollower(Follower, Generic[Arm]):
                 self._grippers.write(limb.name, q_cmd)
 
     def close(self, policy: ClosePolicy = "hold") -> None:
-        """Leave the arms holding; ``off`` cuts their power: brakes hold."""
+        """Leave the arms holding; without power (``off``) brakes hold."""
         self._grippers.close()
         for limb, arm, _ in self._arms:
             try:
@@ -178,7 +165,6 @@ class VendorFollower(Follower, Generic[Arm]):
         self._arms = []
 
     def _read_arm(self, limb: LimbInfo, arm: Arm, ids: list[int]) -> DeviceState:
-        """Return the state of one arm."""
         reading, reason = arm.read()
         self._note(limb, reading)
         return DeviceState(
@@ -193,10 +179,9 @@ class VendorFollower(Follower, Generic[Arm]):
         )
 
     def _note(self, limb: LimbInfo, reading: Any) -> None:
-        """Take more from a reading than its joints; nothing by default."""
+        """Take more from a reading than its joints."""
 
     def _connect(self, limb: LimbInfo, host: str) -> list[str]:
-        """Open one limb's arm; return what is wrong with it."""
         ids = [self.robot.joint_names.index(joint) for joint in limb.joint_names]
         arm = self._make_arm(limb, host)
         self._arms.append((limb, arm, ids))
@@ -212,7 +197,6 @@ class VendorFollower(Follower, Generic[Arm]):
         return [f"env '{self.env}': {host}: {text}" for text in found]
 
     def _find_line(self, host: str) -> str:
-        """Return the address that passes on words to a gripper, or ""."""
         return host if self.passes_grippers else ""
 
     def _list_limbs(self) -> list[tuple[LimbInfo, str]]:
@@ -220,7 +204,6 @@ class VendorFollower(Follower, Generic[Arm]):
         return [(limb, hosts[limb.name]) for limb in self.robot.limbs]
 
     def _list_hosts(self) -> Mapping[str, str]:
-        """Return each limb's controller; raise DeviceError on a mismatch."""
         config = self.config
         return assign_addresses(
             self.robot, "env.hosts", config.host, config.hosts, self.example

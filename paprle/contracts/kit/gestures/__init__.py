@@ -1,1 +1,1 @@
-"""Signals that an operator gives with the arms and grippers of a leader."""
+"""Operator signals by a leader's arms and grippers."""

@@ -1,6 +1,6 @@
-"""Operator signals from the grippers, by the session's phase.
+"""Operator signals from the grippers.
 
-A hand on an arm is the dead-man, and the start signal the press of S3.
+A hand on an arm is the dead-man, the start signal the press of S3.
 """
 
 from __future__ import annotations
@@ -24,13 +24,7 @@ _PRESS_NS = 100_000_000  # chosen: a session sees a press that lasts twenty peri
 
 @dataclass(frozen=True, slots=True)
 class GripperReading:
-    """Grippers and arms at one instant.
-
-    Attributes:
-        openings: 0 closed … 1 open.
-        arms: Joints of every arm, [rad].
-        distances: Largest joint distance of every arm to its reset pose, [rad].
-    """
+    """Openings, arm joints and distances from the reset pose, [rad]."""
 
     openings: Sequence[float]
     arms: Sequence[Vec]
@@ -61,7 +55,7 @@ class GripperSignals:
         return self._hold.since_ns is not None
 
     def require_press(self) -> None:
-        """Engage again only after a press (S3)."""
+        """Require a press before engaging again (S3)."""
         self._must_press = True
 
     def step(

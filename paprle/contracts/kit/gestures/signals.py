@@ -1,7 +1,7 @@
 """The operator's start and end signals by the grippers; pure.
 
-Start (P5): all grippers open, then closed for 3 s with still arms. End (P6): the same
-near the reset pose, moving or not; each start requires open grippers before.
+Start (P5): all open, then closed for 3 s with still arms. End (P6): the same near the
+reset pose, moving or not.
 """
 
 from __future__ import annotations
@@ -25,14 +25,7 @@ _STILL_NS = 10_000_000  # spec: requirements.md P5
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """State of a signal.
-
-    Attributes:
-        has_opened: All grippers have been open.
-        since_ns: Begin of the condition, [ns], or None.
-        arms: Earlier joints of each arm, [rad].
-        arms_ns: Their time, [ns].
-    """
+    """State of a signal, held since ``since_ns``, [ns], if at all."""
 
     has_opened: bool = False
     since_ns: int | None = None
@@ -43,10 +36,7 @@ class Hold:
 def step_start(
     hold: Hold, openings: Sequence[float], arms: Sequence[Vec], now_ns: int
 ) -> tuple[Hold, bool]:
-    """Return the next state, and whether the operator asks to start.
-
-    ``openings`` are 0 closed … 1 open, ``arms`` in [rad], at a rising time, [ns].
-    """
+    """Return the next state, and whether the operator asks to start."""
     hold, is_still = _watch(hold, arms, now_ns)
     return _hold(hold, openings, is_still, now_ns)
 
@@ -60,7 +50,7 @@ def step_end(
 ) -> tuple[Hold, bool]:
     """Return the next state, and whether the operator asks to end.
 
-    ``distances`` to the reset pose, [rad], have to be below ``box``, at a time, [ns].
+    ``distances`` to the reset pose, [rad], have to be within ``box``.
     """
     is_near = all(distance <= box for distance in distances)
     return _hold(hold, openings, is_near, now_ns)
@@ -80,7 +70,7 @@ def _hold(
 
 
 def _watch(hold: Hold, arms: Sequence[Vec], now_ns: int) -> tuple[Hold, bool]:
-    """Record the arms every 10 ms; return whether one moved."""
+    """Record the arms every 10 ms; return whether they are still."""
     passed_ns = now_ns - hold.arms_ns
     is_same = len(arms) == len(hold.arms)
     if is_same and passed_ns < _STILL_NS:
