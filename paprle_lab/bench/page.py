@@ -1,4 +1,4 @@
-"""The page of a benchmark: one self-contained HTML file."""
+"""HTML page of a benchmark."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ body { max-width: 1320px; } td, th { padding: 4px 7px; }
 
 
 def render_bench(scores: Json, pictures: Iterable[ReportPicture]) -> str:
-    """Return the HTML of scores.
+    """Return the self-contained HTML of scores.
 
     Args:
         scores: From ``make_scores``.

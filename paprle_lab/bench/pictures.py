@@ -1,4 +1,4 @@
-"""Plots of scores, as PNG bytes; only this module imports matplotlib."""
+"""Plots of scores; only this module imports matplotlib."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb for thousands of sessions: ``batch``."""
+"""Verb ``batch``: runs thousands of sessions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 
 def check_packages() -> None:
-    """Check the packages of the table.
+    """Check that the packages of the table are installed.
 
     Raises:
         MissingDependency: With the command to install them.
@@ -51,15 +51,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(plan: BatchPlan, place: ResultStore, engine: str) -> int:
-    """Run a plan with a progress bar; return the exit code.
-
-    Args:
-        plan: The plan.
-        place: The results.
-        engine: ``local``, ``ray``, …
-
-    Returns:
-        The exit code.
+    """Return the exit code of a plan, run with a progress bar.
 
     Raises:
         RecordingError: If the results cannot be written or read.

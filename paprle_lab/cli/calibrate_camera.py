@@ -1,4 +1,4 @@
-"""The verb that calibrates a camera by a board: ``calibrate camera``."""
+"""Verb ``calibrate camera``: calibrates a camera by a board."""
 
 from __future__ import annotations
 
@@ -161,7 +161,7 @@ def drive(
 
 
 def _write_picture(run: CameraRun, result: CameraResult, path: Path) -> None:
-    """Write the view with the largest errors of those that were used."""
+    """Write the used view with the largest errors."""
     scene = Scene(
         mounting=result.mounting,
         lens=result.lens,
@@ -245,7 +245,7 @@ def _check_pictures(name: str, info: CameraInfo) -> None:
 
 
 def _find_lens(resolved: Resolved, name: str, info: CameraInfo) -> Lens | None:
-    """Return the intrinsics that a person gave, not those of an earlier calibration."""
+    """Return configured intrinsics, not those of an earlier calibration."""
     site = resolved.sources.get(f"cameras.{name}.focal", "").endswith(SESSION)
     if site or not np.isfinite(info.K).all():
         return None

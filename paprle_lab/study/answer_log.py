@@ -1,7 +1,4 @@
-"""Answers of participants: one file per step, written once.
-
-Participants are pseudonyms.
-"""
+"""Answers of pseudonymous participants: one file per step, written once."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Book:
-    """The files of one participant, by pseudonym."""
+    """The files of one participant."""
 
     study: Study
     participant: str
@@ -36,7 +33,7 @@ class Book:
         """Check the pseudonym.
 
         Raises:
-            ConfigError: If the participant is unknown.
+            ConfigError: If it is unknown.
         """
         if self.participant not in self.study.orders:
             told = suggest(self.participant, self.study.orders, "participants")
@@ -53,9 +50,6 @@ class Book:
     def hold(self) -> Iterator[None]:
         """Lock the participant for the context.
 
-        Yields:
-            While locked.
-
         Raises:
             SessionError: If the participant is locked.
         """
@@ -71,7 +65,7 @@ class Book:
             yield
 
     def find(self, step: Step) -> Path:
-        """Return the file of a step, which may be missing."""
+        """Return the path of a step's file."""
         return self.folder / f"{step.name}.json"
 
     def list_open(self) -> list[Step]:

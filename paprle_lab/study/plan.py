@@ -1,7 +1,4 @@
-"""The plan of a study: conditions, tasks and questionnaires.
-
-The YAML is fixed in ``study.json`` when participants are assigned.
-"""
+"""The plan of a study, fixed in ``study.json`` when participants are assigned."""
 
 from __future__ import annotations
 
@@ -44,9 +41,9 @@ class StudyPlan:
     """The plan of a study.
 
     Attributes:
-        conditions: Settings by condition, over the common ones.
-        tasks: Settings by task, over those.
-        after: Questionnaires after the last condition; ``preference``: the best one.
+        conditions: Settings by condition, over ``common``.
+        tasks: Settings by task, over those of the condition.
+        after: Final questionnaires; ``preference``: the best condition.
     """
 
     name: str
@@ -92,7 +89,7 @@ def read_plan(path: Path) -> StudyPlan:
 
 
 def make_plan(tree: Any, path: Path) -> StudyPlan:
-    """Return the plan of a YAML's values; the path is for messages.
+    """Return the plan of YAML values; the path is for messages.
 
     Raises:
         ConfigError: Listing all mistakes.
@@ -134,7 +131,7 @@ def _find_mistakes(plan: StudyPlan) -> list[str]:
 
 
 def find_questionnaire(plan: StudyPlan, name: str) -> Questionnaire:
-    """Return a questionnaire of the plan, or a standard one."""
+    """Return a questionnaire of the plan or a standard one."""
     if name in KNOWN:
         return KNOWN[name]
     own = plan.questionnaires[name]
@@ -161,7 +158,7 @@ class Study:
     orders: Mapping[str, tuple[str, ...]]
 
     def list_steps(self, participant: str) -> list[Step]:
-        """Return the steps of a participant in order."""
+        """Return a participant's steps in order."""
         plan, orders = self.plan, list(self.orders)
         tasks = deal(list(plan.tasks), len(orders) * len(plan.conditions), plan.seed)
         at = orders.index(participant) * len(plan.conditions)
@@ -185,10 +182,7 @@ class Study:
 
 
 def deal_study(plan: StudyPlan, folder: Path) -> Study:
-    """Assign participants, and write the study into a new private folder.
-
-    Returns:
-        The study.
+    """Return a study written into a new private folder.
 
     Raises:
         ConfigError: If the folder has a study, or cannot be written.

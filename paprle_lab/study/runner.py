@@ -1,6 +1,6 @@
-"""Runs one participant's sessions and questionnaires at the terminal.
+"""Runs a participant's sessions and questionnaires at the terminal.
 
-Completed steps are kept. An answer may be withheld with ``-``.
+Completed steps are kept.
 """
 
 from __future__ import annotations
@@ -32,10 +32,9 @@ class Dialogue:
 
 
 def lead(book: Book, dialogue: Dialogue) -> int:
-    """Run a participant's open steps.
+    """Return the exit code of a participant's open steps.
 
-    Returns:
-        0, or the exit code of a failed session, whose step stays open.
+    The step of a failed session stays open.
 
     Raises:
         SessionError: If input ends, or the participant is locked.

@@ -48,7 +48,7 @@ class Questionnaire:
         return abs(steps - round(steps)) < 1e-9
 
     def turn(self, item: str, value: float) -> float:
-        """Return an answer, reversed for reversed items."""
+        """Return an answer, turned around for reversed items."""
         return self.low + self.high - value if item in self.reversed_items else value
 
     def score(self, answers: Answers) -> dict[str, float | None]:
