@@ -1,4 +1,4 @@
-"""A check, its outcome, and what checks share."""
+"""Checks, their outcomes and shared state."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Skipped(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Figures of a check, and its problems: none where it passed."""
+    """Figures and problems of a check; it passed without problems."""
 
     figures: Sequence[str] = ()
     problems: Sequence[str] = ()
@@ -47,7 +47,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A recorded session: its exit code, its report's entry, its last lines."""
+    """A recorded session: exit code, report entry and last lines."""
 
     code: int
     entry: Mapping[str, Any]
@@ -56,17 +56,16 @@ class Recorded:
 
 @dataclass(kw_only=True)
 class Kit:
-    """A rig under acceptance, and what its checks share.
+    """A rig under acceptance, shared by its checks.
 
     Attributes:
-        words: Settings as typed.
-        hooks: Commands that stand in for a person's hands, by ``HOOKS``.
+        hooks: Commands in place of a person's hands, by ``HOOKS``.
         seconds: Duration of the recorded session, [s].
         make_rig: Opens the follower behind a gate of scaled limits.
-        folder: Folder of recordings, which are removed at the end.
-        lag: Delay that the opened robot declared, [s]; None: it was not opened.
-        power_off: What it does without power, as it declared.
-        recorded: The session that latency, recording and end share, once it has run.
+        folder: Folder of recordings, removed at the end.
+        lag: Declared delay of the robot, [s]; None: not opened yet.
+        power_off: Declared behaviour without power.
+        recorded: Session shared by latency, recording and end.
     """
 
     words: Sequence[str]
@@ -90,7 +89,7 @@ class Kit:
 
     @contextmanager
     def lead(self, *words: str) -> Iterator[LedSession]:
-        """Run a session, engaged and led by the person; it ends with the block.
+        """Run a session, engaged and led by the person, for the context.
 
         Raises:
             SessionError: If it does not engage.
@@ -110,10 +109,9 @@ class Check:
 
     Attributes:
         asks: Part of the person.
-        measures: Figures that it finds.
-        criterion: When it passes.
-        remedy: What to do where it fails.
-        is_needed: Where it fails, those after it do not begin.
+        criterion: Condition to pass.
+        remedy: Advice on failure.
+        is_needed: Its failure prevents the later checks.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The report of an acceptance, as Markdown and as JSON beside it."""
+"""The report of an acceptance, as Markdown and JSON."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ _SITE = "configs/site"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """All that a report states; free of personal data.
+    """The content of a report, free of personal data.
 
     Attributes:
-        hardware: By part, ``emulator``, ``simulation`` or a person's words.
-        settings: Differing from the defaults, by key.
-        n_unconfirmed: Questions that nobody answered.
+        hardware: By part: ``emulator``, ``simulation`` or a person's words.
+        settings: By key, differing from the defaults.
+        n_unconfirmed: Unanswered questions.
         is_whole: The kit reached its end.
     """
 
@@ -45,14 +45,11 @@ class Report:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether no check failed and none is missing."""
+        """Whether all checks ran and none failed."""
         return self.is_whole and not any(r.verdict == "failed" for r in self.results)
 
     def write(self, folder: Path) -> Path:
-        """Write both files.
-
-        Returns:
-            The Markdown's path.
+        """Return the path of the Markdown, written with its JSON.
 
         Raises:
             ConfigError: If they cannot be written.
@@ -158,7 +155,7 @@ def find_versions() -> dict[str, str]:
 
 
 def find_settings(resolved: Resolved) -> dict[str, str]:
-    """Return settings that neither defaults nor shipped files give, by key."""
+    """Return settings by key that neither defaults nor shipped files give."""
     tree = resolved.to_dict()
     return {
         key: clean_setting(key, _find(tree, key))
@@ -178,7 +175,7 @@ def _find(tree: Any, key: str) -> Any:
 
 
 def find_emulated(resolved: Resolved) -> dict[str, str]:
-    """Return ``emulator``, ``simulation`` or ``software`` by part; else nothing."""
+    """Return ``emulator``, ``simulation`` or ``software`` by part."""
     found = {}
     if resolved.env_type in SIMULATED:
         found["robot"] = "simulation"
@@ -191,7 +188,6 @@ def find_emulated(resolved: Resolved) -> dict[str, str]:
 
 
 def _is_emulated(value: str) -> bool:
-    """Return whether a setting is an emulated port."""
     is_port = value.startswith("/") and str(Path(value).resolve()).startswith(
         "/dev/pts"
     )

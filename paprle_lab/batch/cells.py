@@ -1,4 +1,4 @@
-"""The cells of a plan, and its digest."""
+"""Cells of a plan, and their digest."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PACKAGES = ("paprle", "numpy", "numba", "pin", "scipy", "daqp", "mujoco")
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One piece of work, defined by its fields.
+    """One unit of work.
 
     Attributes:
         files: Hash by path of each file read.
@@ -68,7 +68,7 @@ class Cells:
         """Count the cells.
 
         Raises:
-            ConfigError: If a world is unknown, or seeds are useless.
+            ConfigError: If a world is unknown, or seeds have no effect.
         """
         self._plan = plan
         self._sources = _list_sources(plan)
@@ -143,7 +143,7 @@ def _list_sources(plan: BatchPlan) -> list[str]:
 
 
 def _find_random(plan: BatchPlan) -> dict[str, bool]:
-    """Return by world whether it is random; refuse useless seeds."""
+    """Return by world whether it is random; refuse seeds without effect."""
     first: tuple[Choice, ...] = (plan.leaders[0], plan.robots[0])
     words = [word for one in first for word in one.settings]
     is_random = {
@@ -184,7 +184,7 @@ def _shorten(path: str, folder: str) -> str:
 
 @cache
 def find_versions() -> dict[str, str | None]:
-    """Return the installed versions that may change a result."""
+    """Return installed versions that may change a result."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     found |= {"machine": platform.machine(), "revision": find_git_rev()}
     for package in _PACKAGES:

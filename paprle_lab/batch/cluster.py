@@ -1,4 +1,4 @@
-"""A Ray cluster: the user's, or a local one."""
+"""Ray cluster of the user, or a local one."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Cluster(Engine):
     """Tasks on a Ray cluster."""
 
     def __init__(self, address: str) -> None:
-        """Join it.
+        """Join a cluster.
 
         Raises:
             ConfigError: If the address has no cluster.
@@ -47,7 +47,7 @@ class Cluster(Engine):
         self._jobs[self._task.remote(dict(job))] = job
 
     def wait(self) -> list[Ended]:
-        """Return finished jobs; wait at most a second for one."""
+        """Return finished jobs; wait at most 1 s."""
         waiting = list(self._jobs)
         if not waiting:
             Event().wait(_WAIT)

@@ -1,4 +1,4 @@
-"""Available engines, imported on demand."""
+"""Engines, imported on demand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Row of the table for a recording, independent of time and host."""
+"""Table row of a recording, independent of time and host."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _NS = 1e-9  # [s]
 
 
 def _at(*path: str) -> Callable[[Json], Any]:
-    """Return a getter of a report entry's value, default None."""
+    """Return a getter of an entry's value, None by default."""
 
     def look(entry: Json) -> Any:
         found: Any = entry
@@ -97,7 +97,7 @@ def measure_holds(ticks: Table, origin_ns: int, short: Sequence[Spans]) -> Json:
     Args:
         ticks: Session ticks.
         origin_ns: Stamp of t = 0, [ns].
-        short: By limb, stretches of targets not reached, [s].
+        short: Stretches of targets not reached by limb, [s].
     """
     driven = SpanFinder()
     for where in cut(len(ticks)):
@@ -127,7 +127,7 @@ def _find_recovery(hold: Any, short: Sequence[Spans]) -> float:
 
 
 def hash_commands(gate: Table) -> str:
-    """Return the SHA-256 of all written commands and times."""
+    """Return the SHA-256 of all commands and times."""
     digest = hashlib.sha256()
     for where in cut(len(gate)):
         rows = gate[where]

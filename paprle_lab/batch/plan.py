@@ -1,4 +1,4 @@
-"""Plan of a batch: a YAML whose combined axes are its cells."""
+"""Plan of a batch: a YAML of axes, combined to cells."""
 
 from __future__ import annotations
 
@@ -186,7 +186,6 @@ def _place(text: str, folder: Path) -> str:
 
 
 def _name_file(path: str, folder: Path) -> str:
-    """Return a file's shortest name for the table."""
     is_ours = not is_address(path) and Path(path).is_relative_to(folder)
     return str(Path(path).relative_to(folder)) if is_ours else path
 

@@ -1,4 +1,4 @@
-"""Place of results: a folder, or an fsspec address (``s3://…``)."""
+"""Place of results: a folder or an fsspec address (``s3://…``)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ResultStore:
         return self.read_all([name]).get(name)
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """Return the content of existing files, in parallel if remote."""
+        """Return the content of existing files."""
         paths = {self._find(name): name for name in names}
         found: dict[str, Any] = self._fs.cat(list(paths), on_error="return")
         if isinstance(found, bytes):  # of one alone
@@ -76,7 +76,7 @@ class ResultStore:
         return held
 
     def list_names(self, folder: str) -> list[str]:
-        """Return the names of files in a folder, which may be missing."""
+        """Return the names of files in a folder, if it exists."""
         self._fs.invalidate_cache()
         try:
             found = self._fs.ls(self._find(folder), detail=False)

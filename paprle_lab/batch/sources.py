@@ -1,4 +1,4 @@
-"""Files that a plan reads: at a common path, or at an fsspec address."""
+"""Files of a plan, at a path or an fsspec address."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from paprle.contracts.errors import ConfigError, MissingDependency
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is an address, not a path."""
+    """Return whether a text is an address."""
     return "://" in text
 
 
@@ -82,16 +82,12 @@ def hash_anew(path: str) -> str:
 
 @cache
 def hash_file(path: str) -> str:
-    """Return the cached SHA-256 of an unchanging file."""
+    """Return the cached SHA-256 of a file."""
     return hash_anew(path)
 
 
 def fetch(address: str, folder: Path) -> Path:
-    """Return a local copy of a remote file or folder, under its own name.
-
-    Args:
-        address: A local path is returned unchanged.
-        folder: A new folder for the copy.
+    """Return a local copy of a remote file or folder; a local path is unchanged.
 
     Raises:
         ConfigError: If the address is empty.

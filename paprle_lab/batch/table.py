@@ -1,4 +1,4 @@
-"""One Parquet table of all parts, sorted by cell and reproducible."""
+"""Reproducible Parquet table of all parts, sorted by cell."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def write_table(place: ResultStore, n: int) -> None:
 
 
 def read_table(place: ResultStore) -> list[dict[str, Any]]:
-    """Return all rows of a table.
+    """Return the rows of a table.
 
     Raises:
         RecordingError: If there is none.
