@@ -1,4 +1,4 @@
-"""Errors and lag of a ROS bag that has neither session nor gate."""
+"""Errors and lag of a ROS bag without session and gate."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ _MAX_GAP = (
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """The topics to compare in a bag; by default those of PAPRLE.
+    """Topics to compare in a bag; by default those of PAPRLE.
 
     Attributes:
-        limb: The limb whose forward kinematics turn joints into poses.
+        limb: Turns joints into poses.
     """
 
     target: str = ""
@@ -41,7 +41,7 @@ class BagTopics:
 
 
 def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
-    """Measure a bag; ``error`` states why a bag cannot be measured."""
+    """Measure a bag; ``error`` states the reason of a failure."""
     try:
         with Bag(path) as bag:
             pairs = _find_pairs(bag, topics)

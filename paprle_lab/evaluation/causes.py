@@ -1,4 +1,4 @@
-"""Causes that kept a limb from its targets."""
+"""Causes of a limb's shortfall."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Json = dict[str, Any]
 
 
 class Cause:
-    """One cause that kept a limb from its targets.
+    """One cause of a limb's shortfall.
 
     Attributes:
         seconds: Total duration, [s].
         longest: Longest stretch, [s].
-        farthest: Largest distance left to a target, [m].
+        farthest: Largest distance left, [m].
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Cause:
         return self._times.rows
 
     def add(self, is_on: Bools, samples: Samples) -> None:
-        """Add the next samples."""
+        """Add samples."""
         if not is_on.any():
             self._going = 0.0
             return
@@ -69,7 +69,7 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """The reached targets of a limb, and the causes of its shortfall.
+    """Reached targets of a limb, and causes of its shortfall.
 
     Attributes:
         seconds: Duration with targets, [s].
@@ -127,7 +127,7 @@ class Tally:
 
 
 def describe_reach(reach: Reach | None) -> Json | None:
-    """Return ``reach`` of a limb's entry in a report; None where unknown."""
+    """Return ``reach`` of a limb's report entry; None if unknown."""
     if reach is None or not reach.seconds:
         return None
     entries = [_describe_cause(reach, kind) for kind in reach.causes]

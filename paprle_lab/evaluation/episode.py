@@ -1,4 +1,4 @@
-"""One measured episode: its report entry and the arrays of its plots."""
+"""Measurement of one episode."""
 
 from __future__ import annotations
 
@@ -72,10 +72,10 @@ class EpisodeResult:
     """The measurements of one episode.
 
     Attributes:
-        key: Shared with its repetitions; empty without any.
+        key: Shared by repetitions; empty without any.
         engaged: Stretches of ENGAGED, shape (S, 2), [s].
         origin_ns: Stamp of t = 0, [ns].
-        h: Period of the gate, [s]; None when unknown.
+        h: Period of the gate, [s]; None if unknown.
     """
 
     name: str
@@ -92,7 +92,7 @@ class EpisodeResult:
 
 
 def measure_episode(path: Path) -> EpisodeResult:
-    """Measure a file's episode; ``error`` states why it cannot be read."""
+    """Measure a file's episode; ``error`` states the reason of a failure."""
     try:
         episode = StoredEpisode(path)
     except PaprleError as err:
@@ -154,7 +154,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
 
 
 def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return notes on postures that missed part of a path, or would have helped."""
+    """Return notes on postures that failed or would have helped."""
     notes = dict[str, None]()
     for event in events:
         limb, kind = event.get("limb"), event.get("event")
@@ -173,7 +173,7 @@ def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def make_blank(path: Path) -> Json:
-    """Return an entry with every key null."""
+    """Return an entry with null values."""
     figures = dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
     kinds = ("raw", "lag_compensated", "within_limits", "aligned")
     latencies = ("capture_to_command", "command_age", "command_to_motion")
@@ -233,7 +233,7 @@ def _describe(episode: Recording, engaged: Spans) -> Json:
 
 
 def pick_worst(limbs: Sequence[LimbResult]) -> Json:
-    """Return the figures and name of the limb with the largest raw RMSE."""
+    """Return figures and name of the limb with the largest raw RMSE."""
     if not limbs:
         return {}
 
@@ -356,7 +356,6 @@ def _measure_gate(
 
 
 def _add_clearance(figures: Json, episode: Recording, notes: list[str]) -> None:
-    """Add the least clearance, C1 of the verdict."""
     figures |= {"min_clearance_mm": None, "nearest_pair": None, "kept": []}
     try:
         found = judge_clearance(episode)

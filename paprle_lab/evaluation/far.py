@@ -1,4 +1,4 @@
-"""Errors between hand, robot and picture for a remote leader (T1, T2, T18)."""
+"""Errors between hand, robot and picture of a remote leader (T1, T2, T18)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PICTURES = {
 
 
 class FarErrors:
-    """Errors accumulated from an episode's events."""
+    """Errors accumulated from events."""
 
     def __init__(self) -> None:
         self._columns = {name: Column() for name in _COLUMNS}
@@ -47,7 +47,7 @@ class FarErrors:
         self._last: Mapping[str, Any] | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Add an event; other events are ignored."""
+        """Add an event; unrelated ones are ignored."""
         if event.get("event") != FAR:
             return
         self._first = self._first or event
@@ -97,7 +97,7 @@ class FarErrors:
 
 
 def describe_far(far: Json) -> list[str]:
-    """Return lines on the errors and losses of each stream."""
+    """Return errors and losses as lines."""
     errors = far["errors_mm"]
     lines = [
         f"{name.replace('_', ' ')} {_say(errors[name], 'p95', 'mm')}"

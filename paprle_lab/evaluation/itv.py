@@ -1,7 +1,7 @@
 """Inter-trial variability: the spread of repeated motions.
 
 ARBot: "mean standard deviation of position at corresponding time-aligned waypoints".
-Its published figures match only for correspondence by *arc length*; both are computed.
+Its published figures match only for correspondence by *arc length*.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ N_WAYPOINTS = 2000  # spec: requirements A28, reproduces the published figures
 def compute_itv(paths: Sequence[Vec]) -> float:
     """Return the mean spread of corresponding waypoints, [m].
 
-    Per-axis sample standard deviation (ddof = 1), Euclidean norm over axes, mean over
-    waypoints.
+    Norm of the per-axis sample standard deviations (ddof = 1), averaged.
 
     Args:
         paths: At least two paths, shape (n, 3) each, [m].
@@ -29,27 +28,24 @@ def compute_itv(paths: Sequence[Vec]) -> float:
 
 
 def resample_by_arc_length(p: Vec, n: int = N_WAYPOINTS) -> Vec:
-    """Return n points (n, 3) evenly spaced in arc length along a path (N, 3)."""
+    """Return n points (n, 3) of a path (N, 3) at even arc lengths."""
     steps = np.linalg.norm(np.diff(p, axis=0), axis=1)
     return _resample(np.concatenate([[0.0], np.cumsum(steps)]), p, n)
 
 
 def resample_by_time(t: Vec, p: Vec, n: int = N_WAYPOINTS) -> Vec:
-    """Return n points (n, 3) evenly spaced in time along positions (N, 3)."""
+    """Return n points (n, 3) of positions (N, 3) at even times."""
     return _resample(t - t[0], p, n)
 
 
 def _resample(s: Vec, p: Vec, n: int) -> Vec:
-    """Return n points at even steps of a non-decreasing parameter."""
     is_new = np.concatenate([[True], np.diff(s) > 0.0])
     even = np.linspace(0.0, s[-1], n)
     return np.stack([np.interp(even, s[is_new], axis) for axis in p[is_new].T], axis=1)
 
 
 def turn_to(reference: Vec, closed: Vec) -> Vec:
-    """Return a closed path rotated to the start that fits a reference best.
-
-    The fit minimises the sum of squared distances.
+    """Return a closed path rotated to its best start, by least squares.
 
     Args:
         reference: Waypoints, shape (n, 3), [m].

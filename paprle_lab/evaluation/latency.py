@@ -1,8 +1,8 @@
 """Three latencies, and the lag between two motions.
 
-* capture to command: from a leader sample's capture to the gate's first command based
-  on it, plus the leader's look-ahead.
-* command age at actuation: age of the set-point that the gate follows.
+* capture to command: from a sample's capture to the first command based on it, plus
+  the leader's look-ahead.
+* command age at actuation: age of the followed set-point.
 * command to motion: joint lag by correlation.
 """
 
@@ -36,14 +36,11 @@ MOST_WINDOWS = 300  # chosen: all of 10 min; of a longer motion as many, evenly 
 def measure_capture_to_command(
     tick: tuple[Stamps, Stamps], gate: tuple[Stamps, Stamps]
 ) -> Vec:
-    """Return the time from each sample's capture to its first command, [s].
+    """Return latencies of samples that reached the robot, shape (≤ N,), [s].
 
     Args:
         tick: Start and sample stamp of ENGAGED ticks with a new sample, (N,), [ns].
         gate: Write and set-point stamps of gate ticks, (M,), [ns].
-
-    Returns:
-        Latencies of the samples that reached the robot, shape (≤ N,), [s].
     """
     began_ns, capture_ns = tick
     wrote_ns, setpoint_ns = gate
@@ -56,7 +53,7 @@ def measure_capture_to_command(
 
 
 def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
-    """Yield capture-to-command latencies block by block, [s].
+    """Yield capture-to-command latencies by block, [s].
 
     Args:
         samples: ENGAGED session ticks with a new leader sample.
@@ -78,7 +75,7 @@ def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
 
 
 def measure_command_age(wrote_ns: Stamps, setpoint_ns: Stamps) -> Vec:
-    """Return the ages of the followed set-points, [s]; stamp 0: none."""
+    """Return the ages of followed set-points, [s]; stamp 0: none."""
     has_setpoint = setpoint_ns > 0
     ages_ns = wrote_ns[has_setpoint] - setpoint_ns[has_setpoint]
     return np.asarray(ages_ns * 1e-9, dtype=np.float64)
@@ -128,7 +125,7 @@ def find_lag(
 def find_path_lag(
     leading: Poses, following: Poses, spans: Spans, without: Spans
 ) -> float | None:
-    """Return the lag of best correlation of two paths, without some stretches."""
+    """Return the lag of best correlation of two paths, [s]."""
     if len(following) < 3:
         return None
 
@@ -199,7 +196,7 @@ def find_joint_lags(
 
 
 def list_windows(spans: Spans) -> Vec:
-    """Return overlapping windows, at most MOST_WINDOWS, shape (W, 2), [s]."""
+    """Return at most MOST_WINDOWS overlapping windows, shape (W, 2), [s]."""
     windows = [window for begin, end in spans for window in _windows(begin, end)]
     step = -(-len(windows) // MOST_WINDOWS) or 1
     return np.array(windows[::step], dtype=np.float64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Figures of one limb: errors, shortfall, orientation and lag."""
+"""Errors, shortfall, orientation and lag of one limb."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class LimbResult:
         errors: Position errors, shape (N,), [m].
         t_shifted: Times of ``errors_shifted``, shape (M,), [s].
         errors_shifted: Position errors after the shift ``tau``, shape (M,), [m].
-        tau: Best shift, [s]; None when unknown.
+        tau: Best shift, [s]; None if unknown.
     """
 
     name: str
@@ -69,7 +69,7 @@ class LimbResult:
 
 
 def measure_limb(track: LimbTrack) -> LimbResult:
-    """Compute the figures of a limb; those that fail are None and noted."""
+    """Compute the figures of a limb; failed ones are None and noted."""
     notes = _note_track(track)
     if not len(track.target):
         notes.append(f"limb '{track.limb}': no target pose while ENGAGED and measured")
@@ -134,9 +134,9 @@ class _Raw:
     """Errors between targets and robot at equal times.
 
     Attributes:
-        errors: Position errors, [m].
-        angles: Orientation errors, [rad].
-        rpe: Errors of motions over one second, [m] and [rad].
+        errors: Positions, [m].
+        angles: Orientations, [rad].
+        rpe: Motions over one second, [m] and [rad].
         colours: Counts by colour, shape (3,).
     """
 
@@ -178,10 +178,10 @@ class _Shifted:
     """Errors after delay and alignment.
 
     Attributes:
-        errors: Position errors without lag, [m].
-        angles: Orientation errors without lag, [rad].
-        aligned: Position errors after the alignment, [m].
-        share_percent: Share of reached targets, [%]; None when unknown.
+        errors: Positions without lag, [m].
+        angles: Orientations without lag, [rad].
+        aligned: Positions after the alignment, [m].
+        share_percent: Reached targets, [%]; None if unknown.
     """
 
     def __init__(

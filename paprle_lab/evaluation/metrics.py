@@ -1,4 +1,4 @@
-"""Errors of the robot against its target: ATE, RPE and their summaries.
+"""Errors of the robot against its target: ATE, RPE and summaries.
 
 Errors are taken at the stamps of the retargeted target, before IK, filters and gate,
 against the interpolated measured pose.
@@ -38,7 +38,7 @@ GOLDEN = (5**0.5 - 1) / 2  # golden-section ratio
 
 
 def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
-    """Return scaled mean, median, p95, max and rmse; None when empty."""
+    """Return scaled mean, median, p95, max and rmse; None if empty."""
     if not len(errors):
         return dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
     column = _as_column(errors)
@@ -52,7 +52,7 @@ def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
 
 
 def spread(values: Vec | Column, scale: float = 1.0) -> Figures:
-    """Return scaled p50 and p99; None when empty."""
+    """Return scaled p50 and p99; None if empty."""
     if not len(values):
         return dict.fromkeys(("p50", "p99"))
     column = _as_column(values)
@@ -71,7 +71,7 @@ def _as_column(values: Vec | Column) -> Column:
 
 
 def find_spans(t: Vec, is_on: npt.NDArray[np.bool_]) -> Spans:
-    """Return stretches in which a flag was on, shape (S, 2), [s].
+    """Return stretches with the flag on, shape (S, 2), [s].
 
     Args:
         t: Times, shape (N,), [s].
@@ -98,7 +98,7 @@ class SpanFinder:
         Args:
             t: Times, shape (n,), [s].
             is_on: Flags, shape (n,).
-            until: End of a stretch whose last flag each is, [s]; default: its time.
+            until: End of a stretch by its last flag, [s]; default: ``t``.
         """
         if not len(t):
             return
@@ -120,7 +120,7 @@ class SpanFinder:
 def is_inside(
     t: Vec, spans: Spans, before: float = 0.0, after: float = 0.0
 ) -> npt.NDArray[np.bool_]:
-    """Return flags (N,) of times in a stretch, with margins on both sides.
+    """Return flags (N,) of times within a stretch.
 
     Args:
         t: Times, shape (N,), [s].
@@ -166,7 +166,7 @@ def subtract_spans(spans: Spans, others: Spans) -> Spans:
 
 
 def measure_position_errors(target: Trajectory, actual: Trajectory) -> Vec:
-    """Return distances of poses at equal times, shape (N,), [m]."""
+    """Return distances of poses, shape (N,), [m]."""
     distances: Vec = np.linalg.norm(target.p - actual.p, axis=1)
     return distances
 
@@ -177,9 +177,9 @@ def find_best_shift(
     spans: Spans,
     without: Spans = np.zeros((0, 2)),  # noqa: B008 - nobody writes it
 ) -> float | None:
-    """Return the time shift that minimises the robot's distance to its target.
+    """Return the shift of least distance of robot and target, [s].
 
-    The sample set is the same for every shift: those with TAU_MAX of their stretch
+    All shifts are compared on the same samples: those with TAU_MAX of their stretch
     ahead.
 
     Args:
@@ -233,7 +233,7 @@ def _find_distances(fixed: Trajectory, near: Trajectory, tau: float) -> Vec:
 
 
 def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
-    """Return the minimiser of a smooth function, to a microsecond, [s]."""
+    """Return the minimiser of a smooth function, to 1 µs, [s]."""
     grid = np.linspace(low, high, round((high - low) / GRID) + 1)
     best = int(np.argmin(costs(grid)))
     a, b = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -249,17 +249,14 @@ def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
 
 
 def align(target_p: Vec, measured_p: Vec) -> Vec:
-    """Return measured points (N, 3), [m], rigidly aligned to the target.
-
-    Least squares over rotation and translation, without scale.
-    """
+    """Return points (N, 3), [m], rigidly aligned to the target by least squares."""
     alignment = Alignment()
     alignment.add(target_p, measured_p)
     return alignment.move(measured_p)
 
 
 class Alignment:
-    """The best rigid transform of points in pieces.
+    """Best rigid transform of points in pieces.
 
     References:
         Umeyama, "Least-squares estimation of transformation parameters between two
@@ -273,7 +270,7 @@ class Alignment:
         self._products = np.zeros((3, 3))
 
     def add(self, target_p: Vec, measured_p: Vec) -> None:
-        """Add target and measured points, shape (n, 3), [m]."""
+        """Add points, shape (n, 3), [m]."""
         if not self._n and len(target_p):
             self._origin = target_p[0].copy()
         target, measured = target_p - self._origin, measured_p - self._origin
@@ -283,7 +280,7 @@ class Alignment:
         self._products += target.T @ measured
 
     def move(self, measured_p: Vec) -> Vec:
-        """Return aligned measured points, shape (n, 3), [m]."""
+        """Return aligned points, shape (n, 3), [m]."""
         mean_target, mean_measured = self._target / self._n, self._measured / self._n
         shared = np.outer(mean_target, mean_measured)
         U, _, Vt = np.linalg.svd(self._products - self._n * shared)
@@ -308,9 +305,7 @@ def pair_by_time(t: Vec, spans: Spans, delta: float = DELTA) -> npt.NDArray[np.i
 def measure_relative_errors(
     target: Trajectory, actual: Trajectory, pairs: npt.NDArray[np.intp]
 ) -> tuple[Vec, Vec]:
-    """Return relative errors (P,) of motions: translation [m] and rotation [rad].
-
-    They are those of (T_i⁻¹ T_j)⁻¹ (A_i⁻¹ A_j).
+    """Return errors (P,) of motions, (T_i⁻¹ T_j)⁻¹ (A_i⁻¹ A_j), [m] and [rad].
 
     Args:
         target: N poses.
@@ -341,7 +336,7 @@ def colour_errors(errors: Vec) -> tuple[Vec, npt.NDArray[np.int8]]:
 
     Returns:
         Shares from blue to red, 0 … 1, and bins: 0 blue (below 7.5 mm), 1 between,
-            2 red (20 mm and above), shape (N,) each.
+        2 red (from 20 mm), shape (N,) each.
     """
     millimetres = np.asarray(errors) * 1e3
     shares = np.clip((millimetres - BLUE_MM) / (RED_MM - BLUE_MM), 0.0, 1.0)

@@ -26,7 +26,7 @@ _AGREE = 0.8  # chosen: correlation below which two places do not move alike
 
 
 class Region(NamedTuple):
-    """A region of an image, [px]: left, top, width, height."""
+    """A region of an image, [px]."""
 
     left: int
     top: int
@@ -40,7 +40,7 @@ class Photons(NamedTuple):
     Attributes:
         delay: Median over windows, [s].
         spread: Median absolute deviation, [s].
-        n_windows: Number of windows with a lag.
+        n_windows: Windows with a lag.
         rate: Of the film, [Hz].
     """
 
@@ -66,7 +66,7 @@ def parse_region(text: str) -> Region:
 
 
 def measure_film(path: Path, first: Region, second: Region) -> Photons:
-    """Return the delay of the second region of a film behind the first.
+    """Return the delay of a film's second region behind the first.
 
     Raises:
         RecordingError: If the file is no film, or the regions do not move alike.
@@ -104,7 +104,6 @@ def measure_film(path: Path, first: Region, second: Region) -> Photons:
 
 
 def _summarise(lags: Vec) -> tuple[float, float]:
-    """Return median and median absolute deviation, [s]."""
     if not len(lags):
         return np.nan, np.inf
     delay = float(np.median(lags))
@@ -153,7 +152,7 @@ def _shrink(grey: Vec, region: Region, path: Path) -> Vec:
 def find_motion(pictures: Vec) -> Vec | None:
     """Return the first principal component of grey pictures, shape (N,).
 
-    The sign is arbitrary; None within the noise.
+    Its sign is arbitrary; None within the noise.
 
     Args:
         pictures: Shape (N, pixels), 0 … 255.
@@ -173,9 +172,9 @@ def find_motion(pictures: Vec) -> Vec | None:
 
 
 def list_lags(t: Vec, first: Vec, second: Vec) -> Vec:
-    """Return the lag of the second signal in each window that has one, [s].
+    """Return the second signal's lag in each window that has one, [s].
 
-    The result is empty if fewer than half of the windows correlate.
+    Empty if fewer than half of the windows correlate.
 
     Args:
         t: Times, shape (N,), [s].

@@ -1,4 +1,4 @@
-"""Timed poses as arrays: cleaning, interpolation and angles.
+"""Timed poses as arrays.
 
 Rotations are ``quat_xyzw`` rows. Positions are lerped and rotations slerped.
 """
@@ -98,7 +98,7 @@ def take_around(path: Poses, begin: float, end: float) -> Trajectory:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The number of rows dropped, by reason."""
+    """Numbers of dropped rows by reason."""
 
     nan: int = 0
     quaternion: int = 0
@@ -107,22 +107,19 @@ class Dropped:
 
     @property
     def total(self) -> int:
-        """All dropped rows."""
+        """Number of all dropped rows."""
         return self.nan + self.quaternion + self.duplicate + self.disorder
 
 
 def clean(
     t_ns: npt.ArrayLike, rows: npt.ArrayLike, origin_ns: int = 0
 ) -> tuple[Trajectory, Dropped]:
-    """Keep poses at increasing times; count the others.
+    """Return poses at increasing times, and numbers of dropped rows.
 
     Args:
         t_ns: Stamps, shape (N,), [ns].
         rows: Poses (x, y, z, qx, qy, qz, qw), shape (N, 7).
         origin_ns: Stamp of t = 0, [ns].
-
-    Returns:
-        The trajectory and the dropped rows.
     """
     cleaner = Cleaner(origin_ns)
     return cleaner.clean(t_ns, rows), cleaner.dropped
@@ -137,7 +134,7 @@ class Cleaner:
         self._newest_ns = np.iinfo(np.int64).min
 
     def clean(self, t_ns: npt.ArrayLike, rows: npt.ArrayLike) -> Trajectory:
-        """Return the poses at increasing times among the next rows."""
+        """Return the valid poses of the next rows."""
         stamps = np.asarray(t_ns, dtype=np.int64).reshape(-1)
         poses = np.asarray(rows, dtype=np.float64).reshape(-1, 7)
         is_finite: Mask = np.asarray(np.isfinite(poses).all(axis=1))
@@ -164,10 +161,7 @@ class Cleaner:
 
 
 def interpolate(path: Trajectory, t: Vec) -> Trajectory:
-    """Return a path's poses at given times (M,), [s].
-
-    Positions are lerped, rotations slerped; end poses hold outside.
-    """
+    """Return a path's poses at times (M,), [s]; end poses hold outside."""
     if len(path) == 1:
         ones = np.ones((len(t), 1))
         return Trajectory(t, ones * path.p, ones * path.quat_xyzw)
@@ -180,7 +174,7 @@ def interpolate(path: Trajectory, t: Vec) -> Trajectory:
 
 
 def interpolate_columns(t: Vec, t_known: Vec, values: Vec) -> Vec:
-    """Return columns of ``values`` (N, k) lerped from ``t_known`` to ``t``: (M, k)."""
+    """Return columns of ``values`` (N, k) lerped to ``t``, shape (M, k)."""
     columns = [np.interp(t, t_known, column) for column in values.T]
     return np.stack(columns, axis=1)
 
@@ -191,7 +185,7 @@ def slerp(quat_xyzw_a: Vec, quat_xyzw_b: Vec, share: Vec) -> Vec:
     Args:
         quat_xyzw_a: Rotations at share 0, shape (N, 4).
         quat_xyzw_b: Rotations at share 1, shape (N, 4).
-        share: Between 0 and 1, shape (N,).
+        share: 0 … 1, shape (N,).
     """
     cosine = np.einsum("ij,ij->i", quat_xyzw_a, quat_xyzw_b)
     nearest = quat_xyzw_b * np.where(cosine < 0.0, -1.0, 1.0)[:, None]
@@ -229,7 +223,7 @@ def rotate(quat_xyzw: Vec, p: Vec) -> Vec:
 
 
 def measure_angles(quat_xyzw_a: Vec, quat_xyzw_b: Vec) -> Vec:
-    """Return the angles between rotations, shape (N,), [rad], 0 … pi."""
+    """Return the angles between rotations, shape (N,), 0 … pi, [rad]."""
     difference = multiply(invert(quat_xyzw_a), quat_xyzw_b)
     sine = np.linalg.norm(difference[:, :3], axis=1)
     angles: Vec = 2.0 * np.arctan2(sine, np.abs(difference[:, 3]))

@@ -101,14 +101,9 @@ def find_reach(
     robot: RobotInfo,
     config: Mapping[str, Any],
 ) -> Reach:
-    """Return the targets that a limb reached, and the causes of its shortfall.
+    """Return the reached targets of a limb, and causes of its shortfall.
 
-    Args:
-        limb: The limb.
-        recorded: Its recorded data.
-        spans: Stretches of ENGAGED, shape (S, 2), [s].
-        robot: The recorded robot.
-        config: The recorded config.
+    ``spans`` are stretches of ENGAGED, shape (S, 2), [s].
     """
     column = [info.name for info in robot.limbs].index(limb.name)
     asked = find_asked(limb, config)
@@ -358,7 +353,6 @@ def _find_own_stamps(ticks: Rows, column: int) -> Stamps:
 def _find_late(
     limb: Limb, rows: Rows, robot: RobotInfo
 ) -> dict[tuple[str, str], Bools]:
-    """Find joints at V and A."""
     causes: dict[tuple[str, str], Bools] = {}
     derivatives = list(_differentiate(rows["q"], rows["dt"], len(_RATES)))
     for kind, order, name in _RATES:

@@ -1,7 +1,7 @@
-"""Delay of the robot behind its target, where two estimates agree.
+"""Delay of the robot behind its target, by two estimates that must agree.
 
-One is the shift of least distance, the other the lag of best correlation; both use
-reached targets only.
+They are the shift of least distance and the lag of best correlation, on reached
+targets only.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Shift(NamedTuple):
     """The delay of a robot.
 
     Attributes:
-        tau: Best shift, [s]; None when unknown.
-        lag: Lag of best correlation, [s]; None when unknown.
-        note: Reason for an unknown delay.
+        tau: Best shift, [s]; None if unknown.
+        lag: Lag of best correlation, [s]; None if unknown.
+        note: Reason of an unknown delay.
     """
 
     tau: float | None

@@ -1,4 +1,4 @@
-"""Smoothness of commands by joint: ripple, sign changes and share at V, A, J."""
+"""Smoothness of commands by joint: ripple, sign changes, shares at V, A, J."""
 
 from __future__ import annotations
 
@@ -24,14 +24,10 @@ LONGEST = (
 
 
 def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
-    """Return the smoothness of each joint's commands; None where unknown.
+    """Return the smoothness of each joint's commands; None if unknown.
 
-    ``ripple`` is the rms of the acceleration over that below 10 Hz.
-
-    Args:
-        gate: Gate ticks.
-        robot: The robot with its limits.
-        h: Period of the gate, [s].
+    ``ripple`` is the rms of the acceleration over that below 10 Hz. ``h`` is the period
+    of the gate, [s].
     """
     if h is None:
         return {}
@@ -98,8 +94,6 @@ def _find_runs(gate: Table) -> Iterator[Vec]:
 
 
 class _Share:
-    """Each joint's share at the limit of a derivative."""
-
     def __init__(self, order: int, limit: Vec, h: float) -> None:
         self._order, self._limit, self._h = order, limit, h
         self._at, self._n = np.zeros(len(limit)), 0

@@ -1,6 +1,6 @@
-"""Rows in memory or in a temporary file, read block by block.
+"""Rows in memory or in a temporary file, read by block.
 
-An episode of hours takes the memory of one of minutes.
+Memory does not grow with the length of an episode.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _FOLDER = Path("/var/tmp")  # spec: FHS 5.15: large, and on a disk
 
 
 class Table(Protocol):
-    """Rows that can be counted and read in pieces, such as an array."""
+    """Rows readable in pieces, such as an array."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...  # noqa: D102
@@ -38,13 +38,13 @@ class Table(Protocol):
 
 
 def cut(n: int) -> Iterator[slice]:
-    """Yield block slices over n rows."""
+    """Yield slices of blocks over n rows."""
     for begin in range(0, n, BLOCK):
         yield slice(begin, min(begin + BLOCK, n))
 
 
 def find_row(rows: Table, name: str, value: float) -> int:
-    """Return the number of rows before a value in a non-decreasing field."""
+    """Return the number of rows before a value of a non-decreasing field."""
     return bisect_left(range(len(rows)), value, key=lambda k: rows[k : k + 1][name][0])
 
 
@@ -96,11 +96,7 @@ def _pack(rows: Rows, dtype: np.dtype[Any]) -> Rows:
 
 
 class Column:
-    """Numbers with sums and ranks.
-
-    Attributes:
-        largest: -inf when empty.
-    """
+    """Numbers with sums and ranks; ``largest`` is -inf if empty."""
 
     def __init__(self) -> None:
         self.largest = -np.inf
@@ -121,12 +117,12 @@ class Column:
 
     @property
     def mean(self) -> float:
-        """Their mean."""
+        """The mean."""
         return float(self._sums[0] / len(self))
 
     @property
     def rms(self) -> float:
-        """Their root mean square."""
+        """The root mean square."""
         return float(np.sqrt(self._sums[1] / len(self)))
 
     def blocks(self) -> Iterator[Vec]:
@@ -159,7 +155,6 @@ class Column:
         return float(_from_keys(np.array([prefix]))[0])
 
     def _list_keys(self, prefix: np.uint64, place: int) -> Iterator[Rows]:
-        """Yield keys that begin with these bits, by blocks."""
         above = place + _DIGIT
         for values in self.blocks():
             keys = _to_keys(values)

@@ -1,4 +1,4 @@
-"""A recorded episode of any length, kept in a store."""
+"""Recorded episode of any length."""
 
 from __future__ import annotations
 
@@ -40,17 +40,17 @@ _GATE = (*_PUNCTUAL, *_SENT)
 
 
 class StoredEpisode:
-    """One recorded episode; see ``paprle.recording.reader.Episode``.
+    """A recorded episode; see ``paprle.recording.reader.Episode``.
 
     Attributes:
-        ticks: Session ticks in order, measured fields only.
-        gate: Gate ticks in order, measured fields only.
-        is_complete: The file is whole and matches its manifest.
+        ticks: Session ticks, measured fields only.
+        gate: Gate ticks, measured fields only.
+        is_complete: The file matches its manifest.
         note: Defect of the file; empty when complete.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read an episode: MCAP file, manifest, or folder of one episode.
+        """Read an MCAP file, a manifest, or a folder of one episode.
 
         Raises:
             RecordingError: If nothing can be read.

@@ -38,7 +38,7 @@ def measure_ticks(rows: Table, period: float | None) -> Json:
 
     Args:
         rows: Ticks with ``k``, ``stamp_ns``, ``compute_ns``, ``late_ns`` and
-        ``n_overruns``.
+            ``n_overruns``.
         period: Nominal period, [s].
     """
     names = ("rate_hz", "on_time_percent", "p50_us", "p99_us", "late_p99_us")
@@ -88,7 +88,7 @@ def make_limits(
     Args:
         robot: The recorded robot.
         h: Period of the gate, [s].
-        gate: Recorded gate settings; None: no margin.
+        gate: Recorded settings; None: no margin.
     """
     margin = float((gate or {}).get("position_margin", 0.0))
     settings = GateSettings(position_margin=margin)
@@ -144,7 +144,7 @@ class _Piece(NamedTuple):
 
 
 def list_runs(gate: Table) -> Iterator[tuple[int, int, Iterator[Rows]]]:
-    """Yield first row, history length and row pieces of each run of commands."""
+    """Yield first row, history length and row pieces of each run."""
     pieces = _list_pieces(gate)
     for (begin, skip), group in groupby(
         pieces, lambda piece: (piece.begin, piece.skip)

@@ -1,6 +1,6 @@
-"""Timed poses of a recorded episode: targets and robot.
+"""Target and robot poses of a recorded episode.
 
-The robot's poses are forward kinematics of measured joints with the recorded URDF.
+Robot poses are forward kinematics of measured joints by the recorded URDF.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ class LimbTrack:
     """One limb while ENGAGED.
 
     Attributes:
-        target: Raw target: the newest sample retargeted, before filter, reconstruction,
-        IK and gate, at its capture time.
+        target: Newest sample retargeted, before filter, reconstruction, IK and gate, at
+            its capture time.
         spans: Stretches ENGAGED and measured, shape (S, 2), [s].
-        is_from_joints: The leader gave joints; the target is FK of q_des.
+        is_from_joints: The target is FK of a leader's joints.
     """
 
     limb: str
@@ -76,7 +76,7 @@ class LimbTrack:
 
 
 def find_origin_ns(source: EpisodeData) -> int:
-    """Return the stamp of t = 0: the first session or gate tick, [ns]."""
+    """Return the stamp of t = 0, the first session or gate tick, [ns]."""
     for rows in (source.ticks, source.gate):
         if len(rows):
             return int(rows[:1]["stamp_ns"][0])
@@ -84,7 +84,7 @@ def find_origin_ns(source: EpisodeData) -> int:
 
 
 def find_engaged(source: EpisodeData, origin_ns: int) -> Spans:
-    """Return stretches of ENGAGED, shape (S, 2), [s]; missing ticks end one."""
+    """Return stretches of ENGAGED without missing ticks, shape (S, 2), [s]."""
     finder = SpanFinder()
     for where in cut(len(source.ticks)):
         ticks = source.ticks[where]
@@ -109,7 +109,7 @@ def _find_holes(table: Table, origin_ns: int) -> Spans:
 
 
 def store_new_samples(ticks: Table) -> Store:
-    """Keep ENGAGED ticks with a new leader sample."""
+    """Store ENGAGED ticks with a new leader sample."""
     samples, last = Store(ticks.dtype), -1
     for where in cut(len(ticks)):
         rows = ticks[where]
@@ -125,11 +125,7 @@ def make_tracks(
 ) -> list[LimbTrack]:
     """Return the tracks of limbs in the robot's order.
 
-    Args:
-        source: The episode.
-        limbs: Its limbs, in order.
-        origin_ns: Stamp of t = 0, [ns].
-        engaged: From ``find_engaged``.
+    ``origin_ns`` is the stamp of t = 0, [ns]; ``engaged`` is from ``find_engaged``.
     """
     h = find_period(source.gate, source.header.get("gate_period"))
     delay = 0.0 if h is None else compute_delay(source.robot_info, h)

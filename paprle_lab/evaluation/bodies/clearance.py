@@ -1,7 +1,4 @@
-"""Clearance of a recording's commands, by coal on the recorded URDF.
-
-It shares no kernel with the gate.
-"""
+"""Clearance of recorded commands by coal, sharing no kernel with the gate."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ class Clearance(NamedTuple):
     """The least clearance of a recording.
 
     Attributes:
-        nearest: The least distance, to a micrometre, [m]; +inf without pairs.
+        nearest: To a micrometre, [m]; +inf without pairs.
         n_violations: Configurations nearer than required that did not begin so near.
     """
 
@@ -39,7 +36,7 @@ class Clearance(NamedTuple):
 
 
 def judge_clearance(episode: EpisodeData) -> Clearance | None:
-    """Return the clearance of the commands; None without pairs or commands.
+    """Return the clearance; None without pairs or commands.
 
     Raises:
         ConfigError: If the recorded URDF cannot be read.
@@ -78,11 +75,7 @@ def _judge_run(model: CollisionModel, keep: Vec, pieces: Iterator[Rows]) -> Clea
 
 
 class _Judge:
-    """Clearance of one configuration after another.
-
-    Attributes:
-        spare: Least margin at the last configuration, [m].
-    """
+    """Clearance of one configuration after another; ``spare``: least margin, [m]."""
 
     def __init__(self, model: CollisionModel, keep: Vec) -> None:
         self._model = model

@@ -101,7 +101,7 @@ class MeshModel:
     """
 
     def __init__(self, urdf: Urdf, info: RobotInfo, text: str) -> None:
-        """Read the meshes from a URDF text with the element of ``paprle new-robot``.
+        """Read the meshes from a URDF text of ``paprle new-robot``.
 
         Raises:
             ConfigError: If a mesh is missing.
@@ -135,7 +135,7 @@ class MeshModel:
         )
 
     def find_touching(self, q: Vec) -> set[Pair]:
-        """Return the pairs of links that touch at q, shape (n,)."""
+        """Return the links that touch at q, shape (n,)."""
         pin.computeCollisions(
             self._joints.model,
             self._data,

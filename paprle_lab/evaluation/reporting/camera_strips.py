@@ -1,4 +1,4 @@
-"""Pictures of an episode's cameras for its report."""
+"""Camera pictures of an episode for its report."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def list_camera_strips(
     """Yield title, caption and JPEG of each camera.
 
     Args:
-        result: The episode; a bag of others has no strips.
+        result: The episode.
         suffix: Last words of the titles.
         at: Times of the pictures, [s]; None: evenly spaced.
     """

@@ -1,4 +1,4 @@
-"""Several runs side by side: one row a figure, the best of them marked."""
+"""Comparison of several runs, with the best values marked."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class ComparedFigure(NamedTuple):
     """A row of a comparison.
 
     Attributes:
-        better: Which value is the best one; empty: none is.
-        values: One a run; None: not judged.
+        better: Direction of better values; empty: none.
+        values: By run; None: not judged.
     """
 
     name: str
@@ -31,7 +31,7 @@ class ComparedFigure(NamedTuple):
 
     @property
     def best(self) -> frozenset[int]:
-        """Columns with the best value as shown; none if all look the same, or one."""
+        """Columns with the best value as shown; empty if all look the same."""
         known = [value for value in self.values if value is not None]
         if not self.better or len(known) < 2:
             return frozenset()
@@ -91,7 +91,7 @@ _FIGURES: tuple[tuple[str, str, Better, _Read], ...] = (
 
 
 def compare_runs(entries: Sequence[Json]) -> list[ComparedFigure]:
-    """Return the figures of several report entries that at least one of them has."""
+    """Return the figures that at least one entry has."""
     runs = _choose(entries)
     rows = [
         ComparedFigure(name, unit, better, tuple(read(entry) for entry in runs))
@@ -101,7 +101,7 @@ def compare_runs(entries: Sequence[Json]) -> list[ComparedFigure]:
 
 
 def render_comparison(entries: Sequence[Json]) -> str:
-    """Return a card with a column for each run; empty below two runs."""
+    """Return a card with a column per run; empty below two runs."""
     runs = _choose(entries)
     if len(runs) < 2:
         return ""

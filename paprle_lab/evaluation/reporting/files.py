@@ -1,4 +1,4 @@
-"""Folder and name of a report, and atomic writes."""
+"""Paths and atomic writes of a report."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def choose_folder(paths: Sequence[Path]) -> Path:
 
 
 def name_report(paths: Sequence[Path]) -> str:
-    """Return a report's name without suffix: first episode and number of others."""
+    """Return a report's name without suffix."""
     first, others = _find_name(paths[0]), len(paths) - 1
     if not others:
         return f"{first}.report"

@@ -1,4 +1,4 @@
-"""Pictures of the moments of a run: robot and cameras."""
+"""Pictures of robot and cameras at the moments of a run."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PANEL, _HEIGHT = 3.6, 3.0  # [in] chosen: three panels fill the page
 def draw_moments(
     result: EpisodeResult, moments: Sequence[ReportMoment]
 ) -> Iterator[tuple[str, str, bytes]]:
-    """Yield title, caption and picture of the robot and of each camera."""
+    """Yield title, caption and picture of the robot and each camera."""
     if not moments:
         return
     yield from _draw_robot(result, moments)

@@ -1,7 +1,4 @@
-"""Plots of an episode as PNG bytes, without a display.
-
-Only this module imports matplotlib.
-"""
+"""Plots of an episode, without a display; only this module imports matplotlib."""
 
 from __future__ import annotations
 
@@ -63,7 +60,7 @@ STYLE = {
 
 
 def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
-    """Yield title, caption and PNG of each plot of an episode."""
+    """Yield title, caption and PNG of each plot."""
     with mpl.rc_context(STYLE):
         for limb in result.limbs:
             if len(limb.target) > 1:
@@ -116,7 +113,7 @@ def find_red(errors: Vec) -> float:
 
 
 def make_colours(errors: Vec) -> tuple[Any, Any]:
-    """Return colour map and norm of a motion's errors, [mm]."""
+    """Return colour map and norm of errors, [mm]."""
     colours = LinearSegmentedColormap.from_list("error", [BLUE, VIOLET, RED])
     return colours, Normalize(0.0, find_red(errors), clip=True)
 
@@ -150,7 +147,7 @@ def _draw_robot(
 
 
 def draw_path(limb: LimbResult, spans: Spans) -> bytes:
-    """Draw the path in its best plane and in space, in ARBot's error colours."""
+    """Draw the path in its best plane and in space, coloured by error."""
     figure = _make_figure(11.0, 5.2)
     t, target, actual, errors = _thin(
         limb.target.t, limb.target.p, limb.actual.p, limb.errors
@@ -220,7 +217,7 @@ def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
 
 
 def draw_distribution(limb: LimbResult) -> bytes:
-    """Draw the cumulative distribution of raw and lag-compensated errors."""
+    """Draw the cumulative distribution of errors."""
     figure = _make_figure(11.0, 3.2)
     axes = figure.add_subplot()
     for errors, name, colour, key in (
@@ -276,7 +273,7 @@ def draw_joints(result: EpisodeResult) -> bytes:
 
 
 def draw_timing(result: EpisodeResult) -> bytes:
-    """Draw histograms of compute time and lateness of session and gate."""
+    """Draw histograms of compute time and lateness."""
     figure = _make_figure(11.0, 3.0)
     panels = figure.subplots(1, 2)
     for axes, name, rows in zip(
@@ -383,7 +380,7 @@ def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
 
 
 def _count_times(rows: Table, name: str, edges_ms: Vec) -> npt.NDArray[np.intp]:
-    """Return a histogram of compute time or lateness, bins in [ms]."""
+    """Return a histogram of times, bins in [ms]."""
     counts = [
         np.histogram(rows[where][name] * 1e-6, edges_ms)[0] for where in cut(len(rows))
     ]

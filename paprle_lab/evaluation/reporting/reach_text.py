@@ -1,4 +1,4 @@
-"""Text on the shortfall of a limb, and advice."""
+"""Text and advice on the shortfall of a limb."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = {
 
 
 def describe_reach(reach: Json | None) -> str:
-    """Return a limb's share of reached targets, and the causes, as text."""
+    """Return the share of reached targets, and causes, as text."""
     if reach is None:
         return "not known: nothing tells what was asked of the joints"
     parts = [f"reached {_share(reach['reached_percent'])}"]

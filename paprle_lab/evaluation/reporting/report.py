@@ -1,7 +1,7 @@
 """The report: figures of episodes as JSON, and an HTML page.
 
 An entry per episode holds the figures of the worst limb (largest raw RMSE) and all
-``limbs``. A key that could not be measured is null; ``notes`` state why.
+``limbs``. Unmeasured keys are null; ``notes`` state the reason.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def evaluate(
     topics: BagTopics = BagTopics(),  # noqa: B008 - frozen
     work: Work = UNSEEN,
 ) -> list[Json]:
-    """Return one JSON entry per recorded episode; ``error`` explains a blank one.
+    """Return one JSON entry per episode; ``error`` explains a blank one.
 
     Args:
-        episodes: Recordings, or ROS bags.
+        episodes: Recordings or ROS bags.
         out_dir: Folder of the report; None: none is written.
         topics: Topics of a bag.
         work: Takes the progress.
@@ -74,7 +74,7 @@ def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
 
 
 def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
-    """Return the entries of episodes, with their comparison."""
+    """Return the entries of episodes with their variability."""
     itvs = compare(measured)
     names = _make_names([Path(result.entry["path"]) for result in measured])
     return [
@@ -93,10 +93,7 @@ def _make_names(paths: Sequence[Path]) -> list[str]:
 def write_report(
     results: Sequence[Json], episodes: Sequence[Path], out_dir: Path
 ) -> Path:
-    """Write JSON and page.
-
-    Returns:
-        Path of the page.
+    """Return the path of the page, written with its JSON.
 
     Raises:
         MissingDependency: If matplotlib is missing; the JSON is written.
@@ -108,7 +105,7 @@ def write_report(
 
 
 def summary_text(results: Sequence[Json]) -> str:
-    """Return verdict and figures as a few lines per episode, then side by side."""
+    """Return verdict and figures as a few lines per episode."""
     parts = [_summarise(entry) for entry in results]
     after = [compare_in_text(results), describe_itv(results)]
     return "\n\n".join([*parts, *filter(None, after)])

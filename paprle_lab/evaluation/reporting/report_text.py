@@ -1,4 +1,4 @@
-"""Figures of a report as text, for page and terminal."""
+"""Figures of a report as text."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def _describe_gate(gate: Json) -> str:
 
 
 def describe_clearance(gate: Json) -> str:
-    """Return the least clearance, and its verdict, as text."""
+    """Return the least clearance and its verdict as text."""
     if gate.get("min_clearance_mm") is None:
         return "not judged"
     nearest = format_number(gate["min_clearance_mm"], "mm")
@@ -135,7 +135,7 @@ def describe_smoothness(joints: Json) -> str:
 
 
 def describe_itv(entries: Sequence[Json]) -> str:
-    """Return the variability of repeated episodes as text, or ""."""
+    """Return the variability of repeated episodes as text."""
     found: list[Json] = []
     for entry in entries:
         if entry["itv"] and entry["itv"] not in found:
@@ -156,7 +156,7 @@ def _describe_itv(itv: Json) -> str:
 
 
 def summarise_entry(entry: Json) -> str:
-    """Return a few lines on an episode for the terminal."""
+    """Return a few lines on an episode."""
     head = f"{entry['episode']}: {', '.join(list_facts(entry))}"
     if entry["error"]:
         return f"{entry['episode']}: {entry['error']}"

@@ -1,6 +1,6 @@
-"""The robot at a few instants of its path, drawn with matplotlib.
+"""The robot at instants of its path, drawn with matplotlib.
 
-Bodies are the recorded primitives; other links are drawn as rods between joints.
+Bodies are the recorded primitives; other links are rods between joints.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Still(NamedTuple):
 def choose_stills(
     limb: LimbResult, t_meas: Vec, q_meas: Vec, n: int = N_STILLS
 ) -> list[Still]:
-    """Return instants evenly spaced along a limb's path, with its ends.
+    """Return instants evenly spaced along a limb's path.
 
     Args:
         limb: The measured limb.
@@ -77,15 +77,10 @@ def draw_stills(
     colours: tuple[Any, Any],
     labels: Sequence[str] = (),
 ) -> None:
-    """Draw a robot at some instants side by side, with the path to each.
+    """Draw a robot at instants side by side, with the path to each.
 
-    Args:
-        figure: Takes the drawing.
-        stills: The instants.
-        robot: Geometry and names.
-        limb: The limb of the path.
-        colours: Colour map and norm of the path's errors, [mm].
-        labels: Words below each; default: its time.
+    ``colours`` are colour map and norm of the path's errors [mm], ``labels`` the words
+    below each, by default its time.
     """
     urdf, info = robot
     base = place_links(urdf, info, stills[0].q)[_find_base(info, limb.name)]
@@ -122,7 +117,7 @@ def draws_rods(urdf: Urdf) -> bool:
 
 
 def place_links(urdf: Urdf, info: RobotInfo, q: Vec) -> dict[str, pin.SE3]:
-    """Return every link's pose in the root at joints q."""
+    """Return every link's pose in the root at q."""
     positions = info.name_positions(q)
     places = {urdf.root: pin.SE3.Identity()}
     for joint in urdf.joints:
@@ -132,7 +127,7 @@ def place_links(urdf: Urdf, info: RobotInfo, q: Vec) -> dict[str, pin.SE3]:
 
 
 def make_faces(urdf: Urdf, places: Mapping[str, pin.SE3]) -> Iterator[Face]:
-    """Yield the faces of all bodies, in the root."""
+    """Yield the faces of all bodies in the root."""
     for body in urdf.primitives:
         T = places[body.link] * body.T_link_body
         for face in _make_body(body):
