@@ -1,4 +1,4 @@
-"""First guesses by OpenCV: a lens, boards before it, and the camera's mounting."""
+"""First guesses of lens, board poses and mounting, by OpenCV."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _DRAWS, _DRAWN = 24, 6  # chosen: with a fifth of bad views, one draw in four is
 
 
 class Guess(NamedTuple):
-    """Poses to begin with.
+    """Initial poses.
 
     Attributes:
         T_mount_cam: The camera in the base (wall) or in the eef (hand).
@@ -40,7 +40,7 @@ class Guess(NamedTuple):
 
 
 def find_lens(views: Sequence[BoardView], width: int, height: int) -> Lens:
-    """Return a lens by OpenCV's ``calibrateCamera``, k3 = 0; bad views are left out.
+    """Return a lens by OpenCV's ``calibrateCamera``, k3 = 0, without bad views.
 
     Raises:
         ConfigError: If the views do not determine it.
@@ -61,7 +61,7 @@ def find_lens(views: Sequence[BoardView], width: int, height: int) -> Lens:
 
 
 def _draw_lens(views: Sequence[BoardView], width: int, height: int) -> Lens | None:
-    """Return the lens of the few drawn views that most views agree with."""
+    """Return the lens of few drawn views with which most views agree."""
     rng = np.random.default_rng(0)
     best, least = None, _MOST_POOR
     for _ in range(_DRAWS):
@@ -92,7 +92,7 @@ def _fit_lens(views: Sequence[BoardView], width: int, height: int) -> Lens | Non
 
 
 def _is_poor(views: Sequence[BoardView], lens: Lens) -> npt.NDArray[np.bool_]:
-    """Return the views that a lens does not explain, shape (n,)."""
+    """Return flags (n,) of views that a lens does not explain."""
     is_poor = np.ones(len(views), dtype=bool)
     for k, view in enumerate(views):
         T_cam_board = place_board(view, lens)
@@ -104,7 +104,6 @@ def _is_poor(views: Sequence[BoardView], lens: Lens) -> npt.NDArray[np.bool_]:
 
 
 def _check_tilts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
-    """Refuse boards that are all parallel."""
     normals = np.array([T.rotation[:, 2] for T in Ts_cam_board if T is not None])
     middle = normals.mean(axis=0) / np.linalg.norm(normals.mean(axis=0))
     tilts = np.arccos(np.clip(normals @ middle, -1.0, 1.0))
@@ -118,9 +117,9 @@ def _check_tilts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
 
 
 def place_board(view: BoardView, lens: Lens) -> pin.SE3 | None:
-    """Return T_cam_board of one view; None if nothing before the camera explains it.
+    """Return T_cam_board of one view; None if no pose before the camera fits.
 
-    A board seen from behind, whose corners are mirrored, is no board.
+    A board seen from behind, with mirrored corners, is rejected.
     """
     try:
         _, turns, shifts, errors = cv2.solvePnPGeneric(
@@ -143,7 +142,7 @@ def place_board(view: BoardView, lens: Lens) -> pin.SE3 | None:
 
 
 def guess_lens(width: int, height: int) -> Lens:
-    """Return a usual lens of 53°, by which front and back of a board differ."""
+    """Return a usual lens of 53°, enough to tell a board's front from its back."""
     return Lens((float(width), float(width)), ((width - 1) / 2.0, (height - 1) / 2.0))
 
 
@@ -166,10 +165,10 @@ def check_fronts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
 def find_mounting(
     Ts_cam_board: Sequence[pin.SE3], Ts_base_eef: Sequence[pin.SE3], mounting: Mounting
 ) -> Guess:
-    """Return poses by OpenCV's hand-eye methods, the best of many draws of views.
+    """Return the best poses of OpenCV's hand-eye methods over many draws of views.
 
     Raises:
-        ConfigError: If no mounting explains them.
+        ConfigError: If no mounting explains the views.
     """
     check_number(Ts_cam_board)
     Ts = [T if mounting == "wall" else T.inverse() for T in Ts_base_eef]
@@ -197,7 +196,7 @@ def find_mounting(
 def measure_misfits(
     guess: Guess, Ts_cam_board: Sequence[pin.SE3], Ts: Sequence[pin.SE3]
 ) -> Vec:
-    """Return how far the board is from its place by the robot in each view, [m]."""
+    """Return the board's distance from its predicted place by view, [m]."""
     T_cam_mount = guess.T_mount_cam.inverse()
     return np.array(
         [
@@ -215,7 +214,7 @@ def _solve(
     Ts: Sequence[pin.SE3],
     method: int,
 ) -> Guess | None:
-    """Return X, Z of T_cam_board = X⁻¹ T Z; None where OpenCV finds none."""
+    """Return X, Z of T_cam_board = X⁻¹ T Z; None if OpenCV fails."""
     seen = [Ts_cam_board[k] for k in draw]
     moved = [
         Ts[k].inverse() for k in draw

@@ -1,4 +1,4 @@
-"""Postures from which the board is seen, and that the robot can reach."""
+"""Reachable postures with a view of the board."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _PATH_STEP = 0.05  # [rad] chosen: between checked postures of a way
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A first estimate of what is seen.
+    """A first estimate of camera and board.
 
     Attributes:
         p_board: Corners of the board, shape (n, 3), [m].
@@ -47,7 +47,7 @@ class Scene:
         return self.T_mount_cam.inverse() * T * self.T_mount_board
 
     def is_seen(self, T_cam_board: pin.SE3) -> bool:
-        """Return whether the whole board is in the picture, and faces the camera."""
+        """Return whether the whole board is visible from its front."""
         p_cam = self.p_board @ T_cam_board.rotation.T + T_cam_board.translation
         middle = p_cam.mean(axis=0)
         facing = T_cam_board.rotation[:, 2] @ middle / np.linalg.norm(middle)
@@ -65,7 +65,7 @@ class Scene:
 
 
 class Planner:
-    """Free postures of one limb around the operator's; the others stay."""
+    """Free postures of one limb around the operator's."""
 
     def __init__(self, robot: RobotModel, limb: Limb, q_start: Vec) -> None:
         self._robot, self._limb, self.q_start = robot, limb, q_start.copy()
@@ -99,7 +99,7 @@ class Planner:
         return [postures[k] for k in choose_spread(numbers, n, taken)]
 
     def is_way_free(self, q_from: Vec, q_to: Vec) -> bool:
-        """Return whether the straight way between two postures is without collision."""
+        """Return whether the straight way between two postures is free."""
         n = 2 + int(np.abs(q_to - q_from).max() / _PATH_STEP)
         way = [q_from + s * (q_to - q_from) for s in np.linspace(0.0, 1.0, n)]
         return self._robot.check_path(way) is None

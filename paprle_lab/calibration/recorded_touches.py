@@ -1,4 +1,4 @@
-"""Touches in recordings: an operator's notes, and the arm's pose at each."""
+"""Touches in recordings: notes, and the arm's pose at each."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Touch:
 
     Attributes:
         place: File and time, for messages.
-        point: Name of the point; may be empty.
+        point: Name; may be empty.
         T_base_eef: Measured pose of the eef.
     """
 
@@ -39,12 +39,11 @@ class Touch:
 
 @dataclass(frozen=True, kw_only=True)
 class TouchedRobot:
-    """Robot of a recording, and what it touched.
+    """Robot of a recording, and its touches in order.
 
     Attributes:
         follower: Its name in the settings.
         urdf: Text of its URDF.
-        touches: In the order of their notes.
     """
 
     follower: str
@@ -53,10 +52,10 @@ class TouchedRobot:
     touches: tuple[Touch, ...]
 
     def list_limb(self, name: str) -> tuple[Touch, ...]:
-        """Return the touches of a limb.
+        """Return the touches of a limb; an empty name: the only one.
 
         Raises:
-            ConfigError: If there is no such limb, or none is named and there are more.
+            ConfigError: If there is no such limb.
         """
         limbs = [limb.name for limb in self.info.limbs]
         if not name and len(limbs) == 1:
@@ -72,8 +71,7 @@ class TouchedRobot:
 def read_touches(paths: Iterable[Path]) -> TouchedRobot:
     """Return the robot of recordings, and its touches.
 
-    A note ``touch [LIMB] [POINT]`` marks one; the limb may be left out where there is
-    one alone.
+    A note ``touch [LIMB] [POINT]`` marks one; a single limb may be left out.
 
     Raises:
         RecordingError: If a recording cannot be read.
@@ -108,7 +106,7 @@ def read_touches(paths: Iterable[Path]) -> TouchedRobot:
 
 
 def _identify(robot: TouchedRobot) -> tuple[object, ...]:
-    """Return what recordings of one calibration share."""
+    """Return the properties shared by recordings of one calibration."""
     eefs = [(limb.name, limb.base_link, limb.eef_link) for limb in robot.info.limbs]
     return robot.follower, robot.urdf, *eefs
 
@@ -134,7 +132,6 @@ def _list_touches(episode: Episode) -> Iterator[Touch]:
 def _read_words(
     words: list[str], limbs: Mapping[str, Limb], place: str
 ) -> tuple[Limb, str]:
-    """Return limb and point of a note."""
     if words and words[0] in limbs:
         return limbs[words[0]], " ".join(words[1:])
     if len(limbs) == 1:
@@ -146,7 +143,7 @@ def _read_words(
 
 
 def _find_pose(episode: Episode, limb: Limb, note: Note, place: str) -> pin.SE3:
-    """Return the pose at rest before a note, by the mean of measured positions."""
+    """Return the pose at rest before a note, by mean measured positions."""
     stamps = episode.gate["meas_ns"]
     q = episode.gate["q_meas"][:, limb.indices]
     since = note.t_ns - round(1e9 * _BEFORE)

@@ -1,4 +1,4 @@
-"""Tool centres by touches of one point, and bases by points that two arms touch."""
+"""Tool centres from touches of one point, and bases from points of two arms."""
 
 from __future__ import annotations
 
@@ -44,13 +44,10 @@ class ToolResult:
 
 
 def find_tool(Ts_base_eef: Sequence[pin.SE3]) -> ToolResult:
-    """Return the tool's centre that touched one point in four postures or more.
+    """Return the tool's centre from touches of one point in four postures or more.
 
-    R p_eef_tool + p_base_eef = p_base_point in each, by least squares; with six
-    touches or more one that disagrees is left out, with seven two, and so on.
-
-    Args:
-        Ts_base_eef: Poses of the eef at the touches.
+    R p_eef_tool + p_base_eef = p_base_point in each, by least squares; with six touches
+    or more one that disagrees is left out, with seven two, and so on.
 
     Raises:
         ConfigError: If the touches do not determine it, or do not agree.
@@ -82,7 +79,7 @@ def find_tool(Ts_base_eef: Sequence[pin.SE3]) -> ToolResult:
 
 
 def _solve_tool(Ts_base_eef: Sequence[pin.SE3]) -> tuple[Vec, Vec, float]:
-    """Return tool and point, residuals, and the standard deviation of the tool."""
+    """Return tool and point, residuals, and the tool's standard deviation."""
     A = np.vstack([np.hstack([T.rotation, -np.eye(3)]) for T in Ts_base_eef])
     b = -np.concatenate([T.translation for T in Ts_base_eef])
     x: Vec = np.linalg.lstsq(A, b, rcond=None)[0]
@@ -95,7 +92,7 @@ def _solve_tool(Ts_base_eef: Sequence[pin.SE3]) -> tuple[Vec, Vec, float]:
 
 
 def _find_bad_touch(Ts_base_eef: Sequence[pin.SE3], residuals: Vec) -> int | None:
-    """Return the touch without which the others agree far better; None: none."""
+    """Return the touch without which the others agree far better, if any."""
     if np.sqrt(np.mean(residuals**2)) < _TOUCH:
         return None
     n = len(Ts_base_eef)
@@ -133,7 +130,7 @@ class BaseResult:
 
     Attributes:
         T_first_second: The second base in the first.
-        residuals: Distance of each point as both arms have it, shape (n,), [m].
+        residuals: Distance of each point between both arms, shape (n,), [m].
         sigma_place: Standard deviation of the place, [m].
         sigma_turn: Of the turn, [rad].
     """
@@ -145,11 +142,7 @@ class BaseResult:
 
 
 def find_base_by_points(p_first: Vec, p_second: Vec) -> BaseResult:
-    """Return the pose of the second base in the first, by points that both know.
-
-    Args:
-        p_first: Points in the first base, shape (n, 3), [m], n ≥ 3.
-        p_second: The same points in the second base, shape (n, 3), [m].
+    """Return the second base in the first, by common points (n, 3), [m], n ≥ 3.
 
     Raises:
         ConfigError: If they are too few, on one line, or do not agree.
@@ -210,5 +203,5 @@ def _check_points(first: Vec, second: Vec) -> None:
 
 
 def find_base_by_camera(T_first_cam: pin.SE3, T_second_cam: pin.SE3) -> pin.SE3:
-    """Return the second base in the first, by one camera that both arms calibrated."""
+    """Return the second base in the first, by a camera calibrated with both arms."""
     return T_first_cam * T_second_cam.inverse()

@@ -1,4 +1,4 @@
-"""Checks of recordings for faults that spoil training."""
+"""Checks for faults that spoil training."""
 
 from __future__ import annotations
 
@@ -57,13 +57,12 @@ class Finding(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """Return one line."""
         return f"{self.path.name}: {self.kind}: {self.text}"
 
 
 @dataclass
 class _Look:
-    """The state of one camera's images.
+    """Images of one camera.
 
     Attributes:
         longest: Longest repetition of an image in motion, [s].
@@ -80,8 +79,6 @@ class _Look:
 
 @dataclass
 class _Motion:
-    """The motion of an episode in few numbers."""
-
     q: list[Vec] = field(default_factory=list)
     driven: list[bool] = field(default_factory=list)
     looks: dict[str, _Look] = field(default_factory=dict)
@@ -96,7 +93,7 @@ def check(
 
     Args:
         places: Recordings, or folders of them.
-        say: Takes a line of each recording: the share that a leader drove.
+        say: Takes the driven share of each recording.
         work: Takes the progress.
 
     Raises:
@@ -224,7 +221,7 @@ def _find_drift(looks: dict[str, _Look], q: Vec, fps: int) -> Found:
 
 
 def find_delay(a: Vec, b: Vec, most: int) -> int | None:
-    """Return the lag of b (N,) behind a (N,) in steps, at most ``most``, or None."""
+    """Return the lag of b behind a (N,) in steps, at most ``most``, or None."""
     n = min(len(a), len(b))
     if n < 4 * most or not a[:n].any() or not b[:n].any():
         return None
@@ -249,7 +246,6 @@ def _find_copies(path: Path, motion: Vec, others: dict[Path, Vec]) -> list[Findi
 
 
 def _thin(q: Vec) -> Vec:
-    """Return a sampled motion, shape (``_POINTS``, n)."""
     rows = np.linspace(0, max(len(q) - 1, 0), _POINTS).round().astype(int)
     return q[rows] if len(q) else np.zeros((_POINTS, q.shape[1]))
 

@@ -1,4 +1,4 @@
-"""Shared properties of a data set's episodes, and the format interface."""
+"""Shared properties of episodes, and the format interface."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Format = Literal["lerobot", "hdf5"]
 
 @dataclass(frozen=True)
 class Common:
-    """The shared properties of a data set's episodes.
+    """Shared properties of a data set's episodes.
 
     Attributes:
         sizes: Height and width of images by camera, [px].
@@ -32,7 +32,7 @@ class Common:
 
 
 class Target(Protocol):
-    """A format: writes recordings, then packs them."""
+    """A format of data sets."""
 
     def write(
         self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]

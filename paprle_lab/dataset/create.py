@@ -1,4 +1,4 @@
-"""Creation of a data set from recordings."""
+"""Creation of a data set."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def create(
     keep_undriven: bool = False,
     work: Work = UNSEEN,
 ) -> Report:
-    """Create or extend a data set of recordings.
+    """Create or extend a data set.
 
     Args:
         places: Recordings, or folders of them.
@@ -120,7 +120,6 @@ def create(
 
 
 def _load_target(form: Format) -> Callable[[Path, Common], Target]:
-    """Return a format's writer; raise if a package is missing."""
     missing = [name for name in _NEEDED[form] if find_spec(name) is None]
     if missing:
         raise MissingDependency(
@@ -195,7 +194,6 @@ def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
 
 
 def _describe(common: Common) -> dict[str, Any]:
-    """Return the properties to match, as JSON values."""
     described = {
         "version": _VERSION,
         "format": common.form,
@@ -302,11 +300,7 @@ def _write_one(
 
 
 class _Driven:
-    """Frames of an episode with a leader, or all.
-
-    Attributes:
-        n_left_out: Frames without a leader.
-    """
+    """Frames of an episode with a leader, or all."""
 
     def __init__(self, frames: Iterable[Frame], *, keep_undriven: bool) -> None:
         self._frames, self._keep_undriven = frames, keep_undriven

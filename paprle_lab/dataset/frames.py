@@ -1,4 +1,4 @@
-"""An episode as frames at one rate."""
+"""Frames of an episode at one rate."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ class Frames:
 
     Attributes:
         accounts: By source: ``measured``, ``sent``, ``requested``, and cameras.
-        trimmed: Recorded time before the first and after the last frame, [s].
-        problem: Defect of the file, known after iteration; or "".
+        trimmed: Time before the first and after the last frame, [s].
+        problem: Defect of the file, known after iteration.
     """
 
     def __init__(
@@ -88,7 +88,7 @@ class Frames:
         self._path = path
 
     def __iter__(self) -> Iterator[Frame]:
-        """Yield the frames in order, then complete the accounts."""
+        """Yield the frames, then complete the accounts."""
         with self._stack:
             begin = self._find_begin()
             k, t_ns = 0, begin
@@ -163,7 +163,6 @@ class Frames:
         )
 
     def _interpolate(self, around: Around, t_ns: int) -> tuple[Vec, Vec, Vec, Vec]:
-        """Return interpolated q, dq, tau and objects."""
         fields = _FIELDS[MEASURED]
         account, before, after = self.accounts[MEASURED], around.before, around.after
         since, gap = t_ns - around.before_ns, around.after_ns - around.before_ns
@@ -226,7 +225,7 @@ def _turn_alike(rows: Vec, before: Vec, field: str) -> Vec:
 
 
 def _list_held(leader: Mapping[str, Any]) -> Bools:
-    """Return limbs held by a person, shape (k + 1,); none: not."""
+    """Return flags (k + 1,) of limbs held by a person; the last: no limb."""
     limbs = leader["limbs"]
     held = leader.get("held_limbs", limbs if leader["is_human"] else ())
     return np.array([*(limb in held for limb in limbs), False])

@@ -1,4 +1,4 @@
-"""LeRobot data sets, version 3.0: packing of pieces, and metadata.
+"""LeRobot data sets, version 3.0.
 
 The layout is that of ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
 Existing files are never rewritten.
@@ -49,7 +49,7 @@ class Totals:
     """The totals of a data set.
 
     Attributes:
-        tasks: Texts in the order of their numbers.
+        tasks: In the order of their numbers.
         n_files: Files by kind: ``data``, ``episodes`` and each video's key.
     """
 
@@ -68,12 +68,12 @@ class Totals:
 
 @dataclass(frozen=True)
 class Shape:
-    """The shared properties of a data set's episodes.
+    """Shared properties of a data set's episodes.
 
     Attributes:
         fps: Frame rate, [Hz].
         sizes: Height and width by camera, [px].
-        cameras: Recorded properties by camera, as in a recording's header.
+        cameras: Recorded properties by camera, as in a header.
     """
 
     robot_type: str
@@ -130,7 +130,7 @@ def pack(
 
 
 def read_stats(meta: Path) -> dict[str, Stats]:
-    """Return the statistics of a data set; empty if missing."""
+    """Return the statistics of a data set; may be empty."""
     path = meta / "stats.json"
     if not path.is_file():
         return {}

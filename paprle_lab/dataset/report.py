@@ -1,4 +1,4 @@
-"""Report on the recordings of a data set."""
+"""Report on a data set."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _MUCH = 1.0  # [s] chosen: cameras begin and end some frames apart
 
 @dataclass
 class Report:
-    """The counts, time errors and omissions of a data set's recordings.
+    """Counts, time errors and omissions of a data set's recordings.
 
     Attributes:
         columns: By source.
-        accounts: Of all recordings, by source.
+        accounts: By source.
     """
 
     fps: int
@@ -60,7 +60,7 @@ class Report:
 
 
 def describe_trimmed(trimmed: Sequence[float], ended: str) -> list[str]:
-    """Return lines on long omitted ends of a recording."""
+    """Return lines on long omitted ends."""
     begin, end = trimmed
     told = []
     if begin > _MUCH:

@@ -1,4 +1,4 @@
-"""Export of an episode to Rerun: series and video."""
+"""Export of an episode to Rerun."""
 
 from __future__ import annotations
 
@@ -31,10 +31,7 @@ _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def show_in_rerun(path: Path) -> str:
-    """Write an episode for Rerun and open it; return a message.
-
-    Returns:
-        Message for the operator.
+    """Return a message after writing and opening an episode's Rerun file.
 
     Raises:
         RecordingError: If it cannot be read.
@@ -84,8 +81,6 @@ def _load() -> Any:
 
 
 class _Writer:
-    """Writes one episode."""
-
     def __init__(self, rr: Any, stream: Any, episode: Episode) -> None:
         self._rr, self._stream, self._episode = rr, stream, episode
         stamps = [rows["stamp_ns"] for rows in (episode.ticks, episode.gate)]

@@ -1,4 +1,4 @@
-"""Time errors from the resampling of a column."""
+"""Time errors from resampling."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Account:
         self.worst = max(self.worst, error_ns * 1e-9)
 
     def add(self, other: Account) -> None:
-        """Add another episode's account of the column."""
+        """Add another episode's account."""
         for name, value in asdict(other).items():
             mine = getattr(self, name)
             setattr(self, name, max(mine, value) if name == "worst" else mine + value)

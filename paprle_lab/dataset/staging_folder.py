@@ -1,4 +1,4 @@
-"""The folder of a data set, locked by its writer."""
+"""Folder of a data set, locked by its writer."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ class StagingFolder:
     """A data set's folder, held by this process.
 
     Attributes:
-        own: State of an earlier run; empty: new.
+        own: State of an earlier run; may be empty.
     """
 
     def __init__(self, root: Path, meta: str) -> None:
-        """Lock it.
+        """Lock the folder.
 
         Raises:
             ConfigError: If it is something else, or locked.
@@ -49,7 +49,7 @@ class StagingFolder:
             raise
 
     def find(self, name: str) -> Path | None:
-        """Return the folder of a complete piece, or None."""
+        """Return the folder of a complete piece."""
         path = self._stage / name
         return path if path.is_dir() else None
 
@@ -88,7 +88,7 @@ class StagingFolder:
         shutil.rmtree(self._stage)
 
     def close(self) -> None:
-        """Unlock it; unpacked pieces remain."""
+        """Unlock the folder; unpacked pieces remain."""
         self._lock.close()
 
     def _take_lock(self) -> IO[str]:

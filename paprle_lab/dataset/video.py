@@ -1,7 +1,4 @@
-"""Videos for LeRobot, with frames at index / fps.
-
-Every second frame is a key frame.
-"""
+"""Videos for LeRobot, with frames at index / fps and every second a key frame."""
 
 from __future__ import annotations
 
@@ -23,16 +20,10 @@ _OPTIONS = {
 
 
 class VideoWriter:
-    """Writes a camera's images at a constant rate."""
+    """Writes images at a constant rate."""
 
     def __init__(self, path: Path, size: tuple[int, int], fps: int) -> None:
-        """Open a new file.
-
-        Args:
-            path: An ``.mp4``.
-            size: Height and width, [px].
-            fps: Frame rate, [Hz].
-        """
+        """Open a new ``.mp4``; ``size`` is height and width [px], ``fps`` in [Hz]."""
         av = load_av()
         self._av = av
         self._file: Any = av.open(str(path), "w", options={"movflags": "faststart"})

@@ -29,11 +29,7 @@ _MAX_GAP = (
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """Topics to compare in a bag; by default those of PAPRLE.
-
-    Attributes:
-        limb: Turns joints into poses.
-    """
+    """Topics to compare in a bag, and the limb that turns joints into poses."""
 
     target: str = ""
     actual: str = ""
@@ -41,7 +37,7 @@ class BagTopics:
 
 
 def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
-    """Measure a bag; ``error`` states the reason of a failure."""
+    """Measure a bag; ``error`` states a failure."""
     try:
         with Bag(path) as bag:
             pairs = _find_pairs(bag, topics)
@@ -142,7 +138,6 @@ def _make_track(name: str, pair: list[tuple[Stamps, Vec]], origin_ns: int) -> Li
 
 
 def _find_spans(target: Trajectory, measured: Trajectory) -> Spans:
-    """Return stretches without a gap in either, shape (S, 2), [s]."""
     pieces = []
     for trajectory in (target, measured):
         breaks = np.flatnonzero(np.diff(trajectory.t) > _MAX_GAP)

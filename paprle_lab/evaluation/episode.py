@@ -72,9 +72,8 @@ class EpisodeResult:
     """The measurements of one episode.
 
     Attributes:
-        key: Shared by repetitions; empty without any.
-        engaged: Stretches of ENGAGED, shape (S, 2), [s].
-        origin_ns: Stamp of t = 0, [ns].
+        key: Shared by repetitions; may be empty.
+        origin_ns: Stamp of t = 0.
         h: Period of the gate, [s]; None if unknown.
     """
 
@@ -92,7 +91,7 @@ class EpisodeResult:
 
 
 def measure_episode(path: Path) -> EpisodeResult:
-    """Measure a file's episode; ``error`` states the reason of a failure."""
+    """Measure a file's episode; ``error`` states a failure."""
     try:
         episode = StoredEpisode(path)
     except PaprleError as err:
@@ -154,7 +153,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
 
 
 def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return notes on postures that failed or would have helped."""
+    """Return notes on failed or helpful postures."""
     notes = dict[str, None]()
     for event in events:
         limb, kind = event.get("limb"), event.get("event")
@@ -260,7 +259,7 @@ def _find_look_ahead(header: Mapping[str, Any]) -> float:
 
 
 def _find_reconstruction(events: Iterable[Mapping[str, Any]]) -> float:
-    """Return the longest reconstruction delay of a leader, [s]."""
+    """Return a leader's longest reconstruction delay, [s]."""
     told = [e.get("delay") for e in events if e.get("event") == "reconstruction"]
     delays = [float(d) for d in told if isinstance(d, int | float)]
     return max((d for d in delays if 0.0 <= d <= _LONGEST_DELAY), default=0.0)
@@ -272,7 +271,7 @@ def _find_tick_period(config: Mapping[str, Any]) -> float | None:
 
 
 def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json:
-    """Return the three latencies; the first includes a leader's look-ahead."""
+    """Return the latencies; the first includes a leader's look-ahead."""
     samples, gate = store_new_samples(episode.ticks), episode.gate
     look_ahead = _find_look_ahead(episode.header)
     reconstruction = _find_reconstruction(episode.events)

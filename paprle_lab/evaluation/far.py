@@ -47,7 +47,7 @@ class FarErrors:
         self._last: Mapping[str, Any] | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Add an event; unrelated ones are ignored."""
+        """Add an event."""
         if event.get("event") != FAR:
             return
         self._first = self._first or event
@@ -61,10 +61,9 @@ class FarErrors:
         self._compare(table)
 
     def measure(self) -> Json | None:
-        """Return errors [mm], motion to motion [ms] and losses of each stream.
+        """Return errors [mm], motion to motion [ms] and losses; None if not remote.
 
-        ``n`` counts measured instants, ``missing`` those not received. None without a
-        remote leader.
+        ``n`` counts measured instants, ``missing`` those not received.
         """
         if self._last is None:
             return None
@@ -87,7 +86,6 @@ class FarErrors:
         }
 
     def _compare(self, table: Vec) -> None:
-        """Count by instant the picture nearest to the robot."""
         ours = table[:, _COLUMNS.index("predicted_picture_to_robot")]
         for way, counts in self._nearer.items():
             other = table[:, _COLUMNS.index(PICTURES[way])]

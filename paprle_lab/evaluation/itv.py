@@ -1,7 +1,6 @@
 """Inter-trial variability: the spread of repeated motions.
 
-ARBot: "mean standard deviation of position at corresponding time-aligned waypoints".
-Its published figures match only for correspondence by *arc length*.
+ARBot's published figures match only for correspondence by *arc length*.
 """
 
 from __future__ import annotations
@@ -16,12 +15,9 @@ N_WAYPOINTS = 2000  # spec: requirements A28, reproduces the published figures
 
 
 def compute_itv(paths: Sequence[Vec]) -> float:
-    """Return the mean spread of corresponding waypoints, [m].
+    """Return the mean spread of paths' corresponding waypoints (n, 3), [m].
 
-    Norm of the per-axis sample standard deviations (ddof = 1), averaged.
-
-    Args:
-        paths: At least two paths, shape (n, 3) each, [m].
+    It is the norm of the per-axis sample standard deviations (ddof = 1).
     """
     deviations = np.std(np.stack(paths), axis=0, ddof=1)
     return float(np.linalg.norm(deviations, axis=1).mean())
@@ -45,12 +41,7 @@ def _resample(s: Vec, p: Vec, n: int) -> Vec:
 
 
 def turn_to(reference: Vec, closed: Vec) -> Vec:
-    """Return a closed path rotated to its best start, by least squares.
-
-    Args:
-        reference: Waypoints, shape (n, 3), [m].
-        closed: Waypoints of a closed path, shape (n, 3), [m].
-    """
+    """Return a closed path (n, 3) rotated to fit a reference (n, 3), [m]."""
     # Σ‖r_i − c_{i+k}‖² is smallest where the circular correlation is largest.
     spectrum = np.conj(np.fft.rfft(reference, axis=0)) * np.fft.rfft(closed, axis=0)
     correlation = np.fft.irfft(spectrum.sum(axis=1), n=len(reference))
@@ -63,12 +54,9 @@ def report_itv(
     *,
     is_cyclic: bool = False,
 ) -> dict[str, float | int | bool]:
-    """Return ITV [mm] by arc length and by normalised time.
+    """Return ITV [mm] by arc length and by time, of times [s] and positions [m].
 
-    Args:
-        trials: Times (N,), [s], and positions (N, 3), [m], of each trial.
-        n: Number of waypoints.
-        is_cyclic: Rotate closed paths to a common start first.
+    ``is_cyclic`` rotates closed paths to a common start first.
     """
     by_length = [resample_by_arc_length(p, n) for _, p in trials]
     by_time = [resample_by_time(t, p, n) for t, p in trials]

@@ -40,7 +40,7 @@ def measure_capture_to_command(
 
     Args:
         tick: Start and sample stamp of ENGAGED ticks with a new sample, (N,), [ns].
-        gate: Write and set-point stamps of gate ticks, (M,), [ns].
+        gate: Write and set-point stamps, (M,), [ns].
     """
     began_ns, capture_ns = tick
     wrote_ns, setpoint_ns = gate
@@ -53,12 +53,7 @@ def measure_capture_to_command(
 
 
 def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
-    """Yield capture-to-command latencies by block, [s].
-
-    Args:
-        samples: ENGAGED session ticks with a new leader sample.
-        gate: Gate ticks.
-    """
+    """Yield capture-to-command latencies of new ENGAGED samples by block, [s]."""
     at, newest_ns = 0, np.iinfo(np.int64).min
     for where in cut(len(gate)):
         wrote_ns, own_ns = gate[where]["stamp_ns"], gate[where]["setpoint_ns"]
@@ -100,14 +95,10 @@ class Pieces(NamedTuple):
 def find_lag(
     leading: tuple[Vec, Vec], following: tuple[Vec, Vec], spans: Spans
 ) -> float | None:
-    """Return the lag of best correlation, with sub-sample resolution, [s].
+    """Return the lag of best correlation, positive if ``following`` is late, [s].
 
-    Positive when ``following`` is late; None without a distinctive motion.
-
-    Args:
-        leading: Times (N,), [s], and values (N, k).
-        following: Times (M,), [s], and values (M, k).
-        spans: Stretches, shape (S, 2), [s]; samples near their ends are left out.
+    It has sub-sample resolution; None without a distinctive motion. Motions are times
+    [s] and values (N, k); samples near the ends of spans are left out.
     """
     t, x = leading
     is_fixed = is_inside(t, spans, before=-LAG_MIN, after=LAG_MAX)
@@ -173,12 +164,9 @@ def _correlate(list_pieces: Callable[[], Iterable[Pieces]]) -> float | None:
 def find_joint_lags(
     command: tuple[Vec, Vec], motion: tuple[Vec, Vec], spans: Spans
 ) -> list[Vec]:
-    """Return each joint's lags, one per window with motion, [s].
+    """Return each joint's lags behind its command, one per window with motion, [s].
 
-    Args:
-        command: Write times (N,), [s], and q_cmd (N, n).
-        motion: Measurement times (M,), [s], and q_meas (M, n).
-        spans: Stretches, shape (S, 2), [s].
+    Both are times [s] and positions (N, n).
     """
     lags: list[Vec] = []
     for joint in range(command[1].shape[1]):

@@ -49,7 +49,7 @@ class LimbResult:
 
     Attributes:
         target: Raw target while ENGAGED, N poses.
-        actual: Measured poses at the target's stamps, N poses.
+        actual: Measured poses at the target's stamps.
         errors: Position errors, shape (N,), [m].
         t_shifted: Times of ``errors_shifted``, shape (M,), [s].
         errors_shifted: Position errors after the shift ``tau``, shape (M,), [m].
@@ -136,7 +136,7 @@ class _Raw:
     Attributes:
         errors: Positions, [m].
         angles: Orientations, [rad].
-        rpe: Motions over one second, [m] and [rad].
+        rpe: Motions over 1 s, [m] and [rad].
         colours: Counts by colour, shape (3,).
     """
 
@@ -181,7 +181,6 @@ class _Shifted:
         errors: Positions without lag, [m].
         angles: Orientations without lag, [rad].
         aligned: Positions after the alignment, [m].
-        share_percent: Reached targets, [%]; None if unknown.
     """
 
     def __init__(

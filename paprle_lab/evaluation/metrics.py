@@ -1,7 +1,6 @@
 """Errors of the robot against its target: ATE, RPE and summaries.
 
-Errors are taken at the stamps of the retargeted target, before IK, filters and gate,
-against the interpolated measured pose.
+They are taken at the stamps of the retargeted target, before IK, filters and gate.
 """
 
 from __future__ import annotations
@@ -71,12 +70,7 @@ def _as_column(values: Vec | Column) -> Column:
 
 
 def find_spans(t: Vec, is_on: npt.NDArray[np.bool_]) -> Spans:
-    """Return stretches with the flag on, shape (S, 2), [s].
-
-    Args:
-        t: Times, shape (N,), [s].
-        is_on: Flags, shape (N,).
-    """
+    """Return stretches with the flag on, by times (N,), [s]."""
     finder = SpanFinder()
     finder.add(t, is_on)
     return finder.finish()
@@ -93,13 +87,7 @@ class SpanFinder:
     def add(
         self, t: Vec, is_on: npt.NDArray[np.bool_], until: Vec | None = None
     ) -> None:
-        """Add flags.
-
-        Args:
-            t: Times, shape (n,), [s].
-            is_on: Flags, shape (n,).
-            until: End of a stretch by its last flag, [s]; default: ``t``.
-        """
+        """Add flags (n,) by times [s]; ``until``: end of a stretch by its last flag."""
         if not len(t):
             return
         ends = t if until is None else until
@@ -110,7 +98,7 @@ class SpanFinder:
         self._is_on, self._last = bool(is_on[-1]), float(ends[-1])
 
     def finish(self) -> Spans:
-        """Return the stretches, shape (S, 2), [s]."""
+        """Return the stretches."""
         last = [np.array([self._last])] if self._is_on else []
         nothing = np.zeros(0)
         begins = np.concatenate([nothing, *self._begins])
@@ -120,14 +108,7 @@ class SpanFinder:
 def is_inside(
     t: Vec, spans: Spans, before: float = 0.0, after: float = 0.0
 ) -> npt.NDArray[np.bool_]:
-    """Return flags (N,) of times within a stretch.
-
-    Args:
-        t: Times, shape (N,), [s].
-        spans: Ordered stretches, shape (S, 2), [s].
-        before: Margin before the time, [s].
-        after: Margin after it, [s].
-    """
+    """Return flags (N,) of times within ordered spans, with margins [s]."""
     if not len(spans):
         return np.zeros(len(t), dtype=bool)
     row = np.clip(np.searchsorted(spans[:, 0], t, side="right") - 1, 0, None)
@@ -137,13 +118,7 @@ def is_inside(
 
 
 def is_outside(t: Vec, spans: Spans, after: float | Vec) -> npt.NDArray[np.bool_]:
-    """Return flags (N,) of times outside all stretches.
-
-    Args:
-        t: Times, shape (N,), [s].
-        spans: Ordered stretches, shape (S, 2), [s].
-        after: Margin after each time, scalar or (N,), [s].
-    """
+    """Return flags (N,) of times outside ordered spans, with a margin [s]."""
     if not len(spans):
         return np.ones(len(t), dtype=bool)
     row = np.searchsorted(spans[:, 1], t)
@@ -152,7 +127,7 @@ def is_outside(t: Vec, spans: Spans, after: float | Vec) -> npt.NDArray[np.bool_
 
 
 def subtract_spans(spans: Spans, others: Spans) -> Spans:
-    """Return stretches (S, 2) without others (L, 2), both ordered, [s]."""
+    """Return spans without others, both ordered."""
     rest = []
     for begin, end in spans:
         at = begin
@@ -182,16 +157,10 @@ def find_best_shift(
     All shifts are compared on the same samples: those with TAU_MAX of their stretch
     ahead.
 
-    Args:
-        target: Raw target.
-        measured: Measured poses.
-        spans: Stretches that both cover, shape (S, 2), [s].
-        without: Stretches left out, shape (L, 2), [s].
-
     Returns:
         The shift τ in [0, TAU_MAX] that minimises the mean of log(1 + d²/c²), with d
         the distances of ``target(t)`` and ``measured(t + τ)`` and c their median at the
-        least mean, [s]; None without samples.
+        least mean; None without samples.
 
     References:
         Cauchy's cost: Huber, "Robust Statistics", 1981.
@@ -249,7 +218,7 @@ def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
 
 
 def align(target_p: Vec, measured_p: Vec) -> Vec:
-    """Return points (N, 3), [m], rigidly aligned to the target by least squares."""
+    """Return points (N, 3) rigidly aligned to the target by least squares, [m]."""
     alignment = Alignment()
     alignment.add(target_p, measured_p)
     return alignment.move(measured_p)
@@ -307,11 +276,6 @@ def measure_relative_errors(
 ) -> tuple[Vec, Vec]:
     """Return errors (P,) of motions, (T_i⁻¹ T_j)⁻¹ (A_i⁻¹ A_j), [m] and [rad].
 
-    Args:
-        target: N poses.
-        actual: Poses of the robot at the same times.
-        pairs: Index pairs (i, j), shape (P, 2).
-
     References:
         Sturm et al., "A benchmark for the evaluation of RGB-D SLAM systems", 2012.
     """
@@ -332,11 +296,9 @@ def _relative(
 
 
 def colour_errors(errors: Vec) -> tuple[Vec, npt.NDArray[np.int8]]:
-    """Return position errors (N,), [m], on ARBot's colour scale.
+    """Return errors' (N,) shares 0 … 1 and bins on ARBot's colour scale.
 
-    Returns:
-        Shares from blue to red, 0 … 1, and bins: 0 blue (below 7.5 mm), 1 between,
-        2 red (from 20 mm), shape (N,) each.
+    Bins: 0 blue (below 7.5 mm), 1 between, 2 red (from 20 mm).
     """
     millimetres = np.asarray(errors) * 1e3
     shares = np.clip((millimetres - BLUE_MM) / (RED_MM - BLUE_MM), 0.0, 1.0)

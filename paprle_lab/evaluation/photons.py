@@ -54,7 +54,7 @@ def parse_region(text: str) -> Region:
     """Return a region from ``x,y,width,height``, [px].
 
     Raises:
-        ConfigError: If the text is no region.
+        ConfigError: If it is invalid.
     """
     try:
         region = Region(*map(int, text.split(",")))
@@ -111,7 +111,7 @@ def _summarise(lags: Vec) -> tuple[float, float]:
 
 
 def _read(path: Path, regions: tuple[Region, Region]) -> tuple[Vec, list[Vec]]:
-    """Return stamps (N,), [s], and each region's small pictures (N, pixels)."""
+    """Return stamps (N,), [s], and each region's pictures (N, pixels)."""
     av = load_av()
     stamps: list[float] = []
     pictures: list[list[Vec]] = [[], []]
@@ -132,7 +132,7 @@ def _read(path: Path, regions: tuple[Region, Region]) -> tuple[Vec, list[Vec]]:
 
 
 def _shrink(grey: Vec, region: Region, path: Path) -> Vec:
-    """Return block means of a region, at most ``_ACROSS`` a side."""
+    """Return block means, at most ``_ACROSS`` a side."""
     height, width = grey.shape
     if region.left + region.width > width or region.top + region.height > height:
         raise ConfigError(
@@ -150,12 +150,9 @@ def _shrink(grey: Vec, region: Region, path: Path) -> Vec:
 
 
 def find_motion(pictures: Vec) -> Vec | None:
-    """Return the first principal component of grey pictures, shape (N,).
+    """Return the first principal component (N,) of grey pictures (N, pixels).
 
     Its sign is arbitrary; None within the noise.
-
-    Args:
-        pictures: Shape (N, pixels), 0 … 255.
     """
     changes = pictures - pictures.mean(axis=0)
     n, n_pixels = changes.shape
@@ -172,14 +169,9 @@ def find_motion(pictures: Vec) -> Vec | None:
 
 
 def list_lags(t: Vec, first: Vec, second: Vec) -> Vec:
-    """Return the second signal's lag in each window that has one, [s].
+    """Return the second signal's lag by window, [s]; signs are arbitrary.
 
     Empty if fewer than half of the windows correlate.
-
-    Args:
-        t: Times, shape (N,), [s].
-        first: Leading signal, shape (N,).
-        second: Following signal, shape (N,), of either sign.
     """
     scale = (
         1e-3 / max(float(first.std()), 1e-12),

@@ -90,7 +90,7 @@ def list_blocks(path: Poses) -> Iterator[Trajectory]:
 
 
 def take_around(path: Poses, begin: float, end: float) -> Trajectory:
-    """Return the poses needed to interpolate between two times [s]."""
+    """Return poses sufficient to interpolate between two times [s]."""
     high = min(path.count(end) + 1, len(path))
     low = max(min(path.count(begin) - 1, high - 2), 0)
     return path[low:high]
@@ -114,12 +114,12 @@ class Dropped:
 def clean(
     t_ns: npt.ArrayLike, rows: npt.ArrayLike, origin_ns: int = 0
 ) -> tuple[Trajectory, Dropped]:
-    """Return poses at increasing times, and numbers of dropped rows.
+    """Return poses of rows (N, 7) at increasing times, and dropped rows.
 
     Args:
-        t_ns: Stamps, shape (N,), [ns].
-        rows: Poses (x, y, z, qx, qy, qz, qw), shape (N, 7).
-        origin_ns: Stamp of t = 0, [ns].
+        t_ns: Stamps, shape (N,).
+        rows: Poses (x, y, z, qx, qy, qz, qw).
+        origin_ns: Stamp of t = 0.
     """
     cleaner = Cleaner(origin_ns)
     return cleaner.clean(t_ns, rows), cleaner.dropped
@@ -161,7 +161,7 @@ class Cleaner:
 
 
 def interpolate(path: Trajectory, t: Vec) -> Trajectory:
-    """Return a path's poses at times (M,), [s]; end poses hold outside."""
+    """Return a path's poses at times [s]; end poses hold outside."""
     if len(path) == 1:
         ones = np.ones((len(t), 1))
         return Trajectory(t, ones * path.p, ones * path.quat_xyzw)
@@ -180,13 +180,7 @@ def interpolate_columns(t: Vec, t_known: Vec, values: Vec) -> Vec:
 
 
 def slerp(quat_xyzw_a: Vec, quat_xyzw_b: Vec, share: Vec) -> Vec:
-    """Return rotations (N, 4) interpolated along the shorter arc.
-
-    Args:
-        quat_xyzw_a: Rotations at share 0, shape (N, 4).
-        quat_xyzw_b: Rotations at share 1, shape (N, 4).
-        share: 0 … 1, shape (N,).
-    """
+    """Return rotations (N, 4) interpolated along the shorter arc, share 0 … 1."""
     cosine = np.einsum("ij,ij->i", quat_xyzw_a, quat_xyzw_b)
     nearest = quat_xyzw_b * np.where(cosine < 0.0, -1.0, 1.0)[:, None]
     angle = np.arccos(np.clip(np.abs(cosine), 0.0, 1.0))

@@ -81,7 +81,7 @@ class Recorded(NamedTuple):
 
     Attributes:
         stamps: Returns capture stamps of ticks, [ns].
-        origin_ns: Stamp of t = 0, [ns].
+        origin_ns: Stamp of t = 0.
         delay: Usual delay of a command, [s].
     """
 
@@ -101,10 +101,7 @@ def find_reach(
     robot: RobotInfo,
     config: Mapping[str, Any],
 ) -> Reach:
-    """Return the reached targets of a limb, and causes of its shortfall.
-
-    ``spans`` are stretches of ENGAGED, shape (S, 2), [s].
-    """
+    """Return the reached targets of a limb, and causes of its shortfall."""
     column = [info.name for info in robot.limbs].index(limb.name)
     asked = find_asked(limb, config)
     targets = _store_targets(limb, recorded, spans, column)
@@ -189,7 +186,6 @@ def _is_known(rows: Rows) -> Bools:
 
 
 def _measure_lasted(t: Vec, spans: Spans) -> Vec:
-    """Return each sample's duration within its stretch, [s]."""
     if not len(t):
         return np.zeros(0)
     end = spans[np.searchsorted(spans[:, 0], t, side="right") - 1, 1]
@@ -344,7 +340,6 @@ def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
 
 
 def _find_own_stamps(ticks: Rows, column: int) -> Stamps:
-    """Return capture stamps of a limb's samples, shape (N,), [ns]."""
     driver = ticks["driver"][:, column]
     own = ticks["sample"]["limb_ns"][np.arange(len(ticks)), np.maximum(driver, 0)]
     return np.where(driver >= 0, own, ticks["sample"]["stamp_ns"])

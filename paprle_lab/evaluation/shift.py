@@ -1,4 +1,4 @@
-"""Delay of the robot behind its target, by two estimates that must agree.
+"""Delay of the robot, by two estimates that must agree.
 
 They are the shift of least distance and the lag of best correlation, on reached
 targets only.
@@ -24,11 +24,11 @@ END = 1e-3  # [s] chosen: a shift as near to the end of its range may lie beyond
 
 
 class Shift(NamedTuple):
-    """The delay of a robot.
+    """The delay of a robot; None if unknown.
 
     Attributes:
-        tau: Best shift, [s]; None if unknown.
-        lag: Lag of best correlation, [s]; None if unknown.
+        tau: Best shift, [s].
+        lag: Lag of best correlation, [s].
         note: Reason of an unknown delay.
     """
 

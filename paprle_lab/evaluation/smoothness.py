@@ -24,10 +24,9 @@ LONGEST = (
 
 
 def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
-    """Return the smoothness of each joint's commands; None if unknown.
+    """Return the smoothness of each joint's commands; h: gate period, [s].
 
-    ``ripple`` is the rms of the acceleration over that below 10 Hz. ``h`` is the period
-    of the gate, [s].
+    ``ripple`` is the rms of the acceleration over that below 10 Hz.
     """
     if h is None:
         return {}

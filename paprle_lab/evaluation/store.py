@@ -1,7 +1,4 @@
-"""Rows in memory or in a temporary file, read by block.
-
-Memory does not grow with the length of an episode.
-"""
+"""Rows in memory or in a temporary file, read by block."""
 
 from __future__ import annotations
 
@@ -62,7 +59,7 @@ class Store:
         return self._n
 
     def append(self, rows: Rows) -> None:
-        """Append rows with at least the fields of the dtype.
+        """Append rows with at least the dtype's fields.
 
         Raises:
             ConfigError: If the disk is full.
@@ -131,7 +128,7 @@ class Column:
             yield self._store[where]
 
     def percentile(self, percent: float) -> float:
-        """Return a percentile, lerped as by ``numpy.percentile``."""
+        """Return a percentile as ``numpy.percentile`` does."""
         n = len(self)
         if n <= _SORTED:
             return float(np.percentile(self._store[:], percent))
@@ -141,7 +138,6 @@ class Column:
         return a + (b - a) * (rank - low)
 
     def _find_rank(self, rank: int) -> float:
-        """Return the value of a rank by radix selection."""
         prefix = np.uint64(0)
         for place in range(64 - _DIGIT, -1, -_DIGIT):
             counts = np.zeros(1 << _DIGIT, dtype=np.int64)

@@ -43,10 +43,10 @@ class StoredEpisode:
     """A recorded episode; see ``paprle.recording.reader.Episode``.
 
     Attributes:
-        ticks: Session ticks, measured fields only.
-        gate: Gate ticks, measured fields only.
+        ticks: Measured fields of session ticks.
+        gate: Measured fields of gate ticks.
         is_complete: The file matches its manifest.
-        note: Defect of the file; empty when complete.
+        note: Defect of the file.
     """
 
     def __init__(self, path: Path) -> None:

@@ -31,15 +31,10 @@ _SHOWN = 20  # chosen: findings told of an episode
 
 
 def measure_ticks(rows: Table, period: float | None) -> Json:
-    """Return the punctuality of a loop.
+    """Return the punctuality of a loop of a period, [s].
 
     ``on_time_percent`` counts ticks finished before the next deadline, ``lost`` those
     not recorded.
-
-    Args:
-        rows: Ticks with ``k``, ``stamp_ns``, ``compute_ns``, ``late_ns`` and
-            ``n_overruns``.
-        period: Nominal period, [s].
     """
     names = ("rate_hz", "on_time_percent", "p50_us", "p99_us", "late_p99_us")
     n = len(rows)
@@ -83,13 +78,7 @@ def count_interventions(gate: Table) -> dict[str, int]:
 def make_limits(
     robot: RobotInfo, h: float, gate: Mapping[str, Any] | None = None
 ) -> Limits:
-    """Return the robot's limits less the gate's margin.
-
-    Args:
-        robot: The recorded robot.
-        h: Period of the gate, [s].
-        gate: Recorded settings; None: no margin.
-    """
+    """Return the robot's limits less the gate's margin; h: gate period, [s]."""
     margin = float((gate or {}).get("position_margin", 0.0))
     settings = GateSettings(position_margin=margin)
     q_min, q_max = compute_command_limits(robot, settings)
@@ -103,8 +92,8 @@ def judge(gate: Table, limits: Limits) -> Verdict:
     """Return the oracle's verdict on q_cmd; indices are rows of ``gate``.
 
     Each run of consecutive ticks is judged by itself: from rest when the gate is armed,
-    else with its first two commands as history. Commands begin anew at rest after
-    DISARMED or a stall.
+    else with its first two commands as history. Commands begin at rest after DISARMED
+    or a stall.
     """
     n, counts = 0, dict.fromkeys(INVARIANTS, 0)
     shown: list[Violation] = []

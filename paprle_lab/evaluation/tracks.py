@@ -1,7 +1,4 @@
-"""Target and robot poses of a recorded episode.
-
-Robot poses are forward kinematics of measured joints by the recorded URDF.
-"""
+"""Target and robot poses of a recorded episode."""
 
 from __future__ import annotations
 
@@ -30,10 +27,9 @@ class EpisodeData(Protocol):
     """The data of an episode, in memory or stored.
 
     Attributes:
-        ticks: Session ticks, fields of ``Layout.tick``.
-        gate: Gate ticks, fields of ``Layout.gate``.
+        ticks: Fields of ``Layout.tick``.
+        gate: Fields of ``Layout.gate``.
         urdf: Text of the recorded URDF.
-        config: The resolved config.
     """
 
     @property
@@ -57,7 +53,7 @@ class LimbTrack:
     Attributes:
         target: Newest sample retargeted, before filter, reconstruction, IK and gate, at
             its capture time.
-        spans: Stretches ENGAGED and measured, shape (S, 2), [s].
+        spans: Stretches ENGAGED and measured.
         is_from_joints: The target is FK of a leader's joints.
     """
 
@@ -71,12 +67,12 @@ class LimbTrack:
 
     @property
     def short(self) -> Spans:
-        """Stretches of targets not reached, shape (L, 2), [s]."""
+        """Stretches of targets not reached."""
         return np.zeros((0, 2)) if self.reach is None else self.reach.short
 
 
 def find_origin_ns(source: EpisodeData) -> int:
-    """Return the stamp of t = 0, the first session or gate tick, [ns]."""
+    """Return the stamp of t = 0, the first session or gate tick."""
     for rows in (source.ticks, source.gate):
         if len(rows):
             return int(rows[:1]["stamp_ns"][0])
@@ -84,7 +80,7 @@ def find_origin_ns(source: EpisodeData) -> int:
 
 
 def find_engaged(source: EpisodeData, origin_ns: int) -> Spans:
-    """Return stretches of ENGAGED without missing ticks, shape (S, 2), [s]."""
+    """Return stretches of ENGAGED without missing ticks."""
     finder = SpanFinder()
     for where in cut(len(source.ticks)):
         ticks = source.ticks[where]
@@ -97,7 +93,6 @@ def find_engaged(source: EpisodeData, origin_ns: int) -> Spans:
 
 
 def _find_holes(table: Table, origin_ns: int) -> Spans:
-    """Return stretches with missing rows, (S, 2), [s]."""
     holes = [np.zeros((0, 2))]
     for where in cut(len(table)):
         rows = table[max(where.start - 1, 0) : where.stop]
@@ -123,10 +118,7 @@ def store_new_samples(ticks: Table) -> Store:
 def make_tracks(
     source: EpisodeData, limbs: Iterable[Limb], origin_ns: int, engaged: Spans
 ) -> list[LimbTrack]:
-    """Return the tracks of limbs in the robot's order.
-
-    ``origin_ns`` is the stamp of t = 0, [ns]; ``engaged`` is from ``find_engaged``.
-    """
+    """Return the tracks of limbs in the robot's order."""
     h = find_period(source.gate, source.header.get("gate_period"))
     delay = 0.0 if h is None else compute_delay(source.robot_info, h)
     samples = store_new_samples(source.ticks)
@@ -166,7 +158,7 @@ def make_tracks(
 
 
 def _choose_stamps(samples: Table, row: int) -> Callable[[Rows], Stamps]:
-    """Return a function for capture stamps [ns], or arrival on another clock."""
+    """Return a function for capture stamps, or arrival on another clock."""
     # Ticks have the arrival times instead where the leader has another clock.
 
     def find_captures(rows: Rows) -> Stamps:

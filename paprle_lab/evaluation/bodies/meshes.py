@@ -1,7 +1,7 @@
 """Contacts between a robot's meshes, independent of the gate's bodies and pairs.
 
-Pairs are all links two or more joints apart, whatever ``ignore_collisions`` lists. A
-pair that touches in nearly every posture is left out and named.
+Pairs are all links two or more joints apart, whatever ``ignore_collisions`` lists,
+except those that touch in nearly every posture.
 """
 
 from __future__ import annotations
@@ -94,11 +94,7 @@ def judge_contacts(episode: EpisodeData) -> Contacts | None:
 
 
 class MeshModel:
-    """The meshes of a robot and their pairs.
-
-    Attributes:
-        left_out: Pairs that touch in nearly every posture.
-    """
+    """The meshes of a robot and their pairs."""
 
     def __init__(self, urdf: Urdf, info: RobotInfo, text: str) -> None:
         """Read the meshes from a URDF text of ``paprle new-robot``.
@@ -174,7 +170,6 @@ class MeshModel:
         return bool(result.isCollision())
 
     def _measure_bodies(self, pair: tuple[int, int]) -> float:
-        """Return the distance of the bodies of two shapes' links, [m]."""
         one, other = (
             [
                 (shape, _convert(self._data.oMi[joint] * T))

@@ -17,12 +17,7 @@ _MOST = 8  # chosen: columns of a page; more runs are a batch
 
 
 class ComparedFigure(NamedTuple):
-    """A row of a comparison.
-
-    Attributes:
-        better: Direction of better values; empty: none.
-        values: By run; None: not judged.
-    """
+    """A row of a comparison; a value is None if not judged."""
 
     name: str
     unit: str

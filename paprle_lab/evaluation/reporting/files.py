@@ -16,10 +16,7 @@ _MODE = 0o644
 
 
 def choose_folder(paths: Sequence[Path]) -> Path:
-    """Return the default folder of a report: the first episode's.
-
-    For a bag it is the working directory.
-    """
+    """Return the first episode's folder, or for a bag the working directory."""
     first = paths[0]
     if first.exists() and is_bag(first):
         return Path.cwd()
@@ -47,7 +44,7 @@ def write_text(path: Path, text: str) -> None:
     """Write a file atomically; replace a symbolic link.
 
     Raises:
-        ConfigError: If the file cannot be written.
+        ConfigError: On failure.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -27,7 +27,7 @@ class ReportMoment(NamedTuple):
 def find_moments(result: EpisodeResult) -> list[ReportMoment]:
     """Return the largest error, the nearest bodies and the longest hold.
 
-    Foreign logs have none: the viewer counts their time from another begin.
+    Foreign logs have none: the viewer counts their time differently.
     """
     if result.ticks is None or not len(result.ticks):
         return []
@@ -73,12 +73,7 @@ def _list_of_gate(gate: Table, origin_ns: int) -> Iterator[ReportMoment]:
 
 
 class _Holds:
-    """The longest stretch of a state, found by block.
-
-    Attributes:
-        longest: Length, [s].
-        longest_ns: Begin, [ns].
-    """
+    """The longest stretch of a state; ``longest`` in [s], ``longest_ns`` its begin."""
 
     def __init__(self) -> None:
         self.longest, self.longest_ns = 0.0, 0

@@ -352,7 +352,6 @@ def _shade(axes: Any, spans: Spans) -> None:
 
 
 def _find_causes(limb: LimbResult) -> dict[str, Vec]:
-    """Return times of targets not reached by cause, [s]."""
     if limb.reach is None:
         return {}
     causes: dict[str, Vec] = {}
@@ -364,7 +363,6 @@ def _find_causes(limb: LimbResult) -> dict[str, Vec]:
 
 
 def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
-    """Return times of the gate's actions by reason, [s]."""
     acted = {reason: Thinned(np.float64) for reason in Reason}
     for where in cut(len(result.gate) if result.gate is not None else 0):
         rows = result.gate[where]  # type: ignore[index]  # there are rows
@@ -380,7 +378,6 @@ def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
 
 
 def _count_times(rows: Table, name: str, edges_ms: Vec) -> npt.NDArray[np.intp]:
-    """Return a histogram of times, bins in [ms]."""
     counts = [
         np.histogram(rows[where][name] * 1e-6, edges_ms)[0] for where in cut(len(rows))
     ]

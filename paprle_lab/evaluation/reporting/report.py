@@ -1,7 +1,7 @@
 """The report: figures of episodes as JSON, and an HTML page.
 
-An entry per episode holds the figures of the worst limb (largest raw RMSE) and all
-``limbs``. Unmeasured keys are null; ``notes`` state the reason.
+An entry holds the figures of the worst limb (largest raw RMSE) and all ``limbs``.
+Unmeasured keys are null; ``notes`` state the reason.
 """
 
 from __future__ import annotations
@@ -38,13 +38,9 @@ def evaluate(
     topics: BagTopics = BagTopics(),  # noqa: B008 - frozen
     work: Work = UNSEEN,
 ) -> list[Json]:
-    """Return one JSON entry per episode; ``error`` explains a blank one.
+    """Return one JSON entry per recording or bag; ``error`` explains a blank one.
 
-    Args:
-        episodes: Recordings or ROS bags.
-        out_dir: Folder of the report; None: none is written.
-        topics: Topics of a bag.
-        work: Takes the progress.
+    A report is written if ``out_dir`` is given.
 
     Raises:
         MissingDependency: If matplotlib is missing; the JSON is written.
@@ -105,7 +101,7 @@ def write_report(
 
 
 def summary_text(results: Sequence[Json]) -> str:
-    """Return verdict and figures as a few lines per episode."""
+    """Return verdict and figures in a few lines per episode."""
     parts = [_summarise(entry) for entry in results]
     after = [compare_in_text(results), describe_itv(results)]
     return "\n\n".join([*parts, *filter(None, after)])

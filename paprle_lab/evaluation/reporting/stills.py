@@ -1,6 +1,6 @@
 """The robot at instants of its path, drawn with matplotlib.
 
-Bodies are the recorded primitives; other links are rods between joints.
+Links without recorded primitives are drawn as rods.
 """
 
 from __future__ import annotations
@@ -49,13 +49,9 @@ class Still(NamedTuple):
 def choose_stills(
     limb: LimbResult, t_meas: Vec, q_meas: Vec, n: int = N_STILLS
 ) -> list[Still]:
-    """Return instants evenly spaced along a limb's path.
+    """Return n instants evenly spaced along a limb's path.
 
-    Args:
-        limb: The measured limb.
-        t_meas: Times, shape (M,), [s].
-        q_meas: Measured joints, shape (M, n), [rad].
-        n: Number of instants.
+    ``t_meas`` has shape (M,), [s], ``q_meas`` (M, n), [rad].
     """
     steps = np.linalg.norm(np.diff(limb.actual.p, axis=0), axis=1)
     way = np.concatenate([[0.0], np.cumsum(steps)])
@@ -79,8 +75,7 @@ def draw_stills(
 ) -> None:
     """Draw a robot at instants side by side, with the path to each.
 
-    ``colours`` are colour map and norm of the path's errors [mm], ``labels`` the words
-    below each, by default its time.
+    ``colours`` are colour map and norm of errors [mm]; a label is the time by default.
     """
     urdf, info = robot
     base = place_links(urdf, info, stills[0].q)[_find_base(info, limb.name)]
@@ -214,7 +209,6 @@ def _add_path(
 
 
 def _choose_azimuth(ahead: Vec) -> float:
-    """Return the azimuth beside the arm's direction, [°]."""
     return float(np.degrees(np.arctan2(ahead[1], ahead[0]))) - BESIDE
 
 

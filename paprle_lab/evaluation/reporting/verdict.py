@@ -21,7 +21,7 @@ _HEADS: dict[Grade, str] = {
 
 
 class Verdict(NamedTuple):
-    """A grade, and three sentences on course, limits and gaps."""
+    """A grade, and sentences on course, limits and gaps."""
 
     grade: Grade
     sentences: tuple[str, ...]
