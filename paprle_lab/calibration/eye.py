@@ -27,7 +27,7 @@ class Sight(NamedTuple):
 class Eye:
     """Newest searched image of an open camera.
 
-    It searches only on request, which would else hold up the gate of a moving robot.
+    It searches on request only, as a search holds up the gate of a moving robot.
     """
 
     def __init__(self, camera: Camera, finder: BoardFinder) -> None:

@@ -142,7 +142,7 @@ def place_board(view: BoardView, lens: Lens) -> pin.SE3 | None:
 
 
 def guess_lens(width: int, height: int) -> Lens:
-    """Return a usual lens of 53°, enough to tell a board's front from its back."""
+    """Return a usual lens of 53°, enough to distinguish front and back of a board."""
     return Lens((float(width), float(width)), ((width - 1) / 2.0, (height - 1) / 2.0))
 
 

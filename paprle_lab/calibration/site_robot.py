@@ -85,7 +85,7 @@ def store_robot(
     eef_links: Mapping[str, str],
     site: Folder | None = None,
 ) -> tuple[Path, Path]:
-    """Return the stored URDF and follower's YAML, with a robot's eef links.
+    """Return the paths of a robot's stored URDF and merged follower's YAML.
 
     Raises:
         ConfigError: If that YAML is damaged; both are kept.

@@ -1,7 +1,6 @@
-"""Pairs of bodies drawn so thick that they always collide.
+"""Pairs of bodies too thick to be ever clear.
 
-A pair never as far apart as the gate's clearance carries no information. Pairs with
-meshes are excluded.
+A pair never as far apart as the gate's clearance carries no information.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ def find_overdrawn(
 ) -> tuple[tuple[str, str], ...]:
     """Return pairs that touch in most postures and are never clear.
 
-    Pairs that touch in all postures are left to the user.
+    Meshes are excluded; pairs that touch in all postures are left to the user.
     """
     if not links:
         return ()

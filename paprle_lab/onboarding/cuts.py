@@ -1,4 +1,4 @@
-"""Choice of the cut of a link that frees the most room."""
+"""Choice of the cut that frees the most room."""
 
 from __future__ import annotations
 
@@ -29,11 +29,7 @@ Lost = Mapping[PiecePair, Collection[Posture]]
 
 
 class Cut(NamedTuple):
-    """A cut of one piece, or its new body.
-
-    Attributes:
-        halves: Two, or one in its new body.
-    """
+    """A cut of a piece, or its new body as the only half."""
 
     piece: Piece
     halves: tuple[Piece, ...]

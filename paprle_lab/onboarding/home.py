@@ -34,7 +34,7 @@ class Reach(NamedTuple):
 
 
 class Room:
-    """The motions that a gate with usual settings allows."""
+    """Motions allowed by a gate with usual settings."""
 
     def __init__(self, robot: RobotModel) -> None:
         settings = GateSettings()

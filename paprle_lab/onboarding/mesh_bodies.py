@@ -1,4 +1,4 @@
-"""Bodies for links that have only collision meshes."""
+"""Bodies for links with only collision meshes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,7 @@ _HEAD = (
 
 
 class ExemptPairs(NamedTuple):
-    """Pairs exempt from clearance.
-
-    Attributes:
-        never: Bodies of pieces whose meshes never touch.
-    """
+    """Pairs exempt from clearance; ``never``: of pieces whose meshes never touch."""
 
     never: tuple[tuple[str, str], ...] = ()
     always: tuple[tuple[str, str], ...] = ()
@@ -45,7 +41,7 @@ class Covered(NamedTuple):
 
     Attributes:
         path: The copy; None without readable meshes.
-        blocked: Share of postures lost by pair of links.
+        blocked: Share of lost postures by pair of links.
     """
 
     path: Path | None
@@ -58,10 +54,7 @@ class Covered(NamedTuple):
 
 
 def cover_meshes(tree: Urdf, out: Path, work: Work = UNSEEN) -> Covered:
-    """Write a copy of a URDF with bodies in place of collision meshes.
-
-    Returns:
-        The enclosed meshes.
+    """Return the bodies in a written copy of a URDF, instead of collision meshes.
 
     Raises:
         ConfigError: If meshes are far larger than the robot.
@@ -146,7 +139,7 @@ def _load(mesh: ET.Element, urdf: Path) -> coal.BVHModelBase:
 
 
 def find_mesh(name: str, urdf: Path) -> Path | None:
-    """Return a mesh's file beside its URDF or in its package, or None.
+    """Return a mesh's file beside its URDF or in its package.
 
     Without ROS, a folder of the package's name is searched upwards.
     """

@@ -1,4 +1,4 @@
-"""Detection of meshes in other units, such as millimetres."""
+"""Detection of meshes in other units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A follower's YAML for a bare URDF, written and checked."""
+"""Written and checked follower's YAML of a bare URDF."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class LimbReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRobotReport:
-    """The written settings of a robot, and guesses to review.
+    """The written settings of a robot, with guesses to review.
 
     Attributes:
         collision_pairs: Number of checked pairs; 0: meshes only.
@@ -107,12 +107,11 @@ def write_new_robot(
         work: Takes the progress.
 
     Returns:
-        The written settings and findings.
+        The settings and findings.
 
     Raises:
         ConfigError: If the URDF is invalid, the YAML exists, or no home without a
-            contact
-        is found.
+            contact is found.
     """
     tree = read_urdf(urdf.resolve())
     slug = make_slug(tree.name if name is None else name)
@@ -276,7 +275,7 @@ def name_urdf(urdf: Path, yaml: Path) -> str:
 
 
 def _read_ranges(joints: list[UrdfJoint]) -> dict[str, OtherUnit]:
-    """Return limits in degrees or millimetres, as [rad] or [m]."""
+    """Return limits in degrees or millimetres as [rad] or [m]."""
     ranges = {j.name: r for j in joints if (r := read_in_other_unit(j)) is not None}
     problems = [
         f"joint {joint.name}: {own.reason}, {own.lower:.4g} … {own.upper:.4g} in SI "
@@ -302,7 +301,7 @@ def _narrow_gripper(limb: FoundLimb, ranges: dict[str, OtherUnit]) -> FoundLimb:
 def _guess_velocities(
     joints: list[UrdfJoint], fingers: set[str], ranges: dict[str, OtherUnit]
 ) -> dict[str, tuple[float, str]]:
-    """Return velocity limits and reasons where the URDF has none."""
+    """Return velocity limits, with reasons, missing in the URDF."""
     share = LimitSettings().velocity_scale
     guesses = {}
     for joint in joints:

@@ -1,4 +1,4 @@
-"""Limits of a robot of several arms: each joint keeps those of its own arm."""
+"""Limits of a robot of several arms."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def join_limits(
     wanted: Mapping[str, Mapping[str, float]],
     read: Callable[[LimitSettings], RobotInfo],
 ) -> LimitSettings:
-    """Return limits under which each joint has those of its own arm.
+    """Return limits under which each joint keeps those of its own arm.
 
-    What holds for all joints is the loosest of the arms'; joints that would have more
-    than their own are named.
+    Common limits are the loosest of the arms'; joints that would exceed their own are
+    named.
 
     Args:
         own: Limits of each arm.
         by_joint: All arms' settings of the keys ``BY_JOINT``.
-        wanted: Limits dq_max, ddq_max and dddq_max of each joint.
+        wanted: dq_max, ddq_max and dddq_max by joint.
         read: Returns the robot with some limits.
     """
     slides = [one.ddq_max_sliding for one in own]

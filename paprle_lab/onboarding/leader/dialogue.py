@@ -1,4 +1,4 @@
-"""Dialogue about a new leader: its servos, two postures and a sweep."""
+"""Dialogue about a new leader: servos, two postures and a sweep."""
 
 from __future__ import annotations
 
@@ -46,11 +46,7 @@ Ask = Generator[str, str, Vec]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLeader:
-    """The result.
-
-    Attributes:
-        lines: On each joint, for the operator; those with doubts begin with CHECK.
-    """
+    """The result; ``lines`` for the operator begin with CHECK where doubtful."""
 
     joints: tuple[MountedServo, ...]
     gripper: MountedGripper | None
@@ -59,11 +55,11 @@ class MeasuredLeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewArm:
-    """The arm that is measured.
+    """The measured arm.
 
     Attributes:
-        home: First posture of its joints, [rad].
-        imported: Values of another program; None: they are found.
+        home: First posture, [rad].
+        imported: Values of another program; None: to be found.
     """
 
     geometry: Geometry
@@ -72,7 +68,7 @@ class NewArm:
 
 
 def count_servos(arm: NewArm) -> int:
-    """Return the least number of servos, the gripper's included where it is known."""
+    """Return the least number of servos, with a known gripper's."""
     return len(arm.home) + bool(arm.geometry.has_gripper)
 
 
@@ -85,7 +81,7 @@ def measure_leader(
         arm: The arm.
         servos: Those that answer at its port, by id.
         search: Open, with those that obey no other one, in their order.
-        note: Takes what is seen while the operator moves the arm; any thread.
+        note: Takes observations while the operator moves the arm; any thread.
 
     Yields:
         Requests to the operator; expects Enter when done.
@@ -106,11 +102,7 @@ def measure_leader(
 
 
 class _Session:
-    """Questions about one arm.
-
-    Attributes:
-        note: Takes what is seen while a question stands.
-    """
+    """Questions about one arm; ``note`` takes observations meanwhile."""
 
     def __init__(
         self, arm: NewArm, servos: list[FoundServo], tracker: Tracker, note: Note
@@ -165,7 +157,6 @@ class _Session:
         ])  # fmt: skip
 
     def _sort_by_id(self, imported: Imported) -> None:
-        """Take the servos in the order of imported ids."""
         wanted = [*imported.ids, *([imported.gripper[0]] if imported.gripper else [])]
         place = {one.id: i for i, one in enumerate(self._servos)}
         if sorted(wanted) != sorted(place):
@@ -208,7 +199,6 @@ class _Session:
         return np.array([first[place], second[place]])
 
     def _fit(self, first: Vec, second: Vec | None) -> tuple[list[ServoFit], list[str]]:
-        """Return the fits of the joints, and what is wrong with them."""
         places = self._order[: self._n]
         imported = self._arm.imported
         if imported is not None or second is None:
@@ -226,7 +216,7 @@ class _Session:
         return fits, problems
 
     def _take_imported(self, first: Vec) -> list[ServoFit]:
-        """Return imported fits, with what the first posture differs from them."""
+        """Return imported fits, with their differences from the first posture."""
         imported = self._arm.imported
         if imported is None:
             return []
@@ -288,7 +278,7 @@ class _Session:
         return self._tracker.take(first)
 
     def _check_order(self, fits: Sequence[ServoFit]) -> Generator[str, str, bool]:
-        """Return whether the sweep turned the servos in their order, else adopt it."""
+        """Return whether the sweep had the servos' order, else adopt it."""
         listed = [*self._names, *([GRIPPER] if self._has_gripper else [])]
         text = (
             "turn each joint to and fro by 30 [deg] or more, one after the other, from "
@@ -337,7 +327,6 @@ class _Session:
         gripper: Vec | None,
         twins: Mapping[int, int],
     ) -> MeasuredLeader:
-        """Return the result."""
         found = [self._servos[place] for place in self._order]
         joints = tuple(
             MountedServo(
@@ -377,7 +366,6 @@ class _Session:
         )
 
     def name_motion(self, place: int, turned: float, fits: Sequence[ServoFit]) -> str:
-        """Return the words for a servo's turn, [rad]."""
         servo = self._servos[place]
         i = self._order.index(place)
         if i >= self._n:
@@ -387,7 +375,7 @@ class _Session:
 
 
 class _Narrator:
-    """Names the joint that turns, and which way."""
+    """Announces the turning joint and its direction."""
 
     def __init__(self, session: _Session, fits: Sequence[ServoFit]) -> None:
         self._session, self._fits = session, fits

@@ -1,8 +1,7 @@
 """GELLO's calibration values: YAML, JSON, or lines of its Python source.
 
 GELLO's joint is sign · (angle − offset) with the angle 0 at count 0 of the servo;
-PAPRLE's angle is 0 at count 2048, half a turn further. Source text is read and never
-run: numbers, π and the four operations.
+PAPRLE's angle is 0 at count 2048, half a turn further. Source text is never run.
 
 References:
     wuphilipp/gello_software, ``gello/robots/dynamixel.py`` and
@@ -48,7 +47,7 @@ def read_gello(path: Path, text: str) -> Imported:
 
 
 def _read_tree(path: Path) -> list[dict[str, Any]]:
-    """Return the mappings with GELLO's keys in YAML or JSON, at any depth."""
+    """Return mappings with GELLO's keys at any depth of YAML or JSON."""
     problems: list[str] = []
     tree = read_yaml(path, str(path), problems)
     if problems:
@@ -89,7 +88,7 @@ def _read_source(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def _evaluate(path: Path, node: ast.expr) -> Any:
-    """Return a number or a list of an expression of numbers and π."""
+    """Return the value of an expression of numbers and π."""
     if isinstance(node, (ast.Tuple, ast.List)):
         return [_evaluate(path, one) for one in node.elts]
     if isinstance(node, ast.Constant) and (
@@ -120,7 +119,6 @@ def _number(path: Path, node: ast.expr) -> float:
 
 
 def _convert(path: Path, values: Mapping[str, Any]) -> Imported:
-    """Return checked values in PAPRLE's angles."""
     offsets = _list_numbers(path, values, "joint_offsets")
     signs = _list_numbers(path, values, "joint_signs")
     ids: list[float] = list(range(1, len(offsets) + 1))

@@ -1,4 +1,4 @@
-"""URDFs of leaders: of a description, or a scaled copy of the arm that it leads."""
+"""URDFs of leaders: described, or scaled from the followed arm."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCALES = (0.05, 5.0)  # chosen: a leader is smaller than its robot, or little l
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Joint:
-    """A joint of a URDF; without an axis it is fixed."""
+    """A joint of a URDF; fixed without an axis."""
 
     name: str
     parent: str
@@ -40,8 +40,8 @@ class Geometry:
         urdf: Text of its URDF, with the joint ``gripper`` at its hand.
         joint_names: From the base to the hand, without the gripper.
         limits: By joint, [rad].
-        has_gripper: None: as the number of its servos says.
-        gears: Turns of the servo a turn of the joint, where they are stated.
+        has_gripper: None: by the number of servos.
+        gears: Known turns of a servo per turn of its joint.
     """
 
     urdf: str
@@ -57,7 +57,7 @@ def make_geometry(name: str, arm: DescribedArm, scale: float = 1.0) -> Geometry:
     """Return a described arm; all frames are parallel to the base's at zero.
 
     Raises:
-        ConfigError: If the scale is none.
+        ConfigError: If the scale is invalid.
     """
     _check_scale(scale)
     root = ET.Element("robot", name=name)
@@ -94,7 +94,7 @@ def copy_geometry(
     Args:
         path: URDF of the follower, or of the leader itself.
         name: Of the leader.
-        scale: Length of the leader's links by those of the URDF.
+        scale: Length of the leader's links per length in the URDF.
         limb: Name of one of its arms; empty: its only one.
 
     Raises:
@@ -181,7 +181,7 @@ def _end(joint: ET.Element, end: str) -> str:
 
 
 def _add_gripper(root: ET.Element, parent: str) -> None:
-    """Add a trigger at the hand, whose place and axis nothing depends on."""
+    """Add a trigger at the hand, with arbitrary place and axis."""
     _add_joint(
         root,
         _Joint(
@@ -195,7 +195,6 @@ def _add_gripper(root: ET.Element, parent: str) -> None:
 
 
 def _add_joint(root: ET.Element, one: _Joint) -> None:
-    """Add a joint and the link that it carries."""
     ET.SubElement(root, "link", name=one.child)
     kind = "revolute" if one.axis else "fixed"
     joint = ET.SubElement(root, "joint", name=one.name, type=kind)

@@ -1,4 +1,4 @@
-"""Leaders that many people print, described by the figures of the arms they copy."""
+"""Common printed leaders, described by the arms they copy."""
 
 from __future__ import annotations
 

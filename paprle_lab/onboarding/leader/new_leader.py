@@ -1,4 +1,4 @@
-"""A new leader: from its servos and a description to its YAML and URDF."""
+"""Onboarding of a leader, from servos and description to YAML and URDF."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _MOST = 100_000  # [bytes] chosen: values of a hundred arms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderRequest:
-    """A leader that is to be made.
+    """Request for a leader; at most one of ``like``, ``urdf`` and ``words``.
 
     Attributes:
         port: Empty: the only one, or the operator's choice.
-        like: Of ``KNOWN``; one of ``like``, ``urdf`` and ``words`` at most is given.
-        scale: Length of its links by those that are described.
+        like: Of ``KNOWN``.
+        scale: Length of its links per described length.
         home: First posture, [deg]; empty: as known, or zeros.
-        calibration: GELLO's or LeRobot's file; None: none.
+        calibration: GELLO's or LeRobot's file.
     """
 
     name: str
@@ -69,9 +69,9 @@ def make_new_leader(
     """Guide the operator from servos to written files.
 
     Args:
-        request: The wish.
+        request: The request.
         search: Finds the servos, closed.
-        note: Takes what is found and seen; any thread.
+        note: Takes findings; any thread.
 
     Yields:
         Questions for the operator; expects the answer.
@@ -106,7 +106,6 @@ def make_new_leader(
 
 
 def _check(path: Path) -> None:
-    """Load a YAML as a session would."""
     make_leader(resolve_leader([f"leader={path.resolve()}"]))
 
 
@@ -118,7 +117,7 @@ def _check_name(text: str) -> str:
 
 
 def _find_geometry(request: LeaderRequest, name: str) -> Generator[str, str, Geometry]:
-    """Return the arm of the request, or of what the operator types."""
+    """Return the arm of the request, or of the operator's words."""
     if request.urdf is not None:
         return copy_geometry(request.urdf, name, request.scale, request.limb)
     if request.like:
@@ -143,7 +142,7 @@ def _find_geometry(request: LeaderRequest, name: str) -> Generator[str, str, Geo
 
 
 def _find_arm(request: LeaderRequest, geometry: Geometry) -> NewArm:
-    """Return the arm with its first posture, and what is imported."""
+    """Return the arm with its first posture and imported values."""
     n = len(geometry.joint_names)
     home = request.home
     if not home and request.like:
@@ -167,7 +166,6 @@ def _find_arm(request: LeaderRequest, geometry: Geometry) -> NewArm:
 
 
 def _import(path: Path, n: int) -> Imported:
-    """Return the values of GELLO's or LeRobot's file."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as err:
@@ -212,7 +210,6 @@ def _list_found(servos: Sequence[FoundServo]) -> list[str]:
 def _list_lines(
     found: MeasuredLeader, paths: Sequence[Path], yaml_path: Path
 ) -> list[str]:
-    """Return the report."""
     leader = _name_leader(yaml_path)
     return [
         *(f"wrote {path}" for path in paths),

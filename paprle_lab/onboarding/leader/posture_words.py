@@ -1,4 +1,4 @@
-"""Words for a posture: where each joint lies from the one before."""
+"""Description of a posture, joint by joint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Angles of servos over a whole dialogue, whole turns counted."""
+"""Angles of servos over a dialogue, whole turns counted."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ Listen = Callable[[Vec], None]
 
 
 class Tracker:
-    """Samples angles in a thread until closed.
-
-    Attributes:
-        listen: Takes each row; None: nobody does.
-    """
+    """Samples angles in a thread until closed; ``listen`` takes each row."""
 
     def __init__(self, read: Callable[[], Vec]) -> None:
         """Begin; ``read`` returns the newest angles, shape (n,), [rad]."""

@@ -1,4 +1,4 @@
-"""Writes the YAML and URDF of a new leader, all or nothing."""
+"""Writing of a new leader's YAML and URDF, all or nothing."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def make_yaml(
     port: str,
     home: tuple[float, ...],
 ) -> str:
-    """Return the text of a leader's YAML, its limb's keys in their usual order."""
+    """Return the text of a leader's YAML with keys in usual order."""
     arm = dict(settings["limbs"]["arm"])
     limb = {
         "port": port,
