@@ -1,4 +1,4 @@
-"""Decision which of several limp arms a hand has moved."""
+"""Detection of the limp arm moved by a hand."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Moved:
     """The result of a watch.
 
     Attributes:
-        path: Port of the arm that was moved; "" without one.
-        reason: Reason that none was found, with what to do.
+        path: Port of the moved arm; may be empty.
+        reason: Reason of a failure, with advice.
     """
 
     path: str = ""
@@ -39,11 +39,7 @@ class Moved:
 
 
 class Excursion:
-    """Largest turn of an arm's joints since the first reading.
-
-    Attributes:
-        turn: Largest turn that has lasted, [rad].
-    """
+    """Largest lasting turn of an arm's joints since the first reading, [rad]."""
 
     def __init__(self) -> None:
         self.turn = 0.0
@@ -82,7 +78,7 @@ def watch_ports(
     clock: Callable[[], int] = time.monotonic_ns,
     sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - the loop waits
 ) -> Moved:
-    """Return which arm is moved within ``PATIENCE``.
+    """Return the arm moved within ``PATIENCE``.
 
     Raises:
         DeviceError: If a port is gone.

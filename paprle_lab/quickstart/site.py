@@ -1,4 +1,4 @@
-"""Ports and calibrations of the last time, in the settings of this site."""
+"""Last ports and calibrations in the site's settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LEADER, _FOLLOWER = f"leader/{ROBOT}.yaml", f"follower/{ROBOT}.yaml"
 
 
 def read_last(site: Folder | None = None) -> Rig:
-    """Return the arms that were stored.
+    """Return the stored arms.
 
     Raises:
         ConfigError: If a file of the site is damaged.
@@ -30,10 +30,7 @@ def read_last(site: Folder | None = None) -> Rig:
 
 
 def store(rig: Rig, site: Folder | None = None) -> list[Path]:
-    """Store the arms of a rig but emulated ones.
-
-    Returns:
-        The written files.
+    """Return the files written with the arms of a rig, except emulated ones.
 
     Raises:
         ConfigError: If a file of the site is damaged.

@@ -33,13 +33,12 @@ _NEEDED = ("scservo_sdk", "serial", "mujoco", "viser", "segno", "pyarrow", "av")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Words of the command line.
+    """Options of the command line.
 
     Attributes:
         out: Folder of recordings and data set.
-        n_episodes: Episodes to record.
-        task: Purpose of the episodes; "": asked.
-        settings: Further settings of the session, which win.
+        task: Purpose of the episodes; empty: asked.
+        settings: Further settings, which win.
     """
 
     out: Path
@@ -49,7 +48,7 @@ class Plan:
 
 
 def check_packages() -> None:
-    """Raise MissingDependency with the command that installs all that is used."""
+    """Raise MissingDependency with the command that installs all packages."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise MissingDependency(
@@ -60,7 +59,7 @@ def check_packages() -> None:
 
 
 def find_search() -> ArmSearch:
-    """Return the search of the env that drives such arms."""
+    """Return the search for arms of the real env."""
     factory: type[Follower] = load_factory(find_plugin("follower", REAL))
     search = factory.search()
     if search is None:
@@ -69,10 +68,7 @@ def find_search() -> ArmSearch:
 
 
 def go(plan: Plan, dialogue: Dialogue) -> int:
-    """Go through all steps.
-
-    Returns:
-        The exit code.
+    """Return the exit code of all steps.
 
     Raises:
         Quit: If the person leaves.
@@ -124,7 +120,7 @@ def _record(plan: Plan, rig: Rig, dialogue: Dialogue, wait: Callable[[], None]) 
 
 
 def describe_start(rig: Rig) -> str:
-    """Return how an episode begins and ends, and whether it is of a simulation."""
+    """Return the begin and end of an episode as text, and any simulation."""
     simulated = "" if rig.follower else "SIMULATION: no arm follows, a model does. "
     return f"{simulated}{_describe_signals(rig)}"
 

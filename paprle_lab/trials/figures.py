@@ -1,4 +1,4 @@
-"""Plots of a set as PNG bytes: figures 3 to 6 of ARBot's paper."""
+"""Plots of a set: figures 3 to 6 of ARBot's paper."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_PAIRS = 4  # chosen: of repetitions and replays; the tables have all of the
 
 
 def draw_set(results: Sequence[TrialResult]) -> Iterator[Drawn]:
-    """Yield title, caption and PNG of each plot of a set."""
+    """Yield title, caption and PNG of each plot."""
     with mpl.rc_context(STYLE):
         human = [one for one in results if one.trial.kind == "human"]
         yield from _draw_distributions(human)

@@ -28,10 +28,10 @@ _WHO = {"robot": "robot", "human": "human", "h": "human"}
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A motion with its labels; unknown ones are empty.
+    """A motion with its labels, empty if unknown.
 
     Attributes:
-        kind: ``human``, or ``robot`` for a replay of a human motion.
+        kind: ``human``, or ``robot`` for a replay.
         mode: Capture method, for example ``arpose``.
         trial: Number of the repetition.
     """
@@ -46,7 +46,7 @@ class Trial:
 
     @property
     def group(self) -> tuple[str, str, str, str]:
-        """Labels shared by repetitions: kind, user, task, mode."""
+        """Labels shared by repetitions."""
         return self.kind, self.user, self.task, self.mode
 
     @property
@@ -83,7 +83,7 @@ def is_index(path: Path) -> bool:
 
 
 def read_index(path: Path) -> list[Trial]:
-    """Return the trials of an index in order; files may be missing.
+    """Return the trials of an index; files may be missing.
 
     Raises:
         RecordingError: Listing all mistakes.
@@ -134,10 +134,7 @@ def _parse(
 
 
 def write_index(folder: Path, trials: Sequence[Trial]) -> Path:
-    """Write a folder's index atomically, with relative paths; return it.
-
-    Returns:
-        The index.
+    """Return the atomically written index of a folder, with relative paths.
 
     Raises:
         ConfigError: If it cannot be written.
@@ -163,11 +160,9 @@ def _tell_from(folder: Path, path: Path) -> str:
 
 
 def find_by_layout(folder: Path, layout: str) -> list[Trial]:
-    """Return the trials of a folder by the labels in their paths.
+    """Return the trials of a folder and below, by the labels in their paths.
 
-    Args:
-        folder: Searched recursively.
-        layout: Relative path with labels, such as ``{user}/{mode}/{task}_{trial}.csv``.
+    ``layout`` is a relative path such as ``{user}/{mode}/{task}_{trial}.csv``.
 
     Raises:
         ConfigError: If a label is unknown or missing, or no file matches.
@@ -205,14 +200,14 @@ def find_by_layout(folder: Path, layout: str) -> list[Trial]:
 
 
 def find_logs(folder: Path) -> list[Path]:
-    """Return ARBot logs of a folder without recordings, by name."""
+    """Return ARBot logs of a folder without recordings."""
     if not folder.is_dir() or any(folder.glob("*.mcap")):
         return []
     return [path for path in sorted(folder.glob("*.csv")) if is_arbot_csv(path)]
 
 
 def list_trials(paths: Iterable[Path]) -> list[Trial]:
-    """Return the trials of an index, or of labelled files and folders.
+    """Return the trials of indices, or of labelled files and folders.
 
     Raises:
         RecordingError: If an index cannot be read.

@@ -1,4 +1,4 @@
-"""Quality of a log: rate, repeated stamps, gaps and units."""
+"""Quality of a log."""
 
 from __future__ import annotations
 
@@ -93,5 +93,5 @@ def _judge_units(table: Vec) -> list[str]:
 
 
 def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

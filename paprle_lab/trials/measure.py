@@ -1,4 +1,4 @@
-"""One measured trial: errors, delay, latencies and path."""
+"""Measurement of one trial."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ class TrialResult:
         t: Times, shape (N,), [s]; may repeat.
         target: Target positions, shape (N, 3), [m].
         actual: Robot positions, shape (N, 3), [m].
-        errors: Their distances, shape (N,), [m].
-        latencies: From capture to command, shape (M,), [s]; empty if not logged.
+        errors: Distances, shape (N,), [m].
+        latencies: Capture to command, shape (M,), [s]; empty if not logged.
     """
 
     trial: Trial
@@ -143,12 +143,7 @@ def _make(
 
 
 def find_worst_window(t: Vec, errors: Vec, window: float = WINDOW) -> float:
-    """Return the largest rms error of any window, [m].
-
-    Args:
-        t: Non-decreasing times, shape (N,), [s].
-        errors: Errors, shape (N,), [m].
-        window: Duration, [s].
+    """Return the largest rms error of any window [s], [m]; times may repeat.
 
     References:
         ARBot's PiperRmseMetrics reports the last 5 s.

@@ -46,10 +46,7 @@ class Protocol:
 
 
 def prepare(motion: Path, beside: Sequence[Path], out: Path) -> Protocol:
-    """Write the motion to play.
-
-    Returns:
-        The protocol.
+    """Return the protocol after writing the motion to play.
 
     Raises:
         ConfigError: If a file is of neither kind, or the folder has replays.
@@ -110,14 +107,7 @@ def make_log(episode: Episode) -> Vec:
 
 
 def add_lead(table: Vec) -> Vec:
-    """Return a motion with its first pose held before it.
-
-    Args:
-        table: Columns as ``ARBOT_COLUMNS``, shape (N, 19).
-
-    Returns:
-        Shape (N + LEAD · LEAD_RATE, 19).
-    """
+    """Return a motion (N, 19) with its first pose held before, (N + LEAD · LEAD_RATE, 19)."""
     n = round(LEAD * LEAD_RATE)
     lead = np.repeat(table[:1], n, axis=0)
     lead[:, 0] = table[0, 0] + (np.arange(n) - n) / LEAD_RATE
@@ -131,7 +121,7 @@ def cut_lead(table: Vec) -> Vec:
 
 
 def list_settings(protocol: Protocol, n: int, pause: float) -> list[str]:
-    """Return the settings of ``run`` for n replays, ``pause`` apart [s]."""
+    """Return the settings of n replays, ``pause`` apart [s]."""
     return [
         "leader=offline",
         f"leader.path={protocol.played.resolve()}",
@@ -142,10 +132,7 @@ def list_settings(protocol: Protocol, n: int, pause: float) -> list[str]:
 
 
 def collect(protocol: Protocol, episodes: Sequence[Path]) -> Path:
-    """Write replays as ``robot_N.csv`` with an index; return the index.
-
-    Returns:
-        The index.
+    """Return the index of replays written as ``robot_N.csv``.
 
     Raises:
         RecordingError: If a recording holds no replay.

@@ -1,4 +1,4 @@
-"""The report of a set: JSON, TSV (so that ``H*.csv`` matches only logs) and HTML."""
+"""Report of a set: JSON, HTML, and TSV so that ``H*.csv`` matches only logs."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def _flatten(entry: Json, before: str = "") -> Iterable[tuple[str, Any]]:
 
 
 def describe_set(figures: Json) -> str:
-    """Return a set's tables as text for the terminal."""
+    """Return a set's tables as text."""
     n_robot = sum(one["kind"] == "robot" for one in figures["trials"])
     n_human = len(figures["trials"]) - n_robot
     parts = [f"{n_human} human trials, {n_robot} replays by a robot"]

@@ -1,4 +1,4 @@
-"""ARBot's data set: its trials, and checks.
+"""Schema of ARBot's data set.
 
 132 human trajectories (section 4.1.4): 11 users × 3 shapes × 2 modes (A), 11 users × 3
 rectangles × 2 modes (B). Released at 30.1 Hz, with 5 to 7 % repeated stamps.
@@ -29,11 +29,7 @@ MEASURED = ("rows", "seconds", "rate_hz", "duplicates", "longest_gap_s", "sha256
 
 
 class Finding(NamedTuple):
-    """A finding on a data set.
-
-    Attributes:
-        is_fault: A fault, not a note.
-    """
+    """A finding on a data set: a fault or a note."""
 
     where: str
     kind: str
@@ -41,7 +37,6 @@ class Finding(NamedTuple):
     is_fault: bool = True
 
     def __str__(self) -> str:
-        """Return one line."""
         return f"{self.where}: {self.kind}{'' if self.is_fault else ' (note)'}: " + (
             self.text
         )

@@ -1,4 +1,4 @@
-"""Bags of ROS, also MCAP: every numeric field as a signal, images as cameras."""
+"""ROS bags: numeric fields as signals, images as cameras."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class BagList(RecordingList):
     """One bag."""
 
     def __init__(self, path: Path) -> None:
-        """Read its index.
+        """Read the index of a bag.
 
         Raises:
             RecordingError: If it is no whole bag.
@@ -56,10 +56,10 @@ class BagList(RecordingList):
 
 
 class BagFilm(Film):
-    """A bag; it has no robot."""
+    """A bag without robot."""
 
     def __init__(self, path: Path) -> None:
-        """Read all topics whose types are known.
+        """Read all topics of known types.
 
         Raises:
             RecordingError: If it is no whole bag.
@@ -103,7 +103,7 @@ class BagFilm(Film):
             reel.close()
 
     def _read_topic(self, bag: Bag, topic: str) -> bool:
-        """Read a topic; return whether all of it was."""
+        """Read a topic; return whether it was complete."""
         kind = bag.topics[topic]
         if kind in {_IMAGE, _COMPRESSED}:
             reel = self._reels[topic.strip("/")] = ImageReel()

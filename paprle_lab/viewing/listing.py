@@ -1,4 +1,4 @@
-"""The list of what a path names."""
+"""Recordings of a path."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def list_recordings(path: Path) -> RecordingList:
     Raises:
         ConfigError: If the path holds none.
         RecordingError: If an episode, or a data set's tables, cannot be read.
-        MissingDependency: If a package that reads it is missing.
+        MissingDependency: If a package is missing.
     """
     if not path.exists():
         raise ConfigError(f"view: expected a recording, got '{path}'; no such file")
