@@ -217,7 +217,6 @@ def _judge_still(kit: Kit, q_meas: np.ndarray) -> Iterator[str]:
 
 
 def _judge_return(kit: Kit, loss: Loss, q_meas: np.ndarray) -> Iterator[str]:
-    """Yield motion before a new engagement."""
     if loss.state in {"ENGAGED", "ALIGNING"}:
         yield f"the session was {loss.state} again before anybody engaged it"
     for problem in _judge_still(kit, q_meas):

@@ -115,7 +115,6 @@ def check_limits(kit: Kit) -> Outcome:
 def _swing(
     kit: Kit, rig: Rig, limb: Limb, joint: int, figures: list[str]
 ) -> Iterator[str]:
-    """Move one joint there and back; yield its problems."""
     name, unit = rig.robot.joint_names[joint], rig.units[joint]
     first, step = rig.n_periods, choose_step(rig, joint, float(pick(rig, STEP)[joint]))
     goal = rig.robot.home.copy()

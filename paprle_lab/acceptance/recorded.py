@@ -14,7 +14,6 @@ _RATE = 0.01  # chosen: share of the rate that may be missing
 
 
 def _record(kit: Kit) -> Recorded:
-    """Return the recorded session, run at the first call."""
     if kit.recorded is None:
         kit.recorded = _run(kit)
     return kit.recorded

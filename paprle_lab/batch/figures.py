@@ -20,8 +20,6 @@ _NS = 1e-9  # [s]
 
 
 def _at(*path: str) -> Callable[[Json], Any]:
-    """Return a getter of an entry's value, None by default."""
-
     def look(entry: Json) -> Any:
         found: Any = entry
         for key in path:

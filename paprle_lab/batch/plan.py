@@ -170,7 +170,6 @@ def _read_entry(
 
 
 def _find_file(word: str, folder: Path) -> str:
-    """Return a setting, with an absolute path for a file."""
     key, _, value = word.partition("=")
     if is_address(value):
         return word

@@ -105,7 +105,6 @@ def _enter(job: Mapping[str, Any]) -> ResultStore:
 
 
 def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
-    """Fetch and verify remote files; return words of local paths."""
     sources = () if cell.work == "session" else cell.words  # the others are settings
     elsewhere = filter(is_address, dict.fromkeys((*cell.files, *sources)))
     copies = {one: fetch(one, folder / str(k)) for k, one in enumerate(elsewhere)}

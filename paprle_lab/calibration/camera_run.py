@@ -166,7 +166,6 @@ class CameraRun:
             )
 
     def _move(self, planner: Planner, q: Vec) -> bool:
-        """Go to a posture, by the start if the straight way is blocked."""
         rig = self._rig
         for goal in (q,) if planner.is_way_free(rig.q, q) else (planner.q_start, q):
             if not planner.is_way_free(rig.q, goal):
@@ -182,7 +181,6 @@ class CameraRun:
         return True
 
     def _take(self) -> bool:
-        """Take a view at rest; return whether the board is in it."""
         rig = self._rig
         moment_ns = round(1e9 * float(rig.list_motion(rig.n_periods - 1).t[0]))
         end = time.monotonic() + _PATIENCE

@@ -61,7 +61,6 @@ def find_lens(views: Sequence[BoardView], width: int, height: int) -> Lens:
 
 
 def _draw_lens(views: Sequence[BoardView], width: int, height: int) -> Lens | None:
-    """Return the lens of few drawn views with which most views agree."""
     rng = np.random.default_rng(0)
     best, least = None, _MOST_POOR
     for _ in range(_DRAWS):
@@ -92,7 +91,6 @@ def _fit_lens(views: Sequence[BoardView], width: int, height: int) -> Lens | Non
 
 
 def _is_poor(views: Sequence[BoardView], lens: Lens) -> npt.NDArray[np.bool_]:
-    """Return flags (n,) of views that a lens does not explain."""
     is_poor = np.ones(len(views), dtype=bool)
     for k, view in enumerate(views):
         T_cam_board = place_board(view, lens)

@@ -235,7 +235,6 @@ def _measure_noise(problem: Problem, fit: Fit) -> float:
 def _begin(
     views: Sequence[BoardView], mounting: Mounting, lens: Lens
 ) -> tuple[Guess, list[int], dict[int, str]]:
-    """Return initial poses, the views that fit, and the others with reasons."""
     seen = {k: place_board(view, lens) for k, view in enumerate(views)}
     boards = {k: T for k, T in seen.items() if T is not None}
     Ts = [views[k].T_base_eef for k in boards]

@@ -106,7 +106,6 @@ def read_touches(paths: Iterable[Path]) -> TouchedRobot:
 
 
 def _identify(robot: TouchedRobot) -> tuple[object, ...]:
-    """Return the properties shared by recordings of one calibration."""
     eefs = [(limb.name, limb.base_link, limb.eef_link) for limb in robot.info.limbs]
     return robot.follower, robot.urdf, *eefs
 
@@ -143,7 +142,6 @@ def _read_words(
 
 
 def _find_pose(episode: Episode, limb: Limb, note: Note, place: str) -> pin.SE3:
-    """Return the pose at rest before a note, by mean measured positions."""
     stamps = episode.gate["meas_ns"]
     q = episode.gate["q_meas"][:, limb.indices]
     since = note.t_ns - round(1e9 * _BEFORE)

@@ -167,7 +167,6 @@ def _join(values: Any, digits: int) -> str:
 
 
 def _write(root: ET.Element, folder: Path) -> str:
-    """Return a URDF as text with absolute paths of meshes."""
     for mesh in root.iter("mesh"):
         name = mesh.get("filename", "")
         if name and "://" not in name and not Path(name).is_absolute():

@@ -79,7 +79,6 @@ def find_tool(Ts_base_eef: Sequence[pin.SE3]) -> ToolResult:
 
 
 def _solve_tool(Ts_base_eef: Sequence[pin.SE3]) -> tuple[Vec, Vec, float]:
-    """Return tool and point, residuals, and the tool's standard deviation."""
     A = np.vstack([np.hstack([T.rotation, -np.eye(3)]) for T in Ts_base_eef])
     b = -np.concatenate([T.translation for T in Ts_base_eef])
     x: Vec = np.linalg.lstsq(A, b, rcond=None)[0]
@@ -180,7 +179,6 @@ def find_base_by_points(p_first: Vec, p_second: Vec) -> BaseResult:
 
 
 def _check_points(first: Vec, second: Vec) -> None:
-    """Refuse too few points, and points that leave a turn open."""
     if first.shape != second.shape or first.ndim != 2 or first.shape[1:] != (3,):
         raise ConfigError(
             "calibrate bases: expected the same number of points of both arms, got "

@@ -161,7 +161,6 @@ def drive(
 
 
 def _write_picture(run: CameraRun, result: CameraResult, path: Path) -> None:
-    """Write the used view with the largest errors."""
     scene = Scene(
         mounting=result.mounting,
         lens=result.lens,

@@ -132,7 +132,6 @@ def _run_cameras(args: argparse.Namespace) -> int:
 def _find_camera(
     cameras: Mapping[str, Any], name: str, info: RobotInfo
 ) -> tuple[str, pin.SE3]:
-    """Return a camera's limb and its pose in that limb's base."""
     if name not in cameras:
         raise ConfigError(
             f"calibrate bases: expected cameras of the settings, got '{name}'; "
@@ -192,7 +191,6 @@ def _choose_limbs(info: RobotInfo, names: list[str]) -> list[str]:
 def _pair(
     first: tuple[Touch, ...], second: tuple[Touch, ...]
 ) -> list[tuple[Touch, Touch]]:
-    """Return touches of the same points, matched by name or by order."""
     if any(one.point for one in (*first, *second)):
         ours, theirs = ({one.point: one for one in side} for side in (first, second))
         alone = ours.keys() ^ theirs.keys()

@@ -205,7 +205,6 @@ def _find_frozen(looks: dict[str, _Look]) -> Found:
 
 
 def _find_drift(looks: dict[str, _Look], q: Vec, fps: int) -> Found:
-    """Yield cameras whose changes lag behind joint speed."""
     # Both are how much changes from frame to frame; where they are alike at all, the
     # shift at which they are most alike is the delay between picture and joints.
     speed = np.abs(np.diff(q, axis=0)).sum(axis=1)

@@ -183,7 +183,6 @@ def _find_common(
 
 
 def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
-    """Refuse to mix episodes with and without undriven frames."""
     if own and bool(own.get("keep_undriven", True)) != common.keep_undriven:
         has = "without" if common.keep_undriven else "with"
         raise ConfigError(
@@ -210,7 +209,6 @@ def _describe(common: Common) -> dict[str, Any]:
 
 
 def _note_discarded(choice: Choice, own: Mapping[str, Any], report: Report) -> None:
-    """Note packed recordings that were later discarded."""
     report.left_out += choice.left_out
     known = own.get("sources", {})
     for path, reason, sha256 in choice.left_out:
@@ -262,7 +260,6 @@ def _write_one(
     common: Common,
     progress: RecordingProgress,
 ) -> Path:
-    """Write a recording; refuse a damaged or short one."""
     part = stage.begin(_name(source.sha256))
     record = Reading(source.path).config.get("record") or {}
     frames = Frames(

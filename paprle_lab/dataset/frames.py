@@ -109,7 +109,6 @@ class Frames:
         self.problem = self._feed.reading.find_problem()
 
     def _find_begin(self) -> int:
-        """Return the first time with all sources, [ns]."""
         firsts = {name: series.first_ns for name, series in self._series.items()}
         firsts |= {_name(*key): film.first_ns for key, film in self._films.items()}
         empty = [name for name, first in firsts.items() if first is None]
@@ -215,7 +214,6 @@ def _is_over(name: str, around: Around, t_ns: int, period_ns: int) -> bool:
 
 
 def _turn_alike(rows: Vec, before: Vec, field: str) -> Vec:
-    """Return poses with the nearest quaternion signs."""
     if field != "objects":
         return rows
     dots = (rows[:, 3:] * before[:, 3:]).sum(axis=1, keepdims=True)

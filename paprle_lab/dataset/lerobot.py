@@ -278,7 +278,6 @@ def _round_whole(name: str, stats: Stats) -> Stats:
 
 
 def _write_tasks(path: Path, tasks: Sequence[str]) -> None:
-    """Write task numbers, indexed by text for pandas."""
     index = "__index_level_0__"
     text = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
     whole = {"pandas_type": "int64", "numpy_type": "int64", "metadata": None}

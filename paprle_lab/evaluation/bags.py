@@ -107,7 +107,6 @@ def _find_frame(bag: Bag, pair: tuple[str, str]) -> SourceFrame | None:
 def _read(
     bag: Bag, topic: str, limb: Limb | None, frame: SourceFrame | None
 ) -> tuple[Stamps, Vec]:
-    """Return stamps [ns] and pose rows; joints by forward kinematics."""
     if bag.topics.get(topic) not in JOINT_TYPES:
         stamps, poses = bag.read_poses(topic, frame)
     elif limb is None:

@@ -248,7 +248,6 @@ def pick_worst(limbs: Sequence[LimbResult]) -> Json:
 
 
 def _make_key(header: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Return motion source and robot, shared by repetitions."""
     leader = {"leader": header.get("leader"), **(config.get("leader") or {})}
     robot = (header.get("robot") or {}).get("name")
     return json.dumps([header.get("follower"), robot, leader], sort_keys=True)
@@ -259,7 +258,6 @@ def _find_look_ahead(header: Mapping[str, Any]) -> float:
 
 
 def _find_reconstruction(events: Iterable[Mapping[str, Any]]) -> float:
-    """Return a leader's longest reconstruction delay, [s]."""
     told = [e.get("delay") for e in events if e.get("event") == "reconstruction"]
     delays = [float(d) for d in told if isinstance(d, int | float)]
     return max((d for d in delays if 0.0 <= d <= _LONGEST_DELAY), default=0.0)
@@ -304,7 +302,6 @@ def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json
 
 
 def _find_lags(gate: Table, engaged: Spans, origin_ns: int, n: int) -> list[Vec]:
-    """Return each joint's lags behind its command by window, [s]."""
     found: list[list[Vec]] = [[] for _ in range(n)]
     for begin, end in list_windows(engaged):
         near = _take_between(

@@ -247,7 +247,6 @@ def _note_track(track: LimbTrack) -> list[str]:
 
 
 def _describe_colours(counts: npt.NDArray[np.int64]) -> Json:
-    """Return the share of each ARBot error colour, [%]."""
     total = max(int(counts.sum()), 1)
     return {
         name: float(100.0 * n / total) for name, n in zip(BINS, counts, strict=True)

@@ -154,7 +154,6 @@ def _chain(first: Rows, rest: Iterator[Rows]) -> Iterator[Rows]:
 
 
 def _list_pieces(gate: Table) -> Iterator[_Piece]:
-    """Yield sent commands, cut at ends of runs and blocks."""
     begin, skip = 0, 0
     for where in cut(len(gate)):
         low = max(where.start - 1, 0)  # the row before tells whether a run goes on

@@ -217,5 +217,4 @@ def _place_box(points: Vec, R: Vec) -> Enclosure:
 
 
 def _list_turns() -> list[Vec]:
-    """Return the identity and turns below 90° about each axis."""
     return [np.eye(3)] + [pin.utils.rotate(k, a) for k in "xyz" for a in _QUARTER[1:]]

@@ -136,7 +136,6 @@ def _refine(pairs: list[LinkPair]) -> None:
 
 
 def _improve(link: Link, pairs: list[LinkPair]) -> bool:
-    """Cut or reshape a piece if its pairs' depths fall."""
     # Gains are measured by depth: a cut that frees no posture may lead to one that
     # does.
     before = sum(pair.measure_depth() for pair in pairs)

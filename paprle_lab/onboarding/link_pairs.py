@@ -163,7 +163,6 @@ class LinkPair:
         return found
 
     def _is_apart(self, one: Piece, other: Piece) -> bool:
-        """Return whether pieces or their origins never touch."""
         return any(
             self._apart.get(key, False)
             for key in itertools.product(one.list_origins(), other.list_origins())

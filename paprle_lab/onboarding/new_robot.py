@@ -301,7 +301,6 @@ def _narrow_gripper(limb: FoundLimb, ranges: dict[str, OtherUnit]) -> FoundLimb:
 def _guess_velocities(
     joints: list[UrdfJoint], fingers: set[str], ranges: dict[str, OtherUnit]
 ) -> dict[str, tuple[float, str]]:
-    """Return velocity limits, with reasons, missing in the URDF."""
     share = LimitSettings().velocity_scale
     guesses = {}
     for joint in joints:
@@ -372,7 +371,6 @@ def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
 
 
 def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
-    """Load the YAML as a session would, and try it."""
     robot = RobotModel.from_yaml(path)
     room = Room(robot)
     limbs = tuple(_try_limb(limb, room) for limb in robot.limbs.values())

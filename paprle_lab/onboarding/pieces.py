@@ -173,7 +173,6 @@ class Given(Piece):
 
 
 def _list_normals(points: Vec) -> Vec:
-    """Return axes of mesh and points, shape (6, 3)."""
     normals: Vec = np.vstack([np.eye(3), find_axes(points).T])
     return normals
 

@@ -64,7 +64,7 @@ def _calibrate(
 def list_candidates(
     search: ArmSearch, arm: Arm, known: Arm | None, *, is_leader: bool
 ) -> list[str]:
-    """Return an arm's possible calibrations, the likeliest first; ``""``: its servos'."""
+    """Return an arm's calibrations, the likeliest first; an empty one: its servos'."""
     files = [str(path) for path in search.list_calibrations(is_leader=is_leader)]
     own = [""] if search.look(arm.port).is_calibrated else []
     last = [known.calibration] if known and known.port == arm.port else []
@@ -129,7 +129,6 @@ def _set_up(arm: Arm, dialogue: Dialogue) -> None:
 
 
 def _is_well(arm: Arm, dialogue: Dialogue, is_leader: bool) -> bool:
-    """Examine an arm as the doctor does; print the faults."""
     try:
         found = list(_diagnose(arm, is_leader))
     except PaprleError as err:

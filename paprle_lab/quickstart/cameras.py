@@ -60,7 +60,6 @@ def choose_cameras(
 
 
 def _read(answer: str, found: list[Found]) -> tuple[list[Mapping[str, str]], str]:
-    """Return the settings of the chosen cameras, and the error of the answer."""
     words = answer.split()
     if len(words) > len(NAMES):
         return [], f"expected at most {len(NAMES)} cameras, got {len(words)}"

@@ -144,7 +144,6 @@ def _add_path(axes: Any, one: TrialResult, plane: Vec) -> Any:
 
 
 def _draw_repetitions(results: Sequence[TrialResult]) -> Iterator[Drawn]:
-    """Draw repetitions beside replays, as figure 6."""
     itvs = {(x["kind"], x["user"], x["task"], x["mode"]): x for x in list_itv(results)}
     groups = {k: v for k, v in group(results, lambda x: x.group).items() if k in itvs}
     humans = [key for key in groups if key[0] == "human"]

@@ -107,7 +107,7 @@ def make_log(episode: Episode) -> Vec:
 
 
 def add_lead(table: Vec) -> Vec:
-    """Return a motion (N, 19) with its first pose held before, (N + LEAD · LEAD_RATE, 19)."""
+    """Return a motion with its first pose held before, shape (N + LEAD · LEAD_RATE, 19)."""
     n = round(LEAD * LEAD_RATE)
     lead = np.repeat(table[:1], n, axis=0)
     lead[:, 0] = table[0, 0] + (np.arange(n) - n) / LEAD_RATE

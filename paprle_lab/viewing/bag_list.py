@@ -103,7 +103,6 @@ class BagFilm(Film):
             reel.close()
 
     def _read_topic(self, bag: Bag, topic: str) -> bool:
-        """Read a topic; return whether it was complete."""
         kind = bag.topics[topic]
         if kind in {_IMAGE, _COMPRESSED}:
             reel = self._reels[topic.strip("/")] = ImageReel()

@@ -152,7 +152,6 @@ class EpisodeFilm(Film):
     def _read(
         self, reading: Reading, report: Callable[[float], None]
     ) -> tuple[dict[Stream, Rows], dict[Stream, Rows], MomentLog]:
-        """Return thinned records and values of signals by stream, and moments."""
         layout, log = self._layout, MomentLog()
         rows, points, names = {}, {}, {}
         for stream, dtype in ((Stream.TICK, layout.tick), (Stream.GATE, layout.status)):

@@ -63,7 +63,6 @@ def _describe(path: Path) -> Entry:
 
 
 def _find_score(path: Path) -> str:
-    """Return the verdict of the report beside an episode, if any."""
     figures = path.with_name(f"{name_report([path])}.json")
     try:
         with figures.open("rb") as file:

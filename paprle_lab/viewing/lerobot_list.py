@@ -241,7 +241,6 @@ def _list_series(
 
 
 def _flatten(column: pa.ChunkedArray) -> Vec | None:
-    """Return numbers of shape (n, m), or None."""
     try:
         rows = column.combine_chunks().to_numpy(zero_copy_only=False)
         if rows.dtype == object:

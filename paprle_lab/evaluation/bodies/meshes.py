@@ -221,7 +221,6 @@ def _convert(T: pin.SE3) -> coal.Transform3s:
 def _list_shapes(
     urdf: Urdf, text: str
 ) -> Iterator[tuple[str, coal.CollisionGeometry, pin.SE3]]:
-    """Yield link, shape and placement; bodies where the element is missing."""
     kept = ET.fromstring(text.encode()).findall(f"{ELEMENT}/link")
     replaced = {link.get("name", "") for link in kept}
     for body in urdf.primitives:

@@ -201,7 +201,6 @@ def _place(
 def _join(
     arms: Sequence[Arm], urdf: str, ignored: Sequence[tuple[str, str]]
 ) -> RobotSettings:
-    """Return the settings of all arms, without common limits."""
     limbs = {}
     for arm in arms:
         (limb,) = arm.robot.limbs.values()
@@ -281,7 +280,6 @@ def _without_defaults(settings: Any) -> dict[str, Any]:
 
 
 def _describe_envs(arms: Sequence[Arm]) -> dict[str, Any]:
-    """Return the robot's envs: an env of its own for each arm."""
     envs: dict[str, Any] = {}
     for env in EVERYWHERE:
         own = [arm.settings.envs.get(env) or {} for arm in arms]

@@ -128,7 +128,6 @@ class _Session:
         return len(self._servos) > self._n
 
     def check_number(self) -> Generator[str, str, None]:
-        """Refuse a number of servos that the description does not have."""
         known, n = self._arm.geometry.has_gripper, len(self._servos)
         wanted = {self._n, self._n + 1} if known is None else {self._n + known}
         if n in wanted:
@@ -216,7 +215,6 @@ class _Session:
         return fits, problems
 
     def _take_imported(self, first: Vec) -> list[ServoFit]:
-        """Return imported fits, with their differences from the first posture."""
         imported = self._arm.imported
         if imported is None:
             return []
@@ -262,7 +260,6 @@ class _Session:
         return words if turn >= 0.0 else reverse(words)
 
     def _ask_posture(self, text: str) -> Ask:
-        """Return the angles of a posture that is held still."""
         asked = text
         while True:
             yield asked

@@ -47,7 +47,6 @@ def read_gello(path: Path, text: str) -> Imported:
 
 
 def _read_tree(path: Path) -> list[dict[str, Any]]:
-    """Return mappings with GELLO's keys at any depth of YAML or JSON."""
     problems: list[str] = []
     tree = read_yaml(path, str(path), problems)
     if problems:
@@ -66,7 +65,6 @@ def _read_tree(path: Path) -> list[dict[str, Any]]:
 
 
 def _read_source(path: Path, text: str) -> list[dict[str, Any]]:
-    """Return the arguments of each DynamixelRobotConfig in Python source."""
     try:
         tree = ast.parse(text.strip().rstrip(","))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as err:
@@ -88,7 +86,6 @@ def _read_source(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def _evaluate(path: Path, node: ast.expr) -> Any:
-    """Return the value of an expression of numbers and π."""
     if isinstance(node, (ast.Tuple, ast.List)):
         return [_evaluate(path, one) for one in node.elts]
     if isinstance(node, ast.Constant) and (

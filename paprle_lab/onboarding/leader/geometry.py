@@ -151,7 +151,6 @@ def _choose_limb(path: Path, limbs: Sequence[FoundLimb], wanted: str) -> FoundLi
 
 
 def _scale_joint(joint: ET.Element, scale: float, *, is_moving: bool) -> _Joint:
-    """Return a joint with a scaled origin, fixed unless driven."""
     name, kind = str(joint.get("name")), str(joint.get("type"))
     if is_moving and kind == "prismatic":
         raise ConfigError(f"joint {name}: expected one that turns, got a sliding one")
@@ -181,7 +180,6 @@ def _end(joint: ET.Element, end: str) -> str:
 
 
 def _add_gripper(root: ET.Element, parent: str) -> None:
-    """Add a trigger at the hand, with arbitrary place and axis."""
     _add_joint(
         root,
         _Joint(

@@ -63,7 +63,6 @@ def convert_lerobot(path: Path, tree: Mapping[str, Any], n_joints: int) -> Impor
 
 
 def _convert_gripper(motor: Mapping[str, int]) -> tuple[int, float, float]:
-    """Return id, closed angle and open angle."""
     sign = -1 if motor["drive_mode"] else 1
     closed, opened = motor["range_min"], motor["range_max"]
     return motor["id"], sign * _to_angle(closed), sign * _to_angle(opened)

@@ -117,7 +117,6 @@ def _check_name(text: str) -> str:
 
 
 def _find_geometry(request: LeaderRequest, name: str) -> Generator[str, str, Geometry]:
-    """Return the arm of the request, or of the operator's words."""
     if request.urdf is not None:
         return copy_geometry(request.urdf, name, request.scale, request.limb)
     if request.like:
@@ -142,7 +141,6 @@ def _find_geometry(request: LeaderRequest, name: str) -> Generator[str, str, Geo
 
 
 def _find_arm(request: LeaderRequest, geometry: Geometry) -> NewArm:
-    """Return the arm with its first posture and imported values."""
     n = len(geometry.joint_names)
     home = request.home
     if not home and request.like:
@@ -183,7 +181,6 @@ def _import(path: Path, n: int) -> Imported:
 
 
 def _choose_port(given: str, ports: Sequence[str]) -> Generator[str, str, str]:
-    """Return the given port, the only one, or the operator's choice."""
     if given:
         return given
     if not ports:
