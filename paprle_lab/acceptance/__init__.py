@@ -1,1 +1,1 @@
-"""Acceptance of a rig: a table of checks, slow and safe first, and its report."""
+"""Acceptance of a rig by a table of checks."""

@@ -1,4 +1,4 @@
-"""Checks, their outcomes and shared state."""
+"""Checks, outcomes and shared state."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Verdict = Literal["passed", "failed", "skipped"]
 
 
 class Skipped(Exception):
-    """A check that does not apply to this rig; the text is the reason."""
+    """An inapplicable check; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Figures and problems of a check; it passed without problems."""
+    """Figures and problems of a check; passed without problems."""
 
     figures: Sequence[str] = ()
     problems: Sequence[str] = ()
@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A check's line of the report; ``reason``: of a skipped one."""
+    """A check's line of the report."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A recorded session: exit code, report entry and last lines."""
+    """Exit code, report entry and last lines of a session."""
 
     code: int
     entry: Mapping[str, Any]
@@ -60,12 +60,11 @@ class Kit:
 
     Attributes:
         hooks: Commands in place of a person's hands, by ``HOOKS``.
-        seconds: Duration of the recorded session, [s].
-        make_rig: Opens the follower behind a gate of scaled limits.
-        folder: Folder of recordings, removed at the end.
-        lag: Declared delay of the robot, [s]; None: not opened yet.
+        seconds: Of the recorded session, [s].
+        folder: Of recordings, removed at the end.
+        lag: Declared delay, [s]; None: not opened yet.
         power_off: Declared behaviour without power.
-        recorded: Session shared by latency, recording and end.
+        recorded: Session shared by several checks.
     """
 
     words: Sequence[str]
@@ -89,7 +88,7 @@ class Kit:
 
     @contextmanager
     def lead(self, *words: str) -> Iterator[LedSession]:
-        """Run a session, engaged and led by the person, for the context.
+        """Run a session, engaged and led by the person.
 
         Raises:
             SessionError: If it does not engage.
@@ -105,14 +104,7 @@ class Kit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A row of the table of checks.
-
-    Attributes:
-        asks: Part of the person.
-        criterion: Condition to pass.
-        remedy: Advice on failure.
-        is_needed: Its failure prevents the later checks.
-    """
+    """A row of the table; a failure with ``is_needed`` prevents later checks."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""The run of the table of checks."""
+"""Run of the table of checks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Run:
     is_whole: bool = False
 
     def go(self, kit: Kit, table: Iterable[Check], only: Collection[str]) -> None:
-        """Do the checks in order; a person may skip each.
+        """Do the checks; a person may skip each.
 
         Raises:
             Quit: If the person leaves.

@@ -1,4 +1,4 @@
-"""Checks with the leader in reduced mode: its silence, and pulled cables."""
+"""Checks in reduced mode: a silent leader, and pulled cables."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _STAYS = 0.005  # [rad or m] chosen: a held arm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """A loss of connection in motion, and its consequences.
+    """A loss of connection in motion.
 
     Attributes:
-        at_ns: Begin, [ns].
-        back_ns: End, [ns].
+        at_ns: Begin.
+        back_ns: End.
         shown: Lines printed between.
-        state: State at the end.
+        state: At the end.
     """
 
     at_ns: int
@@ -56,7 +56,7 @@ def find_leader_info(kit: Kit) -> LeaderInfo:
 
 
 def check_silence(kit: Kit) -> Outcome:
-    """Pause the leader's process in motion, resume it, and expect rest."""
+    """Check rest while the leader's process is paused in motion."""
     with kit.lead(_REDUCED) as session:
         session.wait(_LEADS)
         n_before = len(session.text)
@@ -74,7 +74,7 @@ def check_silence(kit: Kit) -> Outcome:
 
 
 def find_silence(info: LeaderInfo) -> float:
-    """Return the silence of a leader until the robot brakes, [s]."""
+    """Return a leader's silence until the robot brakes, [s]."""
     if info.rate >= _SLOW_RATE:
         return _SILENCE
     return min(max(4.0 / info.rate + 0.02, _SILENCE), _SLOW_SILENCE)
@@ -151,7 +151,7 @@ def _open(session: LedSession) -> Episode:
 
 
 def find_left(episode: Episode) -> int:
-    """Return the first time out of ENGAGED, or the last tick, [ns]."""
+    """Return the time of leaving ENGAGED, or the last tick, [ns]."""
     ticks = episode.ticks
     engaged = ticks["state"] == SessionState.ENGAGED
     later = np.flatnonzero(~engaged & (np.cumsum(engaged) > 0))
@@ -167,7 +167,7 @@ def find_last_state(episode: Episode) -> int:
 
 
 def judge_loss(kit: Kit, loss: Loss, silence: float, *, goes_on: bool) -> Outcome:
-    """Judge rest and return; ``goes_on``: a program may lead again by itself."""
+    """Judge rest and return; ``goes_on``: a program may lead again."""
     robot, episode = kit.robot.info, loss.episode
     h = float(episode.header["gate_period"])
     gate = episode.gate
@@ -206,7 +206,6 @@ def judge_loss(kit: Kit, loss: Loss, silence: float, *, goes_on: bool) -> Outcom
 
 
 def _judge_still(kit: Kit, q_meas: np.ndarray) -> Iterator[str]:
-    """Yield joints that moved although the command stood."""
     if not len(q_meas):
         return
     moved = np.ptp(q_meas, axis=0)

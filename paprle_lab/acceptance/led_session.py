@@ -1,4 +1,4 @@
-"""A session with its leader, run as a process, and its recording."""
+"""A session run as a process."""
 
 from __future__ import annotations
 
@@ -35,10 +35,7 @@ _STATE = re.compile(rf"^({'|'.join(SessionState.__members__)})\b.*$", re.MULTILI
 class LedSession:
     """A ``paprle run`` process with typed keys.
 
-    The person's own keys are passed on, so that Space stops the robot at any time.
-
-    Attributes:
-        code: Exit code; None while it runs.
+    The person's keys are passed on, so that Space stops the robot at any time.
     """
 
     def __init__(self, words: Sequence[str], folder: Path) -> None:
@@ -72,7 +69,7 @@ class LedSession:
 
     @property
     def state(self) -> str:
-        """The last state shown; empty before the first."""
+        """Last state shown; may be empty."""
         found = _STATE.findall(self.text)
         return found[-1] if found else ""
 
@@ -108,10 +105,10 @@ class LedSession:
         os.write(self._master, keys)
 
     def engage(self) -> None:
-        """Press Enter until the session is engaged.
+        """Press Enter until engaged.
 
         Raises:
-            SessionError: If it ends or does not engage.
+            SessionError: If the session ends or does not engage.
         """
         self.wait(_START, lambda: self.state not in {"", "INIT", "HOMING"})
         end = time.monotonic() + _LEAD
@@ -127,7 +124,7 @@ class LedSession:
         )
 
     def pause_leaders(self) -> int:
-        """Return the time at which the leaders' processes were stopped, [ns].
+        """Return the time of stopping the leaders' processes, [ns].
 
         Raises:
             SessionError: If there is none.
@@ -145,7 +142,7 @@ class LedSession:
             os.kill(pid, signal.SIGCONT)
 
     def end(self) -> None:
-        """End the session as Ctrl-C does, and wait."""
+        """End the session as Ctrl-C does."""
         if self.is_running:
             self._process.send_signal(signal.SIGINT)
         try:
@@ -163,7 +160,7 @@ class LedSession:
         return Episode.open(self.find_recording())
 
     def find_recording(self) -> Path:
-        """Return the path of the first episode."""
+        """Return the first episode's path."""
         return self._out / "episode_000000.mcap"
 
     def _show(self) -> None:

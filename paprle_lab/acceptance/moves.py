@@ -1,4 +1,4 @@
-"""Checks of the robot alone at a tenth of its speed: start, limits, stop."""
+"""Checks of the robot at a tenth of its speed: start, limits, stop."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def pick(rig: Rig, pair: tuple[float, float]) -> Vec:
 
 
 def measure_speeds(motion: Motion) -> Vec:
-    """Return mean speeds over 50 ms per new measurement, shape (N, n)."""
+    """Return mean speeds over 50 ms, shape (N, n)."""
     t, fresh = np.unique(motion.t, return_index=True)
     q = motion.q_meas[fresh]
     before = np.searchsorted(t, t - _WINDOW, side="right") - 1
@@ -49,7 +49,7 @@ def measure_speeds(motion: Motion) -> Vec:
 
 
 def check_start(kit: Kit) -> Outcome:
-    """Check that the robot rests when opened and when held."""
+    """Check that the robot rests when opened and held."""
     with kit.open_rig() as rig:
         rig.look(STANDS)
         first = rig.n_periods
@@ -79,7 +79,7 @@ def check_start(kit: Kit) -> Outcome:
 
 
 def go_home(rig: Rig) -> list[str]:
-    """Move home; return the reason of a failure."""
+    """Move home; return problems."""
     rig.look(0.1)
     if rig.go(rig.robot.home):
         rig.stand(_SETTLE)
@@ -88,7 +88,7 @@ def go_home(rig: Rig) -> list[str]:
 
 
 def describe_short(rig: Rig, goal: Vec) -> str:
-    """Return the joint farthest from its goal, as text."""
+    """Describe the joint farthest from its goal."""
     left = np.abs(goal - rig.motion.q_cmd[-1])
     worst = int(np.argmax(left))
     return (
@@ -146,7 +146,7 @@ def _swing(
 
 
 def choose_step(rig: Rig, joint: int, size: float) -> float:
-    """Return a step from home towards the farther limit, within half the room."""
+    """Return a step towards the farther limit, within half the room."""
     robot = rig.robot
     above = robot.q_max[joint] - robot.home[joint]
     below = robot.home[joint] - robot.q_min[joint]
@@ -156,7 +156,7 @@ def choose_step(rig: Rig, joint: int, size: float) -> float:
 
 
 def judge_step(rig: Rig, joint: int, step: float, moved: Vec) -> Iterator[str]:
-    """Yield problems of one joint's sign, unit and order."""
+    """Yield problems of a joint's sign, unit and order."""
     name, unit = rig.robot.joint_names[joint], rig.units[joint]
     share = float(moved[joint]) / step
     got = f"expected {step:+.3f} {unit}, measured {moved[joint]:+.3f}"
@@ -178,7 +178,7 @@ def judge_step(rig: Rig, joint: int, step: float, moved: Vec) -> Iterator[str]:
 
 
 def describe_direction(limb: Limb, q_from: Vec, q_to: Vec) -> str:
-    """Return the tip's direction between two postures in the base's axes, as text."""
+    """Describe the tip's motion between two postures in the base's axes."""
     T_base_0, T_base_1 = limb.fk(limb.take(q_from)), limb.fk(limb.take(q_to))
     way = T_base_1.translation - T_base_0.translation
     axis = int(np.argmax(np.abs(way)))
@@ -264,7 +264,7 @@ def check_stop(kit: Kit) -> Outcome:
 
 
 def judge_stop(rig: Rig, before: Motion, after: Motion, speed: Vec) -> Outcome:
-    """Judge time and distance after Stop, pressed at the end of ``before``."""
+    """Judge time and distance of a Stop at the end of ``before``."""
     robot, names = rig.robot, rig.robot.joint_names
     tick = 1.0 / rig.session.rate
     braking = float((robot.dq_max / robot.ddq_max).max())

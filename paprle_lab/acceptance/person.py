@@ -32,8 +32,8 @@ class Person:
     """Questions to the person at the rig.
 
     Attributes:
-        is_absent: Checks are agreed to unasked; nothing is confirmed.
-        n_unconfirmed: Questions without an answer.
+        is_absent: Checks begin unasked; nothing is confirmed.
+        n_unconfirmed: Unanswered questions.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class Person:
                 return False
 
     def act(self, text: str, hook: Sequence[str] | None) -> None:
-        """Have the person or a command do something at the rig.
+        """Have the person or a command act at the rig.
 
         Raises:
             ConfigError: If the command fails.

@@ -1,4 +1,4 @@
-"""Removal of personal data: hosts, users, folders, addresses, serial numbers."""
+"""Removal of personal data."""
 
 from __future__ import annotations
 
@@ -39,13 +39,12 @@ def clean(text: str) -> str:
 
 
 def clean_setting(key: str, value: object) -> str:
-    """Return a setting's value; secrets are hidden by their key."""
+    """Return a setting's value with secrets hidden."""
     return "<hidden>" if _SECRET.search(key) else clean(str(value))
 
 
 @lru_cache(maxsize=1)
 def _list_names() -> Sequence[str]:
-    """Return the names of this host and user, except generic ones."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a user without an entry

@@ -1,4 +1,4 @@
-"""The report of an acceptance, as Markdown and JSON."""
+"""The report of an acceptance."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ _SITE = "configs/site"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """The content of a report, free of personal data.
+    """A report, free of personal data.
 
     Attributes:
         hardware: By part: ``emulator``, ``simulation`` or a person's words.
-        settings: By key, differing from the defaults.
-        n_unconfirmed: Unanswered questions.
+        settings: Differing from the defaults.
         is_whole: The kit reached its end.
     """
 
@@ -52,7 +51,7 @@ class Report:
         """Return the path of the Markdown, written with its JSON.
 
         Raises:
-            ConfigError: If they cannot be written.
+            ConfigError: If writing fails.
         """
         path = folder / f"acceptance_{'_'.join(self.names.values())}.md"
         tree: dict[str, Any] = {**asdict(self), "is_accepted": self.is_accepted}
@@ -155,7 +154,7 @@ def find_versions() -> dict[str, str]:
 
 
 def find_settings(resolved: Resolved) -> dict[str, str]:
-    """Return settings by key that neither defaults nor shipped files give."""
+    """Return settings that neither defaults nor shipped files give."""
     tree = resolved.to_dict()
     return {
         key: clean_setting(key, _find(tree, key))

@@ -1,7 +1,4 @@
-"""A follower behind its own gate with scaled limits, without a leader.
-
-Commands pass the gate as in a session.
-"""
+"""A follower behind its own gate with scaled limits, without a leader."""
 
 from __future__ import annotations
 
@@ -54,8 +51,8 @@ class Motion(NamedTuple):
     """Measured periods of a rig, arrays of shape (N,) or (N, n).
 
     Attributes:
-        t: Measurement times, [s].
-        t_cmd: Command times, [s].
+        t: Measurement, [s].
+        t_cmd: Command, [s].
     """
 
     t: Vec
@@ -69,7 +66,7 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Clock and sleep of a rig, replaced in tests."""
+    """Clock and sleep, replaced in tests."""
 
     clock: Callable[[], int] = time.monotonic_ns
     sleep: Callable[[float], None] = time.sleep  # noqa: TID251 - the loop waits
@@ -87,12 +84,12 @@ def slow_down(resolved: Resolved, robot: RobotModel, scale: float) -> Resolved:
 
 
 class Rig:
-    """An opened follower, its gate, and all periods so far.
+    """An opened follower, its gate, and all periods.
 
     Attributes:
-        robot: The robot with scaled limits.
-        units: Unit of each joint.
-        trouble: Reason of the gate's stop or hold, if any.
+        robot: With scaled limits.
+        units: By joint.
+        trouble: Reason of the gate's stop or hold.
         held: Reason of the last hold, for a while.
     """
 
@@ -160,10 +157,10 @@ class Rig:
         return self.list_motion(0)
 
     def list_motion(self, first: int, last: int | None = None) -> Motion:
-        """Return the periods from ``first`` to ``last`` that have a measurement.
+        """Return the measured periods from ``first`` to ``last``.
 
         Raises:
-            DeviceError: If none has one.
+            DeviceError: If there is none.
         """
         rows = [row for row in self._rows[first:last] if np.isfinite(row.q_meas).all()]
         if not rows:
@@ -201,7 +198,7 @@ class Rig:
             self._step(request)
 
     def go(self, q: Vec, is_enough: Callable[[], bool] | None = None) -> bool:
-        """Move to q (n,) or until ``is_enough``; return whether it was reached."""
+        """Move to q (n,) or until ``is_enough``; return whether reached."""
         self._step(Request.READY)
         far = np.abs(q - self._rows[-1].q_cmd) / self.robot.dq_max
         patience = _PATIENCE + 2.0 * float(np.nan_to_num(far).max())

@@ -1,4 +1,4 @@
-"""Ray cluster of the user, or a local one."""
+"""Ray cluster."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Cluster(Engine):
         """Join a cluster.
 
         Raises:
-            ConfigError: If the address has no cluster.
+            ConfigError: If there is none.
         """
         try:
             ray.init(
@@ -38,7 +38,7 @@ class Cluster(Engine):
 
     @property
     def n_free(self) -> int:
-        """Number of further jobs for the present cores."""
+        """Number of further jobs for the cores."""
         cores = int(ray.cluster_resources().get("CPU", 0))
         return max(_AHEAD * cores - len(self._jobs), 0)
 
@@ -58,7 +58,7 @@ class Cluster(Engine):
         return [self._take(one) for one in ready]
 
     def close(self) -> None:
-        """Leave the cluster; its running jobs end."""
+        """Leave the cluster; running jobs end."""
         self._jobs.clear()
         ray.shutdown()
 

@@ -36,8 +36,8 @@ class Account:
     """The progress of a batch.
 
     Attributes:
-        robot_s: Duration of this run's recordings, [s].
-        core_s: Core time of this run, [s].
+        robot_s: Duration of recordings, [s].
+        core_s: Core time, [s].
     """
 
     n: int
@@ -50,7 +50,7 @@ class Account:
     problem: str = ""
 
     def report(self, work: Work) -> None:
-        """Report the numbers of finished and failed cells."""
+        """Report numbers of finished and failed cells."""
         n_over = self.n_before + self.n_done + self.n_failed
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         work.count(n_over, self.n, f"cells{failed}")
@@ -79,7 +79,7 @@ class Batch:
         """Open the results of a plan.
 
         Raises:
-            ConfigError: If they belong to another plan, other files or versions.
+            ConfigError: If they belong to another plan, files or versions.
         """
         self._plan, self._place = plan, place
         self._cells = Cells(plan)
@@ -92,7 +92,7 @@ class Batch:
         self.account = Account(self._cells.n, sum(self._is_done))
 
     def run(self, engine: Engine, look: Callable[[Account], None]) -> Account:
-        """Return the account of the open cells, run and written to the table."""
+        """Run the open cells, and write the table."""
         todo, again = self._list_jobs(), deque[Job]()
         n_out, is_empty = 0, False
         while True:

@@ -12,12 +12,7 @@ Job = Mapping[str, Any]
 
 
 class Ended(NamedTuple):
-    """A finished job.
-
-    Attributes:
-        outcome: Of ``do_job``; None: the worker died.
-        reason: Of a missing outcome.
-    """
+    """A finished job; ``outcome`` is None if the worker died."""
 
     job: Job
     outcome: Json | None

@@ -90,12 +90,8 @@ def measure_holds(ticks: Table, origin_ns: int, short: Sequence[Spans]) -> Json:
     """Return ``n_holds``, ``held_s``, ``longest_hold_s`` and median ``recovery_s``.
 
     A *hold* is a stretch without a leader for any limb; a *recovery* lasts from its
-    begin until all targets are reached again. None without holds.
-
-    Args:
-        ticks: Session ticks.
-        origin_ns: Stamp of t = 0, [ns].
-        short: Stretches of targets not reached by limb, [s].
+    begin until all targets are reached again. None without holds. ``short``: stretches
+    of targets not reached by limb.
     """
     driven = SpanFinder()
     for where in cut(len(ticks)):

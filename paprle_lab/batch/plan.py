@@ -1,4 +1,4 @@
-"""Plan of a batch: a YAML of axes, combined to cells."""
+"""Plan of a batch: a YAML of axes."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class BatchPlan:
 
 
 def read_plan(path: Path) -> BatchPlan:
-    """Return the plan of a YAML; its paths are relative to its folder.
+    """Return the plan of a YAML; paths are relative to its folder.
 
     Raises:
         ConfigError: Listing all mistakes.

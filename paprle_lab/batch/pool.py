@@ -44,7 +44,7 @@ class _Worker:
     began: float = 0.0
 
     def tell(self, job: Job) -> None:
-        """Send a job; a dead worker shows at the end of its answers."""
+        """Send a job; answers of a dead worker end."""
         self.job, self.began = job, time.monotonic()
         with contextlib.suppress(OSError):
             self.jobs.write(json.dumps(dict(job)).encode() + b"\n")

@@ -14,14 +14,14 @@ from paprle_lab.batch.sources import find_system, is_address
 
 
 class ResultStore:
-    """A folder of atomically written files, local or remote."""
+    """A local or remote folder of atomically written files."""
 
     def __init__(self, address: str) -> None:
         """Resolve an address without writing.
 
         Raises:
             ConfigError: If the address is unknown.
-            MissingDependency: If its package is not installed.
+            MissingDependency: Without its package.
         """
         if not is_address(address):
             address = str(Path(address).expanduser().resolve())
@@ -76,7 +76,7 @@ class ResultStore:
         return held
 
     def list_names(self, folder: str) -> list[str]:
-        """Return the names of files in a folder, if it exists."""
+        """Return the file names of a folder, if it exists."""
         self._fs.invalidate_cache()
         try:
             found = self._fs.ls(self._find(folder), detail=False)

@@ -41,7 +41,7 @@ def do_job(job: Mapping[str, Any]) -> Json:
             ``time_limit`` until the process ends, [s].
 
     Returns:
-        ``index``, ``status``, ``error``, robot time ``robot_s`` and ``core_s``, [s].
+        ``index``, ``status``, ``error``, ``robot_s`` and ``core_s``, [s].
     """
     began = time.process_time()
     cell = Cell.from_dict(job["cell"])
@@ -189,7 +189,7 @@ def name_part(index: int, status: str) -> str:
 def encode_part(
     cell: Cell, status: str, error: str | None, row: Mapping[str, Any]
 ) -> bytes:
-    """Return a cell's row as JSON, exact to the last bit."""
+    """Return a cell's row as exact JSON."""
     names = {
         key: value
         for key, value in cell.to_dict().items()

@@ -18,11 +18,11 @@ def is_address(text: str) -> bool:
 
 
 def find_system(address: str) -> tuple[Any, str]:
-    """Return the file system of an address or path, and the path within it.
+    """Return file system and path of an address or path.
 
     Raises:
         ConfigError: If the address is unknown.
-        MissingDependency: If its package is not installed.
+        MissingDependency: Without its package.
     """
     try:
         system, path = fsspec.core.url_to_fs(address)
@@ -39,7 +39,7 @@ def list_files(pattern: str) -> list[str]:
     """Return the sorted matches of an absolute pattern or address.
 
     Raises:
-        ConfigError: If the address cannot be read.
+        ConfigError: If it cannot be read.
     """
     if not is_address(pattern):
         root = Path(pattern)
@@ -56,7 +56,7 @@ def list_recordings(pattern: str) -> list[str]:
     """Return the recordings of a pattern or folder.
 
     Raises:
-        ConfigError: If an address cannot be read.
+        ConfigError: If it cannot be read.
     """
     if not is_address(pattern):
         root = Path(pattern)
@@ -87,7 +87,7 @@ def hash_file(path: str) -> str:
 
 
 def fetch(address: str, folder: Path) -> Path:
-    """Return a local copy of a remote file or folder; a local path is unchanged.
+    """Return a local copy of a remote file or folder; local paths are unchanged.
 
     Raises:
         ConfigError: If the address is empty.

@@ -45,10 +45,10 @@ SCHEMA = pa.schema(
 
 
 def write_table(place: ResultStore, n: int) -> None:
-    """Write the table of n cells' parts.
+    """Write the table of n cells' parts, or nothing.
 
     Raises:
-        RecordingError: If a part is missing or damaged; no table is written.
+        RecordingError: If a part is missing or damaged.
     """
     with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
         path = Path(folder) / NAME

@@ -49,11 +49,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Bench:
-    """A runnable benchmark.
-
-    Attributes:
-        digest: SHA-256 of the manifest's text.
-    """
+    """A runnable benchmark; ``digest``: SHA-256 of the manifest's text."""
 
     manifest: Manifest
     plan: BatchPlan
@@ -64,7 +60,7 @@ def read_bench(path: Path) -> Bench:
     """Return the benchmark of a manifest.
 
     Raises:
-        ConfigError: Listing all mistakes, and missing or differing files.
+        ConfigError: Listing all mistakes and wrong files.
     """
     label = "standard.yaml" if path == STANDARD else str(path)
     problems: list[str] = []

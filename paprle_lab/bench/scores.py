@@ -1,4 +1,4 @@
-"""Scores of sessions and robots, from the rows of a batch."""
+"""Scores of sessions and robots."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ OURS = "paprle"
 
 
 class Score(NamedTuple):
-    """One figure for comparison.
-
-    Attributes:
-        title: With its unit.
-        gather: Combines several sessions.
-    """
+    """A figure for comparison; ``gather`` combines several sessions."""
 
     title: str
     gather: Callable[[Sequence[float]], float]

@@ -1,4 +1,4 @@
-"""Calibration boards for OpenCV: ChArUco, or a grid of AprilTags."""
+"""Calibration boards: ChArUco, or a grid of AprilTags."""
 
 from __future__ import annotations
 
@@ -37,7 +37,6 @@ class Board:
 
     Attributes:
         columns: Squares (ChArUco) or tags (AprilTag) per row.
-        rows: Per column.
         square: Edge of a square, or pitch of tags, [m].
         marker: Edge of a marker's black square, [m].
     """
@@ -88,7 +87,7 @@ class Board:
         return cv2.aruco.GridBoard(size, self.marker, gap, family)
 
     def draw(self) -> Grey:
-        """Return a picture to print: 4 px/mm, with a margin of a square."""
+        """Return a picture to print: 4 px/mm, a square's margin."""
         margin = round(self.square * _PIXELS_A_METRE)
         gap = 0.0 if self.kind == "charuco" else self.square - self.marker
         width, height = (
@@ -103,8 +102,8 @@ class Found(NamedTuple):
     """Corners found in a picture.
 
     Attributes:
-        p_board: On the board, shape (n, 3), [m].
-        pixels: In the picture, shape (n, 2), [px].
+        p_board: Shape (n, 3), [m].
+        pixels: Shape (n, 2), [px].
     """
 
     p_board: Vec

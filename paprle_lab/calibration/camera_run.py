@@ -1,4 +1,4 @@
-"""Run of a camera's calibration, in which the robot moves by itself."""
+"""Camera calibration by automatic robot motion."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CameraTask:
-    """A camera to be calibrated; ``lens`` is None if unknown."""
+    """A camera to be calibrated; ``lens`` may be unknown."""
 
     mounting: Mounting
     info: CameraInfo
@@ -53,7 +53,7 @@ class CameraTask:
 
 
 class CameraRun:
-    """Drives a limb from view to view; the rig and the eye are open."""
+    """Drives a limb from view to view; rig and eye are open."""
 
     def __init__(
         self,
@@ -85,10 +85,10 @@ class CameraRun:
     def go(self) -> CameraResult:
         """Return the result of 20 views or more, until it is sure.
 
-        The limb returns to the start.
+        The limb then returns.
 
         Raises:
-            ConfigError: If the views do not determine the camera.
+            ConfigError: If the views are insufficient.
             DeviceError: If the gate stops the robot, or the camera fails.
         """
         planner = Planner(self._rig.robot, self._limb, self._rig.q)

@@ -48,7 +48,7 @@ class Eye:
         self._camera.close()
 
     def find_after(self, stamp_ns: int) -> Sight | None:
-        """Return the newest image if it was exposed later; else None.
+        """Return the newest image if exposed later; else None.
 
         Raises:
             DeviceError: If the camera has failed.

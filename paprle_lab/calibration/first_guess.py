@@ -1,4 +1,4 @@
-"""First guesses of lens, board poses and mounting, by OpenCV."""
+"""First guesses of lens, board poses and mounting."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Guess(NamedTuple):
     """Initial poses.
 
     Attributes:
-        T_mount_cam: The camera in the base (wall) or in the eef (hand).
-        T_mount_board: The board in the eef (wall) or in the base (hand).
+        T_mount_cam: In the base (wall) or the eef (hand).
+        T_mount_board: In the eef (wall) or the base (hand).
     """
 
     T_mount_cam: pin.SE3
@@ -40,7 +40,7 @@ class Guess(NamedTuple):
 
 
 def find_lens(views: Sequence[BoardView], width: int, height: int) -> Lens:
-    """Return a lens by OpenCV's ``calibrateCamera``, k3 = 0, without bad views.
+    """Return a lens by OpenCV's ``calibrateCamera``, k3 = 0.
 
     Raises:
         ConfigError: If the views do not determine it.
@@ -115,9 +115,9 @@ def _check_tilts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
 
 
 def place_board(view: BoardView, lens: Lens) -> pin.SE3 | None:
-    """Return T_cam_board of one view; None if no pose before the camera fits.
+    """Return T_cam_board of a view; None if no pose before the camera fits.
 
-    A board seen from behind, with mirrored corners, is rejected.
+    A board seen from behind is rejected.
     """
     try:
         _, turns, shifts, errors = cv2.solvePnPGeneric(
@@ -140,7 +140,7 @@ def place_board(view: BoardView, lens: Lens) -> pin.SE3 | None:
 
 
 def guess_lens(width: int, height: int) -> Lens:
-    """Return a usual lens of 53°, enough to distinguish front and back of a board."""
+    """Return a usual lens of 53°, by which front and back of a board differ."""
     return Lens((float(width), float(width)), ((width - 1) / 2.0, (height - 1) / 2.0))
 
 
@@ -148,7 +148,7 @@ def check_fronts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
     """Check that most boards are seen from their front.
 
     Raises:
-        ConfigError: If they are mirrored.
+        ConfigError: If mirrored.
     """
     n_seen = sum(T is not None for T in Ts_cam_board)
     if 2 * n_seen <= len(Ts_cam_board):
@@ -163,10 +163,10 @@ def check_fronts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
 def find_mounting(
     Ts_cam_board: Sequence[pin.SE3], Ts_base_eef: Sequence[pin.SE3], mounting: Mounting
 ) -> Guess:
-    """Return the best poses of OpenCV's hand-eye methods over many draws of views.
+    """Return the best poses of OpenCV's hand-eye methods over drawn views.
 
     Raises:
-        ConfigError: If no mounting explains the views.
+        ConfigError: If none explains the views.
     """
     check_number(Ts_cam_board)
     Ts = [T if mounting == "wall" else T.inverse() for T in Ts_base_eef]
@@ -240,7 +240,7 @@ def _solve(
 
 
 def check_number(views: Sequence[object]) -> None:
-    """Check that there are ten views.
+    """Check for ten views.
 
     Raises:
         ConfigError: If there are fewer.
@@ -254,7 +254,7 @@ def check_number(views: Sequence[object]) -> None:
 
 
 def check_turns(Ts: Sequence[pin.SE3]) -> None:
-    """Check that postures turn about more than one axis.
+    """Check that postures turn about several axes.
 
     Raises:
         ConfigError: If they do not.

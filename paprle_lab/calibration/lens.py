@@ -38,11 +38,11 @@ class Lens:
         return K
 
     def to_vector(self) -> Vec:
-        """Return the estimated numbers, shape (8,)."""
+        """Return estimated numbers, shape (8,)."""
         return np.array([*self.focal, *self.centre, *self.distortion[:4]])
 
     def with_vector(self, x: Vec) -> Lens:
-        """Return a lens with other estimated numbers, shape (8,)."""
+        """Return a lens of estimated numbers, shape (8,)."""
         fx, fy, cx, cy = x[:4].tolist()
         distortion = np.array([*x[4:N_LENS], self.distortion[4]])
         return Lens((fx, fy), (cx, cy), distortion)
@@ -72,9 +72,9 @@ USUAL_SPREAD = np.diag(np.repeat([1e-3, np.deg2rad(0.1)], 3) ** 2)
 
 
 def make_spread(J_eef: Vec) -> Vec:
-    """Return the covariance (6, 6) of a hand's pose from joints with play.
+    """Return the covariance (6, 6) of a hand with joint play.
 
-    ``J_eef`` is the Jacobian in the eef's axes, linear first, shape (6, n).
+    ``J_eef``: Jacobian in the eef's axes, linear first, shape (6, n).
     """
     floor = np.repeat(_BENT, 3)
     spread: Vec = _PLAY**2 * J_eef @ J_eef.T + np.diag(floor**2)
@@ -82,12 +82,12 @@ def make_spread(J_eef: Vec) -> Vec:
 
 
 class BoardView(NamedTuple):
-    """Corners of a board in one picture, and the robot's posture.
+    """A board's corners in a picture, and the robot's posture.
 
     Attributes:
-        p_board: On the board, shape (n, 3), [m]; z points away from a viewer.
-        pixels: In the picture, shape (n, 2), [px].
-        T_base_eef: Measured pose of the limb with the camera or board.
+        p_board: Shape (n, 3), [m]; z points away from a viewer.
+        pixels: Shape (n, 2), [px].
+        T_base_eef: Measured pose of the limb with camera or board.
         spread: Covariance of the true pose in the eef's axes, linear first, shape
             (6, 6), [m] and [rad].
     """

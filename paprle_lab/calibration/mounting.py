@@ -1,7 +1,6 @@
 """A camera's mounting by the least error of all corners.
 
-Estimated together: camera, board, deviations of the robot's postures (play, bent
-links), and the lens unless known.
+It is estimated with board, posture errors (play, bent links) and any unknown lens.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Fit(NamedTuple):
     """A point of the search.
 
     Attributes:
-        deviations: True minus measured pose of the eef by view, shape (n, 6).
+        deviations: True minus measured eef poses, shape (n, 6).
     """
 
     T_mount_cam: pin.SE3
@@ -67,15 +66,15 @@ class CameraResult:
     """A calibrated camera.
 
     Attributes:
-        T_mount_cam: The camera in the limb's base (wall) or eef (hand).
-        T_mount_board: The board in the eef (wall) or base (hand).
-        sigma_place: Standard deviation of the camera's place, [m].
-        sigma_turn: Of its turn, [rad].
-        residuals: Errors of the corners, shape (m,), [px].
-        views: Numbers of the used views.
-        dropped: Reason by number of a dropped view.
-        deviations: True minus measured pose of the eef by used view, shape (n, 6), [m]
-            and [rad].
+        T_mount_cam: In the limb's base (wall) or eef (hand).
+        T_mount_board: In the eef (wall) or base (hand).
+        sigma_place: Standard deviation of the place, [m].
+        sigma_turn: Of the turn, [rad].
+        residuals: Corner errors, shape (m,), [px].
+        views: Numbers of used views.
+        dropped: Reasons by number.
+        deviations: True minus measured eef poses of used views, shape (n, 6), [m] and
+            [rad].
     """
 
     mounting: Mounting
@@ -92,7 +91,7 @@ class CameraResult:
 
     @property
     def is_sure(self) -> bool:
-        """Whether its standard deviations are below 1 mm and 0.1°."""
+        """Whether standard deviations are below 1 mm and 0.1°."""
         return self.sigma_place <= _SURE[0] and self.sigma_turn <= _SURE[1]
 
     @property
@@ -122,7 +121,7 @@ class Problem:
         self.model = Model(self.compute_residuals, self._compute_jacobian, self._move)
 
     def compute_pixel_errors(self, fit: Fit) -> Vec:
-        """Return the errors of all corners, shape (m, 2), [px]."""
+        """Return corner errors, shape (m, 2), [px]."""
         T_cam_mount = fit.T_mount_cam.inverse()
         R, p = np.empty((self.n, 3, 3)), np.empty((self.n, 3))
         for k, T in enumerate(self._Ts):
@@ -194,11 +193,7 @@ def calibrate_camera(
 ) -> CameraResult:
     """Return a camera's mounting, and its lens unless given.
 
-    Args:
-        views: Ten or more, of one board.
-        mounting: Beside the robot, or in its hand.
-        size: Width and height of the pictures, [px].
-        lens: Known intrinsics.
+    Needs ten views or more of one board; ``size``: width and height, [px].
 
     Raises:
         ConfigError: If the views do not determine it.

@@ -30,8 +30,8 @@ class Scene:
     """A first estimate of camera and board.
 
     Attributes:
-        p_board: Corners of the board, shape (n, 3), [m].
-        size: Width and height of a picture, [px].
+        p_board: Corners, shape (n, 3), [m].
+        size: Width and height, [px].
     """
 
     mounting: Mounting
@@ -65,14 +65,14 @@ class Scene:
 
 
 class Planner:
-    """Free postures of one limb around the operator's."""
+    """Free postures of a limb around the operator's."""
 
     def __init__(self, robot: RobotModel, limb: Limb, q_start: Vec) -> None:
         self._robot, self._limb, self.q_start = robot, limb, q_start.copy()
         self._rng = np.random.default_rng(0)
 
     def list_small(self) -> Iterator[Vec]:
-        """Yield postures a few degrees around the start, the wrist's first."""
+        """Yield postures a few degrees from the start, the wrist's first."""
         for joint in reversed(range(len(self._limb.indices))):
             for step in (_SMALL, -_SMALL):
                 q = self._limb.take(self.q_start)
@@ -99,7 +99,7 @@ class Planner:
         return [postures[k] for k in choose_spread(numbers, n, taken)]
 
     def is_way_free(self, q_from: Vec, q_to: Vec) -> bool:
-        """Return whether the straight way between two postures is free."""
+        """Return whether the straight way is free."""
         n = 2 + int(np.abs(q_to - q_from).max() / _PATH_STEP)
         way = [q_from + s * (q_to - q_from) for s in np.linspace(0.0, 1.0, n)]
         return self._robot.check_path(way) is None

@@ -1,4 +1,4 @@
-"""Touches in recordings: notes, and the arm's pose at each."""
+"""Touches in recordings: notes and poses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ class Touch:
     Attributes:
         place: File and time, for messages.
         point: Name; may be empty.
-        T_base_eef: Measured pose of the eef.
     """
 
     place: str
@@ -39,12 +38,7 @@ class Touch:
 
 @dataclass(frozen=True, kw_only=True)
 class TouchedRobot:
-    """Robot of a recording, and its touches in order.
-
-    Attributes:
-        follower: Its name in the settings.
-        urdf: Text of its URDF.
-    """
+    """Robot of a recording, and its touches in order."""
 
     follower: str
     info: RobotInfo
@@ -52,7 +46,7 @@ class TouchedRobot:
     touches: tuple[Touch, ...]
 
     def list_limb(self, name: str) -> tuple[Touch, ...]:
-        """Return the touches of a limb; an empty name: the only one.
+        """Return a limb's touches; an empty name: the only limb.
 
         Raises:
             ConfigError: If there is no such limb.
@@ -75,7 +69,7 @@ def read_touches(paths: Iterable[Path]) -> TouchedRobot:
 
     Raises:
         RecordingError: If a recording cannot be read.
-        ConfigError: If they are of several robots, or the arm moved at a note.
+        ConfigError: If robots differ, or the arm moved at a note.
     """
     first: TouchedRobot | None = None
     touches: list[Touch] = []

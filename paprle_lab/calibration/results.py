@@ -42,7 +42,7 @@ def list_settings(result: CameraResult, link: str) -> dict[str, Any]:
 def store_camera(
     name: str, values: Mapping[str, Any], site: Folder | None = None
 ) -> Path:
-    """Return the site's ``session.yaml``, with a camera's settings stored.
+    """Return the site's ``session.yaml`` with the stored settings.
 
     Raises:
         ConfigError: If that file is damaged; it is kept.
@@ -78,8 +78,7 @@ def draw_view(
 ) -> npt.NDArray[np.uint8]:
     """Return a picture with the board's axes and corner errors.
 
-    Corners are green where found; red lines lead, 20 times as long, to their calibrated
-    places.
+    Green: corners as found; red: errors, 20 times as long.
     """
     image: npt.NDArray[np.uint8] = cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR)
     p_cam = found.p_board @ T_cam_board.rotation.T + T_cam_board.translation

@@ -15,7 +15,7 @@ from paprle.contracts.errors import ConfigError
 
 
 def merge_into(site: Folder, name: str, values: Mapping[str, Any]) -> Path:
-    """Return the path of a file into which settings were merged.
+    """Return the file into which settings were merged.
 
     Raises:
         ConfigError: If the file is damaged; it is kept.

@@ -1,4 +1,4 @@
-"""Calibrated URDF and settings of a robot in the site's folder."""
+"""Calibrated URDF and settings of a robot."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PLACE_DIGITS, _TURN_DIGITS = 6, 7  # chosen: a micrometre, and that in 10 m
 
 
 def add_tool(robot: TouchedRobot, limb: LimbInfo, T_eef_tool: pin.SE3) -> str:
-    """Return the URDF with a link at a limb's tool, or with the link moved.
+    """Return the URDF with a link added or moved at a limb's tool.
 
     Raises:
         ConfigError: If the maker's URDF has a link of that name.
@@ -85,7 +85,7 @@ def store_robot(
     eef_links: Mapping[str, str],
     site: Folder | None = None,
 ) -> tuple[Path, Path]:
-    """Return the paths of a robot's stored URDF and merged follower's YAML.
+    """Return a robot's stored URDF and merged follower's YAML.
 
     Raises:
         ConfigError: If that YAML is damaged; both are kept.
@@ -103,7 +103,6 @@ def store_robot(
 
 
 def _describe_limb(limb: LimbInfo, eef_link: str) -> dict[str, Any]:
-    """Return all settings of a limb, as found ones are in no YAML."""
     described: dict[str, Any] = {
         "base_link": limb.base_link,
         "eef_link": eef_link,

@@ -15,10 +15,9 @@ _PLACE, _DEPTH = 0.2, 0.25  # chosen: a share of the picture's width, a share of
 
 
 def describe_view(T_cam_board: pin.SE3, p_middle: Vec, K: Vec, width: int) -> Vec:
-    """Return numbers (6,) of a view, whose distances measure differences of views.
+    """Return numbers (6,) whose distances measure differences of views.
 
-    ``p_middle`` is the middle of the board on it, [m], K in [px], ``width`` the
-    picture's, [px].
+    ``p_middle``: middle of the board, [m]; ``K`` and ``width`` in [px].
     """
     x, y, z = T_cam_board.rotation @ p_middle + T_cam_board.translation
     turn = pin.log3(T_cam_board.rotation) / _TURN
@@ -31,7 +30,7 @@ def choose_spread(
 ) -> list[int]:
     """Return n candidates far from each other and from ``taken``.
 
-    The farthest one comes next each time (Gonzalez 1985).
+    The farthest comes next (Gonzalez 1985).
     """
     rows = np.array(candidates)
     if not len(rows):

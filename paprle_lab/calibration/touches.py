@@ -1,4 +1,4 @@
-"""Tool centres from touches of one point, and bases from points of two arms."""
+"""Tool centres and bases from touched points."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ToolResult:
     Attributes:
         p_eef_tool: In the eef, shape (3,), [m].
         p_base_point: The touched point in the base, shape (3,), [m].
-        residuals: Distance of each used touch from that point, shape (n,), [m].
-        sigma: Standard deviation of the centre, [m].
-        dropped: Numbers of the touches left out.
+        residuals: Distances of used touches from it, shape (n,), [m].
+        sigma: Standard deviation, [m].
+        dropped: Numbers of touches left out.
     """
 
     p_eef_tool: Vec
@@ -47,7 +47,7 @@ def find_tool(Ts_base_eef: Sequence[pin.SE3]) -> ToolResult:
     """Return the tool's centre from touches of one point in four postures or more.
 
     R p_eef_tool + p_base_eef = p_base_point in each, by least squares; with six touches
-    or more one that disagrees is left out, with seven two, and so on.
+    one that disagrees is left out, with seven two, and so on.
 
     Raises:
         ConfigError: If the touches do not determine it, or do not agree.
@@ -128,8 +128,7 @@ class BaseResult:
     """The place of one arm's base in another's.
 
     Attributes:
-        T_first_second: The second base in the first.
-        residuals: Distance of each point between both arms, shape (n,), [m].
+        residuals: Distances of points between both arms, shape (n,), [m].
         sigma_place: Standard deviation of the place, [m].
         sigma_turn: Of the turn, [rad].
     """
@@ -201,5 +200,5 @@ def _check_points(first: Vec, second: Vec) -> None:
 
 
 def find_base_by_camera(T_first_cam: pin.SE3, T_second_cam: pin.SE3) -> pin.SE3:
-    """Return the second base in the first, by a camera calibrated with both arms."""
+    """Return the second base in the first, by a common camera."""
     return T_first_cam * T_second_cam.inverse()

@@ -1,4 +1,4 @@
-"""Verb ``batch``: runs thousands of sessions."""
+"""Verb ``batch``: runs many sessions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 
 def check_packages() -> None:
-    """Check that the packages of the table are installed.
+    """Check for the packages of the table.
 
     Raises:
         MissingDependency: With the command to install them.
@@ -54,7 +54,7 @@ def run_plan(plan: BatchPlan, place: ResultStore, engine: str) -> int:
     """Return the exit code of a plan, run with a progress bar.
 
     Raises:
-        RecordingError: If the results cannot be written or read.
+        RecordingError: If results cannot be written or read.
     """
     from paprle_lab.batch.driver import Batch  # noqa: PLC0415 - heavy
     from paprle_lab.batch.engines import make_engine  # noqa: PLC0415 - heavy

@@ -1,4 +1,4 @@
-"""Verb ``calibrate camera``: calibrates a camera by a board."""
+"""Verb ``calibrate camera``."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def drive(
     """Return the result of a run; None if the person declines.
 
     Raises:
-        ConfigError: If the views do not determine the camera.
+        ConfigError: If the views are insufficient.
         DeviceError: If robot or camera fail.
     """
     with Rig(resolved) as rig:
@@ -244,7 +244,6 @@ def _check_pictures(name: str, info: CameraInfo) -> None:
 
 
 def _find_lens(resolved: Resolved, name: str, info: CameraInfo) -> Lens | None:
-    """Return configured intrinsics, not those of an earlier calibration."""
     site = resolved.sources.get(f"cameras.{name}.focal", "").endswith(SESSION)
     if site or not np.isfinite(info.K).all():
         return None

@@ -1,4 +1,4 @@
-"""Verbs ``calibrate tool`` and ``calibrate bases``: use touched points."""
+"""Verbs ``calibrate tool`` and ``calibrate bases``."""
 
 from __future__ import annotations
 

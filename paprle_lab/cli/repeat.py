@@ -1,4 +1,4 @@
-"""Verb ``repeat``: replays a human's motion on a robot."""
+"""Verb ``repeat``: replays a human motion."""
 
 from __future__ import annotations
 

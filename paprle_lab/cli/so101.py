@@ -1,4 +1,4 @@
-"""Verb ``so101``: guides a newcomer to a first data set."""
+"""Verb ``so101``: guides newcomers to a data set."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ class Book:
         """Check the pseudonym.
 
         Raises:
-            ConfigError: If it is unknown.
+            ConfigError: If unknown.
         """
         if self.participant not in self.study.orders:
             told = suggest(self.participant, self.study.orders, "participants")
@@ -48,10 +48,10 @@ class Book:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Lock the participant for the context.
+        """Lock the participant.
 
         Raises:
-            SessionError: If the participant is locked.
+            SessionError: If already locked.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / ".led").open("w") as file:
@@ -77,7 +77,7 @@ class Book:
         """Write a step's result.
 
         Raises:
-            ConfigError: If it cannot be written.
+            ConfigError: If writing fails.
         """
         text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
         write_text(self.find(step), text + "\n")
@@ -86,7 +86,7 @@ class Book:
         """Return a step's result, or None.
 
         Raises:
-            RecordingError: If its file is damaged.
+            RecordingError: If damaged.
         """
         path = self.find(step)
         try:

@@ -1,8 +1,8 @@
 """Tables of a study: CSV, and Parquet with pyarrow.
 
-* ``answers``: a row per answer; ``counted`` reverses reversed items.
-* ``scores``: a row per participant, condition and scale.
-* ``sessions``: a row per session, with errors and latencies.
+* ``answers``: per answer; ``counted`` reverses reversed items.
+* ``scores``: per participant, condition and scale.
+* ``sessions``: per session, with errors and latencies.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def make_tables(study: Study) -> Tables:
     """Return the tables so far.
 
     Raises:
-        RecordingError: If a file of the study is damaged.
+        RecordingError: If a file is damaged.
     """
     tables: Tables = {"answers": [], "scores": [], "sessions": []}
     for participant in study.orders:
@@ -135,8 +135,8 @@ def export(study: Study, out: Path) -> tuple[Tables, list[Path]]:
 
     Raises:
         RecordingError: If a file of the study is damaged.
-        ConfigError: If a table cannot be written.
-        MissingDependency: If pyarrow is missing; the CSV files are written.
+        ConfigError: If writing fails.
+        MissingDependency: Without pyarrow; the CSV files are written.
     """
     tables = make_tables(study)
     written = []
@@ -218,7 +218,7 @@ def _tell(values: Sequence[float]) -> str:
 def find_alpha(
     answers: Sequence[Row], asked: Questionnaire, items: Sequence[str]
 ) -> float:
-    """Return Cronbach's α of a scale's complete answers; NaN if undefined."""
+    """Return Cronbach's α of complete answers; NaN if undefined."""
     asked_of: dict[tuple[Any, Any], dict[str, float]] = {}
     for row in answers:
         if row["questionnaire"] == asked.name and row["counted"] is not None:

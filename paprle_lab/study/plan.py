@@ -1,4 +1,4 @@
-"""The plan of a study, fixed in ``study.json`` when participants are assigned."""
+"""Plan of a study, fixed in ``study.json`` by assignment."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class StudyPlan:
     """The plan of a study.
 
     Attributes:
-        conditions: Settings by condition, over ``common``.
-        tasks: Settings by task, over those of the condition.
+        conditions: Settings, over ``common``.
+        tasks: Settings, over those of the condition.
         after: Final questionnaires; ``preference``: the best condition.
     """
 
@@ -61,12 +61,7 @@ class StudyPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step of a participant.
-
-    Attributes:
-        name: Unique per participant; stem of its file.
-        repetition: From 1.
-    """
+    """One step of a participant; ``repetition`` counts from 1."""
 
     name: str
     condition: str = ""
@@ -147,11 +142,7 @@ def find_questionnaire(plan: StudyPlan, name: str) -> Questionnaire:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A plan with assigned participants.
-
-    Attributes:
-        orders: Conditions in order, by pseudonym.
-    """
+    """A plan with assigned participants; ``orders``: conditions by pseudonym."""
 
     folder: Path
     plan: StudyPlan
@@ -185,7 +176,7 @@ def deal_study(plan: StudyPlan, folder: Path) -> Study:
     """Return a study written into a new private folder.
 
     Raises:
-        ConfigError: If the folder has a study, or cannot be written.
+        ConfigError: If the folder has a study, or writing fails.
     """
     if (folder / FILE).exists():
         raise ConfigError(f"{folder}: expected a folder without a study, got {FILE}")

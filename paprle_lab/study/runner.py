@@ -1,7 +1,4 @@
-"""Runs a participant's sessions and questionnaires at the terminal.
-
-Completed steps are kept.
-"""
+"""Runs a participant's sessions and questionnaires at the terminal."""
 
 from __future__ import annotations
 
@@ -21,11 +18,7 @@ WITHHELD = "-"
 
 @dataclass(frozen=True)
 class Dialogue:
-    """Functions for output and questions.
-
-    Attributes:
-        ask: Returns the answer; None at the end of input.
-    """
+    """Output and questions; ``ask`` returns None at the end of input."""
 
     say: Callable[[str], None]
     ask: Callable[[str], str | None]
@@ -34,7 +27,7 @@ class Dialogue:
 def lead(book: Book, dialogue: Dialogue) -> int:
     """Return the exit code of a participant's open steps.
 
-    The step of a failed session stays open.
+    Completed steps are kept; that of a failed session stays open.
 
     Raises:
         SessionError: If input ends, or the participant is locked.
@@ -93,7 +86,7 @@ def _drive(book: Book, step: Step, dialogue: Dialogue) -> int:
 
 
 def ask_all(asked: Questionnaire, dialogue: Dialogue) -> dict[str, float | None]:
-    """Return the answers by item, None where withheld.
+    """Return answers by item, None where withheld.
 
     Raises:
         SessionError: If input ends.

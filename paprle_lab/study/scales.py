@@ -25,11 +25,7 @@ Answers = Mapping[str, float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Questionnaire:
-    """Items with a common scale of answers.
-
-    Attributes:
-        items: Questions by name.
-    """
+    """Items with a common scale of answers."""
 
     name: str
     items: Mapping[str, str]
@@ -123,8 +119,7 @@ KNOWN: Mapping[str, Questionnaire] = {"tlx": TLX, "sus": SUS}
 def compute_alpha(items: npt.ArrayLike) -> float:
     """Return Cronbach's α, k/(k−1)·(1 − Σσᵢ²/σ²), or NaN.
 
-    Args:
-        items: Counted answers, shape (participants, k items).
+    ``items``: counted answers, shape (participants, k).
     """
     table = np.asarray(items, dtype=float)
     n, k = table.shape

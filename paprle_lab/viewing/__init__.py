@@ -1,1 +1,1 @@
-"""Recordings for the viewer: own episodes, LeRobot data sets, ROS bags."""
+"""Recordings for the viewer."""

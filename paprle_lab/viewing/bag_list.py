@@ -30,10 +30,10 @@ class BagList(RecordingList):
     """One bag."""
 
     def __init__(self, path: Path) -> None:
-        """Read the index of a bag.
+        """Read a bag's index.
 
         Raises:
-            RecordingError: If it is no whole bag.
+            RecordingError: If the bag is incomplete.
         """
         self.title = path.resolve().name
         self._path = path
@@ -62,7 +62,7 @@ class BagFilm(Film):
         """Read all topics of known types.
 
         Raises:
-            RecordingError: If it is no whole bag.
+            RecordingError: If the bag is incomplete.
         """
         self.name = path.stem
         self._series = dict[Signal, tuple[Stamps, Vec]]()

@@ -67,8 +67,8 @@ class EpisodeFilm(Film):
         ``report`` gets the share read, 0 … 1. Pictures are read afterwards.
 
         Raises:
-            RecordingError: If it cannot be read, or is empty.
-            MissingDependency: If it has pictures and PyAV is missing.
+            RecordingError: If it is unreadable or empty.
+            MissingDependency: If PyAV is needed and missing.
         """
         self.path = find_episode(path)
         reading = Reading(self.path)
@@ -190,7 +190,7 @@ def _list_columns(robot: RobotInfo) -> Iterator[tuple[Signal, _Column]]:
 
 
 def _find_urdf(robot: RobotInfo, urdf: str, folder: Path) -> RobotInfo:
-    """Return the robot with its URDF, if that is still the recorded one."""
+    """Return the robot with its URDF, if still the recorded one."""
     try:
         if robot.urdf_path.read_text(encoding="utf-8") == urdf:
             return robot

@@ -34,7 +34,7 @@ class EpisodeList(RecordingList):
         return EpisodeFilm(self._paths[k], report)
 
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
-        """Return the first image of the first camera with images."""
+        """Return the first image."""
         footage = Footage(self._paths[k])
         for track in footage.list_tracks():
             if track.kind is Kind.PICTURE:

@@ -1,6 +1,6 @@
 """LeRobot data sets, version 3, as films.
 
-The layout is that of ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
+Layout: ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _CAMERA = "observation.images."
 
 
 class LeRobotList(RecordingList):
-    """The episodes of a data set; only its tables are read."""
+    """Episodes of a data set; only its tables are read."""
 
     def __init__(self, root: Path) -> None:
         """Read the tables.
 
         Raises:
-            RecordingError: If it is of another version, or cannot be read.
+            RecordingError: If unreadable or of another version.
         """
         self.title = root.resolve().name
         self._root = root
@@ -71,7 +71,7 @@ class LeRobotList(RecordingList):
 
 
 class _Reel(NamedTuple):
-    """A camera's images: a video from a time on, or coded images by frame."""
+    """Images of a camera: a video from a time on, or coded images."""
 
     video: VideoFile | None
     begin: float
@@ -84,11 +84,11 @@ class LeRobotFilm(Film):
     def __init__(
         self, root: Path, info: Mapping[str, Any], row: Mapping[str, Any]
     ) -> None:
-        """Read an episode by its row in the table of episodes.
+        """Read an episode by its row in the table.
 
         Raises:
-            RecordingError: If its files are missing or damaged.
-            MissingDependency: If it has videos and PyAV is missing.
+            RecordingError: If files are missing or damaged.
+            MissingDependency: If PyAV is needed and missing.
         """
         self.name = f"episode {row['episode_index']}"
         self._fps = float(info["fps"])
@@ -252,7 +252,7 @@ def _flatten(column: pa.ChunkedArray) -> Vec | None:
 
 
 def name_dimensions(given: object, n: int) -> list[str]:
-    """Return the names of n dimensions, given as a list or a mapping of lists."""
+    """Return n names, given as a list or a mapping of lists."""
     if isinstance(given, Mapping):
         given = [
             name for part in given.values() if isinstance(part, list) for name in part

@@ -19,7 +19,7 @@ def list_recordings(path: Path) -> RecordingList:
 
     Raises:
         ConfigError: If the path holds none.
-        RecordingError: If an episode, or a data set's tables, cannot be read.
+        RecordingError: If one is unreadable.
         MissingDependency: If a package is missing.
     """
     if not path.exists():

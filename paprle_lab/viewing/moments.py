@@ -1,4 +1,4 @@
-"""Moments of an episode on a time line: states, holds, events, notes."""
+"""Moments of an episode on a time line."""
 
 from __future__ import annotations
 
