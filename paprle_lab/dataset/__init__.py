@@ -1,1 +1,1 @@
-"""Data sets for training: LeRobot and ALOHA."""
+"""Data sets for training."""

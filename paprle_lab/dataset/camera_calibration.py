@@ -1,4 +1,4 @@
-"""Calibrations of cameras shared by all recordings of a data set."""
+"""Camera calibrations shared by all recordings."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ _KEYS = ("K", "distortion", "link", "T_link_camera")
 def describe_calibration(camera: Mapping[str, Any]) -> dict[str, Any]:
     """Return a camera's calibration for LeRobot's ``info.json``; may be empty.
 
-    ``camera.K`` is fx 0 cx, 0 fy cy, 0 0 1 [px], the distortion k1, k2, p1, p2, k3, the
-    pose that of the image's axes in ``link``, [m].
+    K: fx 0 cx, 0 fy cy, 0 0 1 [px]; distortion: k1, k2, p1, p2, k3; pose: image axes in
+    ``link``, [m].
     """
     if camera.get("K") is None:
         return {}
@@ -22,7 +22,7 @@ def describe_calibration(camera: Mapping[str, Any]) -> dict[str, Any]:
 def keep_common(
     header: Mapping[str, Any], other: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Return a header without calibrations that another one contradicts."""
+    """Return a header without contradicted calibrations."""
     theirs = other.get("cameras", {})
     cameras = {
         name: camera

@@ -65,7 +65,7 @@ class _Look:
     """Images of one camera.
 
     Attributes:
-        longest: Longest repetition of an image in motion, [s].
+        longest: Longest frozen image in motion, [s].
         changes: Differences of consecutive images, 0 … 255.
     """
 
@@ -89,12 +89,9 @@ def check(
     say: Callable[[str], None] = lambda _: None,
     work: Work = UNSEEN,
 ) -> list[Finding]:
-    """Return the faults of recordings, in their order.
+    """Return the faults of recordings, in order.
 
-    Args:
-        places: Recordings, or folders of them.
-        say: Takes the driven share of each recording.
-        work: Takes the progress.
+    ``say`` takes the driven share of each.
 
     Raises:
         ConfigError: If there are none, or they do not match.
@@ -267,8 +264,6 @@ def _look_at(look: _Look, image: Image, q: Vec, dt: float) -> None:
 
 
 class _Jumps:
-    """Steps of joints beyond the gate's limits."""
-
     def __init__(self, robot: RobotInfo, fps: int) -> None:
         self._robot, self._fps = robot, fps
         self._last: Frame | None = None

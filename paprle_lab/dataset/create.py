@@ -64,10 +64,10 @@ def create(
     keep_undriven: bool = False,
     work: Work = UNSEEN,
 ) -> Report:
-    """Create or extend a data set.
+    """Create or extend a data set of recordings or their folders.
 
     Args:
-        places: Recordings, or folders of them.
+        places: Recordings or folders.
         out: Folder of the data set.
         form: Its format.
         fps: Frame rate, [Hz]; default: the slowest camera's, or 30.
@@ -79,7 +79,7 @@ def create(
 
     Raises:
         ConfigError: If there are no recordings, or the data set differs.
-        MissingDependency: If a package is not installed.
+        MissingDependency: If a package is missing.
     """
     load = _load_target(form)
     choice = choose(find_recordings(places))
@@ -297,8 +297,6 @@ def _write_one(
 
 
 class _Driven:
-    """Frames of an episode with a leader, or all."""
-
     def __init__(self, frames: Iterable[Frame], *, keep_undriven: bool) -> None:
         self._frames, self._keep_undriven = frames, keep_undriven
         self.n_left_out = 0

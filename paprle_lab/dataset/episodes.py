@@ -56,7 +56,7 @@ class RecordingProgress:
             self._before_s += source.duration
 
     def count(self, seconds: float) -> None:
-        """Report the progress in the present recording, [s]."""
+        """Report the present recording's progress, [s]."""
         all_s = sum(source.duration for source in self.sources)
         done = min(self._before_s + seconds, all_s)
         self.work.count(done, all_s, "s of recordings")
@@ -80,7 +80,7 @@ class LeftOut(NamedTuple):
 
 
 def find_recordings(places: Sequence[Path]) -> list[Path]:
-    """Return the recordings in places and below.
+    """Return recordings in places and below.
 
     Raises:
         ConfigError: If a place holds none.
@@ -100,7 +100,7 @@ def find_recordings(places: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Sorted recordings; ``robot`` is None without sources."""
+    """Sorted recordings."""
 
     sources: tuple[SourceRecording, ...]
     left_out: tuple[LeftOut, ...]
@@ -111,7 +111,7 @@ def choose(paths: Sequence[Path]) -> Choice:
     """Return recordings sorted by use.
 
     Raises:
-        ConfigError: If robots or cameras of the used ones differ.
+        ConfigError: If used robots or cameras differ.
     """
     sources: list[SourceRecording] = []
     left_out: list[LeftOut] = []
@@ -198,7 +198,7 @@ def choose_rate(robot: Robot) -> int:
 
 
 def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
-    """Return height and width of colour images by camera, [px]."""
+    """Return height and width of colour images, [px]."""
     cameras = robot.header.get("cameras", {})
     return {
         track.camera: (cameras[track.camera]["height"], cameras[track.camera]["width"])
@@ -214,7 +214,7 @@ def list_exact(robot: Robot) -> list[str]:
 
 
 def measures(source: SourceRecording, field: str) -> bool:
-    """Return whether ``tau_meas`` or ``objects`` is measured completely."""
+    """Return whether ``tau_meas`` or ``objects`` is always measured."""
     for block in _read_gate(source.path):
         taken = block.records[np.isfinite(block.records["q_meas"]).all(axis=1)]
         if len(taken):

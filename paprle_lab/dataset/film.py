@@ -1,4 +1,4 @@
-"""Pictures of one camera by time, two in memory."""
+"""Pictures of a camera by time, two in memory."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ class Film:
         return None if self._now is None else self._now.stamp_ns
 
     def find_first(self, t_ns: int) -> int:
-        """Return the first stamp at t_ns or later; t_ns by default."""
+        """Return the first stamp from t_ns on, or t_ns."""
         while self._now is not None and self._now.stamp_ns < t_ns:
             self._now, self._next = self._next, self._read()
             self._n_dropped += 1
         return t_ns if self._now is None else self._now.stamp_ns
 
     def pick(self, t_ns: int) -> Picked | None:
-        """Return the picture nearest to a time; times increase."""
+        """Return the picture nearest to increasing times."""
         while self._next is not None and self._is_nearer(self._next, t_ns):
             self._n_dropped += not self._is_shown
             self._now, self._next = self._next, self._read()
@@ -73,7 +73,7 @@ class Film:
         return t_ns - self._now.stamp_ns > period_ns // 2
 
     def close(self) -> int:
-        """Return the number of unused pictures since the last one."""
+        """Return the number of further unused pictures."""
         n = self._n_dropped + (self._now is not None and not self._is_shown)
         while self._next is not None:
             n, self._next = n + 1, self._read()

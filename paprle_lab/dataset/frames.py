@@ -36,10 +36,10 @@ _FIELDS = {
 
 
 class Frames:
-    """The frames of one episode, iterated once.
+    """Frames of an episode, iterated once.
 
     Attributes:
-        accounts: By source: ``measured``, ``sent``, ``requested``, and cameras.
+        accounts: By source: ``measured``, ``sent``, ``requested``, cameras.
         trimmed: Time before the first and after the last frame, [s].
         problem: Defect of the file, known after iteration.
     """
@@ -56,7 +56,7 @@ class Frames:
         """Open an episode.
 
         Raises:
-            RecordingError: If it is no recording, or a source is empty.
+            RecordingError: If unreadable, or a source is empty.
         """
         needed = ("q_meas", "dq_meas", *["tau_meas"] * has_effort)
         reading = Reading(path)
@@ -223,7 +223,7 @@ def _turn_alike(rows: Vec, before: Vec, field: str) -> Vec:
 
 
 def _list_held(leader: Mapping[str, Any]) -> Bools:
-    """Return flags (k + 1,) of limbs held by a person; the last: no limb."""
+    """Return flags (k + 1,) of limbs held by a person; last: no limb."""
     limbs = leader["limbs"]
     held = leader.get("held_limbs", limbs if leader["is_human"] else ())
     return np.array([*(limb in held for limb in limbs), False])

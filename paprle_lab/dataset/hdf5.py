@@ -1,7 +1,7 @@
 """ALOHA's files: one HDF5 per episode, joints in rad, grippers 0 closed … 1 open.
 
-The layout is that of ``tonyzhaozh/act``, ``record_sim_episodes.py``, with requests,
-poses and depth added, and names and units as attributes.
+Layout: ``tonyzhaozh/act``, ``record_sim_episodes.py``, plus requests, poses, depth, and
+names and units as attributes.
 """
 
 from __future__ import annotations

@@ -14,12 +14,7 @@ _MUCH = 1.0  # [s] chosen: cameras begin and end some frames apart
 
 @dataclass
 class Report:
-    """Counts, time errors and omissions of a data set's recordings.
-
-    Attributes:
-        columns: By source.
-        accounts: By source.
-    """
+    """Counts, time errors and omissions by source."""
 
     fps: int
     n_episodes: int = 0

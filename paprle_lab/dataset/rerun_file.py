@@ -31,12 +31,12 @@ _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def show_in_rerun(path: Path) -> str:
-    """Return a message after writing and opening an episode's Rerun file.
+    """Return a message on the written and opened Rerun file.
 
     Raises:
-        RecordingError: If it cannot be read.
-        MissingDependency: If Rerun is not installed.
-        ConfigError: If the file cannot be written.
+        RecordingError: If the episode cannot be read.
+        MissingDependency: Without Rerun.
+        ConfigError: If writing fails.
     """
     out = write_rerun(path)
     words = [sys.executable, "-m", "rerun", str(out)]
@@ -50,9 +50,9 @@ def write_rerun(path: Path) -> Path:
     """Return the Rerun file written beside an episode.
 
     Raises:
-        RecordingError: If it cannot be read.
-        MissingDependency: If Rerun is not installed.
-        ConfigError: If the file cannot be written.
+        RecordingError: If the episode cannot be read.
+        MissingDependency: Without Rerun.
+        ConfigError: If writing fails.
     """
     episode = Episode.open(path)
     rr = _load()

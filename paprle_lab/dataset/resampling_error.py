@@ -11,9 +11,9 @@ class Account:
     """One column of one or several episodes.
 
     Attributes:
-        n_exact: Frames with an own sample or image, or the command in force.
+        n_exact: Frames with an own sample, image or valid command.
         n_gaps: Frames beyond the source's time limit.
-        worst: Largest time to the nearest sample, or age of a command, [s].
+        worst: Largest time to a sample, or age of a command, [s].
     """
 
     n_frames: int = 0

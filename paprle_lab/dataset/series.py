@@ -26,7 +26,7 @@ class Around(NamedTuple):
 
 
 class Series:
-    """Samples of one source; ``n_dropped`` were not finite or out of order."""
+    """Samples of one source; dropped ones are not finite or out of order."""
 
     def __init__(self, pull: Callable[[], bool]) -> None:
         """Take ``pull``, which reads on and returns False at the end."""
@@ -60,7 +60,7 @@ class Series:
         self._rows.append(rows[keep])
 
     def find(self, t_ns: int) -> Around | None:
-        """Return samples around increasing times; None before the first."""
+        """Return samples around increasing times, or None."""
         while not len(self._stamps) or self._stamps[-1] <= t_ns:
             if not self._pull():
                 break

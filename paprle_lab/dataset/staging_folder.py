@@ -27,7 +27,7 @@ class StagingFolder:
         """Lock the folder.
 
         Raises:
-            ConfigError: If it is something else, or locked.
+            ConfigError: If it is foreign or locked.
         """
         self.root, self._meta = root, root / meta
         self._stage = root / STAGE

@@ -1,4 +1,4 @@
-"""Videos for LeRobot, with frames at index / fps and every second a key frame."""
+"""Videos for LeRobot: frames at index / fps, every second a key frame."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class VideoWriter:
     """Writes images at a constant rate."""
 
     def __init__(self, path: Path, size: tuple[int, int], fps: int) -> None:
-        """Open a new ``.mp4``; ``size`` is height and width [px], ``fps`` in [Hz]."""
+        """Open a new ``.mp4`` of a size (height, width) [px] and rate [Hz]."""
         av = load_av()
         self._av = av
         self._file: Any = av.open(str(path), "w", options={"movflags": "faststart"})
@@ -52,7 +52,7 @@ class VideoWriter:
 
 
 def choose_pixels(size: tuple[int, int]) -> str:
-    """Return the pixel format; chroma is subsampled for even sizes."""
+    """Return the pixel format; even sizes have subsampled chroma."""
     return "yuv444p" if size[0] % 2 or size[1] % 2 else "yuv420p"
 
 
@@ -79,7 +79,7 @@ def join_videos(pieces: Sequence[tuple[Path, int]], out: Path, fps: int) -> None
 
 
 def describe_video(size: tuple[int, int], fps: int) -> dict[str, Any]:
-    """Return a camera's video entry of LeRobot's ``info.json``."""
+    """Return a video's entry of LeRobot's ``info.json``."""
     return {
         "video.height": size[0],
         "video.width": size[1],

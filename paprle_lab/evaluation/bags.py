@@ -1,4 +1,4 @@
-"""Errors and lag of a ROS bag without session and gate."""
+"""Errors and lag of a ROS bag."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _MAX_GAP = (
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """Topics to compare in a bag, and the limb that turns joints into poses."""
+    """Topics to compare, and the limb that turns joints into poses."""
 
     target: str = ""
     actual: str = ""

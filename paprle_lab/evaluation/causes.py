@@ -57,7 +57,7 @@ class Samples(NamedTuple):
     """Consecutive targets, arrays of shape (n,).
 
     Attributes:
-        t: Capture times, increasing, [s].
+        t: Capture, increasing, [s].
         lasted: Duration as the newest target, [s].
         left: Distance left, [m].
     """
@@ -73,7 +73,7 @@ class Reach:
 
     Attributes:
         seconds: Duration with targets, [s].
-        short_seconds: Duration with targets not reached, [s].
+        short_seconds: Thereof not reached, [s].
         joints: By kind and joint; an empty joint: none in particular.
     """
 

@@ -69,12 +69,11 @@ CLOCKS = 1.0  # [s] spec: safety.md A1: a measurement is no farther from its com
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeResult:
-    """The measurements of one episode.
+    """Measurements of one episode.
 
     Attributes:
         key: Shared by repetitions; may be empty.
-        origin_ns: Stamp of t = 0.
-        h: Period of the gate, [s]; None if unknown.
+        h: Period of the gate, [s].
     """
 
     name: str
@@ -232,7 +231,7 @@ def _describe(episode: Recording, engaged: Spans) -> Json:
 
 
 def pick_worst(limbs: Sequence[LimbResult]) -> Json:
-    """Return figures and name of the limb with the largest raw RMSE."""
+    """Return the figures of the limb with the largest raw RMSE."""
     if not limbs:
         return {}
 

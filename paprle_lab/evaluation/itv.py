@@ -1,4 +1,4 @@
-"""Inter-trial variability: the spread of repeated motions.
+"""Inter-trial variability of repeated motions.
 
 ARBot's published figures match only for correspondence by *arc length*.
 """
@@ -15,9 +15,9 @@ N_WAYPOINTS = 2000  # spec: requirements A28, reproduces the published figures
 
 
 def compute_itv(paths: Sequence[Vec]) -> float:
-    """Return the mean spread of paths' corresponding waypoints (n, 3), [m].
+    """Return the mean spread of paths' waypoints (n, 3), [m].
 
-    It is the norm of the per-axis sample standard deviations (ddof = 1).
+    It is the norm of per-axis sample standard deviations (ddof = 1).
     """
     deviations = np.std(np.stack(paths), axis=0, ddof=1)
     return float(np.linalg.norm(deviations, axis=1).mean())

@@ -1,7 +1,6 @@
 """Three latencies, and the lag between two motions.
 
-* capture to command: from a sample's capture to the first command based on it, plus
-  the leader's look-ahead.
+* capture to command: from capture to the first command based on it, plus look-ahead.
 * command age at actuation: age of the followed set-point.
 * command to motion: joint lag by correlation.
 """
@@ -39,8 +38,8 @@ def measure_capture_to_command(
     """Return latencies of samples that reached the robot, shape (≤ N,), [s].
 
     Args:
-        tick: Start and sample stamp of ENGAGED ticks with a new sample, (N,), [ns].
-        gate: Write and set-point stamps, (M,), [ns].
+        tick: Start and sample stamp of ENGAGED ticks with a new sample, (N,).
+        gate: Write and set-point stamps, (M,).
     """
     began_ns, capture_ns = tick
     wrote_ns, setpoint_ns = gate
@@ -80,10 +79,10 @@ class Pieces(NamedTuple):
     """A section of two motions, long enough to be shifted.
 
     Attributes:
-        t: Leading times, shape (n,), [s].
-        x: Leading values, shape (n, k).
-        t_y: Following times, shape (m,), [s].
-        y: Following values, shape (m, k).
+        t: Shape (n,), [s].
+        x: Leading, shape (n, k).
+        t_y: Shape (m,), [s].
+        y: Following, shape (m, k).
     """
 
     t: Vec
@@ -97,8 +96,8 @@ def find_lag(
 ) -> float | None:
     """Return the lag of best correlation, positive if ``following`` is late, [s].
 
-    It has sub-sample resolution; None without a distinctive motion. Motions are times
-    [s] and values (N, k); samples near the ends of spans are left out.
+    None without a distinctive motion. Motions are times [s] and values (N, k); samples
+    near the ends of spans are left out.
     """
     t, x = leading
     is_fixed = is_inside(t, spans, before=-LAG_MIN, after=LAG_MAX)
@@ -164,7 +163,7 @@ def _correlate(list_pieces: Callable[[], Iterable[Pieces]]) -> float | None:
 def find_joint_lags(
     command: tuple[Vec, Vec], motion: tuple[Vec, Vec], spans: Spans
 ) -> list[Vec]:
-    """Return each joint's lags behind its command, one per window with motion, [s].
+    """Return each joint's lags behind its command by window, [s].
 
     Both are times [s] and positions (N, n).
     """

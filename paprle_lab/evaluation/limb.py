@@ -1,4 +1,4 @@
-"""Errors, shortfall, orientation and lag of one limb."""
+"""Figures of one limb."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class LimbResult:
 
     Attributes:
         target: Raw target while ENGAGED, N poses.
-        actual: Measured poses at the target's stamps.
-        errors: Position errors, shape (N,), [m].
-        t_shifted: Times of ``errors_shifted``, shape (M,), [s].
-        errors_shifted: Position errors after the shift ``tau``, shape (M,), [m].
-        tau: Best shift, [s]; None if unknown.
+        actual: Measured poses at its stamps.
+        errors: Of positions, shape (N,), [m].
+        t_shifted: Shape (M,), [s].
+        errors_shifted: After the shift ``tau``, shape (M,), [m].
+        tau: Best shift, [s].
     """
 
     name: str
@@ -69,7 +69,7 @@ class LimbResult:
 
 
 def measure_limb(track: LimbTrack) -> LimbResult:
-    """Compute the figures of a limb; failed ones are None and noted."""
+    """Compute a limb's figures; failed ones are None and noted."""
     notes = _note_track(track)
     if not len(track.target):
         notes.append(f"limb '{track.limb}': no target pose while ENGAGED and measured")
@@ -178,9 +178,9 @@ class _Shifted:
     """Errors after delay and alignment.
 
     Attributes:
-        errors: Positions without lag, [m].
-        angles: Orientations without lag, [rad].
-        aligned: Positions after the alignment, [m].
+        errors: Without lag, [m].
+        angles: Without lag, [rad].
+        aligned: After the alignment, [m].
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Errors of the robot against its target: ATE, RPE and summaries.
+"""Errors of the robot against its target.
 
 They are taken at the stamps of the retargeted target, before IK, filters and gate.
 """
@@ -37,7 +37,7 @@ GOLDEN = (5**0.5 - 1) / 2  # golden-section ratio
 
 
 def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
-    """Return scaled mean, median, p95, max and rmse; None if empty."""
+    """Return scaled figures; None if empty."""
     if not len(errors):
         return dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
     column = _as_column(errors)
@@ -154,8 +154,7 @@ def find_best_shift(
 ) -> float | None:
     """Return the shift of least distance of robot and target, [s].
 
-    All shifts are compared on the same samples: those with TAU_MAX of their stretch
-    ahead.
+    All shifts are compared on the samples with TAU_MAX of their stretch ahead.
 
     Returns:
         The shift τ in [0, TAU_MAX] that minimises the mean of log(1 + d²/c²), with d
@@ -202,7 +201,7 @@ def _find_distances(fixed: Trajectory, near: Trajectory, tau: float) -> Vec:
 
 
 def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
-    """Return the minimiser of a smooth function, to 1 µs, [s]."""
+    """Return a smooth function's minimiser, to 1 µs, [s]."""
     grid = np.linspace(low, high, round((high - low) / GRID) + 1)
     best = int(np.argmin(costs(grid)))
     a, b = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -218,7 +217,7 @@ def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
 
 
 def align(target_p: Vec, measured_p: Vec) -> Vec:
-    """Return points (N, 3) rigidly aligned to the target by least squares, [m]."""
+    """Return points (N, 3) rigidly aligned by least squares, [m]."""
     alignment = Alignment()
     alignment.add(target_p, measured_p)
     return alignment.move(measured_p)

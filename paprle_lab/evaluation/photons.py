@@ -1,7 +1,6 @@
 """Photon to photon: the delay between two regions of a film.
 
-Each region's signal is the first principal component of its small grey picture. The
-delay is the windowed lag of best correlation, by the film's stamps.
+It is the windowed lag of the regions' first principal components, by film stamps.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class Photons(NamedTuple):
         delay: Median over windows, [s].
         spread: Median absolute deviation, [s].
         n_windows: Windows with a lag.
-        rate: Of the film, [Hz].
+        rate: [Hz].
     """
 
     delay: float
@@ -54,7 +53,7 @@ def parse_region(text: str) -> Region:
     """Return a region from ``x,y,width,height``, [px].
 
     Raises:
-        ConfigError: If it is invalid.
+        ConfigError: If invalid.
     """
     try:
         region = Region(*map(int, text.split(",")))
@@ -69,9 +68,9 @@ def measure_film(path: Path, first: Region, second: Region) -> Photons:
     """Return the delay of a film's second region behind the first.
 
     Raises:
-        RecordingError: If the file is no film, or the regions do not move alike.
+        RecordingError: If it is no film, or the regions do not move alike.
         ConfigError: If a region exceeds the images.
-        MissingDependency: If PyAV is not installed.
+        MissingDependency: Without PyAV.
     """
     t, small = _read(path, (first, second))
     if len(t) < _FEWEST:
@@ -169,9 +168,9 @@ def find_motion(pictures: Vec) -> Vec | None:
 
 
 def list_lags(t: Vec, first: Vec, second: Vec) -> Vec:
-    """Return the second signal's lag by window, [s]; signs are arbitrary.
+    """Return the second signal's lag by window, [s].
 
-    Empty if fewer than half of the windows correlate.
+    Signs are arbitrary. Empty if fewer than half of the windows correlate.
     """
     scale = (
         1e-3 / max(float(first.std()), 1e-12),

@@ -1,7 +1,4 @@
-"""Timed poses as arrays.
-
-Rotations are ``quat_xyzw`` rows. Positions are lerped and rotations slerped.
-"""
+"""Timed poses as arrays."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ class Trajectory:
     """Poses at strictly increasing times.
 
     Attributes:
-        t: Times, shape (N,), [s].
-        p: Positions, shape (N, 3), [m].
+        t: Shape (N,), [s].
+        p: Shape (N, 3), [m].
         quat_xyzw: Unit quaternions, shape (N, 4).
     """
 
@@ -116,10 +113,7 @@ def clean(
 ) -> tuple[Trajectory, Dropped]:
     """Return poses of rows (N, 7) at increasing times, and dropped rows.
 
-    Args:
-        t_ns: Stamps, shape (N,).
-        rows: Poses (x, y, z, qx, qy, qz, qw).
-        origin_ns: Stamp of t = 0.
+    A row is x, y, z, qx, qy, qz, qw; ``origin_ns`` is the stamp of t = 0.
     """
     cleaner = Cleaner(origin_ns)
     return cleaner.clean(t_ns, rows), cleaner.dropped

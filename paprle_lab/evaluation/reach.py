@@ -1,7 +1,7 @@
-"""The shortfall of a limb per sample, by cause.
+"""Shortfall of a limb per sample, by cause.
 
-* out of reach: no motion leads to the target; joints at their limits are named.
-* late: the joints were at V or A, or were catching up.
+* out of reach: no motion leads to the target; joints at limits are named.
+* late: joints were at V or A, or catching up.
 * held back by the gate: it sent less than requested, or its mean that keeps J
   (decision 0006) cut corners.
 * not followed: the robot stayed off its command longer than any delay.
@@ -81,7 +81,6 @@ class Recorded(NamedTuple):
 
     Attributes:
         stamps: Returns capture stamps of ticks, [ns].
-        origin_ns: Stamp of t = 0.
         delay: Usual delay of a command, [s].
     """
 
@@ -101,7 +100,7 @@ def find_reach(
     robot: RobotInfo,
     config: Mapping[str, Any],
 ) -> Reach:
-    """Return the reached targets of a limb, and causes of its shortfall."""
+    """Return reached targets, and causes of a limb's shortfall."""
     column = [info.name for info in robot.limbs].index(limb.name)
     asked = find_asked(limb, config)
     targets = _store_targets(limb, recorded, spans, column)
@@ -200,7 +199,7 @@ def _find_bounds(robot: RobotInfo, config: Mapping[str, Any]) -> tuple[Vec, Vec]
 
 
 class _Looks(NamedTuple):
-    """Findings at some of the targets not reached.
+    """Findings at some targets not reached.
 
     Attributes:
         is_stuck: No motion leads to the target, shape (L,).

@@ -1,7 +1,7 @@
 """Delay of the robot, by two estimates that must agree.
 
 They are the shift of least distance and the lag of best correlation, on reached
-targets only.
+targets.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Shift(NamedTuple):
 
     Attributes:
         tau: Best shift, [s].
-        lag: Lag of best correlation, [s].
+        lag: Of best correlation, [s].
         note: Reason of an unknown delay.
     """
 

@@ -1,4 +1,4 @@
-"""Smoothness of commands by joint: ripple, sign changes, shares at V, A, J."""
+"""Smoothness of commands by joint."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _list_limits(robot: RobotInfo) -> list[tuple[int, Vec]]:
 
 
 def find_worst(joints: Json, key: str) -> tuple[str, float] | None:
-    """Return the joint with the largest value of a key, and the value."""
+    """Return joint and value of a key's largest value."""
     known = {n: row[key] for n, row in joints.items() if row[key] is not None}
     if not known:
         return None
@@ -108,7 +108,7 @@ class _Share:
 
 
 class _Ripple:
-    """Each joint's RMS acceleration over its part below ``SLOW``."""
+    """RMS acceleration over its part below ``SLOW``."""
 
     def __init__(self, n: int, h: float) -> None:
         self._h, self._seconds = h, 0.0

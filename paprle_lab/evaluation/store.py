@@ -59,7 +59,7 @@ class Store:
         return self._n
 
     def append(self, rows: Rows) -> None:
-        """Append rows with at least the dtype's fields.
+        """Append rows.
 
         Raises:
             ConfigError: If the disk is full.

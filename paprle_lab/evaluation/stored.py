@@ -43,8 +43,8 @@ class StoredEpisode:
     """A recorded episode; see ``paprle.recording.reader.Episode``.
 
     Attributes:
-        ticks: Measured fields of session ticks.
-        gate: Measured fields of gate ticks.
+        ticks: Measured fields only.
+        gate: Measured fields only.
         is_complete: The file matches its manifest.
         note: Defect of the file.
     """
@@ -53,7 +53,7 @@ class StoredEpisode:
         """Read an MCAP file, a manifest, or a folder of one episode.
 
         Raises:
-            RecordingError: If nothing can be read.
+            RecordingError: If nothing is readable.
             ConfigError: If the disk is full.
         """
         reading = Reading(find_episode(path))
@@ -83,7 +83,7 @@ class StoredEpisode:
 
     @property
     def end_reason(self) -> str:
-        """Reason of the end; ``aborted`` for an unfinished recording."""
+        """Reason of the end; ``aborted`` if unfinished."""
         return "aborted" if self.manifest is None else self.manifest["end_reason"]
 
 

@@ -1,4 +1,4 @@
-"""Punctuality of session and gate, and the gate's interventions."""
+"""Punctuality and interventions."""
 
 from __future__ import annotations
 
@@ -125,7 +125,7 @@ def _add_to(judged: CommandJudge, rows: Rows, limits: Limits) -> None:
 
 
 class _Piece(NamedTuple):
-    """Rows of a run within a block, its first row and history."""
+    """Rows of a run within a block."""
 
     begin: int
     skip: int

@@ -1,4 +1,4 @@
-"""Tracking judgement of a session, repeated from its recording."""
+"""Tracking judgement repeated from a recording."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def judge_tracking(episode: EpisodeData) -> Tally:
     """Return the tracking counts of an episode.
 
     Raises:
-        ConfigError: If the recorded URDF cannot be used.
+        ConfigError: If the URDF is invalid.
     """
     tally, history, classifier = Tally(), History(), _make_classifier(episode)
     for look in list_looks(episode):

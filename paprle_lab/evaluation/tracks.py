@@ -24,12 +24,12 @@ _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock'
 
 
 class EpisodeData(Protocol):
-    """The data of an episode, in memory or stored.
+    """Data of an episode, in memory or stored.
 
     Attributes:
         ticks: Fields of ``Layout.tick``.
         gate: Fields of ``Layout.gate``.
-        urdf: Text of the recorded URDF.
+        urdf: Text.
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Third step: calibration and examination of each arm."""
+"""Third step: calibration of each arm."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _AT_SERVOS = "as its servos keep it"
 
 
 def calibrate_arms(search: ArmSearch, rig: Rig, known: Rig, dialogue: Dialogue) -> Rig:
-    """Return the rig with the calibration of each arm.
+    """Return the rig with calibrated arms.
 
     Raises:
         Quit: If the person leaves.
@@ -64,7 +64,7 @@ def _calibrate(
 def list_candidates(
     search: ArmSearch, arm: Arm, known: Arm | None, *, is_leader: bool
 ) -> list[str]:
-    """Return an arm's calibrations, the likeliest first; an empty one: its servos'."""
+    """Return an arm's calibrations, the likeliest first; empty: its servos'."""
     files = [str(path) for path in search.list_calibrations(is_leader=is_leader)]
     own = [""] if search.look(arm.port).is_calibrated else []
     last = [known.calibration] if known and known.port == arm.port else []

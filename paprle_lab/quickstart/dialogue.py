@@ -11,7 +11,7 @@ _LEAVE = "q leaves"
 
 
 class Dialogue:
-    """The person at the terminal; with ``is_brief`` all defaults are taken unasked."""
+    """The person at the terminal; ``is_brief``: all defaults are taken."""
 
     def __init__(
         self,

@@ -31,7 +31,7 @@ class Moved:
 
     Attributes:
         path: Port of the moved arm; may be empty.
-        reason: Reason of a failure, with advice.
+        reason: Of a failure, with advice.
     """
 
     path: str = ""
@@ -39,7 +39,7 @@ class Moved:
 
 
 class Excursion:
-    """Largest lasting turn of an arm's joints since the first reading, [rad]."""
+    """Largest lasting turn of an arm's joints, [rad]."""
 
     def __init__(self) -> None:
         self.turn = 0.0
@@ -59,7 +59,7 @@ class Excursion:
 
 
 def decide(turns: Mapping[str, float]) -> Moved | None:
-    """Return the decision by the turn of each arm, [rad]; None: not yet."""
+    """Return the decision by each arm's turn [rad]; None: not yet."""
     moved = [path for path, turn in turns.items() if turn >= MOVED]
     stirred = [path for path, turn in turns.items() if turn >= STIRRED]
     if not moved:

@@ -20,7 +20,7 @@ def list_emulated_ports() -> list[str]:
 
 
 def find_arms(search: ArmSearch, dialogue: Dialogue) -> dict[str, bool]:
-    """Return the ports of whole arms, with whether emulated, after printing all."""
+    """Print all ports; return those of whole arms, with whether emulated."""
     emulated = list_emulated_ports()
     found = [search.look(path) for path in (*search.list_ports(), *emulated)]
     for line in describe_ports(found, emulated):
@@ -29,7 +29,7 @@ def find_arms(search: ArmSearch, dialogue: Dialogue) -> dict[str, bool]:
 
 
 def describe_ports(found: Sequence[FoundArm], emulated: Sequence[str]) -> Iterator[str]:
-    """Yield a line on each port: an arm with its number, or its defects."""
+    """Yield a line on each port, with a number for an arm."""
     number = 0
     for one in found:
         number += one.is_arm
@@ -44,7 +44,7 @@ def describe_ports(found: Sequence[FoundArm], emulated: Sequence[str]) -> Iterat
 
 
 def describe_arm(one: FoundArm) -> str:
-    """Return the devices at a port as text, with remedies."""
+    """Describe the devices at a port, with remedies."""
     if one.problem:
         return one.problem
     if not one.models:

@@ -24,20 +24,16 @@ def describe_command(words: Sequence[str]) -> str:
 
 
 def record(words: Sequence[str]) -> int:
-    """Return the exit code of a session, after running it."""
+    """Run a session; return its exit code."""
     return run(resolve(list(words)))
 
 
 def write_data_set(
     out: Path, code: int, dialogue: Dialogue, make: Callable[[Path, Path], int]
 ) -> int:
-    """Return the exit code after writing the data set of all kept episodes.
+    """Return the exit code after writing the data set of kept episodes.
 
-    Args:
-        out: Folder of recordings and data set.
-        code: Exit code of the session; after a Ctrl-C no data set is written.
-        dialogue: The person.
-        make: Writes it.
+    ``code`` is the session's; after a Ctrl-C nothing is written.
     """
     recordings, data = out / RECORDINGS, out / DATA_SET
     n = len(list(recordings.glob("episode_*.mcap")))

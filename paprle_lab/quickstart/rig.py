@@ -16,7 +16,7 @@ SIMULATED, REAL = "mujoco", "feetech"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One arm of a rig; an empty ``calibration`` is that of its servos."""
+    """One arm of a rig; an empty ``calibration``: its servos'."""
 
     port: str
     calibration: str = ""
@@ -29,8 +29,7 @@ class Rig:
 
     Attributes:
         leader: None: the page leads.
-        follower: None: a simulated one.
-        cameras: Settings by name.
+        follower: None: simulated.
         is_autopilot: A program leads, in simulation.
         is_on_network: The page is served to phones, too.
     """

@@ -31,12 +31,7 @@ def find_roles(
 ) -> Rig | None:
     """Return the rig of the found arms; None: look at the ports again.
 
-    Args:
-        search: Source of angles.
-        arms: Whether each port is emulated.
-        known: Last rig; empty at first.
-        dialogue: The person.
-        watch: Finds the moved arm.
+    ``arms``: whether each port is emulated; ``known``: the last rig, or empty.
 
     Raises:
         Quit: If the person leaves.

@@ -21,7 +21,7 @@ def read_last(site: Folder | None = None) -> Rig:
     """Return the stored arms.
 
     Raises:
-        ConfigError: If a file of the site is damaged.
+        ConfigError: If a file is damaged.
     """
     site = site or find_site()
     leader = _enter(_read(site, _LEADER), ("limbs", "arm"))
@@ -30,10 +30,10 @@ def read_last(site: Folder | None = None) -> Rig:
 
 
 def store(rig: Rig, site: Folder | None = None) -> list[Path]:
-    """Return the files written with the arms of a rig, except emulated ones.
+    """Return the files written with a rig's real arms.
 
     Raises:
-        ConfigError: If a file of the site is damaged.
+        ConfigError: If a file is damaged.
     """
     site = site or find_site()
     written = []

@@ -33,13 +33,7 @@ _NEEDED = ("scservo_sdk", "serial", "mujoco", "viser", "segno", "pyarrow", "av")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Options of the command line.
-
-    Attributes:
-        out: Folder of recordings and data set.
-        task: Purpose of the episodes; empty: asked.
-        settings: Further settings, which win.
-    """
+    """Options of the command line; ``settings`` win."""
 
     out: Path
     n_episodes: int
@@ -48,7 +42,7 @@ class Plan:
 
 
 def check_packages() -> None:
-    """Raise MissingDependency with the command that installs all packages."""
+    """Raise MissingDependency with the command to install all packages."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise MissingDependency(
@@ -120,7 +114,7 @@ def _record(plan: Plan, rig: Rig, dialogue: Dialogue, wait: Callable[[], None]) 
 
 
 def describe_start(rig: Rig) -> str:
-    """Return the begin and end of an episode as text, and any simulation."""
+    """Describe begin and end of an episode."""
     simulated = "" if rig.follower else "SIMULATION: no arm follows, a model does. "
     return f"{simulated}{_describe_signals(rig)}"
 

@@ -16,10 +16,7 @@ _COMMAND = ("-m", "paprle.hosts.precompile")
 
 @contextmanager
 def compiling_beside(say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
-    """Compile in a process; yield a function that waits for its end.
-
-    Results so far are kept if it is ended.
-    """
+    """Compile in a process; yield a function that waits for its end."""
     process = subprocess.Popen(
         [sys.executable, *_COMMAND],
         stdin=subprocess.DEVNULL,

@@ -1,7 +1,7 @@
 """Labels of trials, and the index ``trials.csv``.
 
-A row has ``path`` (relative to the index), ``kind`` (human, or robot for a replay),
-``user``, ``task``, ``mode``, ``trial``; more columns are kept.
+Its columns: ``path`` (relative to the index), ``kind``, ``user``, ``task``, ``mode``,
+``trial``; others are kept.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Trial:
 
     Attributes:
         kind: ``human``, or ``robot`` for a replay.
-        mode: Capture method, for example ``arpose``.
+        mode: Capture method, such as ``arpose``.
         trial: Number of the repetition.
     """
 
@@ -134,10 +134,10 @@ def _parse(
 
 
 def write_index(folder: Path, trials: Sequence[Trial]) -> Path:
-    """Return the atomically written index of a folder, with relative paths.
+    """Return the written index of a folder.
 
     Raises:
-        ConfigError: If it cannot be written.
+        ConfigError: If writing fails.
     """
     more = list(dict.fromkeys(key for trial in trials for key in trial.more))
     text = io.StringIO()
@@ -160,12 +160,12 @@ def _tell_from(folder: Path, path: Path) -> str:
 
 
 def find_by_layout(folder: Path, layout: str) -> list[Trial]:
-    """Return the trials of a folder and below, by the labels in their paths.
+    """Return the trials below a folder, by the labels in their paths.
 
-    ``layout`` is a relative path such as ``{user}/{mode}/{task}_{trial}.csv``.
+    ``layout``: such as ``{user}/{mode}/{task}_{trial}.csv``.
 
     Raises:
-        ConfigError: If a label is unknown or missing, or no file matches.
+        ConfigError: If a label is wrong or missing, or no file matches.
     """
     parts = re.split(r"\{(\w*)\}", layout)
     names = parts[1::2]

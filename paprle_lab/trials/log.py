@@ -24,10 +24,10 @@ LATENCY = ARBOT_COLUMNS.index("e2e_latency_at_control_ms")
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """The quality of a log's stamps and units.
+    """Quality of a log's stamps and units.
 
     Attributes:
-        seconds: Duration, [s].
+        seconds: [s].
         rate_hz: Distinct stamps per second; 0 without duration.
         longest_gap_s: [s].
     """

@@ -30,11 +30,11 @@ class TrialResult:
     """The measurements of one trial.
 
     Attributes:
-        t: Times, shape (N,), [s]; may repeat.
-        target: Target positions, shape (N, 3), [m].
-        actual: Robot positions, shape (N, 3), [m].
+        t: Shape (N,), [s]; may repeat.
+        target: Positions, shape (N, 3), [m].
+        actual: Positions, shape (N, 3), [m].
         errors: Distances, shape (N,), [m].
-        latencies: Capture to command, shape (M,), [s]; empty if not logged.
+        latencies: Capture to command, shape (M,), [s]; may be empty.
     """
 
     trial: Trial
@@ -48,10 +48,10 @@ class TrialResult:
 
 
 def measure_trial(trial: Trial) -> TrialResult:
-    """Return the measurements of an ARBot log or a recording.
+    """Return the measurements of a log or recording.
 
     Raises:
-        RecordingError: If it cannot be read, or has no motion.
+        RecordingError: If unreadable or without motion.
     """
     if trial.path.suffix == ".csv":
         return _measure_log(trial)
@@ -143,7 +143,7 @@ def _make(
 
 
 def find_worst_window(t: Vec, errors: Vec, window: float = WINDOW) -> float:
-    """Return the largest rms error of any window [s], [m]; times may repeat.
+    """Return the largest rms error [m] of any window [s].
 
     References:
         ARBot's PiperRmseMetrics reports the last 5 s.

@@ -41,7 +41,7 @@ _FOOTER = (
 
 
 def evaluate_set(trials: Sequence[Trial]) -> tuple[Json, list[TrialResult]]:
-    """Return a set's figures as JSON values, and the measured trials.
+    """Return a set's figures, and the measured trials.
 
     Raises:
         RecordingError: If a trial cannot be read.
@@ -72,8 +72,8 @@ def write_set(figures: Json, results: Sequence[TrialResult], page: Path) -> None
     """Write JSON, table and page.
 
     Raises:
-        MissingDependency: If matplotlib is missing; JSON and table are written.
-        ConfigError: If one cannot be written.
+        MissingDependency: Without matplotlib; JSON and table are written.
+        ConfigError: If writing fails.
     """
     text = json.dumps(figures, indent=2, allow_nan=False)
     write_text(page.with_suffix(".json"), text + "\n")

@@ -1,7 +1,7 @@
-"""Schema of ARBot's data set.
+"""Schema of ARBot's data set (section 4.1.4).
 
-132 human trajectories (section 4.1.4): 11 users × 3 shapes × 2 modes (A), 11 users × 3
-rectangles × 2 modes (B). Released at 30.1 Hz, with 5 to 7 % repeated stamps.
+132 human trajectories: 11 users × 3 shapes × 2 modes (A), 11 users × 3 rectangles × 2
+modes (B), at 30.1 Hz, with 5 to 7 % repeated stamps.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Finding(NamedTuple):
 
 
 def list_cells(users: Sequence[str]) -> set[tuple[str, str, str, str]]:
-    """Return all (user, task, mode, trial) of the schema; shapes have trial ""."""
+    """Return all (user, task, mode, trial); shapes have trial ""."""
     shapes = product(users, SHAPES, MODES, [""])
     return {*shapes, *product(users, [RECTANGLE], MODES, TRIALS)}
 
@@ -79,10 +79,10 @@ def _tell_quality(quality: Quality, sha256: str) -> dict[str, str]:
 
 
 def check_set(path: Path) -> tuple[list[Finding], str]:
-    """Return findings on a set by ARBot's schema, and a summary line.
+    """Return findings by ARBot's schema, and a summary line.
 
     Raises:
-        RecordingError: If its index is missing or unreadable.
+        RecordingError: If the index is missing or unreadable.
     """
     if not is_index(path):
         raise RecordingError(

@@ -1,7 +1,6 @@
 """Contacts between a robot's meshes, independent of the gate's bodies and pairs.
 
-Pairs are all links two or more joints apart, whatever ``ignore_collisions`` lists,
-except those that touch in nearly every posture.
+Pairs are all links two or more joints apart, except those that nearly always touch.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ Pair = tuple[str, str]
 
 
 class Contact(NamedTuple):
-    """Two links that touched, or came nearer than allowed.
+    """Links that touched, or came too near.
 
     Attributes:
         n: Number of postures.
-        first: First time since the gate's first row, [s].
-        last: Last time, [s].
+        first: Time since the gate's first row, [s].
+        last: Likewise, [s].
     """
 
     n: int
@@ -54,11 +53,11 @@ class Contact(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """The contacts of a recording.
+    """Contacts of a recording.
 
     Attributes:
         nearer: Pairs nearer than both the gate's clearance and their bodies.
-        left_out: Pairs that touch in nearly every posture.
+        left_out: Pairs that nearly always touch.
     """
 
     n_looks: int
@@ -68,10 +67,10 @@ class Contacts(NamedTuple):
 
 
 def judge_contacts(episode: EpisodeData) -> Contacts | None:
-    """Return the contacts of an episode's commands; None without meshes.
+    """Return the contacts of commands; None without meshes.
 
     Raises:
-        ConfigError: If the recorded URDF or a mesh cannot be read.
+        ConfigError: If the URDF or a mesh cannot be read.
     """
     if ET.fromstring(episode.urdf.encode()).find(ELEMENT) is None:
         return None
@@ -148,7 +147,7 @@ class MeshModel:
         }
 
     def find_nearer(self, q: Vec, clearance: float) -> set[Pair]:
-        """Return pairs nearer than both clearance [m] and bodies at q, shape (n,)."""
+        """Return pairs nearer than clearance [m] and bodies at q, shape (n,)."""
         self._set_margins(clearance)
         near = self.find_touching(q)
         self._set_margins(0.0)

@@ -1,4 +1,4 @@
-"""Strict verdict on an episode: every clause kept, no contact of meshes."""
+"""Strict verdict: every clause kept, no contact of meshes."""
 
 from __future__ import annotations
 

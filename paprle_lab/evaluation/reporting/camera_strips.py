@@ -1,4 +1,4 @@
-"""Camera pictures of an episode for its report."""
+"""Camera pictures of an episode."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Comparison of several runs, with the best values marked."""
+"""Comparison of several runs."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def compare_runs(entries: Sequence[Json]) -> list[ComparedFigure]:
 
 
 def render_comparison(entries: Sequence[Json]) -> str:
-    """Return a card with a column per run; empty below two runs."""
+    """Return a card with a column per run, or ""."""
     runs = _choose(entries)
     if len(runs) < 2:
         return ""
@@ -113,7 +113,7 @@ def render_comparison(entries: Sequence[Json]) -> str:
 
 
 def compare_in_text(entries: Sequence[Json]) -> str:
-    """Return the comparison as aligned lines; empty below two runs."""
+    """Return the comparison as aligned lines, or ""."""
     runs = _choose(entries)
     if len(runs) < 2:
         return ""

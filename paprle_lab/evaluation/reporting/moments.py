@@ -1,4 +1,4 @@
-"""Notable moments of a run, and commands to view them."""
+"""Notable moments of a run."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def _list_of_gate(gate: Table, origin_ns: int) -> Iterator[ReportMoment]:
 
 
 class _Holds:
-    """The longest stretch of a state; ``longest`` in [s], ``longest_ns`` its begin."""
+    """The longest stretch of a state; ``longest`` in [s], from ``longest_ns``."""
 
     def __init__(self) -> None:
         self.longest, self.longest_ns = 0.0, 0

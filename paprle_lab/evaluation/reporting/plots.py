@@ -1,4 +1,4 @@
-"""Plots of an episode, without a display; only this module imports matplotlib."""
+"""Plots of an episode; only this module imports matplotlib."""
 
 from __future__ import annotations
 
@@ -243,7 +243,7 @@ def draw_distribution(limb: LimbResult) -> bytes:
 
 
 def draw_joints(result: EpisodeResult) -> bytes:
-    """Draw speeds and accelerations of q_cmd over their limits."""
+    """Draw speeds and accelerations of q_cmd over limits."""
     t_thin, speed_thin, most = _measure_shares(result)
     names = result.robot.joint_names if result.robot else ()
     figure = _make_figure(11.0, max(3.6, 0.28 * len(names) + 1.2))

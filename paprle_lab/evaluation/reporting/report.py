@@ -1,7 +1,7 @@
 """The report: figures of episodes as JSON, and an HTML page.
 
-An entry holds the figures of the worst limb (largest raw RMSE) and all ``limbs``.
-Unmeasured keys are null; ``notes`` state the reason.
+An entry holds the worst limb's figures (largest raw RMSE) and all ``limbs``; unmeasured
+keys are null, with a reason in ``notes``.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ def evaluate(
     A report is written if ``out_dir`` is given.
 
     Raises:
-        MissingDependency: If matplotlib is missing; the JSON is written.
-        ConfigError: If the report cannot be written.
+        MissingDependency: Without matplotlib; the JSON is written.
+        ConfigError: If writing fails.
     """
     work.note("measuring")
     measured = []
@@ -92,8 +92,8 @@ def write_report(
     """Return the path of the page, written with its JSON.
 
     Raises:
-        MissingDependency: If matplotlib is missing; the JSON is written.
-        ConfigError: If the report cannot be written.
+        MissingDependency: Without matplotlib; the JSON is written.
+        ConfigError: If writing fails.
     """
     page = find_report(episodes, out_dir)
     _write(results, (measure_episode(Path(p)) for p in episodes), page)
@@ -101,7 +101,7 @@ def write_report(
 
 
 def summary_text(results: Sequence[Json]) -> str:
-    """Return verdict and figures in a few lines per episode."""
+    """Return verdict and figures as lines."""
     parts = [_summarise(entry) for entry in results]
     after = [compare_in_text(results), describe_itv(results)]
     return "\n\n".join([*parts, *filter(None, after)])

@@ -1,7 +1,4 @@
-"""The robot at instants of its path, drawn with matplotlib.
-
-Links without recorded primitives are drawn as rods.
-"""
+"""The robot at instants of its path."""
 
 from __future__ import annotations
 
@@ -36,9 +33,9 @@ class Still(NamedTuple):
     """One instant.
 
     Attributes:
-        t: Time, [s].
+        t: [s].
         q: Measured joints, shape (n,), [rad].
-        row: Row of the limb's samples.
+        row: Of the limb's samples.
     """
 
     t: float
@@ -51,7 +48,7 @@ def choose_stills(
 ) -> list[Still]:
     """Return n instants evenly spaced along a limb's path.
 
-    ``t_meas`` has shape (M,), [s], ``q_meas`` (M, n), [rad].
+    ``t_meas``: shape (M,), [s]; ``q_meas``: (M, n), [rad].
     """
     steps = np.linalg.norm(np.diff(limb.actual.p, axis=0), axis=1)
     way = np.concatenate([[0.0], np.cumsum(steps)])
@@ -75,7 +72,7 @@ def draw_stills(
 ) -> None:
     """Draw a robot at instants side by side, with the path to each.
 
-    ``colours`` are colour map and norm of errors [mm]; a label is the time by default.
+    ``colours``: colour map and norm of errors [mm].
     """
     urdf, info = robot
     base = place_links(urdf, info, stills[0].q)[_find_base(info, limb.name)]
@@ -107,7 +104,7 @@ def draw_stills(
 
 
 def draws_rods(urdf: Urdf) -> bool:
-    """Return whether some links have no drawable body."""
+    """Return whether some links are drawn as rods."""
     return bool(urdf.mesh_links) or not urdf.primitives
 
 
