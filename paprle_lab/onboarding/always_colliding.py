@@ -23,7 +23,7 @@ def find_overdrawn(
 ) -> tuple[tuple[str, str], ...]:
     """Return pairs that touch in most postures and are never clear.
 
-    Meshes are excluded; pairs that touch in all postures are left to the user.
+    Pairs that touch in all postures are left to the user.
     """
     if not links:
         return ()

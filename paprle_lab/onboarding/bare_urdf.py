@@ -18,7 +18,7 @@ from paprle_lab.onboarding.xacro_files import name_robot, provide_urdf
 
 
 def provide_yaml(urdf: Path, work: Work = UNSEEN) -> tuple[Path, list[str]]:
-    """Return the cached YAML of a bare URDF, and notes for the operator.
+    """Return the cached YAML of a bare URDF, and notes.
 
     Raises:
         ConfigError: If the URDF is invalid.

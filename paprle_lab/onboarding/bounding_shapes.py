@@ -1,4 +1,4 @@
-"""Smallest capsule, cylinder or box around points."""
+"""Smallest bodies around points."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Enclosure(NamedTuple):
     Attributes:
         shape: ``capsule``, ``cylinder`` or ``box``.
         size: [radius, length along z] or [x, y, z], [m].
-        T_mesh_body: Pose in the points' frame.
+        T_mesh_body: In the points' frame.
         volume: [m³].
     """
 
@@ -51,7 +51,7 @@ def enclose(points: Vec) -> Enclosure:
 
 
 def guess_volume(points: Vec) -> float:
-    """Return the approximate volume of ``enclose``, [m³]."""
+    """Return approximately ``enclose``'s volume, [m³]."""
     if len(points) == 0:
         return np.inf
     some = find_extremes(points, _N_EXTREMES // 5)
@@ -69,7 +69,7 @@ def guess_volume(points: Vec) -> float:
 
 
 def enclose_as(points: Vec, like: Enclosure) -> Enclosure:
-    """Return a body of the same shape and directions around points."""
+    """Return a body of equal shape and directions."""
     R = like.T_mesh_body.rotation
     if like.shape == "box":
         return _place_box(points, R)
@@ -79,7 +79,7 @@ def enclose_as(points: Vec, like: Enclosure) -> Enclosure:
 def list_enclosures(points: Vec, normal: Vec) -> list[Enclosure]:
     """Return a body of each shape around points (k, 3), [m].
 
-    One box is flush with a plane of the unit normal.
+    One box is flush with a plane.
     """
     some = find_extremes(points)
     axes = find_axes(some)

@@ -1,4 +1,4 @@
-"""Guessed settings of a robot as YAML."""
+"""Guessed settings of a robot."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ class Fitted(NamedTuple):
     Attributes:
         never: Pieces, as link and number, whose meshes never touch.
         always: Links whose meshes nearly always touch, or share a bearing.
-        blocked: Share of lost postures by pair of links.
+        blocked: Share of lost postures.
     """
 
     pieces: dict[str, list[Piece]]

@@ -1,4 +1,4 @@
-"""Overlapping bodies that no limb moves, as of an undriven hand."""
+"""Overlapping bodies that no limb moves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEED = 0  # chosen: the same pairs each time
 def find_held_overlaps(
     tree: Urdf, robot: RobotModel, held: Collection[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return links that touch at home and in most postures of the joints between."""
+    """Return links that touch at home and in most postures between."""
     joints = JointTree(tree, robot.joint_names, robot.mimics)
     is_held = np.array([name in held for name in robot.joint_names])
     touching = [

@@ -21,12 +21,7 @@ _ROUNDING = 1e-5  # [m] chosen: what coal rounds to, and more
 
 
 class Reach(NamedTuple):
-    """Reachable targets around home.
-
-    Attributes:
-        step: Distance from home, [m].
-        in_way: Bodies that prevent others, as text.
-    """
+    """Reachable targets around home, at a distance ``step`` [m]."""
 
     n: int
     step: float
@@ -72,7 +67,7 @@ class Room:
 
 
 def jacobian_error(limb: Limb) -> float:
-    """Return the Jacobian's largest error against finite differences."""
+    """Return the Jacobian's largest error by finite differences."""
     step = 1e-6  # [rad or m] chosen: the best of central differences in doubles
     q = np.array(limb.home)
     columns = []

@@ -52,7 +52,7 @@ class Link:
 
 
 class LinkPair:
-    """Two links and the postures between them; ``way``: the second in the first."""
+    """Two links and postures; ``way``: the second in the first."""
 
     def __init__(self, one: Link, other: Link, way: Way, touching: set[int]) -> None:
         self.links = (one, other)
@@ -86,7 +86,7 @@ class LinkPair:
         return set().union(*self._list_hits().values())
 
     def add_touching(self) -> None:
-        """Add postures with touching meshes to the robot's."""
+        """Add postures with touching meshes."""
         more = {k for k in self.find_hits() - self._touching if self._touch(k)}
         self._touching |= more
 
@@ -117,7 +117,7 @@ class LinkPair:
                 yield one, other
 
     def take_away(self) -> bool:
-        """Exempt or halve the worst pair of pieces; return whether possible."""
+        """Exempt or halve the worst pair of pieces, if possible."""
         by_pair = self.find_lost()
         for one, other in sorted(by_pair, key=lambda key: -len(by_pair[key])):
             if self._are_apart(one, other):
@@ -222,10 +222,7 @@ class LinkPair:
 
 
 def collide(a: Geometry, b: Geometry, T_a_b: pin.SE3, margin: float = 0.0) -> bool:
-    """Return whether two placed geometries are within a margin, [m].
-
-    ``T_a_b`` is the pose of b's link in a's.
-    """
+    """Return whether two placed geometries are within a margin, [m]."""
     request, result = coal.CollisionRequest(), coal.CollisionResult()
     request.security_margin = margin
     T = T_a_b * b[1]
@@ -234,7 +231,7 @@ def collide(a: Geometry, b: Geometry, T_a_b: pin.SE3, margin: float = 0.0) -> bo
 
 
 def make_primitive(link: str, piece: Piece, name: str = "") -> Primitive:
-    """Return a piece's body as a URDF primitive."""
+    """Return a piece's body as URDF primitive."""
     body = piece.body
     return Primitive(
         link=link,

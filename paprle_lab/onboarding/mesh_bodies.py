@@ -1,4 +1,4 @@
-"""Bodies for links with only collision meshes."""
+"""Bodies for links with only meshes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _HEAD = (
 
 
 class ExemptPairs(NamedTuple):
-    """Pairs exempt from clearance; ``never``: of pieces whose meshes never touch."""
+    """Pairs exempt from clearance; ``never``: their meshes never touch."""
 
     never: tuple[tuple[str, str], ...] = ()
     always: tuple[tuple[str, str], ...] = ()
@@ -41,7 +41,7 @@ class Covered(NamedTuple):
 
     Attributes:
         path: The copy; None without readable meshes.
-        blocked: Share of lost postures by pair of links.
+        blocked: Share of lost postures.
     """
 
     path: Path | None
@@ -54,7 +54,7 @@ class Covered(NamedTuple):
 
 
 def cover_meshes(tree: Urdf, out: Path, work: Work = UNSEEN) -> Covered:
-    """Return the bodies in a written copy of a URDF, instead of collision meshes.
+    """Return the bodies that replace collision meshes in a copy of a URDF.
 
     Raises:
         ConfigError: If meshes are far larger than the robot.

@@ -18,7 +18,7 @@ def check_sizes(tree: Urdf, meshes: Mapping[str, list[Vec]]) -> list[str]:
     """Return doubts about meshes far smaller than their robot.
 
     Raises:
-        ConfigError: If a mesh is larger than any link can be.
+        ConfigError: If one is larger than any link can be.
     """
     reach = _find_reach(tree)
     if reach == 0.0:  # nothing tells how large the robot is

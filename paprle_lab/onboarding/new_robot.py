@@ -1,4 +1,4 @@
-"""Written and checked follower's YAML of a bare URDF."""
+"""Follower's YAML of a bare URDF."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ _FEW = 4  # chosen: of six targets; below, home deserves a look
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbReport:
-    """The findings on one limb.
+    """Findings on one limb.
 
     Attributes:
-        chain: Base, end and joints, as text.
-        jacobian_error: Largest error against finite differences.
+        jacobian_error: Largest error by finite differences.
         reach: Reachable targets around home, collisions aside.
     """
 
@@ -51,10 +50,10 @@ class LimbReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRobotReport:
-    """The written settings of a robot, with guesses to review.
+    """Written settings of a robot, with guesses to review.
 
     Attributes:
-        collision_pairs: Number of checked pairs; 0: meshes only.
+        collision_pairs: Checked pairs; 0: meshes only.
     """
 
     name: str
@@ -99,9 +98,9 @@ def write_new_robot(
     """Write a follower's YAML for a bare URDF, and check it.
 
     Args:
-        urdf: The URDF; with meshes, the YAML names a copy with bodies.
+        urdf: With meshes, the YAML names a copy with bodies.
         out_dir: Folder of YAML and copy.
-        name: Name of the follower; default: the URDF's.
+        name: Default: the URDF's.
         ignored: Pairs of links exempt from clearance.
         wanted: Moving limbs; others hold home. Empty: all.
         work: Takes the progress.

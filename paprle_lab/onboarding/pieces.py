@@ -34,7 +34,7 @@ _THIN = 2e-3  # [m] chosen: what is thinner across a cut is not cut
 
 
 class Plane(NamedTuple):
-    """A plane in the axes of a mesh; ``offset`` is along the unit normal, [m]."""
+    """A plane in the axes of a mesh; ``offset`` is along the normal, [m]."""
 
     normal: Vec
     offset: float
@@ -73,7 +73,7 @@ class Piece:
         origin: Piece | None = None,
         like: Enclosure | None = None,
     ) -> None:
-        """Take triangles, the piece they were cut from, and a body to resemble."""
+        """Take triangles, their origin, and a body to resemble."""
         self.triangles = triangles
         self._origin = origin
         self._like = like
@@ -178,10 +178,7 @@ def _list_normals(points: Vec) -> Vec:
 
 
 def split(triangles: Vec, normal: Vec, offset: float) -> tuple[Vec, Vec]:
-    """Return triangles before and behind a plane, shapes (·, 3, 3), [m].
-
-    ``offset`` is along the unit normal, [m].
-    """
+    """Return triangles before and behind a plane, shapes (·, 3, 3), [m]."""
     height = triangles @ normal - offset
     is_above = height > 0.0
     n_above = is_above.sum(axis=1)

@@ -18,8 +18,8 @@ def provide_urdf(path: Path, folder: Path) -> Path:
     """Return a robot's URDF, expanded from xacro if needed.
 
     Raises:
-        ConfigError: If the file is missing or does not expand.
-        MissingDependency: If the package is not installed.
+        ConfigError: If the file is missing or invalid.
+        MissingDependency: Without xacro.
     """
     if path.suffix != SUFFIX:
         return path

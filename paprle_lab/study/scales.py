@@ -6,7 +6,7 @@
 
 References:
     Hart, Staveland, "Development of NASA-TLX", 1988; Hart, "NASA-Task Load Index; 20
-    years later", 2006 (raw). Brooke, "SUS: a quick and dirty usability scale", 1996.
+    years later", 2006. Brooke, "SUS: a quick and dirty usability scale", 1996.
     Cronbach, "Coefficient alpha and the internal structure of tests", 1951.
 """
 

@@ -27,13 +27,8 @@ def join_limits(
     """Return limits under which each joint keeps those of its own arm.
 
     Common limits are the loosest of the arms'; joints that would exceed their own are
-    named.
-
-    Args:
-        own: Limits of each arm.
-        by_joint: All arms' settings of the keys ``BY_JOINT``.
-        wanted: dq_max, ddq_max and dddq_max by joint.
-        read: Returns the robot with some limits.
+    named. ``by_joint``: settings of the keys ``BY_JOINT``; ``read`` makes the robot's
+    properties of limits.
     """
     slides = [one.ddq_max_sliding for one in own]
     jerks = {one.dddq_max for one in own}

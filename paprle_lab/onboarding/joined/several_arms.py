@@ -47,7 +47,7 @@ def read_arms(words: Sequence[str]) -> list[Arm]:
     """Return the arms of words ``FOLLOWER@LIMB``.
 
     Raises:
-        ConfigError: With all unknown arms and clashing limbs.
+        ConfigError: Listing unknown arms and clashing limbs.
     """
     pairs = [(name, limb) for name, _, limb in (word.partition("@") for word in words)]
     problems = _check_limbs([limb for _, limb in pairs])
@@ -91,9 +91,9 @@ def write_several(
     Args:
         arms: Its arms.
         out_dir: Folder of both files.
-        name: Its name; default: those of the arms.
-        places: Poses of base links in the common root by limb; others are chosen.
-        ignored: Pairs of links exempt from clearance, besides the arms' own.
+        name: Default: the arms' names.
+        places: Poses of base links in the common root; others are chosen.
+        ignored: More pairs of links exempt from clearance.
         work: Takes the progress.
 
     Returns:

@@ -30,7 +30,7 @@ def join_urdfs(
     Only these are taken: no transmissions, no plug-ins of simulators.
 
     Raises:
-        ConfigError: If a URDF is invalid, or two arms would share a name.
+        ConfigError: If a URDF is invalid, or names clash.
     """
     robot = ET.Element("robot", name=name)
     robot.append(

@@ -2,7 +2,7 @@
 
 It is a walk such as ``up 60, yaw, up 50, lift pitch, up 116 forward 28``. A step is a
 way [mm] along forward, left and up, seen from behind the base, or a joint: its name,
-its axis, and the sense of its positive turn.
+axis, and sense of its positive turn.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DescribedJoint:
     Attributes:
         xyz: From the joint before, or the base, at zero, [m].
         axis: Of its positive turn, in the base's axes at zero.
-        gear: Turns of its servo per turn; None: to be found.
+        gear: Servo turns per turn; None: to be found.
     """
 
     name: str
@@ -70,7 +70,7 @@ def read_words(text: str) -> DescribedArm:
     """Return the arm of a description.
 
     Raises:
-        ConfigError: Listing all invalid steps.
+        ConfigError: Listing invalid steps.
     """
     steps = [step.split() for step in re.split(r"[,;\n]+", text.lower())]
     joints: list[DescribedJoint] = []

@@ -1,4 +1,4 @@
-"""Dialogue about a new leader: servos, two postures and a sweep."""
+"""Measurement of a new leader: servos, two postures and a sweep."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ Ask = Generator[str, str, Vec]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLeader:
-    """The result; ``lines`` for the operator begin with CHECK where doubtful."""
+    """The result; ``lines`` with doubts begin with CHECK."""
 
     joints: tuple[MountedServo, ...]
     gripper: MountedGripper | None
@@ -55,12 +55,7 @@ class MeasuredLeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewArm:
-    """The measured arm.
-
-    Attributes:
-        home: First posture, [rad].
-        imported: Values of another program; None: to be found.
-    """
+    """The measured arm; ``home``: first posture, [rad]."""
 
     geometry: Geometry
     home: tuple[float, ...]
@@ -68,7 +63,7 @@ class NewArm:
 
 
 def count_servos(arm: NewArm) -> int:
-    """Return the least number of servos, with a known gripper's."""
+    """Return the least number of servos."""
     return len(arm.home) + bool(arm.geometry.has_gripper)
 
 
@@ -80,8 +75,8 @@ def measure_leader(
     Args:
         arm: The arm.
         servos: Those that answer at its port, by id.
-        search: Open, with those that obey no other one, in their order.
-        note: Takes observations while the operator moves the arm; any thread.
+        search: Open, with those that obey no other one, in order.
+        note: Takes observations; any thread.
 
     Yields:
         Requests to the operator; expects Enter when done.
@@ -102,8 +97,6 @@ def measure_leader(
 
 
 class _Session:
-    """Questions about one arm; ``note`` takes observations meanwhile."""
-
     def __init__(
         self, arm: NewArm, servos: list[FoundServo], tracker: Tracker, note: Note
     ) -> None:
@@ -166,7 +159,7 @@ class _Session:
         self._order = [place[i] for i in wanted]
 
     def measure(self) -> Generator[str, str, tuple[list[ServoFit], Vec | None]]:
-        """Return the fit of each joint, and the gripper's angles closed and open."""
+        """Return each joint's fit, and the gripper's angles closed and open."""
         imported, before = self._arm.imported, ""
         while True:
             first = yield from self._ask_posture(before + self._describe_first())
@@ -372,8 +365,6 @@ class _Session:
 
 
 class _Narrator:
-    """Announces the turning joint and its direction."""
-
     def __init__(self, session: _Session, fits: Sequence[ServoFit]) -> None:
         self._session, self._fits = session, fits
         self._said: Vec | None = None

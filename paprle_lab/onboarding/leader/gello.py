@@ -1,7 +1,7 @@
-"""GELLO's calibration values: YAML, JSON, or lines of its Python source.
+"""GELLO's calibration values: YAML, JSON, or Python source, which is never run.
 
 GELLO's joint is sign · (angle − offset) with the angle 0 at count 0 of the servo;
-PAPRLE's angle is 0 at count 2048, half a turn further. Source text is never run.
+PAPRLE's angle is 0 at count 2048, half a turn further.
 
 References:
     wuphilipp/gello_software, ``gello/robots/dynamixel.py`` and
@@ -31,7 +31,7 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 
 
 def read_gello(path: Path, text: str) -> Imported:
-    """Return the values in the text of a file.
+    """Return the values of a file's text.
 
     Raises:
         ConfigError: If they are incomplete, wrong, or of several rigs.
@@ -152,7 +152,7 @@ def _convert_gripper(
 
 
 def _list_numbers(path: Path, values: Mapping[str, Any], key: str) -> list[float]:
-    """Return a list of finite numbers; a string of YAML may be an expression."""
+    """Return finite numbers; a string of YAML may be an expression."""
     found = values.get(key)
     if not isinstance(found, (list, tuple)):
         raise ConfigError(f"{path}: {key}: expected a list, got {found!r}")

@@ -1,4 +1,4 @@
-"""URDFs of leaders: described, or scaled from the followed arm."""
+"""URDFs of leaders."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ class Geometry:
     """The arm of a leader.
 
     Attributes:
-        urdf: Text of its URDF, with the joint ``gripper`` at its hand.
-        joint_names: From the base to the hand, without the gripper.
-        limits: By joint, [rad].
+        urdf: Text, with the joint ``gripper`` at its hand.
+        joint_names: From base to hand, without the gripper.
+        limits: [rad].
         has_gripper: None: by the number of servos.
-        gears: Known turns of a servo per turn of its joint.
+        gears: Known servo turns per turn.
     """
 
     urdf: str
@@ -54,7 +54,7 @@ class Geometry:
 
 
 def make_geometry(name: str, arm: DescribedArm, scale: float = 1.0) -> Geometry:
-    """Return a described arm; all frames are parallel to the base's at zero.
+    """Return a described arm; all frames are parallel at zero.
 
     Raises:
         ConfigError: If the scale is invalid.
@@ -89,13 +89,10 @@ def make_geometry(name: str, arm: DescribedArm, scale: float = 1.0) -> Geometry:
 def copy_geometry(
     path: Path, name: str, scale: float = 1.0, limb: str = ""
 ) -> Geometry:
-    """Return the scaled arm of a URDF, without its bodies.
+    """Return the scaled arm of a follower's or leader's URDF, without bodies.
 
-    Args:
-        path: URDF of the follower, or of the leader itself.
-        name: Of the leader.
-        scale: Length of the leader's links per length in the URDF.
-        limb: Name of one of its arms; empty: its only one.
+    ``scale`` is the leader's length per length in the URDF; an empty ``limb`` means the
+    only one.
 
     Raises:
         ConfigError: If the URDF is invalid, or has another number of arms.

@@ -11,7 +11,7 @@ class Imported:
 
     Attributes:
         offsets: [rad].
-        gripper: Id, closed angle and open angle, [rad]; None: none.
+        gripper: Id, closed angle and open angle, [rad].
     """
 
     ids: tuple[int, ...]

@@ -1,6 +1,6 @@
-"""LeRobot's calibration of an arm of servos: middle of the ranges at zero.
+"""LeRobot's calibration of servos: middle of the ranges at zero.
 
-Its counts are those that the servos report, as they store its offsets and drive modes.
+Its counts are those reported, as servos store its offsets and drive modes.
 
 References:
     ``lerobot.motors.MotorCalibration`` and ``MotorsBus._normalize`` (0.4.4 and 0.6).
@@ -30,7 +30,7 @@ def is_lerobot(tree: object) -> bool:
 
 
 def convert_lerobot(path: Path, tree: Mapping[str, Any], n_joints: int) -> Imported:
-    """Return the values of a file's motors, the gripper after the joints.
+    """Return the values of a file's motors, the gripper last.
 
     Raises:
         ConfigError: If it is no calibration, or of another number of motors.

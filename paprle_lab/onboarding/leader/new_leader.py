@@ -1,4 +1,4 @@
-"""Onboarding of a leader, from servos and description to YAML and URDF."""
+"""Onboarding of a leader."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class LeaderRequest:
     Attributes:
         port: Empty: the only one, or the operator's choice.
         like: Of ``KNOWN``.
-        scale: Length of its links per described length.
+        scale: Length of links per described length.
         home: First posture, [deg]; empty: as known, or zeros.
         calibration: GELLO's or LeRobot's file.
     """
@@ -74,13 +74,13 @@ def make_new_leader(
         note: Takes findings; any thread.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
         ``lines``: the report.
 
     Raises:
-        ConfigError: If the request is wrong, or the servos do not fit it.
+        ConfigError: If the request is wrong, or servos do not fit.
         DeviceError: If no servos are found, or they fail.
     """
     name = _check_name(request.name)

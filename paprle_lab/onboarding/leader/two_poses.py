@@ -1,8 +1,8 @@
-"""Sign, zero and gear of each servo from two postures of its arm.
+"""Sign, zero and gear of each servo from two postures.
 
 A servo turns by sign · gear · Δq while its joint turns by the described Δq. The gear is
-the known ratio nearest to the ratio of both; half of the remaining error of the
-postures is in the zero.
+the known ratio nearest to the ratio of both; half of the remaining error is in the
+zero.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class JointPoses:
 
     Attributes:
         first: Position in the first, [rad].
-        turn: From there to the second, [rad].
-        gear: Turns of its servo per turn; None: to be found.
+        turn: To the second, [rad].
+        gear: Servo turns per turn; None: to be found.
     """
 
     name: str
@@ -67,10 +67,10 @@ def choose_turns(
     home: Sequence[float],
     limits: Mapping[str, tuple[float, float]],
 ) -> list[float]:
-    """Return the turn of each joint from home to the second posture, [rad].
+    """Return each joint's turn from home to the second posture, [rad].
 
     Raises:
-        ValueError: If a joint has no room for one.
+        ValueError: If a joint has no room.
     """
     turns = []
     for name, q in zip(names, home, strict=True):
@@ -90,7 +90,7 @@ def choose_turns(
 def fit_servos(
     joints: Sequence[JointPoses], first: Vec, second: Vec
 ) -> tuple[list[ServoFit], list[str]]:
-    """Return the fit of each servo, and problems with their remedies.
+    """Return each servo's fit, and problems with remedies.
 
     Both postures are servo angles, whole turns counted, [rad].
     """
@@ -177,7 +177,7 @@ def find_lone_turns(sweep: Vec) -> tuple[Vec, list[int]]:
 
 
 def find_mirrored(names: Sequence[str], sweep: Vec) -> list[tuple[str, str]]:
-    """Return the servos that turned against each other all along a sweep, (t, n)."""
+    """Return servos that turned oppositely all along a sweep, (t, n)."""
     away = sweep - sweep[0]
     found = []
     for i, one in enumerate(names):
