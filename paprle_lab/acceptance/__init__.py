@@ -1,1 +1,1 @@
-"""Acceptance of a rig by a table of checks."""
+"""Acceptance of a rig."""

@@ -81,7 +81,7 @@ class Kit:
     recorded: Recorded | None = None
 
     def open_rig(self) -> Rig:
-        """Open the robot behind a gate at a tenth of its speed."""
+        """Open the robot at a tenth of its speed."""
         rig = self.make_rig(self.resolved)
         self.lag, self.power_off = rig.info.lag, rig.info.power_off
         return rig
@@ -104,7 +104,7 @@ class Kit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A row of the table; a failure with ``is_needed`` prevents later checks."""
+    """A row of the table; a failed ``is_needed`` one prevents later checks."""
 
     name: str
     title: str

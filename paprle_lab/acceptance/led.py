@@ -1,4 +1,4 @@
-"""Checks in reduced mode: a silent leader, and pulled cables."""
+"""Checks in reduced mode: silence and pulled cables."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def find_silence(info: LeaderInfo) -> float:
 
 
 def check_leader_out(kit: Kit) -> Outcome:
-    """Check rest and return while the leader's cable is pulled."""
+    """Check rest while the leader's cable is pulled."""
     if not find_leader_info(kit).is_human and "leader-out" not in kit.hooks:
         raise Skipped("a program has no cable")
     _need_hands(kit, "leader-out")
@@ -89,7 +89,7 @@ def check_leader_out(kit: Kit) -> Outcome:
 
 
 def check_robot_out(kit: Kit) -> Outcome:
-    """Check rest and return while the robot's cable is pulled."""
+    """Check rest while the robot's cable is pulled."""
     if kit.resolved.env_type in SIMULATED and "robot-out" not in kit.hooks:
         raise Skipped("a simulated robot has no cable")
     _need_hands(kit, "robot-out")

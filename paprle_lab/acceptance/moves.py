@@ -1,4 +1,4 @@
-"""Checks of the robot at a tenth of its speed: start, limits, stop."""
+"""Checks of slow motion: start, limits, stop."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _SEEN = 0.005  # [m] chosen: the tip's way that a person sees
 
 
 def pick(rig: Rig, pair: tuple[float, float]) -> Vec:
-    """Return the first value for turning joints, the second for sliding ones."""
+    """Return one value for turning joints, the other for sliding ones."""
     return np.where(np.array(rig.units) == "m", pair[1], pair[0])
 
 
@@ -178,7 +178,7 @@ def judge_step(rig: Rig, joint: int, step: float, moved: Vec) -> Iterator[str]:
 
 
 def describe_direction(limb: Limb, q_from: Vec, q_to: Vec) -> str:
-    """Describe the tip's motion between two postures in the base's axes."""
+    """Describe the tip's motion in the base's axes."""
     T_base_0, T_base_1 = limb.fk(limb.take(q_from)), limb.fk(limb.take(q_to))
     way = T_base_1.translation - T_base_0.translation
     axis = int(np.argmax(np.abs(way)))
@@ -246,7 +246,7 @@ def _judge_lag(rig: Rig, motion: Motion, figures: list[str]) -> Iterator[str]:
 
 
 def check_stop(kit: Kit) -> Outcome:
-    """Press Stop while the first joint of each limb moves."""
+    """Press Stop while each limb's first joint moves."""
     with kit.open_rig() as rig:
         problems = go_home(rig)
         if problems:
@@ -264,7 +264,7 @@ def check_stop(kit: Kit) -> Outcome:
 
 
 def judge_stop(rig: Rig, before: Motion, after: Motion, speed: Vec) -> Outcome:
-    """Judge time and distance of a Stop at the end of ``before``."""
+    """Judge time and distance of a Stop."""
     robot, names = rig.robot, rig.robot.joint_names
     tick = 1.0 / rig.session.rate
     braking = float((robot.dq_max / robot.ddq_max).max())

@@ -19,7 +19,7 @@ class Quit(Exception):
 
 
 def read_answer(question: str) -> str:
-    """Return a typed line; ``q`` at the end of the input."""
+    """Return a typed line, at the end ``q``."""
     if sys.stdin.isatty():  # keys that led the robot are no answer
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
     sys.stdout.write(f"{make_printable(question)} ")
@@ -71,7 +71,7 @@ class Person:
                 return False
 
     def act(self, text: str, hook: Sequence[str] | None) -> None:
-        """Have the person or a command act at the rig.
+        """Have a person or command act at the rig.
 
         Raises:
             ConfigError: If the command fails.

@@ -30,7 +30,7 @@ _COMMON = frozenset({"localhost", "root", "user", "ubuntu", "robot", "pi", "papr
 
 
 def clean(text: str) -> str:
-    """Return a text with personal data replaced by their kind."""
+    """Return a text without personal data."""
     for pattern, word in _PATTERNS:
         text = pattern.sub(word, text)
     for name in _list_names():

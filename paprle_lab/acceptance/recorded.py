@@ -1,4 +1,4 @@
-"""Checks of one session at full speed: latency, recording, end."""
+"""Checks of one session at full speed."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _run(kit: Kit) -> Recorded:
 
 
 def check_latency(kit: Kit) -> Outcome:
-    """Measure from samples to commands and from commands to motion."""
+    """Measure from samples to commands and to motion."""
     entry = _record(kit).entry
     if entry["error"]:
         raise RecordingError(str(entry["error"]))

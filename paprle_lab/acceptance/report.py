@@ -48,7 +48,7 @@ class Report:
         return self.is_whole and not any(r.verdict == "failed" for r in self.results)
 
     def write(self, folder: Path) -> Path:
-        """Return the path of the Markdown, written with its JSON.
+        """Return the written Markdown, beside its JSON.
 
         Raises:
             ConfigError: If writing fails.
@@ -129,7 +129,7 @@ def clean_result(result: Result) -> Result:
 
 
 def find_names(resolved: Resolved) -> dict[str, str]:
-    """Return leader, follower and env; of a path its last part."""
+    """Return leader, follower and env."""
     names = (resolved.leader_name, resolved.follower_name, resolved.env_name)
     parts = ("leader", "follower", "env")
     return {
@@ -154,7 +154,7 @@ def find_versions() -> dict[str, str]:
 
 
 def find_settings(resolved: Resolved) -> dict[str, str]:
-    """Return settings that neither defaults nor shipped files give."""
+    """Return settings other than defaults and shipped ones."""
     tree = resolved.to_dict()
     return {
         key: clean_setting(key, _find(tree, key))

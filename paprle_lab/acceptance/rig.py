@@ -1,4 +1,4 @@
-"""A follower behind its own gate with scaled limits, without a leader."""
+"""A follower behind its own gate, without a leader."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ _PACKAGES = ("paprle", "numpy", "numba", "pin", "scipy", "daqp", "mujoco")
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One unit of work; ``files``: hash by path of each file read."""
+    """One unit of work; ``files``: hash by path."""
 
     index: int
     work: str
@@ -54,13 +54,13 @@ class Cell:
 
 
 class Cells:
-    """The cells of a plan, made on iteration."""
+    """Cells of a plan, made on iteration."""
 
     def __init__(self, plan: BatchPlan) -> None:
         """Count the cells.
 
         Raises:
-            ConfigError: For unknown worlds or seeds without effect.
+            ConfigError: For unknown worlds or useless seeds.
         """
         self._plan = plan
         self._sources = _list_sources(plan)
@@ -175,7 +175,7 @@ def _shorten(path: str, folder: str) -> str:
 
 @cache
 def find_versions() -> dict[str, str | None]:
-    """Return installed versions that may change results."""
+    """Return versions that may change results."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     found |= {"machine": platform.machine(), "revision": find_git_rev()}
     for package in _PACKAGES:

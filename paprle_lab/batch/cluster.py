@@ -38,7 +38,7 @@ class Cluster(Engine):
 
     @property
     def n_free(self) -> int:
-        """Number of further jobs for the cores."""
+        """Number of further jobs."""
         cores = int(ray.cluster_resources().get("CPU", 0))
         return max(_AHEAD * cores - len(self._jobs), 0)
 

@@ -33,11 +33,11 @@ Json = dict[str, Any]
 
 @dataclass
 class Account:
-    """The progress of a batch.
+    """Progress of a batch.
 
     Attributes:
-        robot_s: Duration of recordings, [s].
-        core_s: Core time, [s].
+        robot_s: Duration of recordings.
+        core_s: Core time.
     """
 
     n: int
@@ -50,7 +50,7 @@ class Account:
     problem: str = ""
 
     def report(self, work: Work) -> None:
-        """Report numbers of finished and failed cells."""
+        """Report finished and failed cells."""
         n_over = self.n_before + self.n_done + self.n_failed
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         work.count(n_over, self.n, f"cells{failed}")

@@ -35,7 +35,7 @@ class Choice:
 
 @settings
 class BatchPlan:
-    """The plan of a batch; each combination is a cell."""
+    """Plan of a batch; each combination is a cell."""
 
     work: Annotated[
         Work,
@@ -87,7 +87,7 @@ class BatchPlan:
 
 
 def read_plan(path: Path) -> BatchPlan:
-    """Return the plan of a YAML; paths are relative to its folder.
+    """Return the plan of a YAML; paths are relative to it.
 
     Raises:
         ConfigError: Listing all mistakes.

@@ -33,7 +33,7 @@ def count_cores() -> int:
 
 @dataclass
 class _Worker:
-    """One process; ``job`` is None when idle, ``began`` monotonic, [s]."""
+    """One process; ``began``: monotonic, [s]."""
 
     process: subprocess.Popen[bytes]
     jobs: IO[bytes]
@@ -55,7 +55,6 @@ class Pool(Engine):
     """Workers on this host."""
 
     def __init__(self, n: int) -> None:
-        """Start n workers after compiling their code."""
         compile_once()
         self._selector = selectors.DefaultSelector()
         self._n_fruitless = 0
@@ -90,7 +89,7 @@ class Pool(Engine):
         return ended
 
     def close(self) -> None:
-        """End all workers, even busy ones."""
+        """End all workers."""
         for worker in self._workers:
             if worker.job is not None:
                 worker.process.kill()

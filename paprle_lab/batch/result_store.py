@@ -1,4 +1,4 @@
-"""Place of results: a folder or an fsspec address (``s3://…``)."""
+"""Place of results: a folder or fsspec address."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class ResultStore:
         return held
 
     def list_names(self, folder: str) -> list[str]:
-        """Return the file names of a folder, if it exists."""
+        """Return a folder's file names."""
         self._fs.invalidate_cache()
         try:
             found = self._fs.ls(self._find(folder), detail=False)

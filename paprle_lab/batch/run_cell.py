@@ -1,4 +1,4 @@
-"""One cell in a persistent process."""
+"""Run of one cell."""
 
 from __future__ import annotations
 
@@ -80,7 +80,6 @@ def _forget() -> None:
 
 @cache
 def _spare_the_rest() -> None:
-    """Exclude loaded objects from garbage collection."""
     gc.freeze()
 
 
@@ -189,7 +188,7 @@ def name_part(index: int, status: str) -> str:
 def encode_part(
     cell: Cell, status: str, error: str | None, row: Mapping[str, Any]
 ) -> bytes:
-    """Return a cell's row as exact JSON."""
+    """Return a cell's row as JSON."""
     names = {
         key: value
         for key, value in cell.to_dict().items()

@@ -1,4 +1,4 @@
-"""Files of a plan, at a path or an fsspec address."""
+"""Files of a plan, by path or fsspec address."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def is_address(text: str) -> bool:
 
 
 def find_system(address: str) -> tuple[Any, str]:
-    """Return file system and path of an address or path.
+    """Return file system and path.
 
     Raises:
         ConfigError: If the address is unknown.
@@ -87,7 +87,7 @@ def hash_file(path: str) -> str:
 
 
 def fetch(address: str, folder: Path) -> Path:
-    """Return a local copy of a remote file or folder; local paths are unchanged.
+    """Return a local copy of a remote file or folder, under its name.
 
     Raises:
         ConfigError: If the address is empty.

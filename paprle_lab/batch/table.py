@@ -1,4 +1,4 @@
-"""Reproducible Parquet table of all parts, sorted by cell."""
+"""Reproducible Parquet table, sorted by cell."""
 
 from __future__ import annotations
 

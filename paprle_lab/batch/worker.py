@@ -1,4 +1,4 @@
-"""Runs the jobs of standard input: ``python -m paprle_lab.batch.worker FD``."""
+"""Runs jobs of standard input: ``python -m paprle_lab.batch.worker FD``."""
 
 from __future__ import annotations
 

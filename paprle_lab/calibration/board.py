@@ -87,7 +87,7 @@ class Board:
         return cv2.aruco.GridBoard(size, self.marker, gap, family)
 
     def draw(self) -> Grey:
-        """Return a picture to print: 4 px/mm, a square's margin."""
+        """Return a picture to print, 4 px/mm."""
         margin = round(self.square * _PIXELS_A_METRE)
         gap = 0.0 if self.kind == "charuco" else self.square - self.marker
         width, height = (
@@ -124,7 +124,7 @@ class BoardFinder:
             self._tags = cv2.aruco.ArucoDetector(family, parameters)
 
     def find(self, picture: Grey) -> Found | None:
-        """Return the corners in a picture; None with fewer than eight."""
+        """Return the corners; None with fewer than eight."""
         if self._kind == "charuco":
             corners, ids, _, _ = self._charuco.detectBoard(picture)
         else:

@@ -117,7 +117,6 @@ class CameraRun:
         return self._beside(lambda: planner.choose(scene, _BATCH, seen))
 
     def _beside(self, compute: Callable[[], T]) -> T:
-        """Compute in a thread, while the gate holds the robot."""
         pool = ThreadPoolExecutor(1, "calibration")
         try:
             future = pool.submit(compute)

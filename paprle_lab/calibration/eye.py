@@ -1,4 +1,4 @@
-"""Camera of a calibration, searched for the board in a thread."""
+"""Camera searched for the board in a thread."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def place_board(view: BoardView, lens: Lens) -> pin.SE3 | None:
 
 
 def guess_lens(width: int, height: int) -> Lens:
-    """Return a usual lens of 53°, by which front and back of a board differ."""
+    """Return a usual lens of 53°."""
     return Lens((float(width), float(width)), ((width - 1) / 2.0, (height - 1) / 2.0))
 
 
@@ -163,7 +163,7 @@ def check_fronts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
 def find_mounting(
     Ts_cam_board: Sequence[pin.SE3], Ts_base_eef: Sequence[pin.SE3], mounting: Mounting
 ) -> Guess:
-    """Return the best poses of OpenCV's hand-eye methods over drawn views.
+    """Return the best poses of OpenCV's hand-eye methods.
 
     Raises:
         ConfigError: If none explains the views.
@@ -194,7 +194,7 @@ def find_mounting(
 def measure_misfits(
     guess: Guess, Ts_cam_board: Sequence[pin.SE3], Ts: Sequence[pin.SE3]
 ) -> Vec:
-    """Return the board's distance from its predicted place by view, [m]."""
+    """Return the board's distance from its predicted place, [m]."""
     T_cam_mount = guess.T_mount_cam.inverse()
     return np.array(
         [

@@ -1,4 +1,4 @@
-"""Pinhole camera with distortion, and views of a board."""
+"""Pinhole camera and views of a board."""
 
 from __future__ import annotations
 

@@ -142,7 +142,7 @@ class Problem:
         return np.concatenate([errors.ravel(), off.ravel(), tangential])
 
     def measure_views(self, fit: Fit) -> Vec:
-        """Return each view's deviation from expectation, in sigmas, shape (n,)."""
+        """Return each view's deviation from expectation, in sigmas."""
         r, m = self.compute_residuals(fit), 2 * len(self._corners.view)
         counts = np.bincount(self._corners.view, minlength=self.n)
         squares = (r[:m].reshape(-1, 2) ** 2).sum(axis=1)
@@ -165,7 +165,6 @@ class Problem:
         )
 
     def _compute_jacobian(self, fit: Fit) -> Vec:
-        """Return numeric slopes; a view's deviation moves its own corners alone."""
         n_all = 12 + 6 * self.n
         n_lens = N_LENS if self._is_lens_free else 0
         r = self.compute_residuals(fit)

@@ -47,7 +47,7 @@ class Scene:
         return self.T_mount_cam.inverse() * T * self.T_mount_board
 
     def is_seen(self, T_cam_board: pin.SE3) -> bool:
-        """Return whether the whole board is visible from its front."""
+        """Return whether the whole board is visible."""
         p_cam = self.p_board @ T_cam_board.rotation.T + T_cam_board.translation
         middle = p_cam.mean(axis=0)
         facing = T_cam_board.rotation[:, 2] @ middle / np.linalg.norm(middle)
@@ -72,7 +72,7 @@ class Planner:
         self._rng = np.random.default_rng(0)
 
     def list_small(self) -> Iterator[Vec]:
-        """Yield postures a few degrees from the start, the wrist's first."""
+        """Yield postures near the start, the wrist's first."""
         for joint in reversed(range(len(self._limb.indices))):
             for step in (_SMALL, -_SMALL):
                 q = self._limb.take(self.q_start)
@@ -82,7 +82,7 @@ class Planner:
                     yield whole
 
     def choose(self, scene: Scene, n: int, taken: Sequence[Vec]) -> list[Vec]:
-        """Return up to n postures whose views differ most from ``taken``."""
+        """Return postures whose views differ most from ``taken``."""
         postures, numbers = [], []
         q_0 = self._limb.take(self.q_start)
         for _ in range(_TRIALS):

@@ -49,7 +49,7 @@ class TouchedRobot:
         """Return a limb's touches; an empty name: the only limb.
 
         Raises:
-            ConfigError: If there is no such limb.
+            ConfigError: If unknown.
         """
         limbs = [limb.name for limb in self.info.limbs]
         if not name and len(limbs) == 1:

@@ -1,4 +1,4 @@
-"""Results of a calibration as settings, text and picture."""
+"""Results of a calibration."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def describe_camera(result: CameraResult) -> list[str]:
 def draw_view(
     picture: Grey, found: Found, T_cam_board: pin.SE3, lens: Lens
 ) -> npt.NDArray[np.uint8]:
-    """Return a picture with the board's axes and corner errors.
+    """Return a picture with axes and corner errors.
 
     Green: corners as found; red: errors, 20 times as long.
     """

@@ -91,7 +91,6 @@ def _solve_tool(Ts_base_eef: Sequence[pin.SE3]) -> tuple[Vec, Vec, float]:
 
 
 def _find_bad_touch(Ts_base_eef: Sequence[pin.SE3], residuals: Vec) -> int | None:
-    """Return the touch without which the others agree far better, if any."""
     if np.sqrt(np.mean(residuals**2)) < _TOUCH:
         return None
     n = len(Ts_base_eef)

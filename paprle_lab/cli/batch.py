@@ -51,7 +51,7 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(plan: BatchPlan, place: ResultStore, engine: str) -> int:
-    """Return the exit code of a plan, run with a progress bar.
+    """Return the exit code of a plan.
 
     Raises:
         RecordingError: If results cannot be written or read.

@@ -9,7 +9,7 @@ _KEYS = ("K", "distortion", "link", "T_link_camera")
 
 
 def describe_calibration(camera: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a camera's calibration for LeRobot's ``info.json``; may be empty.
+    """Return a camera's calibration for LeRobot's ``info.json``.
 
     K: fx 0 cx, 0 fy cy, 0 0 1 [px]; distortion: k1, k2, p1, p2, k3; pose: image axes in
     ``link``, [m].

@@ -217,7 +217,7 @@ def _find_drift(looks: dict[str, _Look], q: Vec, fps: int) -> Found:
 
 
 def find_delay(a: Vec, b: Vec, most: int) -> int | None:
-    """Return the lag of b behind a (N,) in steps, at most ``most``, or None."""
+    """Return the lag of b behind a (N,) in steps, or None."""
     n = min(len(a), len(b))
     if n < 4 * most or not a[:n].any() or not b[:n].any():
         return None

@@ -37,7 +37,7 @@ class Target(Protocol):
     def write(
         self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
     ) -> int:
-        """Write a recording into an empty folder; return the number of frames."""
+        """Write a recording into an empty folder; return its length."""
 
     def pack(
         self, meta: Path, folders: Sequence[Path], own: Mapping[str, Any]

@@ -64,15 +64,10 @@ def create(
     keep_undriven: bool = False,
     work: Work = UNSEEN,
 ) -> Report:
-    """Create or extend a data set of recordings or their folders.
+    """Create or extend a data set.
 
-    Args:
-        places: Recordings or folders.
-        out: Folder of the data set.
-        form: Its format.
-        fps: Frame rate, [Hz]; default: the slowest camera's, or 30.
-        keep_undriven: Keep frames without a leader.
-        work: Takes the progress.
+    ``fps`` [Hz] is by default the slowest camera's, or 30; ``keep_undriven`` keeps
+    frames without a leader.
 
     Returns:
         The report.

@@ -194,7 +194,7 @@ def read_rows(piece: Piece) -> Iterator[pa.Table]:
 def write_pieces(
     folder: Path, frames: Iterator[tuple[Frame, dict[str, Vec]]], make: Any, fps: int
 ) -> Iterator[PieceWriter]:
-    """Yield full writers, to be closed, within LeRobot's maximum length."""
+    """Yield full writers, within LeRobot's maximum length."""
     writer: PieceWriter | None = None
     n_parts = 0
     try:

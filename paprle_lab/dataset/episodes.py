@@ -27,7 +27,7 @@ _LARGEST_RATE = 1000  # [Hz] chosen: no gate is quicker
 
 @dataclass(frozen=True)
 class SourceRecording:
-    """A recording of a data set.
+    """A recording.
 
     Attributes:
         outcome: ``success``, ``failure`` or empty.
@@ -223,7 +223,7 @@ def measures(source: SourceRecording, field: str) -> bool:
 
 
 def find_objects(sources: Sequence[SourceRecording]) -> list[str]:
-    """Return the objects common to all recordings."""
+    """Return objects common to all recordings."""
     names = [Reading(source.path).header.get("objects", []) for source in sources]
     is_same = all(one == names[0] for one in names)
     tells = is_same and all(measures(source, "objects") for source in sources)

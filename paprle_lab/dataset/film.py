@@ -1,4 +1,4 @@
-"""Pictures of a camera by time, two in memory."""
+"""Pictures of a camera, two in memory."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ class Film:
         return t_ns - self._now.stamp_ns > period_ns // 2
 
     def close(self) -> int:
-        """Return the number of further unused pictures."""
+        """Return the number of unused pictures."""
         n = self._n_dropped + (self._now is not None and not self._is_shown)
         while self._next is not None:
             n, self._next = n + 1, self._read()

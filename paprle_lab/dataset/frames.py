@@ -88,7 +88,6 @@ class Frames:
         self._path = path
 
     def __iter__(self) -> Iterator[Frame]:
-        """Yield the frames, then complete the accounts."""
         with self._stack:
             begin = self._find_begin()
             k, t_ns = 0, begin
@@ -194,7 +193,6 @@ class Frames:
     def _count_images(
         self, picked: Mapping[tuple[str, bool], Picked | None], t_ns: int
     ) -> dict[bool, dict[str, Image]]:
-        """Return images by camera: colour (False) and depth (True)."""
         images: dict[bool, dict[str, Image]] = {False: {}, True: {}}
         for (camera, is_depth), one in picked.items():
             if one is None:

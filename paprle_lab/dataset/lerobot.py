@@ -130,7 +130,7 @@ def pack(
 
 
 def read_stats(meta: Path) -> dict[str, Stats]:
-    """Return the statistics of a data set; may be empty."""
+    """Return a data set's statistics."""
     path = meta / "stats.json"
     if not path.is_file():
         return {}

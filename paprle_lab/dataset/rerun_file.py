@@ -31,7 +31,7 @@ _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def show_in_rerun(path: Path) -> str:
-    """Return a message on the written and opened Rerun file.
+    """Return a message on the opened Rerun file.
 
     Raises:
         RecordingError: If the episode cannot be read.

@@ -1,4 +1,4 @@
-"""Samples of one source by time, with bounded memory."""
+"""Samples of one source, with bounded memory."""
 
 from __future__ import annotations
 
@@ -26,10 +26,9 @@ class Around(NamedTuple):
 
 
 class Series:
-    """Samples of one source; dropped ones are not finite or out of order."""
+    """Finite samples of one source in order."""
 
     def __init__(self, pull: Callable[[], bool]) -> None:
-        """Take ``pull``, which reads on and returns False at the end."""
         self.n_dropped = 0
         self._pull = pull
         self._stamps: Stamps = np.zeros(0, np.int64)

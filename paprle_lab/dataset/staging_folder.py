@@ -17,11 +17,7 @@ _PART = ".part"
 
 
 class StagingFolder:
-    """A data set's folder, held by this process.
-
-    Attributes:
-        own: State of an earlier run; may be empty.
-    """
+    """A data set's folder, held by this process."""
 
     def __init__(self, root: Path, meta: str) -> None:
         """Lock the folder.

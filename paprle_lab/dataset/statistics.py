@@ -124,7 +124,7 @@ class ImageStats:
 
 
 def merge(parts: Iterable[Mapping[str, Stats]]) -> dict[str, Stats]:
-    """Return the merged statistics of episodes, by column.
+    """Return merged statistics by column.
 
     Quantiles are means weighted by counts, as in LeRobot; others are exact.
     """

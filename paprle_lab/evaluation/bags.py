@@ -29,7 +29,7 @@ _MAX_GAP = (
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """Topics to compare, and the limb that turns joints into poses."""
+    """Topics to compare, and the limb of joint topics."""
 
     target: str = ""
     actual: str = ""

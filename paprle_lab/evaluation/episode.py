@@ -268,7 +268,6 @@ def _find_tick_period(config: Mapping[str, Any]) -> float | None:
 
 
 def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json:
-    """Return the latencies; the first includes a leader's look-ahead."""
     samples, gate = store_new_samples(episode.ticks), episode.gate
     look_ahead = _find_look_ahead(episode.header)
     reconstruction = _find_reconstruction(episode.events)

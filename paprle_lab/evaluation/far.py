@@ -1,4 +1,4 @@
-"""Errors between hand, robot and picture of a remote leader (T1, T2, T18)."""
+"""Errors between hand, robot and picture (T1, T2, T18)."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ def measure_capture_to_command(
 
 
 def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
-    """Yield capture-to-command latencies of new ENGAGED samples by block, [s]."""
+    """Yield capture-to-command latencies by block, [s]."""
     at, newest_ns = 0, np.iinfo(np.int64).min
     for where in cut(len(gate)):
         wrote_ns, own_ns = gate[where]["stamp_ns"], gate[where]["setpoint_ns"]
@@ -76,7 +76,7 @@ def measure_command_age(wrote_ns: Stamps, setpoint_ns: Stamps) -> Vec:
 
 
 class Pieces(NamedTuple):
-    """A section of two motions, long enough to be shifted.
+    """A section of two motions.
 
     Attributes:
         t: Shape (n,), [s].
@@ -183,7 +183,7 @@ def find_joint_lags(
 
 
 def list_windows(spans: Spans) -> Vec:
-    """Return at most MOST_WINDOWS overlapping windows, shape (W, 2), [s]."""
+    """Return at most MOST_WINDOWS windows, shape (W, 2), [s]."""
     windows = [window for begin, end in spans for window in _windows(begin, end)]
     step = -(-len(windows) // MOST_WINDOWS) or 1
     return np.array(windows[::step], dtype=np.float64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Photon to photon: the delay between two regions of a film.
+"""Photon to photon: the delay between regions of a film.
 
 It is the windowed lag of the regions' first principal components, by film stamps.
 """
@@ -65,7 +65,7 @@ def parse_region(text: str) -> Region:
 
 
 def measure_film(path: Path, first: Region, second: Region) -> Photons:
-    """Return the delay of a film's second region behind the first.
+    """Return the delay of a film's second region.
 
     Raises:
         RecordingError: If it is no film, or the regions do not move alike.

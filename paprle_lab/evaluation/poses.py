@@ -174,7 +174,7 @@ def interpolate_columns(t: Vec, t_known: Vec, values: Vec) -> Vec:
 
 
 def slerp(quat_xyzw_a: Vec, quat_xyzw_b: Vec, share: Vec) -> Vec:
-    """Return rotations (N, 4) interpolated along the shorter arc, share 0 … 1."""
+    """Return rotations (N, 4) interpolated along the shorter arc."""
     cosine = np.einsum("ij,ij->i", quat_xyzw_a, quat_xyzw_b)
     nearest = quat_xyzw_b * np.where(cosine < 0.0, -1.0, 1.0)[:, None]
     angle = np.arccos(np.clip(np.abs(cosine), 0.0, 1.0))

@@ -54,7 +54,6 @@ def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
 
 
 def _list_limits(robot: RobotInfo) -> list[tuple[int, Vec]]:
-    """Return limits of q's derivatives by order; NaN: none."""
     none = np.full(len(robot.joint_names), np.nan)
     dddq_max = none if robot.dddq_max is None else robot.dddq_max
     return [(1, robot.dq_max), (2, robot.ddq_max), (3, dddq_max)]

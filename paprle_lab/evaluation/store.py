@@ -1,4 +1,4 @@
-"""Rows in memory or in a temporary file, read by block."""
+"""Rows in memory or file, read by block."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def find_row(rows: Table, name: str, value: float) -> int:
 
 
 class Store:
-    """Appendable rows of one dtype; many go to an unnamed file."""
+    """Appendable rows; many go to an unnamed file."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
@@ -93,7 +93,7 @@ def _pack(rows: Rows, dtype: np.dtype[Any]) -> Rows:
 
 
 class Column:
-    """Numbers with sums and ranks; ``largest`` is -inf if empty."""
+    """Numbers with sums and ranks."""
 
     def __init__(self) -> None:
         self.largest = -np.inf

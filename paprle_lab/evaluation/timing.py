@@ -133,7 +133,7 @@ class _Piece(NamedTuple):
 
 
 def list_runs(gate: Table) -> Iterator[tuple[int, int, Iterator[Rows]]]:
-    """Yield first row, history length and row pieces of each run."""
+    """Yield each run's first row, history length and pieces."""
     pieces = _list_pieces(gate)
     for (begin, skip), group in groupby(
         pieces, lambda piece: (piece.begin, piece.skip)

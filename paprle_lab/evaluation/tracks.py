@@ -72,7 +72,7 @@ class LimbTrack:
 
 
 def find_origin_ns(source: EpisodeData) -> int:
-    """Return the stamp of t = 0, the first session or gate tick."""
+    """Return the stamp of t = 0, the first tick."""
     for rows in (source.ticks, source.gate):
         if len(rows):
             return int(rows[:1]["stamp_ns"][0])

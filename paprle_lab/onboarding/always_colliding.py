@@ -21,7 +21,7 @@ _SEED = 0  # chosen: the same pairs each time
 def find_overdrawn(
     robot: RobotModel, links: Collection[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return pairs that touch in most postures and are never clear.
+    """Return pairs that mostly touch and are never clear.
 
     Pairs that touch in all postures are left to the user.
     """

@@ -40,7 +40,7 @@ class Enclosure(NamedTuple):
 
 
 def enclose(points: Vec) -> Enclosure:
-    """Return the smallest body around points (k, 3), [m]; capsules are preferred."""
+    """Return the smallest body around points (k, 3), preferably a capsule, [m]."""
     some = find_extremes(points)
     axes = find_axes(some)
     ways = np.vstack([np.eye(3), axes.T, _spread(_N_DIRECTIONS)])

@@ -1,4 +1,4 @@
-"""Choice of the cut that frees the most room."""
+"""Choice of a cut."""
 
 from __future__ import annotations
 
@@ -96,7 +96,6 @@ class _Loss:
         return float(np.max([self._rest, *deep], axis=0).sum())
 
     def fit(self, trial: Trial) -> tuple[float, list[Enclosure]]:
-        """Return the loss after a cut, [m], and its bodies."""
         bodies, deep = [], self._rest
         for choices in trial.choices:
             most = _BULKY * min(body.volume for body in choices)

@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 
 
 def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], work: Work = UNSEEN) -> Fitted:
-    """Return bodies of meshes, cut until the robot keeps its room."""
+    """Return cut bodies of meshes."""
     wholes: dict[str, list[Piece]] = {k: [Piece(v)] for k, v in meshes.items()}
     for body in tree.primitives:
         wholes.setdefault(body.link, []).append(Given(body))

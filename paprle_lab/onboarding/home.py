@@ -40,7 +40,7 @@ class Room:
         self._allowed = np.minimum(aimed_at, at_home) - _ROUNDING
 
     def try_targets(self, limb: Limb) -> Reach:
-        """Try six targets around a limb's home, along its base's axes."""
+        """Try six targets around home, along the base's axes."""
         solver, home = IkSolver(limb), np.array(limb.home)
         T_base_home = limb.fk(limb.home)
         distance = float(np.linalg.norm(T_base_home.translation))

@@ -28,7 +28,7 @@ _STRIDE = 20  # chosen: of one joint's postures every so many show where it is n
 
 
 class Link:
-    """A link and its pieces: of meshes, then of the URDF."""
+    """Pieces of a link: of meshes, then of the URDF."""
 
     def __init__(self, wholes: Sequence[Piece]) -> None:
         self.wholes = wholes

@@ -54,7 +54,7 @@ class Covered(NamedTuple):
 
 
 def cover_meshes(tree: Urdf, out: Path, work: Work = UNSEEN) -> Covered:
-    """Return the bodies that replace collision meshes in a copy of a URDF.
+    """Return bodies replacing meshes in a copy of a URDF.
 
     Raises:
         ConfigError: If meshes are far larger than the robot.
@@ -165,7 +165,6 @@ def _find_place(collision: ET.Element) -> pin.SE3:
 
 
 def _write_body(body: Primitive) -> Iterator[ET.Element]:
-    """Yield a body's elements; a capsule is a cylinder and two spheres."""
     rpy = pin.rpy.matrixToRpy(body.T_link_body.rotation)
     if body.shape == "box":
         yield _write_shape(

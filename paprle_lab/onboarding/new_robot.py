@@ -95,15 +95,10 @@ def write_new_robot(
     *,
     work: Work = UNSEEN,
 ) -> NewRobotReport:
-    """Write a follower's YAML for a bare URDF, and check it.
+    """Write and check a follower's YAML for a bare URDF.
 
-    Args:
-        urdf: With meshes, the YAML names a copy with bodies.
-        out_dir: Folder of YAML and copy.
-        name: Default: the URDF's.
-        ignored: Pairs of links exempt from clearance.
-        wanted: Moving limbs; others hold home. Empty: all.
-        work: Takes the progress.
+    With meshes, the YAML names a copy with bodies. ``ignored``: pairs of links exempt
+    from clearance; ``wanted``: moving limbs, by default all.
 
     Returns:
         The settings and findings.

@@ -81,7 +81,6 @@ class Rig:
 def _name_arm(
     arm: Arm, port_key: str, file_key: str, device: tuple[str, str]
 ) -> list[str]:
-    """Return an arm's settings, without those of its emulator's notice."""
     port = f"{port_key}={arm.port}"
     words = [] if port in list_emulated(*device) else [port]
     return [*words, *([f"{file_key}={arm.calibration}"] if arm.calibration else [])]

@@ -1,4 +1,4 @@
-"""Answers of pseudonymous participants: one file per step, written once."""
+"""Answers of participants: one file per step, written once."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Book:
         return self.folder / f"{step.name}.json"
 
     def list_open(self) -> list[Step]:
-        """Return the open steps in order."""
+        """Return the open steps."""
         steps = self.study.list_steps(self.participant)
         return [step for step in steps if not self.find(step).exists()]
 

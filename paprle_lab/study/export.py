@@ -187,7 +187,7 @@ def _write_parquet(tables: Tables, out: Path) -> list[Path]:
 
 
 def describe(study: Study, tables: Tables) -> list[str]:
-    """Return mean, deviation and α of each score, as lines."""
+    """Return mean, deviation and α of each score."""
     lines = []
     keys = dict.fromkeys(
         (row["questionnaire"], row["scale"]) for row in tables["scores"]

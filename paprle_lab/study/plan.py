@@ -84,7 +84,7 @@ def read_plan(path: Path) -> StudyPlan:
 
 
 def make_plan(tree: Any, path: Path) -> StudyPlan:
-    """Return the plan of YAML values; the path is for messages.
+    """Return the plan of YAML values.
 
     Raises:
         ConfigError: Listing all mistakes.
@@ -126,7 +126,7 @@ def _find_mistakes(plan: StudyPlan) -> list[str]:
 
 
 def find_questionnaire(plan: StudyPlan, name: str) -> Questionnaire:
-    """Return a questionnaire of the plan or a standard one."""
+    """Return an own or standard questionnaire."""
     if name in KNOWN:
         return KNOWN[name]
     own = plan.questionnaires[name]
@@ -149,7 +149,7 @@ class Study:
     orders: Mapping[str, tuple[str, ...]]
 
     def list_steps(self, participant: str) -> list[Step]:
-        """Return a participant's steps in order."""
+        """Return a participant's steps."""
         plan, orders = self.plan, list(self.orders)
         tasks = deal(list(plan.tasks), len(orders) * len(plan.conditions), plan.seed)
         at = orders.index(participant) * len(plan.conditions)

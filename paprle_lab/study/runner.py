@@ -1,4 +1,4 @@
-"""Runs a participant's sessions and questionnaires at the terminal."""
+"""Runs a participant's sessions and questionnaires."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def _lead(book: Book, dialogue: Dialogue) -> int:
 
 
 def list_settings(book: Book, step: Step) -> list[str]:
-    """Return a session's settings: common, condition, task."""
+    """Return a session's settings."""
     plan = book.study.plan
     out = (book.folder / step.name).resolve()
     return [

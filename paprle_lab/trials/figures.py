@@ -1,4 +1,4 @@
-"""Plots of a set: figures 3 to 6 of ARBot's paper."""
+"""Figures 3 to 6 of ARBot's paper, for a set."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ _WHO = {"robot": "robot", "human": "human", "h": "human"}
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A motion with its labels, empty if unknown.
+    """A motion with its labels.
 
     Attributes:
         kind: ``human``, or ``robot`` for a replay.
@@ -78,12 +78,12 @@ def guess_labels(path: Path) -> Trial:
 
 
 def is_index(path: Path) -> bool:
-    """Return whether a path is an index or its folder."""
+    """Return whether a path is an index."""
     return path.name == INDEX if path.is_file() else (path / INDEX).is_file()
 
 
 def read_index(path: Path) -> list[Trial]:
-    """Return the trials of an index; files may be missing.
+    """Return the trials of an index.
 
     Raises:
         RecordingError: Listing all mistakes.
@@ -160,7 +160,7 @@ def _tell_from(folder: Path, path: Path) -> str:
 
 
 def find_by_layout(folder: Path, layout: str) -> list[Trial]:
-    """Return the trials below a folder, by the labels in their paths.
+    """Return the trials below a folder, labelled by paths.
 
     ``layout``: such as ``{user}/{mode}/{task}_{trial}.csv``.
 
@@ -200,14 +200,14 @@ def find_by_layout(folder: Path, layout: str) -> list[Trial]:
 
 
 def find_logs(folder: Path) -> list[Path]:
-    """Return ARBot logs of a folder without recordings."""
+    """Return a folder's ARBot logs."""
     if not folder.is_dir() or any(folder.glob("*.mcap")):
         return []
     return [path for path in sorted(folder.glob("*.csv")) if is_arbot_csv(path)]
 
 
 def list_trials(paths: Iterable[Path]) -> list[Trial]:
-    """Return the trials of indices, or of labelled files and folders.
+    """Return the trials of indices, files and folders.
 
     Raises:
         RecordingError: If an index cannot be read.

@@ -27,14 +27,14 @@ _TARGET, _ACTUAL = slice(1, 8), slice(8, 15)
 
 @dataclass(frozen=True, kw_only=True)
 class TrialResult:
-    """The measurements of one trial.
+    """Measurements of one trial.
 
     Attributes:
         t: Shape (N,), [s]; may repeat.
-        target: Positions, shape (N, 3), [m].
-        actual: Positions, shape (N, 3), [m].
-        errors: Distances, shape (N,), [m].
-        latencies: Capture to command, shape (M,), [s]; may be empty.
+        target: Shape (N, 3), [m].
+        actual: Shape (N, 3), [m].
+        errors: Shape (N,), [m].
+        latencies: Capture to command, shape (M,), [s].
     """
 
     trial: Trial

@@ -46,7 +46,7 @@ class Protocol:
 
 
 def prepare(motion: Path, beside: Sequence[Path], out: Path) -> Protocol:
-    """Return the protocol after writing the motion to play.
+    """Return the protocol with the written motion.
 
     Raises:
         ConfigError: If a file is of neither kind, or the folder has replays.
@@ -90,10 +90,10 @@ def _write_log(path: Path, table: Vec) -> None:
 
 
 def make_log(episode: Episode) -> Vec:
-    """Return an episode as ARBot log of its first limb with targets.
+    """Return an ARBot log of the first limb with targets.
 
     Raises:
-        RecordingError: If it has no targets.
+        RecordingError: If there are no targets.
     """
     limbs = make_limbs(episode.robot_info, episode.urdf)
     is_on = episode.ticks["state"] == SessionState.ENGAGED

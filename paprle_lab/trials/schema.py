@@ -29,7 +29,7 @@ MEASURED = ("rows", "seconds", "rate_hz", "duplicates", "longest_gap_s", "sha256
 
 
 class Finding(NamedTuple):
-    """A finding on a data set: a fault or a note."""
+    """A finding on a data set."""
 
     where: str
     kind: str

@@ -36,7 +36,7 @@ def group(
 
 
 def make_tables(results: Sequence[TrialResult]) -> dict[str, list[Json]]:
-    """Return a table for each label of human trials."""
+    """Return tables by label of human trials."""
     human = [one for one in results if one.trial.kind == "human"]
     tables = {}
     for name, key in BY.items():
@@ -69,7 +69,7 @@ def _rank(latencies: Vec, share: float) -> float | None:
 
 
 def list_itv(results: Sequence[TrialResult]) -> list[Json]:
-    """Return the variability of groups with two trials or more."""
+    """Return the variability of repetitions."""
     found = []
     for (kind, user, task, mode), own in group(results, lambda x: x.group).items():
         paths = [(one.t, one.actual) for one in own]

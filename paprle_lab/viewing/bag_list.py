@@ -1,4 +1,4 @@
-"""ROS bags: numeric fields as signals, images as cameras."""
+"""ROS bags as films."""
 
 from __future__ import annotations
 

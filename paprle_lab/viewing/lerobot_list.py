@@ -58,7 +58,7 @@ class LeRobotList(RecordingList):
         return LeRobotFilm(self._root, self._info, self._rows[k])
 
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
-        """Return the middle image of the first camera with images."""
+        """Return the middle image of the first camera."""
         film = LeRobotFilm(self._root, self._info, self._rows[k])
         try:
             for name, info in film.cameras.items():
@@ -252,7 +252,7 @@ def _flatten(column: pa.ChunkedArray) -> Vec | None:
 
 
 def name_dimensions(given: object, n: int) -> list[str]:
-    """Return n names, given as a list or a mapping of lists."""
+    """Return n names of a list or mapping of lists."""
     if isinstance(given, Mapping):
         given = [
             name for part in given.values() if isinstance(part, list) for name in part
@@ -277,7 +277,7 @@ def _find_file(
     row: Mapping[str, Any],
     key: str = "",
 ) -> Path:
-    """Return the path of an episode's file; never outside the data set."""
+    """Return an episode's file; never outside the data set."""
     of = f"videos/{key}" if key else kind
     try:
         # numbers and the key alone are put in: str.format would reach attributes, too

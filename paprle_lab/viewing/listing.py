@@ -15,7 +15,7 @@ from paprle_lab.viewing.episode_list import EpisodeList
 
 
 def list_recordings(path: Path) -> RecordingList:
-    """Return the recordings of an episode, a folder, a data set or a bag.
+    """Return the recordings of a path.
 
     Raises:
         ConfigError: If the path holds none.

@@ -56,7 +56,7 @@ class MomentLog:
     def list_marks(
         self, begin_ns: int, manifest: Mapping[str, Any]
     ) -> tuple[Mark, ...]:
-        """Return the moments in order; a manifest's notes replace recorded ones."""
+        """Return the moments in order; a manifest's notes win."""
         given = manifest if manifest.get("notes") else {"notes": self._notes}
         notes: list[tuple[int, MarkKind, str]] = [
             (note.t_ns, "note", note.text) for note in list_notes(given)

@@ -1,4 +1,4 @@
-"""Clearance of recorded commands by coal, sharing no kernel with the gate."""
+"""Clearance of commands by coal, sharing no kernel with the gate."""
 
 from __future__ import annotations
 

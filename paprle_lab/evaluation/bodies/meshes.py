@@ -1,4 +1,4 @@
-"""Contacts between a robot's meshes, independent of the gate's bodies and pairs.
+"""Contacts between meshes, independent of the gate's bodies and pairs.
 
 Pairs are all links two or more joints apart, except those that nearly always touch.
 """

@@ -17,7 +17,7 @@ _MOST = 8  # chosen: columns of a page; more runs are a batch
 
 
 class ComparedFigure(NamedTuple):
-    """A row of a comparison; a value is None if not judged."""
+    """A row of a comparison."""
 
     name: str
     unit: str
@@ -86,7 +86,7 @@ _FIGURES: tuple[tuple[str, str, Better, _Read], ...] = (
 
 
 def compare_runs(entries: Sequence[Json]) -> list[ComparedFigure]:
-    """Return the figures that at least one entry has."""
+    """Return the known figures of runs."""
     runs = _choose(entries)
     rows = [
         ComparedFigure(name, unit, better, tuple(read(entry) for entry in runs))
@@ -96,7 +96,7 @@ def compare_runs(entries: Sequence[Json]) -> list[ComparedFigure]:
 
 
 def render_comparison(entries: Sequence[Json]) -> str:
-    """Return a card with a column per run, or ""."""
+    """Return a card with a column per run."""
     runs = _choose(entries)
     if len(runs) < 2:
         return ""
@@ -113,7 +113,7 @@ def render_comparison(entries: Sequence[Json]) -> str:
 
 
 def compare_in_text(entries: Sequence[Json]) -> str:
-    """Return the comparison as aligned lines, or ""."""
+    """Return the comparison as aligned lines."""
     runs = _choose(entries)
     if len(runs) < 2:
         return ""

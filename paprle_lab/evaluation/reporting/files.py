@@ -16,7 +16,7 @@ _MODE = 0o644
 
 
 def choose_folder(paths: Sequence[Path]) -> Path:
-    """Return the first episode's folder, or a bag's working directory."""
+    """Return the first episode's folder, or for a bag the working directory."""
     first = paths[0]
     if first.exists() and is_bag(first):
         return Path.cwd()

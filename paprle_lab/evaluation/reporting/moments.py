@@ -25,7 +25,7 @@ class ReportMoment(NamedTuple):
 
 
 def find_moments(result: EpisodeResult) -> list[ReportMoment]:
-    """Return the largest error, the nearest bodies and the longest hold.
+    """Return largest error, nearest bodies and longest hold.
 
     Foreign logs have none: the viewer counts their time differently.
     """

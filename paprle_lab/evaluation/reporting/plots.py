@@ -101,7 +101,7 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
 
 
 def find_red(errors: Vec) -> float:
-    """Return the rounded 99th percentile, from which a path is red, [mm]."""
+    """Return the rounded 99th percentile as red, [mm]."""
     most = max(float(np.percentile(errors, 99)) * 1e3, LEAST_RED_MM)
     power = 10.0 ** np.floor(np.log10(most))
     digit = next(
@@ -147,7 +147,7 @@ def _draw_robot(
 
 
 def draw_path(limb: LimbResult, spans: Spans) -> bytes:
-    """Draw the path in its best plane and in space, coloured by error."""
+    """Draw the path in plane and space, coloured by error."""
     figure = _make_figure(11.0, 5.2)
     t, target, actual, errors = _thin(
         limb.target.t, limb.target.p, limb.actual.p, limb.errors

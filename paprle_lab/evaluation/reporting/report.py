@@ -59,7 +59,7 @@ def evaluate(
 
 
 def find_report(episodes: Sequence[Path], out_dir: Path) -> Path:
-    """Return the path of the page; its JSON is beside it."""
+    """Return the path of the page."""
     return out_dir / f"{name_report([Path(path) for path in episodes])}.html"
 
 
@@ -89,7 +89,7 @@ def _make_names(paths: Sequence[Path]) -> list[str]:
 def write_report(
     results: Sequence[Json], episodes: Sequence[Path], out_dir: Path
 ) -> Path:
-    """Return the path of the page, written with its JSON.
+    """Return the path of the written page.
 
     Raises:
         MissingDependency: Without matplotlib; the JSON is written.

@@ -18,7 +18,7 @@ SMALLEST = 0.0001
 
 
 def format_number(value: float | None, unit: str = "") -> str:
-    """Return a number with up to three figures and unit; a dash if unknown."""
+    """Return a number with up to three figures and unit."""
     if value is None:
         return UNKNOWN
     if isinstance(value, int):

@@ -70,7 +70,7 @@ def draw_stills(
     colours: tuple[Any, Any],
     labels: Sequence[str] = (),
 ) -> None:
-    """Draw a robot at instants side by side, with the path to each.
+    """Draw a robot at instants, with the path to each.
 
     ``colours``: colour map and norm of errors [mm].
     """

@@ -86,15 +86,10 @@ def write_several(
     *,
     work: Work = UNSEEN,
 ) -> list[str]:
-    """Write YAML and URDF of a follower of several arms, and check them.
+    """Write and check YAML and URDF of a follower of several arms.
 
-    Args:
-        arms: Its arms.
-        out_dir: Folder of both files.
-        name: Default: the arms' names.
-        places: Poses of base links in the common root; others are chosen.
-        ignored: More pairs of links exempt from clearance.
-        work: Takes the progress.
+    ``places``: poses of base links in the common root, else chosen; ``ignored``: more
+    pairs of links exempt from clearance.
 
     Returns:
         The report, as lines.

@@ -26,8 +26,8 @@ def join_urdfs(
 ) -> str:
     """Return a URDF with every arm at its place in one root link.
 
-    Links, joints, materials and named bodies get their limb's name and ``_`` in front.
-    Only these are taken: no transmissions, no plug-ins of simulators.
+    Links, joints, materials and named bodies get their limb's name and ``_`` in front;
+    nothing else is taken.
 
     Raises:
         ConfigError: If a URDF is invalid, or names clash.

@@ -1,4 +1,4 @@
-"""Measurement of a new leader: servos, two postures and a sweep."""
+"""Measurement of a new leader."""
 
 from __future__ import annotations
 
@@ -72,11 +72,8 @@ def measure_leader(
 ) -> Generator[str, str, MeasuredLeader]:
     """Measure the opened arm of found servos.
 
-    Args:
-        arm: The arm.
-        servos: Those that answer at its port, by id.
-        search: Open, with those that obey no other one, in order.
-        note: Takes observations; any thread.
+    ``search`` has those that obey no other one, in order; ``note`` takes observations
+    from any thread.
 
     Yields:
         Requests to the operator; expects Enter when done.
@@ -268,7 +265,6 @@ class _Session:
         return self._tracker.take(first)
 
     def _check_order(self, fits: Sequence[ServoFit]) -> Generator[str, str, bool]:
-        """Return whether the sweep had the servos' order, else adopt it."""
         listed = [*self._names, *([GRIPPER] if self._has_gripper else [])]
         text = (
             "turn each joint to and fro by 30 [deg] or more, one after the other, from "

@@ -5,7 +5,7 @@ PAPRLE's angle is 0 at count 2048, half a turn further.
 
 References:
     wuphilipp/gello_software, ``gello/robots/dynamixel.py`` and
-    ``gello/agents/gello_agent.py``, DynamixelRobotConfig.
+    ``gello/agents/gello_agent.py``.
 """
 
 from __future__ import annotations
@@ -152,7 +152,6 @@ def _convert_gripper(
 
 
 def _list_numbers(path: Path, values: Mapping[str, Any], key: str) -> list[float]:
-    """Return finite numbers; a string of YAML may be an expression."""
     found = values.get(key)
     if not isinstance(found, (list, tuple)):
         raise ConfigError(f"{path}: {key}: expected a list, got {found!r}")

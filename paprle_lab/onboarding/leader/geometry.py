@@ -89,7 +89,7 @@ def make_geometry(name: str, arm: DescribedArm, scale: float = 1.0) -> Geometry:
 def copy_geometry(
     path: Path, name: str, scale: float = 1.0, limb: str = ""
 ) -> Geometry:
-    """Return the scaled arm of a follower's or leader's URDF, without bodies.
+    """Return the scaled arm of a URDF, without bodies.
 
     ``scale`` is the leader's length per length in the URDF; an empty ``limb`` means the
     only one.

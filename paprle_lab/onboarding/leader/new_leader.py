@@ -68,10 +68,7 @@ def make_new_leader(
 ) -> Generator[str, str, dict[str, Any]]:
     """Guide the operator from servos to written files.
 
-    Args:
-        request: The request.
-        search: Finds the servos, closed.
-        note: Takes findings; any thread.
+    ``search`` is closed; ``note`` takes findings from any thread.
 
     Yields:
         Questions; expects the answer.

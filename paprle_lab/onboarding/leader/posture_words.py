@@ -21,8 +21,8 @@ def describe_posture(
 ) -> list[str]:
     """Return a line for each stretch of an arm in a posture.
 
-    ``joints`` and ``ends`` (links) lead from base to hand; ``q`` is in [rad], by default
-    zero.
+    ``joints`` and ``ends`` (links) lead from base to hand; ``q`` in [rad], zero if
+    absent.
     """
     model = make_pin_model(urdf)
     data, full = model.createData(), pin.neutral(model)

@@ -157,7 +157,7 @@ def compare_home(
 
 
 def find_residual(q: float, fit: ServoFit, angle: float) -> float:
-    """Return a joint's position by its servo less q, in the nearest turn."""
+    """Return a joint's position less q, in the nearest turn."""
     turned = fit.sign * (angle - fit.offset) - fit.gear * q
     return math.remainder(turned, 2.0 * math.pi) / fit.gear
 
