@@ -174,7 +174,7 @@ def _find(tree: Any, key: str) -> Any:
 
 
 def find_emulated(resolved: Resolved) -> dict[str, str]:
-    """Return ``emulator``, ``simulation`` or ``software`` by part."""
+    """Return ``emulator`` or ``simulation`` by part."""
     found = {}
     if resolved.env_type in SIMULATED:
         found["robot"] = "simulation"

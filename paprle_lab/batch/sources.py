@@ -87,7 +87,7 @@ def hash_file(path: str) -> str:
 
 
 def fetch(address: str, folder: Path) -> Path:
-    """Return a local copy of a remote file or folder, under its name.
+    """Return a local copy of a remote address; local paths are unchanged.
 
     Raises:
         ConfigError: If the address is empty.

@@ -1,4 +1,4 @@
-"""Runs jobs of standard input: ``python -m paprle_lab.batch.worker FD``."""
+"""Worker on standard input: ``python -m paprle_lab.batch.worker FD``."""
 
 from __future__ import annotations
 

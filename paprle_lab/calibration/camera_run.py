@@ -53,7 +53,7 @@ class CameraTask:
 
 
 class CameraRun:
-    """Drives a limb from view to view; rig and eye are open."""
+    """Motion of a limb from view to view; rig and eye are open."""
 
     def __init__(
         self,
@@ -83,7 +83,7 @@ class CameraRun:
             )
 
     def go(self) -> CameraResult:
-        """Return the result of 20 views or more, until it is sure.
+        """Return the result of views taken until it is sure.
 
         The limb then returns.
 

@@ -96,7 +96,7 @@ def _is_vector(column: Column) -> bool:
 
 
 class PieceWriter:
-    """Writes one piece."""
+    """Writer of one piece."""
 
     def __init__(
         self,

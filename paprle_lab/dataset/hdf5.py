@@ -35,7 +35,7 @@ _ROWS = 256  # chosen: rows of numbers that are written at once
 
 
 class AlohaTarget:
-    """Writes one HDF5 per episode."""
+    """Writer of one HDF5 per episode."""
 
     def __init__(self, root: Path, common: Common) -> None:
         self._root, self._common = root, common

@@ -17,7 +17,7 @@ from paprle_lab.dataset.lerobot import Shape, Totals, pack, read_stats
 
 
 class LerobotTarget:
-    """Writes LeRobot v3.0."""
+    """Writer of LeRobot v3.0."""
 
     def __init__(self, root: Path, common: Common) -> None:
         self._root = root

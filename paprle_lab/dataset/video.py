@@ -20,7 +20,7 @@ _OPTIONS = {
 
 
 class VideoWriter:
-    """Writes images at a constant rate."""
+    """Writer of images at a constant rate."""
 
     def __init__(self, path: Path, size: tuple[int, int], fps: int) -> None:
         """Open a new ``.mp4`` of a size (height, width) [px] and rate [Hz]."""

@@ -117,7 +117,7 @@ class LinkPair:
                 yield one, other
 
     def take_away(self) -> bool:
-        """Exempt or halve the worst pair of pieces, if possible."""
+        """Exempt or halve the worst pair of pieces; return whether possible."""
         by_pair = self.find_lost()
         for one, other in sorted(by_pair, key=lambda key: -len(by_pair[key])):
             if self._are_apart(one, other):

@@ -15,7 +15,7 @@ _SMALLEST = 2e-3  # chosen: of the reach; twice the whole arm's length, in kilom
 
 
 def check_sizes(tree: Urdf, meshes: Mapping[str, list[Vec]]) -> list[str]:
-    """Return doubts about meshes far smaller than their robot.
+    """Return doubts about far too small meshes.
 
     Raises:
         ConfigError: If one is larger than any link can be.

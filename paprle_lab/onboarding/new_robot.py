@@ -50,7 +50,7 @@ class LimbReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRobotReport:
-    """Written settings of a robot, with guesses to review.
+    """Written settings, with guesses to review.
 
     Attributes:
         collision_pairs: Checked pairs; 0: meshes only.

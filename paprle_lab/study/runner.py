@@ -1,4 +1,4 @@
-"""Runs a participant's sessions and questionnaires."""
+"""A participant's sessions and questionnaires."""
 
 from __future__ import annotations
 

@@ -200,7 +200,7 @@ def find_by_layout(folder: Path, layout: str) -> list[Trial]:
 
 
 def find_logs(folder: Path) -> list[Path]:
-    """Return a folder's ARBot logs."""
+    """Return ARBot logs of a folder without recordings."""
     if not folder.is_dir() or any(folder.glob("*.mcap")):
         return []
     return [path for path in sorted(folder.glob("*.csv")) if is_arbot_csv(path)]

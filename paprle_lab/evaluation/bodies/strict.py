@@ -12,7 +12,7 @@ from paprle_lab.evaluation.stored import StoredEpisode
 
 
 def judge_strictly(path: Path, entry: dict[str, Any]) -> tuple[list[str], bool]:
-    """Return findings, and whether every clause is kept and no mesh touched."""
+    """Return findings as text, and whether the episode passes."""
     if entry.get("error") or is_bag(path):
         return [], not entry.get("error")
     n_broken = (entry.get("gate") or {}).get("violations") or 0

@@ -70,7 +70,7 @@ def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
 
 
 def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
-    """Return the entries of episodes with their variability."""
+    """Return entries of episodes with variability."""
     itvs = compare(measured)
     names = _make_names([Path(result.entry["path"]) for result in measured])
     return [

@@ -18,7 +18,7 @@ Listen = Callable[[Vec], None]
 
 
 class Tracker:
-    """Samples angles in a thread until closed; ``listen`` takes each row."""
+    """Sampler of angles in a thread; ``listen`` takes each row."""
 
     def __init__(self, read: Callable[[], Vec]) -> None:
         """Begin; ``read`` returns the newest angles, shape (n,), [rad]."""
