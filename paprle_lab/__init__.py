@@ -1,1 +1,1 @@
-"""PAPRLE at leisure: evaluation, data sets, onboarding, batches, trials and studies."""
+"""Evaluation, data sets, onboarding, batches, trials and studies."""

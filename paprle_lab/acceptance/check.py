@@ -1,4 +1,4 @@
-"""A check, its outcome, and what checks share."""
+"""Checks, outcomes and shared state."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Verdict = Literal["passed", "failed", "skipped"]
 
 
 class Skipped(Exception):
-    """A check that does not apply to this rig; the text is the reason."""
+    """An inapplicable check; the text is the reason."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """Figures of a check, and its problems: none where it passed."""
+    """Figures and problems of a check; passed without problems."""
 
     figures: Sequence[str] = ()
     problems: Sequence[str] = ()
@@ -33,7 +33,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A check's line of the report; ``reason``: of a skipped one."""
+    """A check's line of the report."""
 
     name: str
     title: str
@@ -47,7 +47,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recorded:
-    """A recorded session: its exit code, its report's entry, its last lines."""
+    """Exit code, report entry and last lines of a session."""
 
     code: int
     entry: Mapping[str, Any]
@@ -56,17 +56,15 @@ class Recorded:
 
 @dataclass(kw_only=True)
 class Kit:
-    """A rig under acceptance, and what its checks share.
+    """A rig under acceptance, shared by its checks.
 
     Attributes:
-        words: Settings as typed.
-        hooks: Commands that stand in for a person's hands, by ``HOOKS``.
-        seconds: Duration of the recorded session, [s].
-        make_rig: Opens the follower behind a gate of scaled limits.
-        folder: Folder of recordings, which are removed at the end.
-        lag: Delay that the opened robot declared, [s]; None: it was not opened.
-        power_off: What it does without power, as it declared.
-        recorded: The session that latency, recording and end share, once it has run.
+        hooks: Commands in place of a person's hands, by ``HOOKS``.
+        seconds: Of the recorded session, [s].
+        folder: Of recordings, removed at the end.
+        lag: Declared delay, [s]; None: not opened yet.
+        power_off: Declared behaviour without power.
+        recorded: Session shared by several checks.
     """
 
     words: Sequence[str]
@@ -83,14 +81,14 @@ class Kit:
     recorded: Recorded | None = None
 
     def open_rig(self) -> Rig:
-        """Open the robot behind a gate at a tenth of its speed."""
+        """Open the robot at a tenth of its speed."""
         rig = self.make_rig(self.resolved)
         self.lag, self.power_off = rig.info.lag, rig.info.power_off
         return rig
 
     @contextmanager
     def lead(self, *words: str) -> Iterator[LedSession]:
-        """Run a session, engaged and led by the person; it ends with the block.
+        """Run a session, engaged and led by the person.
 
         Raises:
             SessionError: If it does not engage.
@@ -106,15 +104,7 @@ class Kit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A row of the table of checks.
-
-    Attributes:
-        asks: Part of the person.
-        measures: Figures that it finds.
-        criterion: When it passes.
-        remedy: What to do where it fails.
-        is_needed: Where it fails, those after it do not begin.
-    """
+    """A row of the table; a failed ``is_needed`` one prevents later checks."""
 
     name: str
     title: str

@@ -1,4 +1,4 @@
-"""The run of the table of checks, from the first to the last or to Ctrl-C."""
+"""Run of the table of checks."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from paprle_lab.acceptance.report import clean_result
 
 @dataclass
 class Run:
-    """Results so far; ``is_whole`` once the last check is done."""
+    """Results so far; ``is_whole`` after the last check."""
 
     results: list[Result] = field(default_factory=list)
     is_whole: bool = False
 
     def go(self, kit: Kit, table: Iterable[Check], only: Collection[str]) -> None:
-        """Do the checks in order; a person may skip each.
+        """Do the checks; a person may skip each.
 
         Raises:
             Quit: If the person leaves.

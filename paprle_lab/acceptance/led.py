@@ -1,4 +1,4 @@
-"""Checks with the leader in slow, reduced mode: its silence, and cables pulled."""
+"""Checks in reduced mode: silence and pulled cables."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ _STAYS = 0.005  # [rad or m] chosen: a held arm
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Loss:
-    """A loss in the middle of motion, and what followed.
+    """A loss of connection in motion.
 
     Attributes:
-        at_ns: When it happened, [ns].
-        back_ns: When it was over, [ns].
-        shown: Lines that the session printed between.
-        state: State shown in the end.
+        at_ns: Begin.
+        back_ns: End.
+        shown: Lines printed between.
+        state: At the end.
     """
 
     at_ns: int
@@ -51,12 +51,12 @@ class Loss:
 
 
 def find_leader_info(kit: Kit) -> LeaderInfo:
-    """Return the properties of all leaders together."""
+    """Return the merged properties of all leaders."""
     return merge_leaders({name: one.info for name, one in kit.leaders.items()})
 
 
 def check_silence(kit: Kit) -> Outcome:
-    """Pause the leader's process in motion, let it go on, and expect rest."""
+    """Check rest while the leader's process is paused in motion."""
     with kit.lead(_REDUCED) as session:
         session.wait(_LEADS)
         n_before = len(session.text)
@@ -74,14 +74,14 @@ def check_silence(kit: Kit) -> Outcome:
 
 
 def find_silence(info: LeaderInfo) -> float:
-    """Return the silence of a leader after which the robot brakes, [s]."""
+    """Return a leader's silence until the robot brakes, [s]."""
     if info.rate >= _SLOW_RATE:
         return _SILENCE
     return min(max(4.0 / info.rate + 0.02, _SILENCE), _SLOW_SILENCE)
 
 
 def check_leader_out(kit: Kit) -> Outcome:
-    """Have the leader's cable pulled and plugged in again."""
+    """Check rest while the leader's cable is pulled."""
     if not find_leader_info(kit).is_human and "leader-out" not in kit.hooks:
         raise Skipped("a program has no cable")
     _need_hands(kit, "leader-out")
@@ -89,7 +89,7 @@ def check_leader_out(kit: Kit) -> Outcome:
 
 
 def check_robot_out(kit: Kit) -> Outcome:
-    """Have the robot's cable pulled and plugged in again."""
+    """Check rest while the robot's cable is pulled."""
     if kit.resolved.env_type in SIMULATED and "robot-out" not in kit.hooks:
         raise Skipped("a simulated robot has no cable")
     _need_hands(kit, "robot-out")
@@ -151,7 +151,7 @@ def _open(session: LedSession) -> Episode:
 
 
 def find_left(episode: Episode) -> int:
-    """Return when the session first left ENGAGED, or its last tick, [ns]."""
+    """Return the time of leaving ENGAGED, or the last tick, [ns]."""
     ticks = episode.ticks
     engaged = ticks["state"] == SessionState.ENGAGED
     later = np.flatnonzero(~engaged & (np.cumsum(engaged) > 0))
@@ -159,7 +159,7 @@ def find_left(episode: Episode) -> int:
 
 
 def find_last_state(episode: Episode) -> int:
-    """Return the last measurement before the longest gap between two, [ns]."""
+    """Return the last measurement before the longest gap, [ns]."""
     stamps = np.unique(episode.gate["meas_ns"])
     end = max(int(stamps[-1]), int(episode.gate["stamp_ns"][-1]))
     gaps = np.diff(np.append(stamps, end))
@@ -167,7 +167,7 @@ def find_last_state(episode: Episode) -> int:
 
 
 def judge_loss(kit: Kit, loss: Loss, silence: float, *, goes_on: bool) -> Outcome:
-    """Judge rest and return; ``goes_on``: a program may lead again by itself."""
+    """Judge rest and return; ``goes_on``: a program may lead again."""
     robot, episode = kit.robot.info, loss.episode
     h = float(episode.header["gate_period"])
     gate = episode.gate
@@ -206,7 +206,6 @@ def judge_loss(kit: Kit, loss: Loss, silence: float, *, goes_on: bool) -> Outcom
 
 
 def _judge_still(kit: Kit, q_meas: np.ndarray) -> Iterator[str]:
-    """Yield the joints that moved although the command stood."""
     if not len(q_meas):
         return
     moved = np.ptp(q_meas, axis=0)
@@ -217,7 +216,6 @@ def _judge_still(kit: Kit, q_meas: np.ndarray) -> Iterator[str]:
 
 
 def _judge_return(kit: Kit, loss: Loss, q_meas: np.ndarray) -> Iterator[str]:
-    """Yield motion before a new engagement."""
     if loss.state in {"ENGAGED", "ALIGNING"}:
         yield f"the session was {loss.state} again before anybody engaged it"
     for problem in _judge_still(kit, q_meas):

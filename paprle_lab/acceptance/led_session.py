@@ -1,4 +1,4 @@
-"""A session with its leader, run as a process as a user runs it, and its recording."""
+"""A session run as a process."""
 
 from __future__ import annotations
 
@@ -33,12 +33,9 @@ _STATE = re.compile(rf"^({'|'.join(SessionState.__members__)})\b.*$", re.MULTILI
 
 
 class LedSession:
-    """``paprle run`` beside the kit, which types its keys.
+    """A ``paprle run`` process with typed keys.
 
-    A person's own keys are passed on, so that Space stops the robot at any time.
-
-    Attributes:
-        code: Exit code; None while it runs.
+    The person's keys are passed on, so that Space stops the robot at any time.
     """
 
     def __init__(self, words: Sequence[str], folder: Path) -> None:
@@ -61,38 +58,37 @@ class LedSession:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Bring the robot to rest, whatever has happened."""
         self.resume()
         self.end()
         os.close(self._master)
 
     @property
     def text(self) -> str:
-        """Everything that it has printed."""
+        """All printed text."""
         return self._log.read_text(encoding="utf-8", errors="replace")
 
     @property
     def state(self) -> str:
-        """The state shown last; empty before the first."""
+        """Last state shown; may be empty."""
         found = _STATE.findall(self.text)
         return found[-1] if found else ""
 
     @property
     def is_running(self) -> bool:
-        """Whether it has not ended."""
+        """Whether the process runs."""
         if self.code is None:
             self.code = self._process.poll()
         return self.code is None
 
     def list_shown(self, n_before: int = 0) -> list[str]:
-        """Return the lines printed after the first ``n_before`` characters."""
+        """Return the lines printed after ``n_before`` characters."""
         lines = self.text[n_before:].splitlines()
         return [line.strip() for line in lines if line.strip()]
 
     def wait(
         self, duration: float, is_enough: Callable[[], bool] | None = None
     ) -> bool:
-        """Pass keys and words on for a time, [s]; return whether it was enough."""
+        """Pass keys on for a time [s]; return whether ``is_enough`` was met."""
         end = time.monotonic() + duration
         with keys_at_once() as keys:
             while time.monotonic() < end and self.is_running:
@@ -109,10 +105,10 @@ class LedSession:
         os.write(self._master, keys)
 
     def engage(self) -> None:
-        """Press Enter until it is engaged.
+        """Press Enter until engaged.
 
         Raises:
-            SessionError: If it ends or does not engage.
+            SessionError: If the session ends or does not engage.
         """
         self.wait(_START, lambda: self.state not in {"", "INIT", "HOMING"})
         end = time.monotonic() + _LEAD
@@ -128,10 +124,7 @@ class LedSession:
         )
 
     def pause_leaders(self) -> int:
-        """Stop the leaders' processes with a signal.
-
-        Returns:
-            The time, [ns].
+        """Return the time of stopping the leaders' processes, [ns].
 
         Raises:
             SessionError: If there is none.
@@ -144,12 +137,12 @@ class LedSession:
         return now_ns
 
     def resume(self) -> None:
-        """Let the leaders' processes go on."""
+        """Continue the leaders' processes."""
         for pid in self._find_leaders():
             os.kill(pid, signal.SIGCONT)
 
     def end(self) -> None:
-        """End it as Ctrl-C does, and wait."""
+        """End the session as Ctrl-C does."""
         if self.is_running:
             self._process.send_signal(signal.SIGINT)
         try:
@@ -159,7 +152,7 @@ class LedSession:
             self.code = self._process.wait()
 
     def open_episode(self) -> Episode:
-        """Return its first episode.
+        """Return the first episode.
 
         Raises:
             RecordingError: If there is none.
@@ -167,7 +160,7 @@ class LedSession:
         return Episode.open(self.find_recording())
 
     def find_recording(self) -> Path:
-        """Return the file of its first episode."""
+        """Return the first episode's path."""
         return self._out / "episode_000000.mcap"
 
     def _show(self) -> None:
@@ -182,7 +175,6 @@ class LedSession:
             self._n_shown = end + 1
 
     def _find_leaders(self) -> Iterator[int]:
-        """Yield the leaders' processes, by their names in the table of processes."""
         for entry in Path("/proc").glob("[0-9]*/cmdline"):
             try:
                 words = entry.read_bytes().split(b"\0")

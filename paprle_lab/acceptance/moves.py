@@ -1,4 +1,4 @@
-"""Checks of the robot alone, at a tenth of its speed: start, limits, stop."""
+"""Checks of slow motion: start, limits, stop."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ _SEEN = 0.005  # [m] chosen: the tip's way that a person sees
 
 
 def pick(rig: Rig, pair: tuple[float, float]) -> Vec:
-    """Return the first value for joints that turn, the second for those that slide."""
+    """Return one value for turning joints, the other for sliding ones."""
     return np.where(np.array(rig.units) == "m", pair[1], pair[0])
 
 
 def measure_speeds(motion: Motion) -> Vec:
-    """Return mean speeds over 50 ms at each new measurement, shape (N, n)."""
+    """Return mean speeds over 50 ms, shape (N, n)."""
     t, fresh = np.unique(motion.t, return_index=True)
     q = motion.q_meas[fresh]
     before = np.searchsorted(t, t - _WINDOW, side="right") - 1
@@ -49,7 +49,7 @@ def measure_speeds(motion: Motion) -> Vec:
 
 
 def check_start(kit: Kit) -> Outcome:
-    """Look at the robot after it was opened, then hold it, and expect no motion."""
+    """Check that the robot rests when opened and held."""
     with kit.open_rig() as rig:
         rig.look(STANDS)
         first = rig.n_periods
@@ -79,7 +79,7 @@ def check_start(kit: Kit) -> Outcome:
 
 
 def go_home(rig: Rig) -> list[str]:
-    """Move home; return why not, if so."""
+    """Move home; return problems."""
     rig.look(0.1)
     if rig.go(rig.robot.home):
         rig.stand(_SETTLE)
@@ -88,7 +88,7 @@ def go_home(rig: Rig) -> list[str]:
 
 
 def describe_short(rig: Rig, goal: Vec) -> str:
-    """Return the joint that got least far."""
+    """Describe the joint farthest from its goal."""
     left = np.abs(goal - rig.motion.q_cmd[-1])
     worst = int(np.argmax(left))
     return (
@@ -115,7 +115,6 @@ def check_limits(kit: Kit) -> Outcome:
 def _swing(
     kit: Kit, rig: Rig, limb: Limb, joint: int, figures: list[str]
 ) -> Iterator[str]:
-    """Move one joint there and back; yield its problems."""
     name, unit = rig.robot.joint_names[joint], rig.units[joint]
     first, step = rig.n_periods, choose_step(rig, joint, float(pick(rig, STEP)[joint]))
     goal = rig.robot.home.copy()
@@ -147,7 +146,7 @@ def _swing(
 
 
 def choose_step(rig: Rig, joint: int, size: float) -> float:
-    """Return a step from home towards the farther limit, within half the room."""
+    """Return a step towards the farther limit, within half the room."""
     robot = rig.robot
     above = robot.q_max[joint] - robot.home[joint]
     below = robot.home[joint] - robot.q_min[joint]
@@ -157,7 +156,7 @@ def choose_step(rig: Rig, joint: int, size: float) -> float:
 
 
 def judge_step(rig: Rig, joint: int, step: float, moved: Vec) -> Iterator[str]:
-    """Yield problems of sign, unit and order of one joint."""
+    """Yield problems of a joint's sign, unit and order."""
     name, unit = rig.robot.joint_names[joint], rig.units[joint]
     share = float(moved[joint]) / step
     got = f"expected {step:+.3f} {unit}, measured {moved[joint]:+.3f}"
@@ -179,7 +178,7 @@ def judge_step(rig: Rig, joint: int, step: float, moved: Vec) -> Iterator[str]:
 
 
 def describe_direction(limb: Limb, q_from: Vec, q_to: Vec) -> str:
-    """Return the tip's way between two postures in the base's axes, for a person."""
+    """Describe the tip's motion in the base's axes."""
     T_base_0, T_base_1 = limb.fk(limb.take(q_from)), limb.fk(limb.take(q_to))
     way = T_base_1.translation - T_base_0.translation
     axis = int(np.argmax(np.abs(way)))
@@ -202,7 +201,7 @@ def describe_direction(limb: Limb, q_from: Vec, q_to: Vec) -> str:
 
 
 def judge_motion(rig: Rig, figures: list[str]) -> Iterator[str]:
-    """Yield broken limits of what was sent, and of what was measured."""
+    """Yield limits broken by commands or measurements."""
     motion, robot, names = rig.motion, rig.robot, rig.robot.joint_names
     sent = motion.q_cmd[motion.is_sent]
     if not len(sent):
@@ -247,7 +246,7 @@ def _judge_lag(rig: Rig, motion: Motion, figures: list[str]) -> Iterator[str]:
 
 
 def check_stop(kit: Kit) -> Outcome:
-    """Press Stop while the first joint of each limb moves at a tenth of its speed."""
+    """Press Stop while each limb's first joint moves."""
     with kit.open_rig() as rig:
         problems = go_home(rig)
         if problems:
@@ -265,7 +264,7 @@ def check_stop(kit: Kit) -> Outcome:
 
 
 def judge_stop(rig: Rig, before: Motion, after: Motion, speed: Vec) -> Outcome:
-    """Judge time and distance after Stop, pressed at the end of ``before``."""
+    """Judge time and distance of a Stop."""
     robot, names = rig.robot, rig.robot.joint_names
     tick = 1.0 / rig.session.rate
     braking = float((robot.dq_max / robot.ddq_max).max())

@@ -1,4 +1,4 @@
-"""The person at the rig, who may be absent (``--yes``)."""
+"""The person at the rig, absent with ``--yes``."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _PATIENCE = 20.0  # [s] chosen: a command that stands in for a hand takes no lon
 
 
 class Quit(Exception):
-    """The person leaves; what was found is kept."""
+    """The person leaves; results so far are kept."""
 
 
 def read_answer(question: str) -> str:
-    """Return a typed line; the end of the input is ``q``."""
+    """Return a typed line, at the end ``q``."""
     if sys.stdin.isatty():  # keys that led the robot are no answer
         termios.tcflush(sys.stdin, termios.TCIFLUSH)
     sys.stdout.write(f"{make_printable(question)} ")
@@ -32,8 +32,8 @@ class Person:
     """Questions to the person at the rig.
 
     Attributes:
-        is_absent: Each check is agreed to unasked, and nothing is confirmed.
-        n_unconfirmed: Questions without an answer.
+        is_absent: Checks begin unasked; nothing is confirmed.
+        n_unconfirmed: Unanswered questions.
     """
 
     def __init__(
@@ -44,7 +44,7 @@ class Person:
         self._read = read
 
     def agrees(self, question: str) -> bool:
-        """Return whether a check may begin; False skips it.
+        """Return whether a check may begin.
 
         Raises:
             Quit: If the person leaves.
@@ -71,7 +71,7 @@ class Person:
                 return False
 
     def act(self, text: str, hook: Sequence[str] | None) -> None:
-        """Have something done at the rig, by the person or by a command.
+        """Have a person or command act at the rig.
 
         Raises:
             ConfigError: If the command fails.
@@ -85,5 +85,5 @@ class Person:
             say(text)
 
     def name(self, question: str) -> str:
-        """Return a line that the person types; empty without a person."""
+        """Return a typed line; empty without a person."""
         return "" if self.is_absent else self._read(question)

@@ -1,4 +1,4 @@
-"""Words without personal data: hosts, users, folders, addresses, serial numbers."""
+"""Removal of personal data."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _COMMON = frozenset({"localhost", "root", "user", "ubuntu", "robot", "pi", "papr
 
 
 def clean(text: str) -> str:
-    """Return the text with personal data replaced by their kind."""
+    """Return a text without personal data."""
     for pattern, word in _PATTERNS:
         text = pattern.sub(word, text)
     for name in _list_names():
@@ -39,13 +39,12 @@ def clean(text: str) -> str:
 
 
 def clean_setting(key: str, value: object) -> str:
-    """Return a setting's value, hidden where the key names a secret."""
+    """Return a setting's value with secrets hidden."""
     return "<hidden>" if _SECRET.search(key) else clean(str(value))
 
 
 @lru_cache(maxsize=1)
 def _list_names() -> Sequence[str]:
-    """Return the names of this host and user; generic ones are kept out."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):  # a user without an entry

@@ -1,4 +1,4 @@
-"""Checks of one recorded session at the user's own speed: latency, recording, end."""
+"""Checks of one session at full speed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ _RATE = 0.01  # chosen: share of the rate that may be missing
 
 
 def _record(kit: Kit) -> Recorded:
-    """Return the recorded session; the first check that needs it runs it."""
     if kit.recorded is None:
         kit.recorded = _run(kit)
     return kit.recorded
@@ -32,7 +31,7 @@ def _run(kit: Kit) -> Recorded:
 
 
 def check_latency(kit: Kit) -> Outcome:
-    """Measure from samples to commands, and from those to motion."""
+    """Measure from samples to commands and to motion."""
     entry = _record(kit).entry
     if entry["error"]:
         raise RecordingError(str(entry["error"]))
@@ -60,7 +59,7 @@ def check_latency(kit: Kit) -> Outcome:
 
 
 def check_recording(kit: Kit) -> Outcome:
-    """Judge the recorded episode as ``paprle evaluate`` does."""
+    """Judge the episode as ``paprle evaluate`` does."""
     entry = _record(kit).entry
     if entry["error"]:
         raise RecordingError(str(entry["error"]))
@@ -80,7 +79,7 @@ def check_recording(kit: Kit) -> Outcome:
 
 
 def check_end(kit: Kit) -> Outcome:
-    """Judge the session's punctuality and its end."""
+    """Judge the session's punctuality and end."""
     recorded = _record(kit)
     tick = recorded.entry["tick"]
     if tick["rate_hz"] is None:

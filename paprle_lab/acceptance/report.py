@@ -1,4 +1,4 @@
-"""The report of an acceptance, as Markdown and as JSON beside it."""
+"""The report of an acceptance."""
 
 from __future__ import annotations
 
@@ -26,12 +26,11 @@ _SITE = "configs/site"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """All that a report states; free of personal data.
+    """A report, free of personal data.
 
     Attributes:
-        hardware: By part, ``emulator``, ``simulation`` or a person's words.
-        settings: Differing from the defaults, by key.
-        n_unconfirmed: Questions that nobody answered.
+        hardware: By part: ``emulator``, ``simulation`` or a person's words.
+        settings: Differing from the defaults.
         is_whole: The kit reached its end.
     """
 
@@ -45,17 +44,14 @@ class Report:
 
     @property
     def is_accepted(self) -> bool:
-        """Whether no check failed and none is missing."""
+        """Whether all checks ran and none failed."""
         return self.is_whole and not any(r.verdict == "failed" for r in self.results)
 
     def write(self, folder: Path) -> Path:
-        """Write both files.
-
-        Returns:
-            The Markdown's path.
+        """Return the written Markdown, beside its JSON.
 
         Raises:
-            ConfigError: If they cannot be written.
+            ConfigError: If writing fails.
         """
         path = folder / f"acceptance_{'_'.join(self.names.values())}.md"
         tree: dict[str, Any] = {**asdict(self), "is_accepted": self.is_accepted}
@@ -133,7 +129,7 @@ def clean_result(result: Result) -> Result:
 
 
 def find_names(resolved: Resolved) -> dict[str, str]:
-    """Return leader, follower and env; of a path its last part."""
+    """Return leader, follower and env."""
     names = (resolved.leader_name, resolved.follower_name, resolved.env_name)
     parts = ("leader", "follower", "env")
     return {
@@ -158,7 +154,7 @@ def find_versions() -> dict[str, str]:
 
 
 def find_settings(resolved: Resolved) -> dict[str, str]:
-    """Return settings that neither defaults nor shipped files give, by key."""
+    """Return settings other than defaults and shipped ones."""
     tree = resolved.to_dict()
     return {
         key: clean_setting(key, _find(tree, key))
@@ -178,7 +174,7 @@ def _find(tree: Any, key: str) -> Any:
 
 
 def find_emulated(resolved: Resolved) -> dict[str, str]:
-    """Return ``emulator``, ``simulation`` or ``software`` by part; else nothing."""
+    """Return ``emulator`` or ``simulation`` by part."""
     found = {}
     if resolved.env_type in SIMULATED:
         found["robot"] = "simulation"
@@ -191,7 +187,6 @@ def find_emulated(resolved: Resolved) -> dict[str, str]:
 
 
 def _is_emulated(value: str) -> bool:
-    """Return whether a setting is an emulated port."""
     is_port = value.startswith("/") and str(Path(value).resolve()).startswith(
         "/dev/pts"
     )

@@ -1,7 +1,4 @@
-"""A follower behind a gate of its own, with limits scaled down; it has no leader.
-
-The commands take the same way as in a session: through the gate, which alone writes.
-"""
+"""A follower behind its own gate, without a leader."""
 
 from __future__ import annotations
 
@@ -39,7 +36,7 @@ _PASSING = to_bits((Reason.STALLED, Reason.STATE_STALE, Reason.COMMAND_STALE))
 
 
 class Period(NamedTuple):
-    """A period of the gate: stamps [s], command, measurement."""
+    """A period of the gate; stamps in [s]."""
 
     t: float
     t_cmd: float
@@ -54,8 +51,8 @@ class Motion(NamedTuple):
     """Measured periods of a rig, arrays of shape (N,) or (N, n).
 
     Attributes:
-        t: When the position was measured, [s].
-        t_cmd: When the command was sent, [s].
+        t: Measurement, [s].
+        t_cmd: Command, [s].
     """
 
     t: Vec
@@ -69,14 +66,14 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Timing:
-    """Clock and sleep of a rig; tests have their own."""
+    """Clock and sleep, replaced in tests."""
 
     clock: Callable[[], int] = time.monotonic_ns
     sleep: Callable[[float], None] = time.sleep  # noqa: TID251 - the loop waits
 
 
 def slow_down(resolved: Resolved, robot: RobotModel, scale: float) -> Resolved:
-    """Return a config whose speed and acceleration limits are scaled."""
+    """Return a config with scaled speed and acceleration limits."""
     names = robot.joint_names
     limits = replace(
         resolved.robot.limits,
@@ -87,13 +84,13 @@ def slow_down(resolved: Resolved, robot: RobotModel, scale: float) -> Resolved:
 
 
 class Rig:
-    """An opened follower, its gate, and all periods since it was opened.
+    """An opened follower, its gate, and all periods.
 
     Attributes:
-        robot: The robot with scaled limits.
-        units: Unit of each joint.
-        trouble: Why the gate has stopped or holds; empty where it has not.
-        held: Why it held last, for a while.
+        robot: With scaled limits.
+        units: By joint.
+        trouble: Reason of the gate's stop or hold.
+        held: Reason of the last hold, for a while.
     """
 
     def __init__(
@@ -135,7 +132,6 @@ class Rig:
             raise
 
     def _wait_for_state(self) -> None:
-        """Wait for a fresh measurement, which a driver's thread may owe since."""
         end_ns = self._clock() + round(1e9 * _PATIENCE)
         while (now_ns := self._clock()) < end_ns:
             if now_ns - self._follower.read().stamp_ns < _FRESH_NS:
@@ -146,7 +142,7 @@ class Rig:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Brake to rest, whatever ended the motion, and leave the robot holding."""
+        """Brake to rest, and leave the robot holding."""
         try:
             self._controller.is_orphaned = True
             end_ns = self._clock() + round(1e9 * _BRAKING_TIME)
@@ -161,10 +157,10 @@ class Rig:
         return self.list_motion(0)
 
     def list_motion(self, first: int, last: int | None = None) -> Motion:
-        """Return the periods from ``first`` to ``last`` that have a measurement.
+        """Return the measured periods from ``first`` to ``last``.
 
         Raises:
-            DeviceError: If none has one.
+            DeviceError: If there is none.
         """
         rows = [row for row in self._rows[first:last] if np.isfinite(row.q_meas).all()]
         if not rows:
@@ -181,19 +177,19 @@ class Rig:
 
     @property
     def q(self) -> Vec:
-        """The newest measured positions, shape (n,)."""
+        """Newest measured positions, shape (n,)."""
         return self._rows[-1].q_meas
 
     def look(self, duration: float) -> None:
-        """Measure for a time, [s], without a command."""
+        """Measure for a time [s] without a command."""
         self._spend(duration, None)
 
     def stand(self, duration: float) -> None:
-        """Hold the position for a time, [s]."""
+        """Hold the position for a time [s]."""
         self._spend(duration, Request.READY)
 
     def stop(self, duration: float) -> None:
-        """Press Stop and measure for a time, [s]."""
+        """Press Stop and measure for a time [s]."""
         self._spend(duration, Request.STOP)
 
     def _spend(self, duration: float, request: Request | None) -> None:
@@ -202,7 +198,7 @@ class Rig:
             self._step(request)
 
     def go(self, q: Vec, is_enough: Callable[[], bool] | None = None) -> bool:
-        """Move to q, shape (n,), or until ``is_enough``; return whether it got so."""
+        """Move to q (n,) or until ``is_enough``; return whether reached."""
         self._step(Request.READY)
         far = np.abs(q - self._rows[-1].q_cmd) / self.robot.dq_max
         patience = _PATIENCE + 2.0 * float(np.nan_to_num(far).max())

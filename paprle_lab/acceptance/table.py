@@ -1,4 +1,4 @@
-"""The checks in order, slow and safe first."""
+"""The table of checks, slow and safe first."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HOOKS = ("lead", "leader-out", "leader-in", "robot-out", "robot-in", "press")
 
 
 def check_doctor(kit: Kit) -> Outcome:
-    """Examine leaders and robot; nothing moves."""
+    """Examine leaders and robot without motion."""
     found = [
         (is_well, f"{name or kit.resolved.leader_name}: {text}")
         for name, leader in kit.leaders.items()

@@ -1,4 +1,4 @@
-"""Checks of the robot alone that touch it: contact and gripper."""
+"""Checks of contact and gripper."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NEAR = 0.2  # chosen: of the stroke: fingers may meet before they are closed
 
 
 def check_contact(kit: Kit) -> Outcome:
-    """Have the arm pressed while it holds, and expect its efforts to show it."""
+    """Check that efforts show a press on the arm."""
     with kit.open_rig() as rig:
         if not rig.info.has_effort:
             raise Skipped("the robot reports no effort")

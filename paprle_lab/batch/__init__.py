@@ -1,1 +1,1 @@
-"""Batches of sessions or recordings, with one table of results."""
+"""Batches of sessions or recordings."""

@@ -1,4 +1,4 @@
-"""The cells of a plan, and its digest."""
+"""Cells of a plan, and their digest."""
 
 from __future__ import annotations
 
@@ -27,11 +27,7 @@ _PACKAGES = ("paprle", "numpy", "numba", "pin", "scipy", "daqp", "mujoco")
 
 @dataclass(frozen=True, kw_only=True)
 class Cell:
-    """One piece of work, defined by its fields.
-
-    Attributes:
-        files: Hash by path of each file read.
-    """
+    """One unit of work; ``files``: hash by path."""
 
     index: int
     work: str
@@ -58,17 +54,13 @@ class Cell:
 
 
 class Cells:
-    """The cells of a plan, made on iteration.
-
-    Attributes:
-        n: Number of cells.
-    """
+    """Cells of a plan, made on iteration."""
 
     def __init__(self, plan: BatchPlan) -> None:
         """Count the cells.
 
         Raises:
-            ConfigError: If a world is unknown, or seeds are useless.
+            ConfigError: For unknown worlds or useless seeds.
         """
         self._plan = plan
         self._sources = _list_sources(plan)
@@ -143,7 +135,6 @@ def _list_sources(plan: BatchPlan) -> list[str]:
 
 
 def _find_random(plan: BatchPlan) -> dict[str, bool]:
-    """Return by world whether it is random; refuse useless seeds."""
     first: tuple[Choice, ...] = (plan.leaders[0], plan.robots[0])
     words = [word for one in first for word in one.settings]
     is_random = {
@@ -184,7 +175,7 @@ def _shorten(path: str, folder: str) -> str:
 
 @cache
 def find_versions() -> dict[str, str | None]:
-    """Return the installed versions that may change a result."""
+    """Return versions that may change results."""
     found: dict[str, str | None] = {"python": platform.python_version()}
     found |= {"machine": platform.machine(), "revision": find_git_rev()}
     for package in _PACKAGES:

@@ -1,4 +1,4 @@
-"""A Ray cluster: the user's, or a local one."""
+"""Ray cluster."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ class Cluster(Engine):
     """Tasks on a Ray cluster."""
 
     def __init__(self, address: str) -> None:
-        """Join it.
+        """Join a cluster.
 
         Raises:
-            ConfigError: If the address has no cluster.
+            ConfigError: If there is none.
         """
         try:
             ray.init(
@@ -38,7 +38,7 @@ class Cluster(Engine):
 
     @property
     def n_free(self) -> int:
-        """Number of further jobs for the present cores."""
+        """Number of further jobs."""
         cores = int(ray.cluster_resources().get("CPU", 0))
         return max(_AHEAD * cores - len(self._jobs), 0)
 
@@ -47,7 +47,7 @@ class Cluster(Engine):
         self._jobs[self._task.remote(dict(job))] = job
 
     def wait(self) -> list[Ended]:
-        """Return finished jobs; wait at most a second for one."""
+        """Return finished jobs; wait at most 1 s."""
         waiting = list(self._jobs)
         if not waiting:
             Event().wait(_WAIT)
@@ -58,7 +58,7 @@ class Cluster(Engine):
         return [self._take(one) for one in ready]
 
     def close(self) -> None:
-        """Leave the cluster; its running jobs end."""
+        """Leave the cluster; running jobs end."""
         self._jobs.clear()
         ray.shutdown()
 

@@ -1,4 +1,4 @@
-"""Driver of a batch: runs the open cells of a plan."""
+"""Driver of a batch."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ Json = dict[str, Any]
 
 @dataclass
 class Account:
-    """The progress of a batch.
+    """Progress of a batch.
 
     Attributes:
-        robot_s: Duration of this run's recordings, [s].
-        core_s: Core time of this run, [s].
+        robot_s: Duration of recordings.
+        core_s: Core time.
     """
 
     n: int
@@ -50,13 +50,13 @@ class Account:
     problem: str = ""
 
     def report(self, work: Work) -> None:
-        """Report how many cells are over, and how many of them failed."""
+        """Report finished and failed cells."""
         n_over = self.n_before + self.n_done + self.n_failed
         failed = f", {self.n_failed} failed" if self.n_failed else ""
         work.count(n_over, self.n, f"cells{failed}")
 
     def describe(self) -> str:
-        """Return a summary of all cells in a few lines."""
+        """Return a summary in a few lines."""
         lines = [f"{self.n} cells: {self.n_done} done"]
         lines[0] += f", {self.n_before} were before" if self.n_before else ""
         lines[0] += f", {self.n_failed} failed" if self.n_failed else ""
@@ -73,13 +73,13 @@ class Account:
 
 
 class Batch:
-    """One plan and its results."""
+    """A plan and its results."""
 
     def __init__(self, plan: BatchPlan, place: ResultStore) -> None:
         """Open the results of a plan.
 
         Raises:
-            ConfigError: If they belong to another plan, other files or versions.
+            ConfigError: If they belong to another plan, files or versions.
         """
         self._plan, self._place = plan, place
         self._cells = Cells(plan)
@@ -92,11 +92,7 @@ class Batch:
         self.account = Account(self._cells.n, sum(self._is_done))
 
     def run(self, engine: Engine, look: Callable[[Account], None]) -> Account:
-        """Run the open cells, and write the table.
-
-        Returns:
-            The account.
-        """
+        """Run the open cells, and write the table."""
         todo, again = self._list_jobs(), deque[Job]()
         n_out, is_empty = 0, False
         while True:
@@ -151,7 +147,6 @@ class Batch:
                 yield {"cell": cell.to_dict(), **given}
 
     def _take(self, ended: Ended) -> bool:
-        """Count an outcome; return whether to retry."""
         account = self.account
         outcome = ended.outcome or {"status": LOST, "error": ended.reason}
         account.core_s += outcome.get("core_s", 0.0)

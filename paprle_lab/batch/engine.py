@@ -12,12 +12,7 @@ Job = Mapping[str, Any]
 
 
 class Ended(NamedTuple):
-    """A finished job.
-
-    Attributes:
-        outcome: Of ``do_job``; None: the worker died.
-        reason: Reason for a missing outcome.
-    """
+    """A finished job; ``outcome`` is None if the worker died."""
 
     job: Job
     outcome: Json | None
@@ -30,7 +25,7 @@ class Engine(ABC):
     @property
     @abstractmethod
     def n_free(self) -> int:
-        """Number of further jobs that fit."""
+        """Number of further jobs."""
 
     @abstractmethod
     def submit(self, job: Job) -> None:
@@ -38,14 +33,13 @@ class Engine(ABC):
 
     @abstractmethod
     def wait(self) -> list[Ended]:
-        """Return finished jobs; wait at most a second for one."""
+        """Return finished jobs; wait at most 1 s."""
 
     @abstractmethod
     def close(self) -> None:
         """Stop all workers."""
 
     def __enter__(self) -> Engine:
-        """Return itself."""
         return self
 
     def __exit__(
@@ -54,5 +48,4 @@ class Engine(ABC):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        """Stop all workers."""
         self.close()

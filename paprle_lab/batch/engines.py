@@ -1,4 +1,4 @@
-"""Available engines, imported on demand."""
+"""Engines, imported on demand."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def make_engine(asked: str) -> Engine:
 
     Raises:
         ConfigError: If the name is unknown.
-        MissingDependency: If Ray is not installed.
+        MissingDependency: Without Ray.
     """
     name, _, what = asked.partition(":")
     if name == "local":

@@ -1,4 +1,4 @@
-"""Row of the table for a recording, independent of time and host."""
+"""Table row of a recording, independent of time and host."""
 
 from __future__ import annotations
 
@@ -20,8 +20,6 @@ _NS = 1e-9  # [s]
 
 
 def _at(*path: str) -> Callable[[Json], Any]:
-    """Return a getter of a report entry's value, default None."""
-
     def look(entry: Json) -> Any:
         found: Any = entry
         for key in path:
@@ -92,12 +90,8 @@ def measure_holds(ticks: Table, origin_ns: int, short: Sequence[Spans]) -> Json:
     """Return ``n_holds``, ``held_s``, ``longest_hold_s`` and median ``recovery_s``.
 
     A *hold* is a stretch without a leader for any limb; a *recovery* lasts from its
-    begin until all targets are reached again. None without holds.
-
-    Args:
-        ticks: Session ticks.
-        origin_ns: Stamp of t = 0, [ns].
-        short: By limb, stretches of targets not reached, [s].
+    begin until all targets are reached again. None without holds. ``short``: stretches
+    of targets not reached by limb.
     """
     driven = SpanFinder()
     for where in cut(len(ticks)):
@@ -127,7 +121,7 @@ def _find_recovery(hold: Any, short: Sequence[Spans]) -> float:
 
 
 def hash_commands(gate: Table) -> str:
-    """Return the SHA-256 of all written commands and times."""
+    """Return the SHA-256 of all commands and times."""
     digest = hashlib.sha256()
     for where in cut(len(gate)):
         rows = gate[where]

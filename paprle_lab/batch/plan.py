@@ -1,4 +1,4 @@
-"""Plan of a batch: a YAML whose combined axes are its cells."""
+"""Plan of a batch: a YAML of axes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Choice:
 
 @settings
 class BatchPlan:
-    """The plan of a batch; each combination is a cell."""
+    """Plan of a batch; each combination is a cell."""
 
     work: Annotated[
         Work,
@@ -87,7 +87,7 @@ class BatchPlan:
 
 
 def read_plan(path: Path) -> BatchPlan:
-    """Return the plan of a YAML; its paths are relative to its folder.
+    """Return the plan of a YAML; paths are relative to it.
 
     Raises:
         ConfigError: Listing all mistakes.
@@ -170,7 +170,6 @@ def _read_entry(
 
 
 def _find_file(word: str, folder: Path) -> str:
-    """Return a setting, with an absolute path for a file."""
     key, _, value = word.partition("=")
     if is_address(value):
         return word
@@ -186,7 +185,6 @@ def _place(text: str, folder: Path) -> str:
 
 
 def _name_file(path: str, folder: Path) -> str:
-    """Return a file's shortest name for the table."""
     is_ours = not is_address(path) and Path(path).is_relative_to(folder)
     return str(Path(path).relative_to(folder)) if is_ours else path
 

@@ -1,4 +1,4 @@
-"""A pool of processes on this host, each running one cell at a time."""
+"""Pool of processes on this host."""
 
 from __future__ import annotations
 
@@ -33,12 +33,7 @@ def count_cores() -> int:
 
 @dataclass
 class _Worker:
-    """One process.
-
-    Attributes:
-        job: None: idle.
-        began: Monotonic start of the job, [s].
-    """
+    """One process; ``began``: monotonic, [s]."""
 
     process: subprocess.Popen[bytes]
     jobs: IO[bytes]
@@ -49,7 +44,7 @@ class _Worker:
     began: float = 0.0
 
     def tell(self, job: Job) -> None:
-        """Send a job; the end of its answers reveals a dead worker."""
+        """Send a job; answers of a dead worker end."""
         self.job, self.began = job, time.monotonic()
         with contextlib.suppress(OSError):
             self.jobs.write(json.dumps(dict(job)).encode() + b"\n")
@@ -60,7 +55,6 @@ class Pool(Engine):
     """Workers on this host."""
 
     def __init__(self, n: int) -> None:
-        """Start n workers; compile their code first."""
         compile_once()
         self._selector = selectors.DefaultSelector()
         self._n_fruitless = 0
@@ -76,7 +70,7 @@ class Pool(Engine):
         next(one for one in self._workers if one.job is None).tell(job)
 
     def wait(self) -> list[Ended]:
-        """Return finished jobs; wait at most a second for one."""
+        """Return finished jobs; wait at most 1 s."""
         ended: list[Ended] = []
         for key, _ in self._selector.select(_WAIT):
             worker: _Worker = key.data
@@ -95,7 +89,7 @@ class Pool(Engine):
         return ended
 
     def close(self) -> None:
-        """End all workers, busy ones included."""
+        """End all workers."""
         for worker in self._workers:
             if worker.job is not None:
                 worker.process.kill()

@@ -1,4 +1,4 @@
-"""Place of results: a folder, or an fsspec address (``s3://…``)."""
+"""Place of results: a folder or fsspec address."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from paprle_lab.batch.sources import find_system, is_address
 
 
 class ResultStore:
-    """A folder of atomically written files, local or remote."""
+    """A local or remote folder of atomically written files."""
 
     def __init__(self, address: str) -> None:
         """Resolve an address without writing.
 
         Raises:
             ConfigError: If the address is unknown.
-            MissingDependency: If its package is not installed.
+            MissingDependency: Without its package.
         """
         if not is_address(address):
             address = str(Path(address).expanduser().resolve())
@@ -62,7 +62,7 @@ class ResultStore:
         return self.read_all([name]).get(name)
 
     def read_all(self, names: Sequence[str]) -> dict[str, bytes]:
-        """Return the content of existing files, in parallel if remote."""
+        """Return the content of existing files."""
         paths = {self._find(name): name for name in names}
         found: dict[str, Any] = self._fs.cat(list(paths), on_error="return")
         if isinstance(found, bytes):  # of one alone
@@ -76,7 +76,7 @@ class ResultStore:
         return held
 
     def list_names(self, folder: str) -> list[str]:
-        """Return the names of files in a folder, which may be missing."""
+        """Return a folder's file names."""
         self._fs.invalidate_cache()
         try:
             found = self._fs.ls(self._find(folder), detail=False)

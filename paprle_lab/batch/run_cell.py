@@ -1,4 +1,4 @@
-"""One cell, run in a persistent process."""
+"""Run of one cell."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def do_job(job: Mapping[str, Any]) -> Json:
 
     Args:
         job: ``cell``, ``address`` of the results, its ``mark``, ``versions``, and
-        ``time_limit``, [s], after which the process ends.
+            ``time_limit`` until the process ends, [s].
 
     Returns:
-        ``index``, ``status``, ``error``, robot time ``robot_s`` [s] and ``core_s`` [s].
+        ``index``, ``status``, ``error``, ``robot_s`` and ``core_s``, [s].
     """
     began = time.process_time()
     cell = Cell.from_dict(job["cell"])
@@ -73,14 +73,13 @@ def do_job(job: Mapping[str, Any]) -> Json:
 
 
 def _forget() -> None:
-    """Free the cell's cycles, about 0.2 MB each."""
+    """Free the cell's reference cycles, about 0.2 MB each."""
     gc.collect()
     _spare_the_rest()
 
 
 @cache
 def _spare_the_rest() -> None:
-    """Exclude loaded objects from garbage collection."""
     gc.freeze()
 
 
@@ -105,7 +104,6 @@ def _enter(job: Mapping[str, Any]) -> ResultStore:
 
 
 def _bring_files(cell: Cell, folder: Path) -> tuple[str, ...]:
-    """Fetch and verify remote files; return words of local paths."""
     sources = () if cell.work == "session" else cell.words  # the others are settings
     elsewhere = filter(is_address, dict.fromkeys((*cell.files, *sources)))
     copies = {one: fetch(one, folder / str(k)) for k, one in enumerate(elsewhere)}
@@ -183,14 +181,14 @@ _WORK = {"session": _run_session, "evaluate": _evaluate, "dataset": _create_data
 
 
 def name_part(index: int, status: str) -> str:
-    """Return the file name of a cell's part; failed cells are retried."""
+    """Return the file name of a cell's part."""
     return f"parts/{index:07d}.{'json' if status == DONE else 'failed.json'}"
 
 
 def encode_part(
     cell: Cell, status: str, error: str | None, row: Mapping[str, Any]
 ) -> bytes:
-    """Return a cell's row, with numbers exact to the last bit."""
+    """Return a cell's row as JSON."""
     names = {
         key: value
         for key, value in cell.to_dict().items()

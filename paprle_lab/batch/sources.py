@@ -1,4 +1,4 @@
-"""Files that a plan reads: at a common path, or at an fsspec address."""
+"""Files of a plan, by path or fsspec address."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from paprle.contracts.errors import ConfigError, MissingDependency
 
 
 def is_address(text: str) -> bool:
-    """Return whether a text is an address, not a path."""
+    """Return whether a text is an address."""
     return "://" in text
 
 
 def find_system(address: str) -> tuple[Any, str]:
-    """Return the file system of an address or path, and the path within it.
+    """Return file system and path.
 
     Raises:
         ConfigError: If the address is unknown.
-        MissingDependency: If its package is not installed.
+        MissingDependency: Without its package.
     """
     try:
         system, path = fsspec.core.url_to_fs(address)
@@ -39,7 +39,7 @@ def list_files(pattern: str) -> list[str]:
     """Return the sorted matches of an absolute pattern or address.
 
     Raises:
-        ConfigError: If the address cannot be read.
+        ConfigError: If it cannot be read.
     """
     if not is_address(pattern):
         root = Path(pattern)
@@ -56,7 +56,7 @@ def list_recordings(pattern: str) -> list[str]:
     """Return the recordings of a pattern or folder.
 
     Raises:
-        ConfigError: If an address cannot be read.
+        ConfigError: If it cannot be read.
     """
     if not is_address(pattern):
         root = Path(pattern)
@@ -82,16 +82,12 @@ def hash_anew(path: str) -> str:
 
 @cache
 def hash_file(path: str) -> str:
-    """Return the cached SHA-256 of an unchanging file."""
+    """Return the cached SHA-256 of a file."""
     return hash_anew(path)
 
 
 def fetch(address: str, folder: Path) -> Path:
-    """Return a local copy of a remote file or folder, under its own name.
-
-    Args:
-        address: A local path is returned unchanged.
-        folder: A new folder for the copy.
+    """Return a local copy of a remote address; local paths are unchanged.
 
     Raises:
         ConfigError: If the address is empty.

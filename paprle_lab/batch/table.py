@@ -1,4 +1,4 @@
-"""One Parquet table of all parts, sorted by cell and reproducible."""
+"""Reproducible Parquet table, sorted by cell."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ SCHEMA = pa.schema(
 
 
 def write_table(place: ResultStore, n: int) -> None:
-    """Write the table of n cells' parts.
+    """Write the table of n cells' parts, or nothing.
 
     Raises:
-        RecordingError: If a part is missing or damaged; no table is written.
+        RecordingError: If a part is missing or damaged.
     """
     with tempfile.TemporaryDirectory(prefix="paprle-") as folder:
         path = Path(folder) / NAME
@@ -59,7 +59,7 @@ def write_table(place: ResultStore, n: int) -> None:
 
 
 def read_table(place: ResultStore) -> list[dict[str, Any]]:
-    """Return all rows of a table.
+    """Return the rows of a table.
 
     Raises:
         RecordingError: If there is none.

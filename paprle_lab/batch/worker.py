@@ -1,4 +1,4 @@
-"""``python -m paprle_lab.batch.worker FD``: runs the jobs of standard input."""
+"""Worker on standard input: ``python -m paprle_lab.batch.worker FD``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from paprle_lab.batch.run_cell import do_job
 
 
 def main() -> None:
-    """Run each job line and answer with its status."""
+    """Answer each job line with its status."""
     with os.fdopen(int(sys.argv[1]), "w", encoding="utf-8") as answers:
         for line in sys.stdin:
             answers.write(json.dumps(do_job(json.loads(line))) + "\n")

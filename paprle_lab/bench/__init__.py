@@ -1,1 +1,1 @@
-"""The benchmark: fixed motions on robots over networks, run as a batch."""
+"""The benchmark: fixed motions on robots over networks."""

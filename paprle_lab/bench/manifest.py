@@ -1,4 +1,4 @@
-"""Manifest of a benchmark, and verification of its motions."""
+"""Manifest of a benchmark."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class BenchMotion:
 
 @settings
 class Manifest:
-    """Motions × robots × worlds × networks × seeds."""
+    """Motions, robots, worlds, networks and seeds of a benchmark."""
 
     name: Annotated[str, Len(1), doc("Of the benchmark.")]
     motions: Annotated[tuple[BenchMotion, ...], Len(1), doc("What is played.")]
@@ -49,11 +49,7 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Bench:
-    """A runnable benchmark.
-
-    Attributes:
-        digest: SHA-256 of the manifest's text.
-    """
+    """A runnable benchmark; ``digest``: SHA-256 of the manifest's text."""
 
     manifest: Manifest
     plan: BatchPlan
@@ -64,8 +60,7 @@ def read_bench(path: Path) -> Bench:
     """Return the benchmark of a manifest.
 
     Raises:
-        ConfigError: Listing all mistakes, and missing or differing files with their
-            sources.
+        ConfigError: Listing all mistakes and wrong files.
     """
     label = "standard.yaml" if path == STANDARD else str(path)
     problems: list[str] = []

@@ -1,4 +1,4 @@
-"""The page of a benchmark: one self-contained HTML file."""
+"""HTML page of a benchmark."""
 
 from __future__ import annotations
 
@@ -19,12 +19,7 @@ body { max-width: 1320px; } td, th { padding: 4px 7px; }
 
 
 def render_bench(scores: Json, pictures: Iterable[ReportPicture]) -> str:
-    """Return the HTML of scores.
-
-    Args:
-        scores: From ``make_scores``.
-        pictures: Title, caption and PNG of each.
-    """
+    """Return the HTML of scores and titled pictures."""
     title = f"Benchmark {scores['bench']['name']}"
     versions = ", ".join(f"{k} {v}" for k, v in scores["versions"].items() if v)
     machine = ", ".join(f"{v}" for v in scores["machine"].values() if v)

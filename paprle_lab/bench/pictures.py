@@ -1,4 +1,4 @@
-"""Plots of scores, as PNG bytes; only this module imports matplotlib."""
+"""Plots of scores; only this module imports matplotlib."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _COLOURS = ("#2563eb", "#d97706", "#059669", "#dc2626", "#a855f7", "#0891b2")
 
 
 def draw_scores(scores: Json) -> Iterator[tuple[str, str, bytes]]:
-    """Yield title, caption and PNG of each plot of scores."""
+    """Yield title, caption and PNG of each plot."""
     worlds = dict.fromkeys(entry["world"] for entry in scores["board"])
     networks = list(dict.fromkeys(one["network"] for one in scores["board"]))
     with mpl.rc_context(STYLE):

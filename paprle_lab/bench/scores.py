@@ -1,4 +1,4 @@
-"""Scores of each session and each robot, from the rows of a batch."""
+"""Scores of sessions and robots."""
 
 from __future__ import annotations
 
@@ -22,12 +22,7 @@ OURS = "paprle"
 
 
 class Score(NamedTuple):
-    """One figure for comparison.
-
-    Attributes:
-        title: With its unit.
-        gather: Combines several sessions.
-    """
+    """A figure for comparison; ``gather`` combines several sessions."""
 
     title: str
     gather: Callable[[Sequence[float]], float]
@@ -60,7 +55,7 @@ def make_scores(
     rows: Sequence[Json],
     others: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Json:
-    """Return the reproducible scores of a benchmark, as JSON values."""
+    """Return the reproducible scores of a benchmark."""
     manifest = bench.manifest
     rows = [{"system": OURS, **row} for row in rows]
     places = dict.fromkeys(tuple(row[key] for key in KEYS[:-1]) for row in rows)

@@ -1,1 +1,1 @@
-"""Calibration of a rig: cameras, tools and bases."""
+"""Calibration of cameras, tools and bases."""

@@ -1,4 +1,4 @@
-"""Calibration boards, found in pictures by OpenCV: ChArUco, or a grid of AprilTags."""
+"""Calibration boards: ChArUco, or a grid of AprilTags."""
 
 from __future__ import annotations
 
@@ -36,9 +36,8 @@ class Board:
     """A flat board of markers.
 
     Attributes:
-        columns: Squares (ChArUco) or tags (AprilTag) of a row.
-        rows: Of a column.
-        square: Edge of a square, or distance of tags from edge to edge, [m].
+        columns: Squares (ChArUco) or tags (AprilTag) per row.
+        square: Edge of a square, or pitch of tags, [m].
         marker: Edge of a marker's black square, [m].
     """
 
@@ -88,7 +87,7 @@ class Board:
         return cv2.aruco.GridBoard(size, self.marker, gap, family)
 
     def draw(self) -> Grey:
-        """Return a picture to print: 4 dots a millimetre, a margin of a square."""
+        """Return a picture to print, 4 px/mm."""
         margin = round(self.square * _PIXELS_A_METRE)
         gap = 0.0 if self.kind == "charuco" else self.square - self.marker
         width, height = (
@@ -103,8 +102,8 @@ class Found(NamedTuple):
     """Corners found in a picture.
 
     Attributes:
-        p_board: On the board, shape (n, 3), [m].
-        pixels: In the picture, shape (n, 2), [px].
+        p_board: Shape (n, 3), [m].
+        pixels: Shape (n, 2), [px].
     """
 
     p_board: Vec
@@ -112,7 +111,7 @@ class Found(NamedTuple):
 
 
 class BoardFinder:
-    """Finds one board in pictures; not thread-safe."""
+    """Finder of one board; not thread-safe."""
 
     def __init__(self, board: Board) -> None:
         self._board, self._kind = board.make(), board.kind
@@ -125,7 +124,7 @@ class BoardFinder:
             self._tags = cv2.aruco.ArucoDetector(family, parameters)
 
     def find(self, picture: Grey) -> Found | None:
-        """Return the corners in a grey picture; None with fewer than eight."""
+        """Return the corners; None with fewer than eight."""
         if self._kind == "charuco":
             corners, ids, _, _ = self._charuco.detectBoard(picture)
         else:

@@ -1,4 +1,4 @@
-"""The run of a camera's calibration: the robot drives itself, slowly, by its gate."""
+"""Camera calibration by automatic robot motion."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ T = TypeVar("T")
 
 
 class Taken(NamedTuple):
-    """A view, and the image that it is of."""
+    """A view with its image."""
 
     view: BoardView
     sight: Sight
@@ -45,11 +45,7 @@ class Taken(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class CameraTask:
-    """A camera to be calibrated.
-
-    Attributes:
-        lens: Known intrinsics, or None.
-    """
+    """A camera to be calibrated; ``lens`` may be unknown."""
 
     mounting: Mounting
     info: CameraInfo
@@ -57,7 +53,7 @@ class CameraTask:
 
 
 class CameraRun:
-    """Drives a limb from view to view; the rig and the eye are open."""
+    """Motion of a limb from view to view; rig and eye are open."""
 
     def __init__(
         self,
@@ -72,10 +68,10 @@ class CameraRun:
         self.taken: list[Taken] = []
 
     def look(self) -> None:
-        """See the board from where the operator has placed the arm.
+        """Take the first view, from the operator's posture.
 
         Raises:
-            ConfigError: If it is not seen.
+            ConfigError: If the board is not seen.
         """
         self._rig.look(0.1)
         if not self._take():
@@ -87,13 +83,12 @@ class CameraRun:
             )
 
     def go(self) -> CameraResult:
-        """Drive from view to view, and back.
+        """Return the result of views taken until it is sure.
 
-        Returns:
-            The result, of 20 views or more until it is sure.
+        The limb then returns.
 
         Raises:
-            ConfigError: If the views do not determine the camera.
+            ConfigError: If the views are insufficient.
             DeviceError: If the gate stops the robot, or the camera fails.
         """
         planner = Planner(self._rig.robot, self._limb, self._rig.q)
@@ -122,7 +117,6 @@ class CameraRun:
         return self._beside(lambda: planner.choose(scene, _BATCH, seen))
 
     def _beside(self, compute: Callable[[], T]) -> T:
-        """Compute in a thread, while the gate goes on holding the robot."""
         pool = ThreadPoolExecutor(1, "calibration")
         try:
             future = pool.submit(compute)
@@ -138,7 +132,6 @@ class CameraRun:
         return calibrate_camera(views, self._task.mounting, size, self._task.lens)
 
     def _guess_scene(self) -> Scene:
-        """Return a scene by OpenCV alone, from a usual lens and small turns."""
         info, views = self._task.info, [one.view for one in self.taken]
         lens = self._task.lens or guess_lens(info.width, info.height)
         placed = [(place_board(view, lens), view.T_base_eef) for view in views]
@@ -172,7 +165,6 @@ class CameraRun:
             )
 
     def _move(self, planner: Planner, q: Vec) -> bool:
-        """Go to a posture, by the start where the straight way is not free."""
         rig = self._rig
         for goal in (q,) if planner.is_way_free(rig.q, q) else (planner.q_start, q):
             if not planner.is_way_free(rig.q, goal):
@@ -188,7 +180,6 @@ class CameraRun:
         return True
 
     def _take(self) -> bool:
-        """Take a view at rest; return whether the board is in it."""
         rig = self._rig
         moment_ns = round(1e9 * float(rig.list_motion(rig.n_periods - 1).t[0]))
         end = time.monotonic() + _PATIENCE

@@ -1,4 +1,4 @@
-"""The camera of a calibration, whose newest image a thread searches for the board."""
+"""Camera searched for the board in a thread."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ _JOIN = 3.0  # [s] chosen: a driver that hangs longer is left behind
 
 
 class Sight(NamedTuple):
-    """One searched image.
-
-    Attributes:
-        stamp_ns: Of its exposure, [ns].
-        found: None without a board.
-    """
+    """A searched image; ``stamp_ns`` is its exposure."""
 
     stamp_ns: int
     picture: Grey
@@ -30,9 +25,9 @@ class Sight(NamedTuple):
 
 
 class Eye:
-    """Newest searched image of an open camera; the gate goes on meanwhile.
+    """Newest searched image of an open camera.
 
-    It looks only while it is asked: a search would hold up the gate of a moving robot.
+    It searches on request only, as a search holds up the gate of a moving robot.
     """
 
     def __init__(self, camera: Camera, finder: BoardFinder) -> None:
@@ -43,19 +38,17 @@ class Eye:
         self._thread = threading.Thread(target=self._run, name="calibration eye")
 
     def __enter__(self) -> Eye:
-        """Open the camera."""
         self._camera.open()
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Close it."""
         self._end.set()
         self._thread.join(_JOIN)
         self._camera.close()
 
     def find_after(self, stamp_ns: int) -> Sight | None:
-        """Return the newest image if it was exposed later, [ns]; else None.
+        """Return the newest image if exposed later; else None.
 
         Raises:
             DeviceError: If the camera has failed.

@@ -1,4 +1,4 @@
-"""First guesses by OpenCV: a lens, boards before it, and the camera's mounting."""
+"""First guesses of lens, board poses and mounting."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _DRAWS, _DRAWN = 24, 6  # chosen: with a fifth of bad views, one draw in four is
 
 
 class Guess(NamedTuple):
-    """Poses to begin with.
+    """Initial poses.
 
     Attributes:
-        T_mount_cam: The camera in the base (wall) or in the eef (hand).
-        T_mount_board: The board in the eef (wall) or in the base (hand).
+        T_mount_cam: In the base (wall) or the eef (hand).
+        T_mount_board: In the eef (wall) or the base (hand).
     """
 
     T_mount_cam: pin.SE3
@@ -40,7 +40,7 @@ class Guess(NamedTuple):
 
 
 def find_lens(views: Sequence[BoardView], width: int, height: int) -> Lens:
-    """Return a lens by OpenCV's ``calibrateCamera``, k3 = 0; bad views are left out.
+    """Return a lens by OpenCV's ``calibrateCamera``, k3 = 0.
 
     Raises:
         ConfigError: If the views do not determine it.
@@ -61,7 +61,6 @@ def find_lens(views: Sequence[BoardView], width: int, height: int) -> Lens:
 
 
 def _draw_lens(views: Sequence[BoardView], width: int, height: int) -> Lens | None:
-    """Return the lens of the few drawn views that most views agree with."""
     rng = np.random.default_rng(0)
     best, least = None, _MOST_POOR
     for _ in range(_DRAWS):
@@ -92,7 +91,6 @@ def _fit_lens(views: Sequence[BoardView], width: int, height: int) -> Lens | Non
 
 
 def _is_poor(views: Sequence[BoardView], lens: Lens) -> npt.NDArray[np.bool_]:
-    """Return the views that a lens does not explain, shape (n,)."""
     is_poor = np.ones(len(views), dtype=bool)
     for k, view in enumerate(views):
         T_cam_board = place_board(view, lens)
@@ -104,7 +102,6 @@ def _is_poor(views: Sequence[BoardView], lens: Lens) -> npt.NDArray[np.bool_]:
 
 
 def _check_tilts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
-    """Refuse boards that are all parallel."""
     normals = np.array([T.rotation[:, 2] for T in Ts_cam_board if T is not None])
     middle = normals.mean(axis=0) / np.linalg.norm(normals.mean(axis=0))
     tilts = np.arccos(np.clip(normals @ middle, -1.0, 1.0))
@@ -118,9 +115,9 @@ def _check_tilts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
 
 
 def place_board(view: BoardView, lens: Lens) -> pin.SE3 | None:
-    """Return T_cam_board of one view; None if nothing before the camera explains it.
+    """Return T_cam_board of a view; None if no pose before the camera fits.
 
-    A board seen from behind, whose corners are mirrored, is no board.
+    A board seen from behind is rejected.
     """
     try:
         _, turns, shifts, errors = cv2.solvePnPGeneric(
@@ -143,7 +140,7 @@ def place_board(view: BoardView, lens: Lens) -> pin.SE3 | None:
 
 
 def guess_lens(width: int, height: int) -> Lens:
-    """Return a usual lens of 53°, by which front and back of a board differ."""
+    """Return a usual lens of 53°."""
     return Lens((float(width), float(width)), ((width - 1) / 2.0, (height - 1) / 2.0))
 
 
@@ -151,7 +148,7 @@ def check_fronts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
     """Check that most boards are seen from their front.
 
     Raises:
-        ConfigError: If they are mirrored.
+        ConfigError: If mirrored.
     """
     n_seen = sum(T is not None for T in Ts_cam_board)
     if 2 * n_seen <= len(Ts_cam_board):
@@ -166,10 +163,10 @@ def check_fronts(Ts_cam_board: Sequence[pin.SE3 | None]) -> None:
 def find_mounting(
     Ts_cam_board: Sequence[pin.SE3], Ts_base_eef: Sequence[pin.SE3], mounting: Mounting
 ) -> Guess:
-    """Return poses by OpenCV's hand-eye methods, the best of many draws of views.
+    """Return the best poses of OpenCV's hand-eye methods.
 
     Raises:
-        ConfigError: If no mounting explains them.
+        ConfigError: If none explains the views.
     """
     check_number(Ts_cam_board)
     Ts = [T if mounting == "wall" else T.inverse() for T in Ts_base_eef]
@@ -197,7 +194,7 @@ def find_mounting(
 def measure_misfits(
     guess: Guess, Ts_cam_board: Sequence[pin.SE3], Ts: Sequence[pin.SE3]
 ) -> Vec:
-    """Return how far the board is from its place by the robot in each view, [m]."""
+    """Return the board's distance from its predicted place, [m]."""
     T_cam_mount = guess.T_mount_cam.inverse()
     return np.array(
         [
@@ -215,7 +212,7 @@ def _solve(
     Ts: Sequence[pin.SE3],
     method: int,
 ) -> Guess | None:
-    """Return X, Z of T_cam_board = X⁻¹ T Z; None where OpenCV finds none."""
+    """Return X, Z of T_cam_board = X⁻¹ T Z; None if OpenCV fails."""
     seen = [Ts_cam_board[k] for k in draw]
     moved = [
         Ts[k].inverse() for k in draw
@@ -243,7 +240,7 @@ def _solve(
 
 
 def check_number(views: Sequence[object]) -> None:
-    """Check that there are ten views.
+    """Check for ten views.
 
     Raises:
         ConfigError: If there are fewer.
@@ -257,7 +254,7 @@ def check_number(views: Sequence[object]) -> None:
 
 
 def check_turns(Ts: Sequence[pin.SE3]) -> None:
-    """Check that postures turn about more than one axis.
+    """Check that postures turn about several axes.
 
     Raises:
         ConfigError: If they do not.

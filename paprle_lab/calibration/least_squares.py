@@ -1,4 +1,4 @@
-"""Levenberg–Marquardt on a manifold, with the covariance of its solution."""
+"""Levenberg–Marquardt on a manifold, with covariance."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CONVERGED = 1e-10  # chosen: a relative decrease far below any noise
 
 
 class State(Protocol):
-    """Anything that increments lead away from."""
+    """State moved by increments."""
 
 
 S = TypeVar("S", bound=State)
@@ -25,8 +25,8 @@ class Model(NamedTuple):
     """A least-squares problem.
 
     Attributes:
-        residuals: Returns weighted residuals of a state, shape (m,).
-        jacobian: Returns their slopes by increments, shape (m, n).
+        residuals: Returns weighted residuals, shape (m,).
+        jacobian: Returns their slopes, shape (m, n).
         move: Returns the state after an increment, shape (n,).
     """
 
@@ -36,7 +36,7 @@ class Model(NamedTuple):
 
 
 def minimise(state: S, model: Model) -> S:
-    """Return the state of the least sum of squares near ``state``."""
+    """Return the least-squares state near ``state``."""
     damping, r = _DAMPING, model.residuals(state)
     cost = float(r @ r)
     for _ in range(_ITERATIONS):
@@ -61,9 +61,9 @@ def minimise(state: S, model: Model) -> S:
 
 
 def find_covariance(state: State, model: Model) -> Vec:
-    """Return the covariance of the increments at a solution, shape (n, n).
+    """Return the covariance of increments, shape (n, n).
 
-    It is scaled by what the residuals are in fact, if that is more than their weights.
+    It is scaled up if the residuals exceed their weights.
     """
     r, J = model.residuals(state), model.jacobian(state)
     n_free = max(len(r) - J.shape[1], 1)

@@ -1,4 +1,4 @@
-"""Pinhole camera with the distortion of a lens, and views of a board through it."""
+"""Pinhole camera and views of a board."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Lens:
     Attributes:
         focal: fx, fy, [px].
         centre: cx, cy, [px]; pixel centres are whole numbers.
-        distortion: k1, k2, p1, p2, k3 as in OpenCV and ROS's ``plumb_bob``, shape (5,).
+        distortion: k1, k2, p1, p2, k3 as in OpenCV and ROS's ``plumb_bob``.
     """
 
     focal: tuple[float, float]
@@ -38,21 +38,20 @@ class Lens:
         return K
 
     def to_vector(self) -> Vec:
-        """Return the estimated numbers, shape (8,)."""
+        """Return estimated numbers, shape (8,)."""
         return np.array([*self.focal, *self.centre, *self.distortion[:4]])
 
     def with_vector(self, x: Vec) -> Lens:
-        """Return a lens of other estimated numbers, shape (8,)."""
+        """Return a lens of estimated numbers, shape (8,)."""
         fx, fy, cx, cy = x[:4].tolist()
         distortion = np.array([*x[4:N_LENS], self.distortion[4]])
         return Lens((fx, fy), (cx, cy), distortion)
 
     def project(self, p_cam: Vec) -> Vec:
-        """Return the pixels of points, shape (n, 3), [m]; shape (n, 2), [px].
+        """Return the pixels (n, 2) of points (n, 3), [m].
 
         References:
-            OpenCV, "Camera Calibration and 3D Reconstruction": the pinhole model with
-            radial (k) and tangential (p) distortion.
+            OpenCV, "Camera Calibration and 3D Reconstruction".
         """
         x, y = p_cam[:, 0] / p_cam[:, 2], p_cam[:, 1] / p_cam[:, 2]
         k1, k2, p1, p2, k3 = self.distortion
@@ -73,10 +72,9 @@ USUAL_SPREAD = np.diag(np.repeat([1e-3, np.deg2rad(0.1)], 3) ** 2)
 
 
 def make_spread(J_eef: Vec) -> Vec:
-    """Return the covariance of a hand's pose whose joints have play, shape (6, 6).
+    """Return the covariance (6, 6) of a hand with joint play.
 
-    Args:
-        J_eef: Jacobian in the eef's axes, linear first, shape (6, n).
+    ``J_eef``: Jacobian in the eef's axes, linear first, shape (6, n).
     """
     floor = np.repeat(_BENT, 3)
     spread: Vec = _PLAY**2 * J_eef @ J_eef.T + np.diag(floor**2)
@@ -84,14 +82,14 @@ def make_spread(J_eef: Vec) -> Vec:
 
 
 class BoardView(NamedTuple):
-    """Corners of a board in one picture, and the robot's posture.
+    """A board's corners in a picture, and the robot's posture.
 
     Attributes:
-        p_board: Corners on the board, shape (n, 3), [m]; z points away from a viewer.
-        pixels: The same in the picture, shape (n, 2), [px].
-        T_base_eef: Measured pose of the limb that carries the camera or the board.
-        spread: Covariance of the true pose about it in the eef's axes, linear first,
-            shape (6, 6), [m] and [rad].
+        p_board: Shape (n, 3), [m]; z points away from a viewer.
+        pixels: Shape (n, 2), [px].
+        T_base_eef: Measured pose of the limb with camera or board.
+        spread: Covariance of the true pose in the eef's axes, linear first, shape
+            (6, 6), [m] and [rad].
     """
 
     p_board: Vec
@@ -101,7 +99,7 @@ class BoardView(NamedTuple):
 
 
 class Corners(NamedTuple):
-    """Corners of all views, one below the other.
+    """Stacked corners of all views.
 
     Attributes:
         p_board: Shape (m, 3), [m].
@@ -115,7 +113,7 @@ class Corners(NamedTuple):
 
 
 def stack_corners(views: Sequence[BoardView]) -> Corners:
-    """Return the corners of all views."""
+    """Return the stacked corners of all views."""
     counts = [len(view.pixels) for view in views]
     return Corners(
         np.vstack([view.p_board for view in views]),

@@ -1,7 +1,6 @@
-"""A camera's mounting by the least error of all corners in all pictures.
+"""A camera's mounting by the least error of all corners.
 
-Found together: the camera, the board, how far each posture of the robot is from the
-measured one (play, bent links), and the lens unless it is known.
+It is estimated with board, posture errors (play, bent links) and any unknown lens.
 """
 
 from __future__ import annotations
@@ -53,7 +52,7 @@ class Fit(NamedTuple):
     """A point of the search.
 
     Attributes:
-        deviations: True minus measured pose of the eef by view, shape (n, 6).
+        deviations: True minus measured eef poses, shape (n, 6).
     """
 
     T_mount_cam: pin.SE3
@@ -67,15 +66,15 @@ class CameraResult:
     """A calibrated camera.
 
     Attributes:
-        T_mount_cam: The camera in the limb's base (wall) or eef (hand).
-        T_mount_board: The board in the eef (wall) or base (hand).
-        sigma_place: Standard deviation of the camera's place, [m].
-        sigma_turn: Of its turn, [rad].
-        residuals: Distance of each corner from its place, shape (m,), [px].
-        views: Numbers of the used views.
-        dropped: Numbers of the dropped views, with a reason each.
-        deviations: True minus measured pose of the eef by used view, shape (n, 6), [m]
-            and [rad].
+        T_mount_cam: In the limb's base (wall) or eef (hand).
+        T_mount_board: In the eef (wall) or base (hand).
+        sigma_place: Standard deviation of the place, [m].
+        sigma_turn: Of the turn, [rad].
+        residuals: Corner errors, shape (m,), [px].
+        views: Numbers of used views.
+        dropped: Reasons by number.
+        deviations: True minus measured eef poses of used views, shape (n, 6), [m] and
+            [rad].
     """
 
     mounting: Mounting
@@ -92,17 +91,17 @@ class CameraResult:
 
     @property
     def is_sure(self) -> bool:
-        """Whether more views would add little: its spread is below 1 mm and 0.1°."""
+        """Whether standard deviations are below 1 mm and 0.1°."""
         return self.sigma_place <= _SURE[0] and self.sigma_turn <= _SURE[1]
 
     @property
     def rms(self) -> float:
-        """Root mean square of the residuals, [px]."""
+        """RMS of the residuals, [px]."""
         return float(np.sqrt(np.mean(self.residuals**2)))
 
 
 class Problem:
-    """Corners of views, compared with their places by a fit."""
+    """Corners of views, compared with a fit."""
 
     def __init__(
         self,
@@ -122,7 +121,7 @@ class Problem:
         self.model = Model(self.compute_residuals, self._compute_jacobian, self._move)
 
     def compute_pixel_errors(self, fit: Fit) -> Vec:
-        """Return the errors of all corners, shape (m, 2), [px]."""
+        """Return corner errors, shape (m, 2), [px]."""
         T_cam_mount = fit.T_mount_cam.inverse()
         R, p = np.empty((self.n, 3, 3)), np.empty((self.n, 3))
         for k, T in enumerate(self._Ts):
@@ -136,14 +135,14 @@ class Problem:
         return fit.lens.project(p_cam) - c.pixels
 
     def compute_residuals(self, fit: Fit) -> Vec:
-        """Return weights times corners, deviations and lens, shape (2 m + 6 n + 2,)."""
+        """Return weighted corners, deviations and lens, shape (2 m + 6 n + 2,)."""
         off = np.einsum("nij,nj->ni", self._weights, fit.deviations)
         errors = self.compute_pixel_errors(fit) / self._pixel
         tangential = fit.lens.distortion[2:4] / _TANGENTIAL * self._is_lens_free
         return np.concatenate([errors.ravel(), off.ravel(), tangential])
 
     def measure_views(self, fit: Fit) -> Vec:
-        """Return how far each view is from what is expected, in sigmas, shape (n,)."""
+        """Return each view's deviation from expectation, in sigmas."""
         r, m = self.compute_residuals(fit), 2 * len(self._corners.view)
         counts = np.bincount(self._corners.view, minlength=self.n)
         squares = (r[:m].reshape(-1, 2) ** 2).sum(axis=1)
@@ -166,7 +165,6 @@ class Problem:
         )
 
     def _compute_jacobian(self, fit: Fit) -> Vec:
-        """Return numeric slopes; a view's deviation moves its own corners alone."""
         n_all = 12 + 6 * self.n
         n_lens = N_LENS if self._is_lens_free else 0
         r = self.compute_residuals(fit)
@@ -192,13 +190,9 @@ def calibrate_camera(
     size: tuple[int, int],
     lens: Lens | None = None,
 ) -> CameraResult:
-    """Return a camera's mounting, and its lens unless that is given.
+    """Return a camera's mounting, and its lens unless given.
 
-    Args:
-        views: Ten or more, of one board.
-        mounting: The camera beside the robot, or in its hand.
-        size: Width and height of the pictures, [px].
-        lens: Known intrinsics.
+    Needs ten views or more of one board; ``size``: width and height, [px].
 
     Raises:
         ConfigError: If the views do not determine it.
@@ -226,7 +220,7 @@ def calibrate_camera(
 
 
 def _measure_noise(problem: Problem, fit: Fit) -> float:
-    """Return the noise of corners by their errors, [px], whatever a few of them are."""
+    """Return the noise of corners, robust against outliers, [px]."""
     errors = np.abs(problem.compute_pixel_errors(fit))
     noise = _MEDIAN * float(np.median(errors))
     return min(max(noise, _LEAST_PIXEL), _MOST_PIXEL)
@@ -235,7 +229,6 @@ def _measure_noise(problem: Problem, fit: Fit) -> float:
 def _begin(
     views: Sequence[BoardView], mounting: Mounting, lens: Lens
 ) -> tuple[Guess, list[int], dict[int, str]]:
-    """Return first poses, the views near them, and the others with a reason each."""
     seen = {k: place_board(view, lens) for k, view in enumerate(views)}
     boards = {k: T for k, T in seen.items() if T is not None}
     Ts = [views[k].T_base_eef for k in boards]
@@ -253,7 +246,6 @@ def _begin(
 
 
 def _check_left(n_used: int, n: int) -> None:
-    """Refuse too few views, and too many dropped ones."""
     if n_used >= max(LEAST_VIEWS, int(np.ceil((1.0 - _MOST_DROPPED) * n))):
         return
     raise ConfigError(

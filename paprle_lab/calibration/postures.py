@@ -1,4 +1,4 @@
-"""Postures from which the board is seen, and that the robot can reach."""
+"""Reachable postures with a view of the board."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ _PATH_STEP = 0.05  # [rad] chosen: between checked postures of a way
 
 @dataclass(frozen=True, kw_only=True)
 class Scene:
-    """A first estimate of what is seen.
+    """A first estimate of camera and board.
 
     Attributes:
-        p_board: Corners of the board, shape (n, 3), [m].
-        size: Width and height of a picture, [px].
+        p_board: Corners, shape (n, 3), [m].
+        size: Width and height, [px].
     """
 
     mounting: Mounting
@@ -47,7 +47,7 @@ class Scene:
         return self.T_mount_cam.inverse() * T * self.T_mount_board
 
     def is_seen(self, T_cam_board: pin.SE3) -> bool:
-        """Return whether the whole board is in the picture, and faces the camera."""
+        """Return whether the whole board is visible."""
         p_cam = self.p_board @ T_cam_board.rotation.T + T_cam_board.translation
         middle = p_cam.mean(axis=0)
         facing = T_cam_board.rotation[:, 2] @ middle / np.linalg.norm(middle)
@@ -65,14 +65,14 @@ class Scene:
 
 
 class Planner:
-    """Free postures of one limb around the operator's; the others stay."""
+    """Free postures of a limb around the operator's."""
 
     def __init__(self, robot: RobotModel, limb: Limb, q_start: Vec) -> None:
         self._robot, self._limb, self.q_start = robot, limb, q_start.copy()
         self._rng = np.random.default_rng(0)
 
     def list_small(self) -> Iterator[Vec]:
-        """Yield postures a few degrees around the start, the wrist's first."""
+        """Yield postures near the start, the wrist's first."""
         for joint in reversed(range(len(self._limb.indices))):
             for step in (_SMALL, -_SMALL):
                 q = self._limb.take(self.q_start)
@@ -82,7 +82,7 @@ class Planner:
                     yield whole
 
     def choose(self, scene: Scene, n: int, taken: Sequence[Vec]) -> list[Vec]:
-        """Return up to n postures whose views differ most from ``taken``."""
+        """Return postures whose views differ most from ``taken``."""
         postures, numbers = [], []
         q_0 = self._limb.take(self.q_start)
         for _ in range(_TRIALS):
@@ -99,7 +99,7 @@ class Planner:
         return [postures[k] for k in choose_spread(numbers, n, taken)]
 
     def is_way_free(self, q_from: Vec, q_to: Vec) -> bool:
-        """Return whether the straight way between two postures is without collision."""
+        """Return whether the straight way is free."""
         n = 2 + int(np.abs(q_to - q_from).max() / _PATH_STEP)
         way = [q_from + s * (q_to - q_from) for s in np.linspace(0.0, 1.0, n)]
         return self._robot.check_path(way) is None

@@ -1,4 +1,4 @@
-"""Touches in recordings: an operator's notes, and the arm's pose at each."""
+"""Touches in recordings: notes and poses."""
 
 from __future__ import annotations
 
@@ -27,8 +27,7 @@ class Touch:
 
     Attributes:
         place: File and time, for messages.
-        point: Name of the point; may be empty.
-        T_base_eef: Measured pose of the eef.
+        point: Name; may be empty.
     """
 
     place: str
@@ -39,13 +38,7 @@ class Touch:
 
 @dataclass(frozen=True, kw_only=True)
 class TouchedRobot:
-    """Robot of a recording, and what it touched.
-
-    Attributes:
-        follower: Its name in the settings.
-        urdf: Text of its URDF.
-        touches: In the order of their notes.
-    """
+    """Robot of a recording, and its touches in order."""
 
     follower: str
     info: RobotInfo
@@ -53,10 +46,10 @@ class TouchedRobot:
     touches: tuple[Touch, ...]
 
     def list_limb(self, name: str) -> tuple[Touch, ...]:
-        """Return the touches of a limb.
+        """Return a limb's touches; an empty name: the only limb.
 
         Raises:
-            ConfigError: If there is no such limb, or none is named and there are more.
+            ConfigError: If unknown.
         """
         limbs = [limb.name for limb in self.info.limbs]
         if not name and len(limbs) == 1:
@@ -72,12 +65,11 @@ class TouchedRobot:
 def read_touches(paths: Iterable[Path]) -> TouchedRobot:
     """Return the robot of recordings, and its touches.
 
-    A note ``touch [LIMB] [POINT]`` marks one; the limb may be left out where there is
-    one alone.
+    A note ``touch [LIMB] [POINT]`` marks one; a single limb may be left out.
 
     Raises:
         RecordingError: If a recording cannot be read.
-        ConfigError: If they are of several robots, or the arm moved at a note.
+        ConfigError: If robots differ, or the arm moved at a note.
     """
     first: TouchedRobot | None = None
     touches: list[Touch] = []
@@ -108,7 +100,6 @@ def read_touches(paths: Iterable[Path]) -> TouchedRobot:
 
 
 def _identify(robot: TouchedRobot) -> tuple[object, ...]:
-    """Return what recordings of one calibration share."""
     eefs = [(limb.name, limb.base_link, limb.eef_link) for limb in robot.info.limbs]
     return robot.follower, robot.urdf, *eefs
 
@@ -134,7 +125,6 @@ def _list_touches(episode: Episode) -> Iterator[Touch]:
 def _read_words(
     words: list[str], limbs: Mapping[str, Limb], place: str
 ) -> tuple[Limb, str]:
-    """Return limb and point of a note."""
     if words and words[0] in limbs:
         return limbs[words[0]], " ".join(words[1:])
     if len(limbs) == 1:
@@ -146,7 +136,6 @@ def _read_words(
 
 
 def _find_pose(episode: Episode, limb: Limb, note: Note, place: str) -> pin.SE3:
-    """Return the pose at rest before a note, by the mean of measured positions."""
     stamps = episode.gate["meas_ns"]
     q = episode.gate["q_meas"][:, limb.indices]
     since = note.t_ns - round(1e9 * _BEFORE)

@@ -1,4 +1,4 @@
-"""Results of a calibration: settings of the site, words, and a picture."""
+"""Results of a calibration."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _AXIS = 0.06  # [m] chosen: two squares of a usual board
 
 
 def list_settings(result: CameraResult, link: str) -> dict[str, Any]:
-    """Return a camera's settings; ``link`` is the one that it is mounted to."""
+    """Return a camera's settings; ``link`` is its mount."""
     T = result.T_mount_cam
     values: dict[str, Any] = {}
     if result.is_lens_found:
@@ -42,10 +42,7 @@ def list_settings(result: CameraResult, link: str) -> dict[str, Any]:
 def store_camera(
     name: str, values: Mapping[str, Any], site: Folder | None = None
 ) -> Path:
-    """Store a camera's settings in the site's ``session.yaml``.
-
-    Returns:
-        Its path.
+    """Return the site's ``session.yaml`` with the stored settings.
 
     Raises:
         ConfigError: If that file is damaged; it is kept.
@@ -55,7 +52,7 @@ def store_camera(
 
 
 def describe_camera(result: CameraResult) -> list[str]:
-    """Return a result in words, a line each."""
+    """Return a result as lines of text."""
     lens, place = result.lens, 1e3 * result.T_mount_cam.translation
     off = np.linalg.norm(result.deviations[:, :3], axis=1)
     turned = np.linalg.norm(result.deviations[:, 3:], axis=1)
@@ -79,10 +76,9 @@ def describe_camera(result: CameraResult) -> list[str]:
 def draw_view(
     picture: Grey, found: Found, T_cam_board: pin.SE3, lens: Lens
 ) -> npt.NDArray[np.uint8]:
-    """Return a picture with the board's axes, its corners and their magnified errors.
+    """Return a picture with axes and corner errors.
 
-    Corners are green where they were found; red lines lead, 20 times as long, to where
-    the calibration has them.
+    Green: corners as found; red: errors, 20 times as long.
     """
     image: npt.NDArray[np.uint8] = cv2.cvtColor(picture, cv2.COLOR_GRAY2BGR)
     p_cam = found.p_board @ T_cam_board.rotation.T + T_cam_board.translation

@@ -1,4 +1,4 @@
-"""A YAML of the site's folder, into which results are merged."""
+"""YAML files of the site's folder."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from paprle.contracts.errors import ConfigError
 
 
 def merge_into(site: Folder, name: str, values: Mapping[str, Any]) -> Path:
-    """Merge settings into the file of a name.
-
-    Returns:
-        Its path.
+    """Return the file into which settings were merged.
 
     Raises:
         ConfigError: If the file is damaged; it is kept.
@@ -35,7 +32,7 @@ def merge_into(site: Folder, name: str, values: Mapping[str, Any]) -> Path:
 
 
 def replace_text(path: Path, text: str) -> None:
-    """Write a file as a whole or not at all."""
+    """Write a file atomically."""
     path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f".{path.name}.new")
     beside.write_text(text, "utf-8")

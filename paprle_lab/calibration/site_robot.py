@@ -1,4 +1,4 @@
-"""A robot's URDF and settings in the site's folder, as a calibration changes them."""
+"""Calibrated URDF and settings of a robot."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ _PLACE_DIGITS, _TURN_DIGITS = 6, 7  # chosen: a micrometre, and that in 10 m
 
 
 def add_tool(robot: TouchedRobot, limb: LimbInfo, T_eef_tool: pin.SE3) -> str:
-    """Return the URDF with a link at a limb's tool, of the name :func:`name_tool`.
-
-    A tool that an earlier calibration has added is moved.
+    """Return the URDF with a link added or moved at a limb's tool.
 
     Raises:
         ConfigError: If the maker's URDF has a link of that name.
@@ -48,20 +46,14 @@ def add_tool(robot: TouchedRobot, limb: LimbInfo, T_eef_tool: pin.SE3) -> str:
 
 
 def name_tool(limb: LimbInfo) -> str:
-    """Return the name of the link of a limb's tool."""
+    """Return the name of a limb's tool link."""
     return f"{limb.name}_tcp"
 
 
 def place_base(
     robot: TouchedRobot, urdf: Urdf, limbs: tuple[LimbInfo, LimbInfo], T: pin.SE3
 ) -> str:
-    """Return the URDF with the second limb's base at a pose in the first's.
-
-    Args:
-        robot: Whose URDF it is.
-        urdf: Its tree.
-        limbs: First and second limb.
-        T: Pose of the second base in the first base.
+    """Return the URDF with the second limb's base at T in the first's.
 
     Raises:
         ConfigError: If the bases are one link, or move against each other.
@@ -93,10 +85,7 @@ def store_robot(
     eef_links: Mapping[str, str],
     site: Folder | None = None,
 ) -> tuple[Path, Path]:
-    """Store a robot's URDF and the eef links of limbs in the site's folder.
-
-    Returns:
-        Paths of the URDF and of the follower's YAML, which is merged.
+    """Return a robot's stored URDF and merged follower's YAML.
 
     Raises:
         ConfigError: If that YAML is damaged; both are kept.
@@ -114,7 +103,6 @@ def store_robot(
 
 
 def _describe_limb(limb: LimbInfo, eef_link: str) -> dict[str, Any]:
-    """Return a limb's settings: whole, since those that are found are not in a YAML."""
     described: dict[str, Any] = {
         "base_link": limb.base_link,
         "eef_link": eef_link,
@@ -131,7 +119,7 @@ def _describe_limb(limb: LimbInfo, eef_link: str) -> dict[str, Any]:
 
 
 def find_limb(info: RobotInfo, name: str) -> LimbInfo:
-    """Return a limb by its name."""
+    """Return a limb by name."""
     return next(limb for limb in info.limbs if limb.name == name)
 
 
@@ -178,7 +166,6 @@ def _join(values: Any, digits: int) -> str:
 
 
 def _write(root: ET.Element, folder: Path) -> str:
-    """Return a URDF as text, relative meshes by their absolute path."""
     for mesh in root.iter("mesh"):
         name = mesh.get("filename", "")
         if name and "://" not in name and not Path(name).is_absolute():

@@ -1,4 +1,4 @@
-"""Choice of few views that differ most, of many possible ones."""
+"""Choice of few views that differ most."""
 
 from __future__ import annotations
 
@@ -15,13 +15,9 @@ _PLACE, _DEPTH = 0.2, 0.25  # chosen: a share of the picture's width, a share of
 
 
 def describe_view(T_cam_board: pin.SE3, p_middle: Vec, K: Vec, width: int) -> Vec:
-    """Return a view as numbers whose distance is how much two views differ, shape (6,).
+    """Return numbers (6,) whose distances measure differences of views.
 
-    Args:
-        T_cam_board: The board before the camera.
-        p_middle: The middle of the board, on the board, shape (3,), [m].
-        K: Pinhole matrix, shape (3, 3), [px].
-        width: Of the picture, [px].
+    ``p_middle``: middle of the board, [m]; ``K`` and ``width`` in [px].
     """
     x, y, z = T_cam_board.rotation @ p_middle + T_cam_board.translation
     turn = pin.log3(T_cam_board.rotation) / _TURN
@@ -32,9 +28,9 @@ def describe_view(T_cam_board: pin.SE3, p_middle: Vec, K: Vec, width: int) -> Ve
 def choose_spread(
     candidates: Sequence[Vec], n: int, taken: Sequence[Vec] = ()
 ) -> list[int]:
-    """Return the places of n candidates far from each other and from ``taken``.
+    """Return n candidates far from each other and from ``taken``.
 
-    The farthest one comes next, each time (Gonzalez 1985); fewer if there are fewer.
+    The farthest comes next (Gonzalez 1985).
     """
     rows = np.array(candidates)
     if not len(rows):

@@ -1,4 +1,4 @@
-"""Tool centres by touches of one point, and bases by points that two arms touch."""
+"""Tool centres and bases from touched points."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ class ToolResult:
     Attributes:
         p_eef_tool: In the eef, shape (3,), [m].
         p_base_point: The touched point in the base, shape (3,), [m].
-        residuals: Distance of each used touch from that point, shape (n,), [m].
-        sigma: Standard deviation of the centre, [m].
-        dropped: Numbers of the touches left out.
+        residuals: Distances of used touches from it, shape (n,), [m].
+        sigma: Standard deviation, [m].
+        dropped: Numbers of touches left out.
     """
 
     p_eef_tool: Vec
@@ -44,13 +44,10 @@ class ToolResult:
 
 
 def find_tool(Ts_base_eef: Sequence[pin.SE3]) -> ToolResult:
-    """Return the tool's centre that touched one point in four postures or more.
+    """Return the tool's centre from touches of one point in four postures or more.
 
-    R p_eef_tool + p_base_eef = p_base_point in each, by least squares; with six
-    touches or more one that disagrees is left out, with seven two, and so on.
-
-    Args:
-        Ts_base_eef: Poses of the eef at the touches.
+    R p_eef_tool + p_base_eef = p_base_point in each, by least squares; with six touches
+    one that disagrees is left out, with seven two, and so on.
 
     Raises:
         ConfigError: If the touches do not determine it, or do not agree.
@@ -82,7 +79,6 @@ def find_tool(Ts_base_eef: Sequence[pin.SE3]) -> ToolResult:
 
 
 def _solve_tool(Ts_base_eef: Sequence[pin.SE3]) -> tuple[Vec, Vec, float]:
-    """Return tool and point, residuals, and the standard deviation of the tool."""
     A = np.vstack([np.hstack([T.rotation, -np.eye(3)]) for T in Ts_base_eef])
     b = -np.concatenate([T.translation for T in Ts_base_eef])
     x: Vec = np.linalg.lstsq(A, b, rcond=None)[0]
@@ -95,7 +91,6 @@ def _solve_tool(Ts_base_eef: Sequence[pin.SE3]) -> tuple[Vec, Vec, float]:
 
 
 def _find_bad_touch(Ts_base_eef: Sequence[pin.SE3], residuals: Vec) -> int | None:
-    """Return the touch without which the others agree far better; None: none."""
     if np.sqrt(np.mean(residuals**2)) < _TOUCH:
         return None
     n = len(Ts_base_eef)
@@ -132,8 +127,7 @@ class BaseResult:
     """The place of one arm's base in another's.
 
     Attributes:
-        T_first_second: The second base in the first.
-        residuals: Distance of each point as both arms have it, shape (n,), [m].
+        residuals: Distances of points between both arms, shape (n,), [m].
         sigma_place: Standard deviation of the place, [m].
         sigma_turn: Of the turn, [rad].
     """
@@ -145,11 +139,7 @@ class BaseResult:
 
 
 def find_base_by_points(p_first: Vec, p_second: Vec) -> BaseResult:
-    """Return the pose of the second base in the first, by points that both know.
-
-    Args:
-        p_first: Points in the first base, shape (n, 3), [m], n ≥ 3.
-        p_second: The same points in the second base, shape (n, 3), [m].
+    """Return the second base in the first, by common points (n, 3), [m], n ≥ 3.
 
     Raises:
         ConfigError: If they are too few, on one line, or do not agree.
@@ -187,7 +177,6 @@ def find_base_by_points(p_first: Vec, p_second: Vec) -> BaseResult:
 
 
 def _check_points(first: Vec, second: Vec) -> None:
-    """Refuse too few points, and points that leave a turn open."""
     if first.shape != second.shape or first.ndim != 2 or first.shape[1:] != (3,):
         raise ConfigError(
             "calibrate bases: expected the same number of points of both arms, got "
@@ -210,5 +199,5 @@ def _check_points(first: Vec, second: Vec) -> None:
 
 
 def find_base_by_camera(T_first_cam: pin.SE3, T_second_cam: pin.SE3) -> pin.SE3:
-    """Return the second base in the first, by one camera that both arms calibrated."""
+    """Return the second base in the first, by a common camera."""
     return T_first_cam * T_second_cam.inverse()

@@ -1,4 +1,4 @@
-"""Verbs of the command line that read recordings, URDFs and plans."""
+"""Verbs that read recordings, URDFs and plans."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb that accepts a rig: ``accept``."""
+"""Verb ``accept``: accepts a rig."""
 
 from __future__ import annotations
 
@@ -107,7 +107,6 @@ def _accept(args: argparse.Namespace) -> int:
 def _read_words(
     args: argparse.Namespace, resolved: Resolved, *, is_emulated: bool
 ) -> tuple[list[str], dict[str, list[str]]]:
-    """Return the chosen checks and the hooks; raise ConfigError for what is refused."""
     only = [name for name in args.only.split(",") if name]
     pairs = [word.partition("=") for word in args.hook]
     problems = [

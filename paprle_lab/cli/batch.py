@@ -1,4 +1,4 @@
-"""The verb for thousands of sessions: ``batch``."""
+"""Verb ``batch``: runs many sessions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_place(parser: argparse.ArgumentParser) -> None:
 
 
 def check_packages() -> None:
-    """Check the packages of the table.
+    """Check for the packages of the table.
 
     Raises:
         MissingDependency: With the command to install them.
@@ -51,18 +51,10 @@ def _add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run_plan(plan: BatchPlan, place: ResultStore, engine: str) -> int:
-    """Run a plan with a progress bar; return the exit code.
-
-    Args:
-        plan: The plan.
-        place: The results.
-        engine: ``local``, ``ray``, …
-
-    Returns:
-        The exit code.
+    """Return the exit code of a plan.
 
     Raises:
-        RecordingError: If the results cannot be written or read.
+        RecordingError: If results cannot be written or read.
     """
     from paprle_lab.batch.driver import Batch  # noqa: PLC0415 - heavy
     from paprle_lab.batch.engines import make_engine  # noqa: PLC0415 - heavy

@@ -1,4 +1,4 @@
-"""The verb for the benchmark: ``bench``."""
+"""Verb ``bench``: runs the benchmark."""
 
 from __future__ import annotations
 

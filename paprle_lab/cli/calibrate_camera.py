@@ -1,4 +1,4 @@
-"""The verb that calibrates a camera by a board: ``calibrate camera``."""
+"""Verb ``calibrate camera``."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def drive(
     """Return the result of a run; None if the person declines.
 
     Raises:
-        ConfigError: If the views do not determine the camera.
+        ConfigError: If the views are insufficient.
         DeviceError: If robot or camera fail.
     """
     with Rig(resolved) as rig:
@@ -161,7 +161,6 @@ def drive(
 
 
 def _write_picture(run: CameraRun, result: CameraResult, path: Path) -> None:
-    """Write the view with the largest errors of those that were used."""
     scene = Scene(
         mounting=result.mounting,
         lens=result.lens,
@@ -245,7 +244,6 @@ def _check_pictures(name: str, info: CameraInfo) -> None:
 
 
 def _find_lens(resolved: Resolved, name: str, info: CameraInfo) -> Lens | None:
-    """Return the intrinsics that a person gave, not those of an earlier calibration."""
     site = resolved.sources.get(f"cameras.{name}.focal", "").endswith(SESSION)
     if site or not np.isfinite(info.K).all():
         return None

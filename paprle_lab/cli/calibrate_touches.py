@@ -1,4 +1,4 @@
-"""The verbs that calibrate by touched points: ``calibrate tool``, ``bases``."""
+"""Verbs ``calibrate tool`` and ``calibrate bases``."""
 
 from __future__ import annotations
 
@@ -132,7 +132,6 @@ def _run_cameras(args: argparse.Namespace) -> int:
 def _find_camera(
     cameras: Mapping[str, Any], name: str, info: RobotInfo
 ) -> tuple[str, pin.SE3]:
-    """Return the limb in whose base a camera is, and its pose there."""
     if name not in cameras:
         raise ConfigError(
             f"calibrate bases: expected cameras of the settings, got '{name}'; "
@@ -192,7 +191,6 @@ def _choose_limbs(info: RobotInfo, names: list[str]) -> list[str]:
 def _pair(
     first: tuple[Touch, ...], second: tuple[Touch, ...]
 ) -> list[tuple[Touch, Touch]]:
-    """Return touches of the same points: by their names, or by their order."""
     if any(one.point for one in (*first, *second)):
         ours, theirs = ({one.point: one for one in side} for side in (first, second))
         alone = ours.keys() ^ theirs.keys()

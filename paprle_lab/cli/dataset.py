@@ -1,4 +1,4 @@
-"""The verb for data sets: ``dataset create`` and ``dataset check``."""
+"""Verbs ``dataset create`` and ``dataset check``."""
 
 from __future__ import annotations
 

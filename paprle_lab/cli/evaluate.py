@@ -1,4 +1,4 @@
-"""The verb that measures episodes: ``evaluate``."""
+"""Verb ``evaluate``: measures episodes."""
 
 from __future__ import annotations
 
@@ -116,7 +116,6 @@ def _judge_strictly(args: argparse.Namespace, results: list[dict[str, Any]]) -> 
 
 
 def _evaluate_set(args: argparse.Namespace, out: Path) -> int:
-    """Judge trials together; ``--json`` prints only JSON."""
     with SlowWork("measuring the trials"):
         figures, results = evaluate_set(list_trials(args.episodes))
     names = [p / INDEX if p.is_dir() else p for p in args.episodes]

@@ -1,4 +1,4 @@
-"""The verb that measures a rig's delays: ``latency``."""
+"""Verb ``latency``: measures a rig's delays."""
 
 from __future__ import annotations
 
@@ -104,13 +104,7 @@ def _measure_session(
 
 
 def summarise_latency(latency_ms: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """Print an episode's latencies [ms], and return ``record.latency``, [s].
-
-    Args:
-        latency_ms: Of the entry of an episode, [ms].
-
-    Returns:
-        Keys of ``record.latency``, [s].
+    """Return ``record.latency`` [s] from printed latencies [ms].
 
     Raises:
         RecordingError: If the robot moved too little.

@@ -1,4 +1,4 @@
-"""The verb that makes a leader of servos known: ``new-leader``."""
+"""Verb ``new-leader``: onboards a leader of servos."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb that has a robot repeat a human's motion: ``repeat``."""
+"""Verb ``repeat``: replays a human motion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The verb that makes a robot known: ``new-robot``."""
+"""Verb ``new-robot``: onboards a robot."""
 
 from __future__ import annotations
 

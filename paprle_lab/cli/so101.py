@@ -1,4 +1,4 @@
-"""The verb that takes a newcomer from a cable to a data set: ``so101``."""
+"""Verb ``so101``: guides newcomers to a data set."""
 
 from __future__ import annotations
 

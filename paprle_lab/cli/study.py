@@ -1,4 +1,4 @@
-"""The verb for studies with people: ``study plan``, ``run``, ``status``, ``export``."""
+"""Verbs ``study plan``, ``run``, ``status`` and ``export``."""
 
 from __future__ import annotations
 

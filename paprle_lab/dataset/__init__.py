@@ -1,1 +1,1 @@
-"""Data sets of recorded episodes, for training: LeRobot and ALOHA."""
+"""Data sets for training."""

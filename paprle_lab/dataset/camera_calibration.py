@@ -1,4 +1,4 @@
-"""Calibrations of cameras in a data set: those that all of its recordings share."""
+"""Camera calibrations shared by all recordings."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ _KEYS = ("K", "distortion", "link", "T_link_camera")
 
 
 def describe_calibration(camera: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a camera's entries of LeRobot's ``info.json`` beside its video.
+    """Return a camera's calibration for LeRobot's ``info.json``.
 
-    Empty without a calibration: ``camera.K`` is fx 0 cx, 0 fy cy, 0 0 1 in [px], the
-    distortion k1, k2, p1, p2, k3, the pose that of the image's axes in ``link``, [m].
+    K: fx 0 cx, 0 fy cy, 0 0 1 [px]; distortion: k1, k2, p1, p2, k3; pose: image axes in
+    ``link``, [m].
     """
     if camera.get("K") is None:
         return {}
@@ -22,7 +22,7 @@ def describe_calibration(camera: Mapping[str, Any]) -> dict[str, Any]:
 def keep_common(
     header: Mapping[str, Any], other: Mapping[str, Any]
 ) -> Mapping[str, Any]:
-    """Return a recording's header without calibrations that another one contradicts."""
+    """Return a header without contradicted calibrations."""
     theirs = other.get("cameras", {})
     cameras = {
         name: camera

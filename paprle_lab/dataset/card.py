@@ -1,4 +1,4 @@
-"""The README of a LeRobot data set: columns and units."""
+"""README of a LeRobot data set."""
 
 from __future__ import annotations
 

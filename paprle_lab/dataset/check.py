@@ -1,4 +1,4 @@
-"""Checks of recordings for faults that spoil training."""
+"""Checks for faults that spoil training."""
 
 from __future__ import annotations
 
@@ -57,16 +57,15 @@ class Finding(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        """Return one line."""
         return f"{self.path.name}: {self.kind}: {self.text}"
 
 
 @dataclass
 class _Look:
-    """The state of one camera's images.
+    """Images of one camera.
 
     Attributes:
-        longest: Longest repetition of an image in motion, [s].
+        longest: Longest frozen image in motion, [s].
         changes: Differences of consecutive images, 0 … 255.
     """
 
@@ -80,8 +79,6 @@ class _Look:
 
 @dataclass
 class _Motion:
-    """The motion of an episode in few numbers."""
-
     q: list[Vec] = field(default_factory=list)
     driven: list[bool] = field(default_factory=list)
     looks: dict[str, _Look] = field(default_factory=dict)
@@ -92,12 +89,9 @@ def check(
     say: Callable[[str], None] = lambda _: None,
     work: Work = UNSEEN,
 ) -> list[Finding]:
-    """Return the faults of recordings, in their order.
+    """Return the faults of recordings, in order.
 
-    Args:
-        places: Recordings, or folders of them.
-        say: Takes a line of each recording: the share that a leader drove.
-        work: Takes the progress.
+    ``say`` takes the driven share of each.
 
     Raises:
         ConfigError: If there are none, or they do not match.
@@ -208,7 +202,6 @@ def _find_frozen(looks: dict[str, _Look]) -> Found:
 
 
 def _find_drift(looks: dict[str, _Look], q: Vec, fps: int) -> Found:
-    """Yield cameras whose changes lag behind joint speed."""
     # Both are how much changes from frame to frame; where they are alike at all, the
     # shift at which they are most alike is the delay between picture and joints.
     speed = np.abs(np.diff(q, axis=0)).sum(axis=1)
@@ -224,7 +217,7 @@ def _find_drift(looks: dict[str, _Look], q: Vec, fps: int) -> Found:
 
 
 def find_delay(a: Vec, b: Vec, most: int) -> int | None:
-    """Return the lag of b (N,) behind a (N,) in steps, at most ``most``, or None."""
+    """Return the lag of b behind a (N,) in steps, or None."""
     n = min(len(a), len(b))
     if n < 4 * most or not a[:n].any() or not b[:n].any():
         return None
@@ -249,7 +242,6 @@ def _find_copies(path: Path, motion: Vec, others: dict[Path, Vec]) -> list[Findi
 
 
 def _thin(q: Vec) -> Vec:
-    """Return a sampled motion, shape (``_POINTS``, n)."""
     rows = np.linspace(0, max(len(q) - 1, 0), _POINTS).round().astype(int)
     return q[rows] if len(q) else np.zeros((_POINTS, q.shape[1]))
 
@@ -272,8 +264,6 @@ def _look_at(look: _Look, image: Image, q: Vec, dt: float) -> None:
 
 
 class _Jumps:
-    """Steps of joints beyond the gate's limits."""
-
     def __init__(self, robot: RobotInfo, fps: int) -> None:
         self._robot, self._fps = robot, fps
         self._last: Frame | None = None

@@ -1,4 +1,4 @@
-"""Shared properties of a data set's episodes, and the format interface."""
+"""Shared properties of episodes, and format interface."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ Format = Literal["lerobot", "hdf5"]
 
 @dataclass(frozen=True)
 class Common:
-    """The shared properties of a data set's episodes.
+    """Shared properties of episodes.
 
     Attributes:
-        sizes: Height and width of images by camera, [px].
+        sizes: Height and width by camera, [px].
         fps: Frame rate, [Hz].
     """
 
@@ -32,14 +32,14 @@ class Common:
 
 
 class Target(Protocol):
-    """A format: writes recordings, then packs them."""
+    """A format of data sets."""
 
     def write(
         self, folder: Path, source: SourceRecording, frames: Iterator[tuple[Frame, Any]]
     ) -> int:
-        """Write a recording into an empty folder; return its number of frames."""
+        """Write a recording into an empty folder; return its length."""
 
     def pack(
         self, meta: Path, folders: Sequence[Path], own: Mapping[str, Any]
     ) -> dict[str, Any]:
-        """Add written recordings to the data set; return its state."""
+        """Add recordings to the data set; return its state."""

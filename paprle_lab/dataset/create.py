@@ -1,4 +1,4 @@
-"""Creation of a data set from recordings."""
+"""Creation of a data set."""
 
 from __future__ import annotations
 
@@ -64,22 +64,17 @@ def create(
     keep_undriven: bool = False,
     work: Work = UNSEEN,
 ) -> Report:
-    """Create or extend a data set of recordings.
+    """Create or extend a data set.
 
-    Args:
-        places: Recordings, or folders of them.
-        out: Folder of the data set.
-        form: Its format.
-        fps: Frame rate, [Hz]; default: the slowest camera's, or 30.
-        keep_undriven: Keep frames without a leader.
-        work: Takes the progress.
+    ``fps`` [Hz] is by default the slowest camera's, or 30; ``keep_undriven`` keeps
+    frames without a leader.
 
     Returns:
         The report.
 
     Raises:
         ConfigError: If there are no recordings, or the data set differs.
-        MissingDependency: If a package is not installed.
+        MissingDependency: If a package is missing.
     """
     load = _load_target(form)
     choice = choose(find_recordings(places))
@@ -120,7 +115,6 @@ def create(
 
 
 def _load_target(form: Format) -> Callable[[Path, Common], Target]:
-    """Return a format's writer; raise if a package is missing."""
     missing = [name for name in _NEEDED[form] if find_spec(name) is None]
     if missing:
         raise MissingDependency(
@@ -184,7 +178,6 @@ def _find_common(
 
 
 def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
-    """Refuse to mix episodes with and without undriven frames."""
     if own and bool(own.get("keep_undriven", True)) != common.keep_undriven:
         has = "without" if common.keep_undriven else "with"
         raise ConfigError(
@@ -195,7 +188,6 @@ def _check_undriven(common: Common, own: Mapping[str, Any]) -> None:
 
 
 def _describe(common: Common) -> dict[str, Any]:
-    """Return the properties to match, as JSON values."""
     described = {
         "version": _VERSION,
         "format": common.form,
@@ -212,7 +204,6 @@ def _describe(common: Common) -> dict[str, Any]:
 
 
 def _note_discarded(choice: Choice, own: Mapping[str, Any], report: Report) -> None:
-    """Note packed recordings that were later discarded."""
     report.left_out += choice.left_out
     known = own.get("sources", {})
     for path, reason, sha256 in choice.left_out:
@@ -264,7 +255,6 @@ def _write_one(
     common: Common,
     progress: RecordingProgress,
 ) -> Path:
-    """Write a recording; refuse a damaged or short one."""
     part = stage.begin(_name(source.sha256))
     record = Reading(source.path).config.get("record") or {}
     frames = Frames(
@@ -302,12 +292,6 @@ def _write_one(
 
 
 class _Driven:
-    """Frames of an episode with a leader, or all.
-
-    Attributes:
-        n_left_out: Frames without a leader.
-    """
-
     def __init__(self, frames: Iterable[Frame], *, keep_undriven: bool) -> None:
         self._frames, self._keep_undriven = frames, keep_undriven
         self.n_left_out = 0

@@ -1,4 +1,4 @@
-"""One episode in its own folder, before it is packed."""
+"""One episode in its own folder."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Piece:
         return cls(folder=folder, **values)
 
     def read_stats(self) -> dict[str, Stats]:
-        """Return the statistics by column."""
+        """Return statistics by column."""
         stats: dict[str, Stats] = _read_summary(self.folder)["stats"]
         return stats
 
@@ -80,7 +80,7 @@ def list_columns(columns: Sequence[Column]) -> tuple[Column, ...]:
 
 
 def make_schema(columns: Sequence[Column]) -> pa.Schema:
-    """Return the Arrow schema of columns: fixed-size vectors or scalars."""
+    """Return the Arrow schema: fixed-size vectors or scalars."""
     return pa.schema([pa.field(one.name, _find_type(one)) for one in columns])
 
 
@@ -96,7 +96,7 @@ def _is_vector(column: Column) -> bool:
 
 
 class PieceWriter:
-    """Writes the frames of one piece."""
+    """Writer of one piece."""
 
     def __init__(
         self,
@@ -105,7 +105,6 @@ class PieceWriter:
         sizes: Mapping[str, tuple[int, int]],
         fps: int,
     ) -> None:
-        """Open its files."""
         folder.mkdir(parents=True)
         self.folder, self._fps = folder, fps
         self._columns = list_columns(columns)
@@ -181,7 +180,7 @@ class PieceWriter:
 
 
 def read_rows(piece: Piece) -> Iterator[pa.Table]:
-    """Yield rows of a piece, ``GROUP`` at a time."""
+    """Yield rows, ``GROUP`` at a time."""
     with pq.ParquetFile(piece.folder / DATA) as file:
         tables: list[pa.Table] = []
         for at in range(file.num_row_groups):
@@ -195,7 +194,7 @@ def read_rows(piece: Piece) -> Iterator[pa.Table]:
 def write_pieces(
     folder: Path, frames: Iterator[tuple[Frame, dict[str, Vec]]], make: Any, fps: int
 ) -> Iterator[PieceWriter]:
-    """Yield full writers, to be closed; each fits LeRobot's maximum length."""
+    """Yield full writers, within LeRobot's maximum length."""
     writer: PieceWriter | None = None
     n_parts = 0
     try:

@@ -27,11 +27,11 @@ _LARGEST_RATE = 1000  # [Hz] chosen: no gate is quicker
 
 @dataclass(frozen=True)
 class SourceRecording:
-    """A recording of a data set.
+    """A recording.
 
     Attributes:
-        outcome: ``success``, ``failure`` or empty: unknown.
-        duration: Of the whole recording, [s]; 0: unknown.
+        outcome: ``success``, ``failure`` or empty.
+        duration: [s]; 0: unknown.
     """
 
     path: Path
@@ -43,27 +43,27 @@ class SourceRecording:
 
 @dataclass
 class RecordingProgress:
-    """Progress over several recordings, which ``work`` takes."""
+    """Progress over several recordings."""
 
     work: Work
     sources: Sequence[SourceRecording]
     _before_s: float = 0.0
 
     def each(self) -> Iterator[SourceRecording]:
-        """Yield the recordings in their order."""
+        """Yield the recordings in order."""
         for source in self.sources:
             yield source
             self._before_s += source.duration
 
     def count(self, seconds: float) -> None:
-        """Report a share of the present recording, [s]."""
+        """Report the present recording's progress, [s]."""
         all_s = sum(source.duration for source in self.sources)
         done = min(self._before_s + seconds, all_s)
         self.work.count(done, all_s, "s of recordings")
 
 
 class Robot(NamedTuple):
-    """The robot of all recordings of a data set."""
+    """The robot of all recordings."""
 
     header: Mapping[str, Any]
     urdf: str
@@ -72,11 +72,7 @@ class Robot(NamedTuple):
 
 
 class LeftOut(NamedTuple):
-    """A recording left out of a data set.
-
-    Attributes:
-        sha256: Empty: unknown.
-    """
+    """A recording left out; ``sha256`` may be empty."""
 
     path: Path
     reason: str
@@ -84,7 +80,7 @@ class LeftOut(NamedTuple):
 
 
 def find_recordings(places: Sequence[Path]) -> list[Path]:
-    """Return the recordings in places and below, in order.
+    """Return recordings in places and below.
 
     Raises:
         ConfigError: If a place holds none.
@@ -104,12 +100,7 @@ def find_recordings(places: Sequence[Path]) -> list[Path]:
 
 @dataclass(frozen=True)
 class Choice:
-    """Sorted recordings.
-
-    Attributes:
-        sources: Complete recordings.
-        robot: Of all sources; None without any.
-    """
+    """Sorted recordings."""
 
     sources: tuple[SourceRecording, ...]
     left_out: tuple[LeftOut, ...]
@@ -120,7 +111,7 @@ def choose(paths: Sequence[Path]) -> Choice:
     """Return recordings sorted by use.
 
     Raises:
-        ConfigError: If robots or cameras of the used ones differ.
+        ConfigError: If used robots or cameras differ.
     """
     sources: list[SourceRecording] = []
     left_out: list[LeftOut] = []
@@ -169,7 +160,7 @@ def _look_at(path: Path) -> tuple[SourceRecording, Robot] | LeftOut:
 
 
 def check_same(first: Robot, other: Robot) -> None:
-    """Refuse different robots or cameras in one data set.
+    """Refuse different robots or cameras.
 
     Raises:
         ConfigError: If they differ.
@@ -200,14 +191,14 @@ def _describe_cameras(header: Mapping[str, Any]) -> str:
 
 
 def choose_rate(robot: Robot) -> int:
-    """Return the rate of the slowest camera, [Hz]."""
+    """Return the slowest camera's rate, [Hz]."""
     cameras = robot.header.get("cameras", {})
     rates = [cameras[track.camera]["fps"] for track in list_tracks(cameras)]
     return min(max(1, round(min(rates, default=_RATE))), _LARGEST_RATE)
 
 
 def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
-    """Return height and width of colour images by camera, [px]."""
+    """Return height and width of colour images, [px]."""
     cameras = robot.header.get("cameras", {})
     return {
         track.camera: (cameras[track.camera]["height"], cameras[track.camera]["width"])
@@ -217,13 +208,13 @@ def find_sizes(robot: Robot) -> dict[str, tuple[int, int]]:
 
 
 def list_exact(robot: Robot) -> list[str]:
-    """Return recorded numeric images: depth, segmentation."""
+    """Return numeric images: depth, segmentation."""
     tracks = list_tracks(robot.header.get("cameras", {}))
     return sorted({t.topic.rpartition("/")[2] for t in tracks if t.format == "png"})
 
 
 def measures(source: SourceRecording, field: str) -> bool:
-    """Return whether a recording measures ``tau_meas`` or ``objects`` completely."""
+    """Return whether ``tau_meas`` or ``objects`` is always measured."""
     for block in _read_gate(source.path):
         taken = block.records[np.isfinite(block.records["q_meas"]).all(axis=1)]
         if len(taken):
@@ -232,7 +223,7 @@ def measures(source: SourceRecording, field: str) -> bool:
 
 
 def find_objects(sources: Sequence[SourceRecording]) -> list[str]:
-    """Return the objects common to all recordings."""
+    """Return objects common to all recordings."""
     names = [Reading(source.path).header.get("objects", []) for source in sources]
     is_same = all(one == names[0] for one in names)
     tells = is_same and all(measures(source, "objects") for source in sources)

@@ -1,4 +1,4 @@
-"""The pictures of one camera by time, two in memory."""
+"""Pictures of a camera, two in memory."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Picked(NamedTuple):
 
     Attributes:
         image: RGB, shape (height, width, 3), or depth, shape (height, width).
-        stamp_ns: Exposure, [ns].
+        stamp_ns: Exposure.
     """
 
     image: Image
@@ -34,12 +34,7 @@ class Film:
     def __init__(
         self, pictures: Iterator[RecordedPicture], size: tuple[int, int]
     ) -> None:
-        """Make it.
-
-        Args:
-            pictures: In the order of the file.
-            size: Height and width, [px]; others are broken.
-        """
+        """Take pictures in file order; those not of ``size`` (h, w) [px] are broken."""
         self._pictures, self._size = pictures, size
         self._n_dropped = 0
         self._newest_ns = -1
@@ -49,18 +44,18 @@ class Film:
 
     @property
     def first_ns(self) -> int | None:
-        """Stamp of the first picture, [ns], or None."""
+        """Stamp of the first picture."""
         return None if self._now is None else self._now.stamp_ns
 
     def find_first(self, t_ns: int) -> int:
-        """Return the first stamp at t_ns or later; default t_ns, [ns]."""
+        """Return the first stamp from t_ns on, or t_ns."""
         while self._now is not None and self._now.stamp_ns < t_ns:
             self._now, self._next = self._next, self._read()
             self._n_dropped += 1
         return t_ns if self._now is None else self._now.stamp_ns
 
     def pick(self, t_ns: int) -> Picked | None:
-        """Return the picture nearest to increasing times [ns], or None."""
+        """Return the picture nearest to increasing times."""
         while self._next is not None and self._is_nearer(self._next, t_ns):
             self._n_dropped += not self._is_shown
             self._now, self._next = self._next, self._read()
@@ -72,18 +67,13 @@ class Film:
         return picked
 
     def is_over(self, t_ns: int, period_ns: int) -> bool:
-        """Return whether the last picture is over half a period old.
-
-        Args:
-            t_ns: Time, [ns].
-            period_ns: Of the frames, [ns].
-        """
+        """Return whether the last picture is over half a period old."""
         if self._next is not None or self._now is None:
             return self._now is None
         return t_ns - self._now.stamp_ns > period_ns // 2
 
     def close(self) -> int:
-        """Return the number of unused pictures since the last one."""
+        """Return the number of unused pictures."""
         n = self._n_dropped + (self._now is not None and not self._is_shown)
         while self._next is not None:
             n, self._next = n + 1, self._read()

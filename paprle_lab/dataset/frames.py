@@ -1,4 +1,4 @@
-"""An episode as frames at one rate."""
+"""Frames of an episode at one rate."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _FIELDS = {
 
 
 class Frames:
-    """The frames of one episode, iterated once.
+    """Frames of an episode, iterated once.
 
     Attributes:
-        accounts: By source: ``measured``, ``sent``, ``requested``, and cameras.
-        trimmed: Recorded time before the first and after the last frame, [s].
-        problem: Defect of the file, known after iteration; or "".
+        accounts: By source: ``measured``, ``sent``, ``requested``, cameras.
+        trimmed: Time before the first and after the last frame, [s].
+        problem: Defect of the file, known after iteration.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Frames:
         """Open an episode.
 
         Raises:
-            RecordingError: If it is no recording, or a source is empty.
+            RecordingError: If unreadable, or a source is empty.
         """
         needed = ("q_meas", "dq_meas", *["tau_meas"] * has_effort)
         reading = Reading(path)
@@ -88,7 +88,6 @@ class Frames:
         self._path = path
 
     def __iter__(self) -> Iterator[Frame]:
-        """Yield the frames in order, then complete the accounts."""
         with self._stack:
             begin = self._find_begin()
             k, t_ns = 0, begin
@@ -109,7 +108,6 @@ class Frames:
         self.problem = self._feed.reading.find_problem()
 
     def _find_begin(self) -> int:
-        """Return the first time with all sources, [ns]."""
         firsts = {name: series.first_ns for name, series in self._series.items()}
         firsts |= {_name(*key): film.first_ns for key, film in self._films.items()}
         empty = [name for name, first in firsts.items() if first is None]
@@ -163,7 +161,6 @@ class Frames:
         )
 
     def _interpolate(self, around: Around, t_ns: int) -> tuple[Vec, Vec, Vec, Vec]:
-        """Return interpolated q, dq, tau and objects."""
         fields = _FIELDS[MEASURED]
         account, before, after = self.accounts[MEASURED], around.before, around.after
         since, gap = t_ns - around.before_ns, around.after_ns - around.before_ns
@@ -196,7 +193,6 @@ class Frames:
     def _count_images(
         self, picked: Mapping[tuple[str, bool], Picked | None], t_ns: int
     ) -> dict[bool, dict[str, Image]]:
-        """Return images by camera: colour (False) and depth (True)."""
         images: dict[bool, dict[str, Image]] = {False: {}, True: {}}
         for (camera, is_depth), one in picked.items():
             if one is None:
@@ -216,7 +212,6 @@ def _is_over(name: str, around: Around, t_ns: int, period_ns: int) -> bool:
 
 
 def _turn_alike(rows: Vec, before: Vec, field: str) -> Vec:
-    """Return poses with the nearest quaternion signs."""
     if field != "objects":
         return rows
     dots = (rows[:, 3:] * before[:, 3:]).sum(axis=1, keepdims=True)
@@ -226,7 +221,7 @@ def _turn_alike(rows: Vec, before: Vec, field: str) -> Vec:
 
 
 def _list_held(leader: Mapping[str, Any]) -> Bools:
-    """Return limbs held by a person, shape (k + 1,); none: not."""
+    """Return flags (k + 1,) of limbs held by a person; last: no limb."""
     limbs = leader["limbs"]
     held = leader.get("held_limbs", limbs if leader["is_human"] else ())
     return np.array([*(limb in held for limb in limbs), False])

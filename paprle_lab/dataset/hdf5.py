@@ -1,7 +1,7 @@
 """ALOHA's files: one HDF5 per episode, joints in rad, grippers 0 closed … 1 open.
 
-The layout is that of ``tonyzhaozh/act``, ``record_sim_episodes.py``, with requests,
-poses and depth added, and names and units as attributes.
+Layout: ``tonyzhaozh/act``, ``record_sim_episodes.py``, plus requests, poses, depth, and
+names and units as attributes.
 """
 
 from __future__ import annotations
@@ -35,10 +35,9 @@ _ROWS = 256  # chosen: rows of numbers that are written at once
 
 
 class AlohaTarget:
-    """Writes one HDF5 per episode."""
+    """Writer of one HDF5 per episode."""
 
     def __init__(self, root: Path, common: Common) -> None:
-        """Prepare for a data set's folder."""
         self._root, self._common = root, common
 
     def write(
@@ -92,15 +91,12 @@ class AlohaTarget:
         return f"observations/{'segmentation' if is_ids else 'depth'}/{camera}"
 
     def _describe_depth(self, file: Any) -> None:
-        """Write the unit of depth, [m] per count."""
         cameras = self._common.robot.header.get("cameras", {})
         for name, depth in file.get("observations/depth", {}).items():
             depth.attrs["unit_m"] = cameras[name]["depth_unit"]
 
 
 class _Table:
-    """A growing table of numbers."""
-
     def __init__(self, file: Any, column: Column) -> None:
         kind = {"float32": np.float32, "bool": np.bool_}[column.kind]
         self._rows: list[Any] = []

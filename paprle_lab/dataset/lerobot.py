@@ -1,7 +1,7 @@
-"""LeRobot data sets, version 3.0: packing of pieces, and metadata.
+"""LeRobot data sets, version 3.0.
 
-The layout is that of ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
-Existing files are never rewritten.
+Layout: ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``. Existing files
+are never rewritten.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _MB = 1 << 20
 
 @dataclass
 class Totals:
-    """The totals of a data set.
+    """Totals of a data set.
 
     Attributes:
-        tasks: Texts in the order of their numbers.
-        n_files: Files by kind: ``data``, ``episodes`` and each video's key.
+        tasks: In the order of their numbers.
+        n_files: By kind: ``data``, ``episodes`` and each video's key.
     """
 
     n_episodes: int = 0
@@ -60,7 +60,7 @@ class Totals:
     stats: dict[str, Stats] = field(default_factory=dict)
 
     def take_file(self, kind: str) -> tuple[int, int]:
-        """Return chunk and number of the next file of a kind."""
+        """Return chunk and number of a kind's next file."""
         n = self.n_files.get(kind, 0)
         self.n_files[kind] = n + 1
         return divmod(n, CHUNK)
@@ -68,12 +68,12 @@ class Totals:
 
 @dataclass(frozen=True)
 class Shape:
-    """The shared properties of a data set's episodes.
+    """Shared properties of episodes.
 
     Attributes:
         fps: Frame rate, [Hz].
         sizes: Height and width by camera, [px].
-        cameras: Recorded properties by camera, as in a recording's header.
+        cameras: Recorded properties, as in a header.
     """
 
     robot_type: str
@@ -130,7 +130,7 @@ def pack(
 
 
 def read_stats(meta: Path) -> dict[str, Stats]:
-    """Return the statistics of a data set; empty if missing."""
+    """Return a data set's statistics."""
     path = meta / "stats.json"
     if not path.is_file():
         return {}
@@ -244,7 +244,7 @@ def _pack_videos(
 
 
 def cut(sizes: Sequence[float], limit: float) -> Iterator[list[int]]:
-    """Yield groups of neighbours within a limit of size."""
+    """Yield groups of neighbours within a size limit."""
     group: list[int] = []
     total = 0.0
     for k, size in enumerate(sizes):
@@ -278,7 +278,6 @@ def _round_whole(name: str, stats: Stats) -> Stats:
 
 
 def _write_tasks(path: Path, tasks: Sequence[str]) -> None:
-    """Write task numbers, indexed by text for pandas."""
     index = "__index_level_0__"
     text = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
     whole = {"pandas_type": "int64", "numpy_type": "int64", "metadata": None}

@@ -1,4 +1,4 @@
-"""Conversion of recordings into LeRobot's format."""
+"""Conversion into LeRobot's format."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from paprle_lab.dataset.lerobot import Shape, Totals, pack, read_stats
 
 
 class LerobotTarget:
-    """Writes LeRobot v3.0."""
+    """Writer of LeRobot v3.0."""
 
     def __init__(self, root: Path, common: Common) -> None:
-        """Prepare for a data set's folder."""
         self._root = root
         self._shape = Shape(
             robot_type=common.columns.robot.name,

@@ -1,4 +1,4 @@
-"""Report on the recordings of a data set."""
+"""Report on a data set."""
 
 from __future__ import annotations
 
@@ -14,12 +14,7 @@ _MUCH = 1.0  # [s] chosen: cameras begin and end some frames apart
 
 @dataclass
 class Report:
-    """The counts, time errors and omissions of a data set's recordings.
-
-    Attributes:
-        columns: By source.
-        accounts: Of all recordings, by source.
-    """
+    """Counts, time errors and omissions by source."""
 
     fps: int
     n_episodes: int = 0
@@ -60,7 +55,7 @@ class Report:
 
 
 def describe_trimmed(trimmed: Sequence[float], ended: str) -> list[str]:
-    """Return lines on long omitted ends of a recording."""
+    """Return lines on long omitted ends."""
     begin, end = trimmed
     told = []
     if begin > _MUCH:

@@ -1,4 +1,4 @@
-"""Export of an episode to Rerun: series and video."""
+"""Export of an episode to Rerun."""
 
 from __future__ import annotations
 
@@ -31,15 +31,12 @@ _SHOWS = ("DISPLAY", "WAYLAND_DISPLAY")
 
 
 def show_in_rerun(path: Path) -> str:
-    """Write an episode for Rerun and open it; return a message.
-
-    Returns:
-        Message for the operator.
+    """Return a message on the opened Rerun file.
 
     Raises:
-        RecordingError: If it cannot be read.
-        MissingDependency: If Rerun is not installed.
-        ConfigError: If the file cannot be written.
+        RecordingError: If the episode cannot be read.
+        MissingDependency: Without Rerun.
+        ConfigError: If writing fails.
     """
     out = write_rerun(path)
     words = [sys.executable, "-m", "rerun", str(out)]
@@ -53,9 +50,9 @@ def write_rerun(path: Path) -> Path:
     """Return the Rerun file written beside an episode.
 
     Raises:
-        RecordingError: If it cannot be read.
-        MissingDependency: If Rerun is not installed.
-        ConfigError: If the file cannot be written.
+        RecordingError: If the episode cannot be read.
+        MissingDependency: Without Rerun.
+        ConfigError: If writing fails.
     """
     episode = Episode.open(path)
     rr = _load()
@@ -84,8 +81,6 @@ def _load() -> Any:
 
 
 class _Writer:
-    """Writes one episode."""
-
     def __init__(self, rr: Any, stream: Any, episode: Episode) -> None:
         self._rr, self._stream, self._episode = rr, stream, episode
         stamps = [rows["stamp_ns"] for rows in (episode.ticks, episode.gate)]

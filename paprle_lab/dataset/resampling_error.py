@@ -1,4 +1,4 @@
-"""Time errors from the resampling of a column."""
+"""Time errors from resampling."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ class Account:
     """One column of one or several episodes.
 
     Attributes:
-        n_exact: Frames with an own sample or image, or the command in force.
+        n_exact: Frames with an own sample, image or valid command.
         n_gaps: Frames beyond the source's time limit.
-        worst: Largest time to the nearest sample, or age of a command, [s].
+        worst: Largest time to a sample, or age of a command, [s].
     """
 
     n_frames: int = 0
@@ -33,7 +33,7 @@ class Account:
         self.worst = max(self.worst, error_ns * 1e-9)
 
     def add(self, other: Account) -> None:
-        """Add another episode's account of the column."""
+        """Add another episode's account."""
         for name, value in asdict(other).items():
             mine = getattr(self, name)
             setattr(self, name, max(mine, value) if name == "worst" else mine + value)

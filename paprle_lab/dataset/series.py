@@ -1,4 +1,4 @@
-"""Samples of one source in order of time, with bounded memory."""
+"""Samples of one source, with bounded memory."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ _BEFORE_ALL = np.iinfo(np.int64).min
 
 
 class Around(NamedTuple):
-    """Samples around a time.
-
-    Attributes:
-        before_ns: Its stamp, [ns].
-        after_ns: Its stamp, [ns].
-    """
+    """The samples before and after a time."""
 
     before: np.void
     before_ns: int
@@ -31,14 +26,9 @@ class Around(NamedTuple):
 
 
 class Series:
-    """Samples of one source.
-
-    Attributes:
-        n_dropped: Samples not finite or out of order.
-    """
+    """Finite samples of one source in order."""
 
     def __init__(self, pull: Callable[[], bool]) -> None:
-        """Make it; ``pull`` reads on and returns False at the end."""
         self.n_dropped = 0
         self._pull = pull
         self._stamps: Stamps = np.zeros(0, np.int64)
@@ -47,24 +37,18 @@ class Series:
 
     @property
     def n_bytes(self) -> int:
-        """Size of the rows in memory, [bytes]."""
+        """Size in memory, [bytes]."""
         return sum(rows.nbytes for rows in self._rows)
 
     @property
     def first_ns(self) -> int | None:
-        """Stamp of the first sample, [ns], or None."""
+        """Stamp of the first sample."""
         while not len(self._stamps) and self._pull():
             pass
         return int(self._stamps[0]) if len(self._stamps) else None
 
     def add(self, stamps: Stamps, rows: Rows, is_good: npt.NDArray[np.bool_]) -> None:
-        """Add samples.
-
-        Args:
-            stamps: Of each, [ns].
-            rows: One each.
-            is_good: Usable samples.
-        """
+        """Add samples; those not ``is_good`` are dropped."""
         known = np.where(is_good, stamps, _BEFORE_ALL)
         newest = np.maximum.accumulate(np.append(self._newest, known))
         is_later = stamps > newest[:-1]
@@ -75,7 +59,7 @@ class Series:
         self._rows.append(rows[keep])
 
     def find(self, t_ns: int) -> Around | None:
-        """Return samples around increasing times [ns]; None before the first."""
+        """Return samples around increasing times, or None."""
         while not len(self._stamps) or self._stamps[-1] <= t_ns:
             if not self._pull():
                 break

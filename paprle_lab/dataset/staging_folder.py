@@ -1,4 +1,4 @@
-"""The folder of a data set, locked by its writer."""
+"""Folder of a data set, locked by its writer."""
 
 from __future__ import annotations
 
@@ -17,17 +17,13 @@ _PART = ".part"
 
 
 class StagingFolder:
-    """A data set's folder, held by this process.
-
-    Attributes:
-        own: State of an earlier run; empty: new.
-    """
+    """A data set's folder, held by this process."""
 
     def __init__(self, root: Path, meta: str) -> None:
-        """Lock it.
+        """Lock the folder.
 
         Raises:
-            ConfigError: If it is something else, or locked.
+            ConfigError: If it is foreign or locked.
         """
         self.root, self._meta = root, root / meta
         self._stage = root / STAGE
@@ -49,7 +45,7 @@ class StagingFolder:
             raise
 
     def find(self, name: str) -> Path | None:
-        """Return the folder of a complete piece, or None."""
+        """Return the folder of a complete piece."""
         path = self._stage / name
         return path if path.is_dir() else None
 
@@ -88,7 +84,7 @@ class StagingFolder:
         shutil.rmtree(self._stage)
 
     def close(self) -> None:
-        """Unlock it; unpacked pieces remain."""
+        """Unlock the folder; unpacked pieces remain."""
         self._lock.close()
 
     def _take_lock(self) -> IO[str]:

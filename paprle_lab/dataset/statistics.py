@@ -1,4 +1,4 @@
-"""The ten statistics of a LeRobot column, in bounded memory."""
+"""Statistics of a LeRobot column, in bounded memory."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class NumberStats:
 
 
 class ImageStats:
-    """Statistics of a sample of images and pixels."""
+    """Statistics of sampled images and pixels."""
 
     def __init__(self) -> None:
         self._kept: list[npt.NDArray[np.int64]] = []
@@ -124,7 +124,7 @@ class ImageStats:
 
 
 def merge(parts: Iterable[Mapping[str, Stats]]) -> dict[str, Stats]:
-    """Return the merged statistics of episodes, by column.
+    """Return merged statistics by column.
 
     Quantiles are means weighted by counts, as in LeRobot; others are exact.
     """

@@ -1,7 +1,4 @@
-"""Videos for LeRobot, with frames at index / fps.
-
-Every second frame is a key frame.
-"""
+"""Videos for LeRobot: frames at index / fps, every second a key frame."""
 
 from __future__ import annotations
 
@@ -23,16 +20,10 @@ _OPTIONS = {
 
 
 class VideoWriter:
-    """Writes a camera's images at a constant rate."""
+    """Writer of images at a constant rate."""
 
     def __init__(self, path: Path, size: tuple[int, int], fps: int) -> None:
-        """Open a new file.
-
-        Args:
-            path: An ``.mp4``.
-            size: Height and width, [px].
-            fps: Frame rate, [Hz].
-        """
+        """Open a new ``.mp4`` of a size (height, width) [px] and rate [Hz]."""
         av = load_av()
         self._av = av
         self._file: Any = av.open(str(path), "w", options={"movflags": "faststart"})
@@ -61,7 +52,7 @@ class VideoWriter:
 
 
 def choose_pixels(size: tuple[int, int]) -> str:
-    """Return the pixel format; chroma is subsampled for even sizes."""
+    """Return the pixel format; even sizes have subsampled chroma."""
     return "yuv444p" if size[0] % 2 or size[1] % 2 else "yuv420p"
 
 
@@ -88,7 +79,7 @@ def join_videos(pieces: Sequence[tuple[Path, int]], out: Path, fps: int) -> None
 
 
 def describe_video(size: tuple[int, int], fps: int) -> dict[str, Any]:
-    """Return a camera's video entry of LeRobot's ``info.json``."""
+    """Return a video's entry of LeRobot's ``info.json``."""
     return {
         "video.height": size[0],
         "video.width": size[1],

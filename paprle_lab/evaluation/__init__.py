@@ -1,4 +1,1 @@
-"""Evaluation of recordings; ``report`` is the entry point.
-
-All figures derive from the recording alone, including its URDF.
-"""
+"""Evaluation of recordings; ``report`` is the entry point."""

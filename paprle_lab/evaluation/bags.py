@@ -1,4 +1,4 @@
-"""Errors and lag of a ROS bag that has neither session nor gate."""
+"""Errors and lag of a ROS bag."""
 
 from __future__ import annotations
 
@@ -29,11 +29,7 @@ _MAX_GAP = (
 
 @dataclass(frozen=True, kw_only=True)
 class BagTopics:
-    """The topics to compare in a bag; by default those of PAPRLE.
-
-    Attributes:
-        limb: The limb whose forward kinematics turn joints into poses.
-    """
+    """Topics to compare, and the limb of joint topics."""
 
     target: str = ""
     actual: str = ""
@@ -41,7 +37,7 @@ class BagTopics:
 
 
 def measure_bag(path: Path, topics: BagTopics) -> EpisodeResult:
-    """Measure a bag; ``error`` states why a bag cannot be measured."""
+    """Measure a bag; ``error`` states a failure."""
     try:
         with Bag(path) as bag:
             pairs = _find_pairs(bag, topics)
@@ -111,7 +107,6 @@ def _find_frame(bag: Bag, pair: tuple[str, str]) -> SourceFrame | None:
 def _read(
     bag: Bag, topic: str, limb: Limb | None, frame: SourceFrame | None
 ) -> tuple[Stamps, Vec]:
-    """Return stamps [ns] and pose rows; joints by forward kinematics."""
     if bag.topics.get(topic) not in JOINT_TYPES:
         stamps, poses = bag.read_poses(topic, frame)
     elif limb is None:
@@ -142,7 +137,6 @@ def _make_track(name: str, pair: list[tuple[Stamps, Vec]], origin_ns: int) -> Li
 
 
 def _find_spans(target: Trajectory, measured: Trajectory) -> Spans:
-    """Return stretches without a gap in either, shape (S, 2), [s]."""
     pieces = []
     for trajectory in (target, measured):
         breaks = np.flatnonzero(np.diff(trajectory.t) > _MAX_GAP)

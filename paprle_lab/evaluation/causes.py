@@ -1,4 +1,4 @@
-"""Causes that kept a limb from its targets."""
+"""Causes of a limb's shortfall."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ Json = dict[str, Any]
 
 
 class Cause:
-    """One cause that kept a limb from its targets.
+    """One cause of a limb's shortfall.
 
     Attributes:
-        seconds: Total duration, [s].
+        seconds: Total, [s].
         longest: Longest stretch, [s].
-        farthest: Largest distance left to a target, [m].
+        farthest: Largest distance left, [m].
     """
 
     def __init__(self) -> None:
@@ -37,7 +37,7 @@ class Cause:
         return self._times.rows
 
     def add(self, is_on: Bools, samples: Samples) -> None:
-        """Add the next samples."""
+        """Add samples."""
         if not is_on.any():
             self._going = 0.0
             return
@@ -54,12 +54,12 @@ class Cause:
 
 
 class Samples(NamedTuple):
-    """Consecutive targets.
+    """Consecutive targets, arrays of shape (n,).
 
     Attributes:
-        t: Capture times, shape (n,), increasing, [s].
-        lasted: Duration as the newest target, shape (n,), [s].
-        left: Distance left, shape (n,), [m].
+        t: Capture, increasing, [s].
+        lasted: Duration as the newest target, [s].
+        left: Distance left, [m].
     """
 
     t: Vec
@@ -69,12 +69,11 @@ class Samples(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Reach:
-    """The reached targets of a limb, and the causes of its shortfall.
+    """Reached targets of a limb, and causes of its shortfall.
 
     Attributes:
         seconds: Duration with targets, [s].
-        short_seconds: Duration with targets not reached, [s].
-        short: Stretches not reached, shape (S, 2), [s].
+        short_seconds: Thereof not reached, [s].
         joints: By kind and joint; an empty joint: none in particular.
     """
 
@@ -87,7 +86,7 @@ class Reach:
 
 
 class Tally:
-    """The causes so far."""
+    """Running totals of causes."""
 
     def __init__(self) -> None:
         self._seconds = self._short_seconds = 0.0
@@ -101,7 +100,7 @@ class Tally:
         is_short: Bools,
         samples: Samples,
     ) -> None:
-        """Add samples with their causes by kind and joint."""
+        """Add samples with causes by kind and joint."""
         t, lasted, _ = samples
         self._seconds += float(lasted.sum())
         self._short_seconds += float(lasted[is_short].sum())
@@ -114,7 +113,7 @@ class Tally:
             self._kinds.setdefault(kind, Cause()).add(is_on, samples)
 
     def finish(self, *, counts_rotation: bool) -> Reach:
-        """Return the totals of each cause."""
+        """Return the totals."""
         joints = {key: cause for key, cause in self._joints.items() if len(cause.t)}
         return Reach(
             seconds=self._seconds,
@@ -127,7 +126,7 @@ class Tally:
 
 
 def describe_reach(reach: Reach | None) -> Json | None:
-    """Return ``reach`` of a limb's entry in a report; None where unknown."""
+    """Return a report entry's ``reach``; None if unknown."""
     if reach is None or not reach.seconds:
         return None
     entries = [_describe_cause(reach, kind) for kind in reach.causes]

@@ -1,4 +1,4 @@
-"""One measured episode: its report entry and the arrays of its plots."""
+"""Measurement of one episode."""
 
 from __future__ import annotations
 
@@ -69,13 +69,11 @@ CLOCKS = 1.0  # [s] spec: safety.md A1: a measurement is no farther from its com
 
 @dataclass(frozen=True, kw_only=True)
 class EpisodeResult:
-    """The measurements of one episode.
+    """Measurements of one episode.
 
     Attributes:
-        key: Shared with its repetitions; empty without any.
-        engaged: Stretches of ENGAGED, shape (S, 2), [s].
-        origin_ns: Stamp of t = 0, [ns].
-        h: Period of the gate, [s]; None when unknown.
+        key: Shared by repetitions; may be empty.
+        h: Period of the gate, [s].
     """
 
     name: str
@@ -92,7 +90,7 @@ class EpisodeResult:
 
 
 def measure_episode(path: Path) -> EpisodeResult:
-    """Measure a file's episode; ``error`` states why it cannot be read."""
+    """Measure a file's episode; ``error`` states a failure."""
     try:
         episode = StoredEpisode(path)
     except PaprleError as err:
@@ -154,7 +152,7 @@ def measure_source(episode: Recording) -> EpisodeResult:
 
 
 def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return notes on postures that missed part of a path, or would have helped."""
+    """Return notes on failed or helpful postures."""
     notes = dict[str, None]()
     for event in events:
         limb, kind = event.get("limb"), event.get("event")
@@ -173,7 +171,7 @@ def list_posture_notes(events: Iterable[Mapping[str, Any]]) -> list[str]:
 
 
 def make_blank(path: Path) -> Json:
-    """Return an entry with every key null."""
+    """Return an entry with null values."""
     figures = dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
     kinds = ("raw", "lag_compensated", "within_limits", "aligned")
     latencies = ("capture_to_command", "command_age", "command_to_motion")
@@ -233,7 +231,7 @@ def _describe(episode: Recording, engaged: Spans) -> Json:
 
 
 def pick_worst(limbs: Sequence[LimbResult]) -> Json:
-    """Return the figures and name of the limb with the largest raw RMSE."""
+    """Return the figures of the limb with the largest raw RMSE."""
     if not limbs:
         return {}
 
@@ -249,7 +247,6 @@ def pick_worst(limbs: Sequence[LimbResult]) -> Json:
 
 
 def _make_key(header: Mapping[str, Any], config: Mapping[str, Any]) -> str:
-    """Return motion source and robot, shared by repetitions."""
     leader = {"leader": header.get("leader"), **(config.get("leader") or {})}
     robot = (header.get("robot") or {}).get("name")
     return json.dumps([header.get("follower"), robot, leader], sort_keys=True)
@@ -260,7 +257,6 @@ def _find_look_ahead(header: Mapping[str, Any]) -> float:
 
 
 def _find_reconstruction(events: Iterable[Mapping[str, Any]]) -> float:
-    """Return the longest reconstruction delay of a leader, [s]."""
     told = [e.get("delay") for e in events if e.get("event") == "reconstruction"]
     delays = [float(d) for d in told if isinstance(d, int | float)]
     return max((d for d in delays if 0.0 <= d <= _LONGEST_DELAY), default=0.0)
@@ -272,7 +268,6 @@ def _find_tick_period(config: Mapping[str, Any]) -> float | None:
 
 
 def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json:
-    """Return the three latencies; the first includes a leader's look-ahead."""
     samples, gate = store_new_samples(episode.ticks), episode.gate
     look_ahead = _find_look_ahead(episode.header)
     reconstruction = _find_reconstruction(episode.events)
@@ -305,7 +300,6 @@ def _measure_latency(episode: Recording, engaged: Spans, origin_ns: int) -> Json
 
 
 def _find_lags(gate: Table, engaged: Spans, origin_ns: int, n: int) -> list[Vec]:
-    """Return each joint's lags behind its command by window, [s]."""
     found: list[list[Vec]] = [[] for _ in range(n)]
     for begin, end in list_windows(engaged):
         near = _take_between(
@@ -356,7 +350,6 @@ def _measure_gate(
 
 
 def _add_clearance(figures: Json, episode: Recording, notes: list[str]) -> None:
-    """Add the least clearance, C1 of the verdict."""
     figures |= {"min_clearance_mm": None, "nearest_pair": None, "kept": []}
     try:
         found = judge_clearance(episode)

@@ -1,4 +1,4 @@
-"""Errors between hand, robot and picture for a remote leader (T1, T2, T18)."""
+"""Errors between hand, robot and picture (T1, T2, T18)."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ PICTURES = {
 
 
 class FarErrors:
-    """Errors accumulated from an episode's events."""
+    """Errors accumulated from events."""
 
     def __init__(self) -> None:
         self._columns = {name: Column() for name in _COLUMNS}
@@ -47,7 +47,7 @@ class FarErrors:
         self._last: Mapping[str, Any] | None = None
 
     def take(self, event: Mapping[str, Any]) -> None:
-        """Add an event; other events are ignored."""
+        """Add an event."""
         if event.get("event") != FAR:
             return
         self._first = self._first or event
@@ -61,10 +61,9 @@ class FarErrors:
         self._compare(table)
 
     def measure(self) -> Json | None:
-        """Return errors [mm], motion to motion [ms] and losses of each stream.
+        """Return errors [mm], motion to motion [ms] and losses; None if not remote.
 
-        ``n`` counts measured instants, ``missing`` those not received. None without a
-        remote leader.
+        ``n`` counts measured instants, ``missing`` those not received.
         """
         if self._last is None:
             return None
@@ -87,7 +86,6 @@ class FarErrors:
         }
 
     def _compare(self, table: Vec) -> None:
-        """Count by instant the picture nearest to the robot."""
         ours = table[:, _COLUMNS.index("predicted_picture_to_robot")]
         for way, counts in self._nearer.items():
             other = table[:, _COLUMNS.index(PICTURES[way])]
@@ -97,7 +95,7 @@ class FarErrors:
 
 
 def describe_far(far: Json) -> list[str]:
-    """Return lines on the errors and losses of each stream."""
+    """Return errors and losses as lines."""
     errors = far["errors_mm"]
     lines = [
         f"{name.replace('_', ' ')} {_say(errors[name], 'p95', 'mm')}"

@@ -1,4 +1,4 @@
-"""Repetitions of an episode, and their variability."""
+"""Variability of repeated episodes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ CLOSED = 0.05  # chosen: a path whose ends are nearer than this share of it is c
 
 
 def compare(measured: Sequence[EpisodeResult]) -> list[Json | None]:
-    """Return each episode's variability among its repetitions, or None."""
+    """Return each episode's variability among its repetitions."""
     groups: dict[str, list[int]] = {}
     for row, result in enumerate(measured):
         if result.key and not result.entry["is_discarded"]:

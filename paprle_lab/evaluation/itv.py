@@ -1,7 +1,6 @@
-"""Inter-trial variability: the spread of repeated motions.
+"""Inter-trial variability of repeated motions.
 
-ARBot: "mean standard deviation of position at corresponding time-aligned waypoints".
-Its published figures match only for correspondence by *arc length*; both are computed.
+ARBot's published figures match only for correspondence by *arc length*.
 """
 
 from __future__ import annotations
@@ -16,45 +15,33 @@ N_WAYPOINTS = 2000  # spec: requirements A28, reproduces the published figures
 
 
 def compute_itv(paths: Sequence[Vec]) -> float:
-    """Return the mean spread of corresponding waypoints, [m].
+    """Return the mean spread of paths' waypoints (n, 3), [m].
 
-    Per-axis sample standard deviation (ddof = 1), Euclidean norm over axes, mean over
-    waypoints.
-
-    Args:
-        paths: At least two paths, shape (n, 3) each, [m].
+    It is the norm of per-axis sample standard deviations (ddof = 1).
     """
     deviations = np.std(np.stack(paths), axis=0, ddof=1)
     return float(np.linalg.norm(deviations, axis=1).mean())
 
 
 def resample_by_arc_length(p: Vec, n: int = N_WAYPOINTS) -> Vec:
-    """Return n points (n, 3) evenly spaced in arc length along a path (N, 3)."""
+    """Return n points (n, 3) of a path (N, 3) at even arc lengths."""
     steps = np.linalg.norm(np.diff(p, axis=0), axis=1)
     return _resample(np.concatenate([[0.0], np.cumsum(steps)]), p, n)
 
 
 def resample_by_time(t: Vec, p: Vec, n: int = N_WAYPOINTS) -> Vec:
-    """Return n points (n, 3) evenly spaced in time along positions (N, 3)."""
+    """Return n points (n, 3) of positions (N, 3) at even times."""
     return _resample(t - t[0], p, n)
 
 
 def _resample(s: Vec, p: Vec, n: int) -> Vec:
-    """Return n points at even steps of a non-decreasing parameter."""
     is_new = np.concatenate([[True], np.diff(s) > 0.0])
     even = np.linspace(0.0, s[-1], n)
     return np.stack([np.interp(even, s[is_new], axis) for axis in p[is_new].T], axis=1)
 
 
 def turn_to(reference: Vec, closed: Vec) -> Vec:
-    """Return a closed path rotated to the start that fits a reference best.
-
-    The fit minimises the sum of squared distances.
-
-    Args:
-        reference: Waypoints, shape (n, 3), [m].
-        closed: Waypoints of a closed path, shape (n, 3), [m].
-    """
+    """Return a closed path (n, 3) rotated to fit a reference (n, 3), [m]."""
     # Σ‖r_i − c_{i+k}‖² is smallest where the circular correlation is largest.
     spectrum = np.conj(np.fft.rfft(reference, axis=0)) * np.fft.rfft(closed, axis=0)
     correlation = np.fft.irfft(spectrum.sum(axis=1), n=len(reference))
@@ -67,12 +54,9 @@ def report_itv(
     *,
     is_cyclic: bool = False,
 ) -> dict[str, float | int | bool]:
-    """Return ITV [mm] by arc length and by normalised time.
+    """Return ITV [mm] by arc length and by time, of times [s] and positions [m].
 
-    Args:
-        trials: Times (N,), [s], and positions (N, 3), [m], of each trial.
-        n: Number of waypoints.
-        is_cyclic: Rotate closed paths to a common start first.
+    ``is_cyclic`` rotates closed paths to a common start first.
     """
     by_length = [resample_by_arc_length(p, n) for _, p in trials]
     by_time = [resample_by_time(t, p, n) for t, p in trials]

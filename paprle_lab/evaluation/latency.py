@@ -1,8 +1,7 @@
 """Three latencies, and the lag between two motions.
 
-* capture to command: from a leader sample's capture to the gate's first command based
-  on it, plus the leader's look-ahead.
-* command age at actuation: age of the set-point that the gate follows.
+* capture to command: from capture to the first command based on it, plus look-ahead.
+* command age at actuation: age of the followed set-point.
 * command to motion: joint lag by correlation.
 """
 
@@ -36,14 +35,11 @@ MOST_WINDOWS = 300  # chosen: all of 10 min; of a longer motion as many, evenly 
 def measure_capture_to_command(
     tick: tuple[Stamps, Stamps], gate: tuple[Stamps, Stamps]
 ) -> Vec:
-    """Return the time from each sample's capture to its first command, [s].
+    """Return latencies of samples that reached the robot, shape (≤ N,), [s].
 
     Args:
-        tick: Start and sample stamp of ENGAGED ticks with a new sample, (N,), [ns].
-        gate: Write and set-point stamps of gate ticks, (M,), [ns].
-
-    Returns:
-        Latencies of the samples that reached the robot, shape (≤ N,), [s].
+        tick: Start and sample stamp of ENGAGED ticks with a new sample, (N,).
+        gate: Write and set-point stamps, (M,).
     """
     began_ns, capture_ns = tick
     wrote_ns, setpoint_ns = gate
@@ -56,12 +52,7 @@ def measure_capture_to_command(
 
 
 def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
-    """Yield capture-to-command latencies block by block, [s].
-
-    Args:
-        samples: ENGAGED session ticks with a new leader sample.
-        gate: Gate ticks.
-    """
+    """Yield capture-to-command latencies by block, [s]."""
     at, newest_ns = 0, np.iinfo(np.int64).min
     for where in cut(len(gate)):
         wrote_ns, own_ns = gate[where]["stamp_ns"], gate[where]["setpoint_ns"]
@@ -78,20 +69,20 @@ def list_captures(samples: Table, gate: Table) -> Iterator[Vec]:
 
 
 def measure_command_age(wrote_ns: Stamps, setpoint_ns: Stamps) -> Vec:
-    """Return the ages of the followed set-points, [s]; stamp 0: none."""
+    """Return the ages of followed set-points, [s]; stamp 0: none."""
     has_setpoint = setpoint_ns > 0
     ages_ns = wrote_ns[has_setpoint] - setpoint_ns[has_setpoint]
     return np.asarray(ages_ns * 1e-9, dtype=np.float64)
 
 
 class Pieces(NamedTuple):
-    """A section of two motions, long enough to be shifted.
+    """A section of two motions.
 
     Attributes:
-        t: Leading times, shape (n,), [s].
-        x: Leading values, shape (n, k).
-        t_y: Following times, shape (m,), [s].
-        y: Following values, shape (m, k).
+        t: Shape (n,), [s].
+        x: Leading, shape (n, k).
+        t_y: Shape (m,), [s].
+        y: Following, shape (m, k).
     """
 
     t: Vec
@@ -103,14 +94,10 @@ class Pieces(NamedTuple):
 def find_lag(
     leading: tuple[Vec, Vec], following: tuple[Vec, Vec], spans: Spans
 ) -> float | None:
-    """Return the lag of best correlation, with sub-sample resolution, [s].
+    """Return the lag of best correlation, positive if ``following`` is late, [s].
 
-    Positive when ``following`` is late; None without a distinctive motion.
-
-    Args:
-        leading: Times (N,), [s], and values (N, k).
-        following: Times (M,), [s], and values (M, k).
-        spans: Stretches, shape (S, 2), [s]; samples near their ends are left out.
+    None without a distinctive motion. Motions are times [s] and values (N, k); samples
+    near the ends of spans are left out.
     """
     t, x = leading
     is_fixed = is_inside(t, spans, before=-LAG_MIN, after=LAG_MAX)
@@ -128,7 +115,7 @@ def find_lag(
 def find_path_lag(
     leading: Poses, following: Poses, spans: Spans, without: Spans
 ) -> float | None:
-    """Return the lag of best correlation of two paths, without some stretches."""
+    """Return the lag of best correlation of two paths, [s]."""
     if len(following) < 3:
         return None
 
@@ -176,12 +163,9 @@ def _correlate(list_pieces: Callable[[], Iterable[Pieces]]) -> float | None:
 def find_joint_lags(
     command: tuple[Vec, Vec], motion: tuple[Vec, Vec], spans: Spans
 ) -> list[Vec]:
-    """Return each joint's lags, one per window with motion, [s].
+    """Return each joint's lags behind its command by window, [s].
 
-    Args:
-        command: Write times (N,), [s], and q_cmd (N, n).
-        motion: Measurement times (M,), [s], and q_meas (M, n).
-        spans: Stretches, shape (S, 2), [s].
+    Both are times [s] and positions (N, n).
     """
     lags: list[Vec] = []
     for joint in range(command[1].shape[1]):
@@ -199,7 +183,7 @@ def find_joint_lags(
 
 
 def list_windows(spans: Spans) -> Vec:
-    """Return overlapping windows, at most MOST_WINDOWS, shape (W, 2), [s]."""
+    """Return at most MOST_WINDOWS windows, shape (W, 2), [s]."""
     windows = [window for begin, end in spans for window in _windows(begin, end)]
     step = -(-len(windows) // MOST_WINDOWS) or 1
     return np.array(windows[::step], dtype=np.float64).reshape(-1, 2)

@@ -1,4 +1,4 @@
-"""Figures of one limb: errors, shortfall, orientation and lag."""
+"""Figures of one limb."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ class LimbResult:
 
     Attributes:
         target: Raw target while ENGAGED, N poses.
-        actual: Measured poses at the target's stamps, N poses.
-        errors: Position errors, shape (N,), [m].
-        t_shifted: Times of ``errors_shifted``, shape (M,), [s].
-        errors_shifted: Position errors after the shift ``tau``, shape (M,), [m].
-        tau: Best shift, [s]; None when unknown.
+        actual: Measured poses at its stamps.
+        errors: Of positions, shape (N,), [m].
+        t_shifted: Shape (M,), [s].
+        errors_shifted: After the shift ``tau``, shape (M,), [m].
+        tau: Best shift, [s].
     """
 
     name: str
@@ -69,7 +69,7 @@ class LimbResult:
 
 
 def measure_limb(track: LimbTrack) -> LimbResult:
-    """Compute the figures of a limb; those that fail are None and noted."""
+    """Compute a limb's figures; failed ones are None and noted."""
     notes = _note_track(track)
     if not len(track.target):
         notes.append(f"limb '{track.limb}': no target pose while ENGAGED and measured")
@@ -134,9 +134,9 @@ class _Raw:
     """Errors between targets and robot at equal times.
 
     Attributes:
-        errors: Position errors, [m].
-        angles: Orientation errors, [rad].
-        rpe: Errors of motions over one second, [m] and [rad].
+        errors: Positions, [m].
+        angles: Orientations, [rad].
+        rpe: Motions over 1 s, [m] and [rad].
         colours: Counts by colour, shape (3,).
     """
 
@@ -178,10 +178,9 @@ class _Shifted:
     """Errors after delay and alignment.
 
     Attributes:
-        errors: Position errors without lag, [m].
-        angles: Orientation errors without lag, [rad].
-        aligned: Position errors after the alignment, [m].
-        share_percent: Share of reached targets, [%]; None when unknown.
+        errors: Without lag, [m].
+        angles: Without lag, [rad].
+        aligned: After the alignment, [m].
     """
 
     def __init__(
@@ -248,7 +247,6 @@ def _note_track(track: LimbTrack) -> list[str]:
 
 
 def _describe_colours(counts: npt.NDArray[np.int64]) -> Json:
-    """Return the share of each ARBot error colour, [%]."""
     total = max(int(counts.sum()), 1)
     return {
         name: float(100.0 * n / total) for name, n in zip(BINS, counts, strict=True)

@@ -1,7 +1,6 @@
-"""Errors of the robot against its target: ATE, RPE and their summaries.
+"""Errors of the robot against its target.
 
-Errors are taken at the stamps of the retargeted target, before IK, filters and gate,
-against the interpolated measured pose.
+They are taken at the stamps of the retargeted target, before IK, filters and gate.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ GOLDEN = (5**0.5 - 1) / 2  # golden-section ratio
 
 
 def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
-    """Return scaled mean, median, p95, max and rmse; None when empty."""
+    """Return scaled figures; None if empty."""
     if not len(errors):
         return dict.fromkeys(("mean", "median", "p95", "max", "rmse"))
     column = _as_column(errors)
@@ -52,7 +51,7 @@ def summarise(errors: Vec | Column, scale: float = 1.0) -> Figures:
 
 
 def spread(values: Vec | Column, scale: float = 1.0) -> Figures:
-    """Return scaled p50 and p99; None when empty."""
+    """Return scaled p50 and p99; None if empty."""
     if not len(values):
         return dict.fromkeys(("p50", "p99"))
     column = _as_column(values)
@@ -71,12 +70,7 @@ def _as_column(values: Vec | Column) -> Column:
 
 
 def find_spans(t: Vec, is_on: npt.NDArray[np.bool_]) -> Spans:
-    """Return stretches in which a flag was on, shape (S, 2), [s].
-
-    Args:
-        t: Times, shape (N,), [s].
-        is_on: Flags, shape (N,).
-    """
+    """Return stretches with the flag on, by times (N,), [s]."""
     finder = SpanFinder()
     finder.add(t, is_on)
     return finder.finish()
@@ -93,13 +87,7 @@ class SpanFinder:
     def add(
         self, t: Vec, is_on: npt.NDArray[np.bool_], until: Vec | None = None
     ) -> None:
-        """Add flags.
-
-        Args:
-            t: Times, shape (n,), [s].
-            is_on: Flags, shape (n,).
-            until: End of a stretch whose last flag each is, [s]; default: its time.
-        """
+        """Add flags (n,) by times [s]; ``until``: end of a stretch by its last flag."""
         if not len(t):
             return
         ends = t if until is None else until
@@ -110,7 +98,7 @@ class SpanFinder:
         self._is_on, self._last = bool(is_on[-1]), float(ends[-1])
 
     def finish(self) -> Spans:
-        """Return the stretches, shape (S, 2), [s]."""
+        """Return the stretches."""
         last = [np.array([self._last])] if self._is_on else []
         nothing = np.zeros(0)
         begins = np.concatenate([nothing, *self._begins])
@@ -120,14 +108,7 @@ class SpanFinder:
 def is_inside(
     t: Vec, spans: Spans, before: float = 0.0, after: float = 0.0
 ) -> npt.NDArray[np.bool_]:
-    """Return flags (N,) of times in a stretch, with margins on both sides.
-
-    Args:
-        t: Times, shape (N,), [s].
-        spans: Ordered stretches, shape (S, 2), [s].
-        before: Margin before the time, [s].
-        after: Margin after it, [s].
-    """
+    """Return flags (N,) of times within ordered spans, with margins [s]."""
     if not len(spans):
         return np.zeros(len(t), dtype=bool)
     row = np.clip(np.searchsorted(spans[:, 0], t, side="right") - 1, 0, None)
@@ -137,13 +118,7 @@ def is_inside(
 
 
 def is_outside(t: Vec, spans: Spans, after: float | Vec) -> npt.NDArray[np.bool_]:
-    """Return flags (N,) of times outside all stretches.
-
-    Args:
-        t: Times, shape (N,), [s].
-        spans: Ordered stretches, shape (S, 2), [s].
-        after: Margin after each time, scalar or (N,), [s].
-    """
+    """Return flags (N,) of times outside ordered spans, with a margin [s]."""
     if not len(spans):
         return np.ones(len(t), dtype=bool)
     row = np.searchsorted(spans[:, 1], t)
@@ -152,7 +127,7 @@ def is_outside(t: Vec, spans: Spans, after: float | Vec) -> npt.NDArray[np.bool_
 
 
 def subtract_spans(spans: Spans, others: Spans) -> Spans:
-    """Return stretches (S, 2) without others (L, 2), both ordered, [s]."""
+    """Return spans without others, both ordered."""
     rest = []
     for begin, end in spans:
         at = begin
@@ -166,7 +141,7 @@ def subtract_spans(spans: Spans, others: Spans) -> Spans:
 
 
 def measure_position_errors(target: Trajectory, actual: Trajectory) -> Vec:
-    """Return distances of poses at equal times, shape (N,), [m]."""
+    """Return distances of poses, shape (N,), [m]."""
     distances: Vec = np.linalg.norm(target.p - actual.p, axis=1)
     return distances
 
@@ -177,21 +152,14 @@ def find_best_shift(
     spans: Spans,
     without: Spans = np.zeros((0, 2)),  # noqa: B008 - nobody writes it
 ) -> float | None:
-    """Return the time shift that minimises the robot's distance to its target.
+    """Return the shift of least distance of robot and target, [s].
 
-    The sample set is the same for every shift: those with TAU_MAX of their stretch
-    ahead.
-
-    Args:
-        target: Raw target.
-        measured: Measured poses.
-        spans: Stretches that both cover, shape (S, 2), [s].
-        without: Stretches left out, shape (L, 2), [s].
+    All shifts are compared on the samples with TAU_MAX of their stretch ahead.
 
     Returns:
         The shift τ in [0, TAU_MAX] that minimises the mean of log(1 + d²/c²), with d
         the distances of ``target(t)`` and ``measured(t + τ)`` and c their median at the
-        least mean, [s]; None without samples.
+        least mean; None without samples.
 
     References:
         Cauchy's cost: Huber, "Robust Statistics", 1981.
@@ -233,7 +201,7 @@ def _find_distances(fixed: Trajectory, near: Trajectory, tau: float) -> Vec:
 
 
 def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
-    """Return the minimiser of a smooth function, to a microsecond, [s]."""
+    """Return a smooth function's minimiser, to 1 µs, [s]."""
     grid = np.linspace(low, high, round((high - low) / GRID) + 1)
     best = int(np.argmin(costs(grid)))
     a, b = grid[max(best - 1, 0)], grid[min(best + 1, len(grid) - 1)]
@@ -249,17 +217,14 @@ def minimise(costs: Callable[[Vec], Vec], low: float, high: float) -> float:
 
 
 def align(target_p: Vec, measured_p: Vec) -> Vec:
-    """Return measured points (N, 3), [m], rigidly aligned to the target.
-
-    Least squares over rotation and translation, without scale.
-    """
+    """Return points (N, 3) rigidly aligned by least squares, [m]."""
     alignment = Alignment()
     alignment.add(target_p, measured_p)
     return alignment.move(measured_p)
 
 
 class Alignment:
-    """The best rigid transform of points in pieces.
+    """Best rigid transform of points in pieces.
 
     References:
         Umeyama, "Least-squares estimation of transformation parameters between two
@@ -273,7 +238,7 @@ class Alignment:
         self._products = np.zeros((3, 3))
 
     def add(self, target_p: Vec, measured_p: Vec) -> None:
-        """Add target and measured points, shape (n, 3), [m]."""
+        """Add points, shape (n, 3), [m]."""
         if not self._n and len(target_p):
             self._origin = target_p[0].copy()
         target, measured = target_p - self._origin, measured_p - self._origin
@@ -283,7 +248,7 @@ class Alignment:
         self._products += target.T @ measured
 
     def move(self, measured_p: Vec) -> Vec:
-        """Return aligned measured points, shape (n, 3), [m]."""
+        """Return aligned points, shape (n, 3), [m]."""
         mean_target, mean_measured = self._target / self._n, self._measured / self._n
         shared = np.outer(mean_target, mean_measured)
         U, _, Vt = np.linalg.svd(self._products - self._n * shared)
@@ -308,14 +273,7 @@ def pair_by_time(t: Vec, spans: Spans, delta: float = DELTA) -> npt.NDArray[np.i
 def measure_relative_errors(
     target: Trajectory, actual: Trajectory, pairs: npt.NDArray[np.intp]
 ) -> tuple[Vec, Vec]:
-    """Return relative errors (P,) of motions: translation [m] and rotation [rad].
-
-    They are those of (T_i⁻¹ T_j)⁻¹ (A_i⁻¹ A_j).
-
-    Args:
-        target: N poses.
-        actual: Poses of the robot at the same times.
-        pairs: Index pairs (i, j), shape (P, 2).
+    """Return errors (P,) of motions, (T_i⁻¹ T_j)⁻¹ (A_i⁻¹ A_j), [m] and [rad].
 
     References:
         Sturm et al., "A benchmark for the evaluation of RGB-D SLAM systems", 2012.
@@ -337,11 +295,9 @@ def _relative(
 
 
 def colour_errors(errors: Vec) -> tuple[Vec, npt.NDArray[np.int8]]:
-    """Return position errors (N,), [m], on ARBot's colour scale.
+    """Return errors' (N,) shares 0 … 1 and bins on ARBot's colour scale.
 
-    Returns:
-        Shares from blue to red, 0 … 1, and bins: 0 blue (below 7.5 mm), 1 between,
-            2 red (20 mm and above), shape (N,) each.
+    Bins: 0 blue (below 7.5 mm), 1 between, 2 red (from 20 mm).
     """
     millimetres = np.asarray(errors) * 1e3
     shares = np.clip((millimetres - BLUE_MM) / (RED_MM - BLUE_MM), 0.0, 1.0)

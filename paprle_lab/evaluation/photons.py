@@ -1,7 +1,6 @@
-"""Photon to photon: the delay between two regions of a film.
+"""Photon to photon: the delay between regions of a film.
 
-Each region's signal is the first principal component of its small grey picture. The
-delay is the windowed lag of best correlation, by the film's stamps.
+It is the windowed lag of the regions' first principal components, by film stamps.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ _AGREE = 0.8  # chosen: correlation below which two places do not move alike
 
 
 class Region(NamedTuple):
-    """A region of an image, [px]: left, top, width, height."""
+    """A region of an image, [px]."""
 
     left: int
     top: int
@@ -40,8 +39,8 @@ class Photons(NamedTuple):
     Attributes:
         delay: Median over windows, [s].
         spread: Median absolute deviation, [s].
-        n_windows: Number of windows with a lag.
-        rate: Of the film, [Hz].
+        n_windows: Windows with a lag.
+        rate: [Hz].
     """
 
     delay: float
@@ -54,7 +53,7 @@ def parse_region(text: str) -> Region:
     """Return a region from ``x,y,width,height``, [px].
 
     Raises:
-        ConfigError: If the text is no region.
+        ConfigError: If invalid.
     """
     try:
         region = Region(*map(int, text.split(",")))
@@ -66,12 +65,12 @@ def parse_region(text: str) -> Region:
 
 
 def measure_film(path: Path, first: Region, second: Region) -> Photons:
-    """Return the delay of the second region of a film behind the first.
+    """Return the delay of a film's second region.
 
     Raises:
-        RecordingError: If the file is no film, or the regions do not move alike.
+        RecordingError: If it is no film, or the regions do not move alike.
         ConfigError: If a region exceeds the images.
-        MissingDependency: If PyAV is not installed.
+        MissingDependency: Without PyAV.
     """
     t, small = _read(path, (first, second))
     if len(t) < _FEWEST:
@@ -104,7 +103,6 @@ def measure_film(path: Path, first: Region, second: Region) -> Photons:
 
 
 def _summarise(lags: Vec) -> tuple[float, float]:
-    """Return median and median absolute deviation, [s]."""
     if not len(lags):
         return np.nan, np.inf
     delay = float(np.median(lags))
@@ -112,7 +110,7 @@ def _summarise(lags: Vec) -> tuple[float, float]:
 
 
 def _read(path: Path, regions: tuple[Region, Region]) -> tuple[Vec, list[Vec]]:
-    """Return stamps (N,), [s], and each region's small pictures (N, pixels)."""
+    """Return stamps (N,), [s], and each region's pictures (N, pixels)."""
     av = load_av()
     stamps: list[float] = []
     pictures: list[list[Vec]] = [[], []]
@@ -133,7 +131,7 @@ def _read(path: Path, regions: tuple[Region, Region]) -> tuple[Vec, list[Vec]]:
 
 
 def _shrink(grey: Vec, region: Region, path: Path) -> Vec:
-    """Return block means of a region, at most ``_ACROSS`` a side."""
+    """Return block means, at most ``_ACROSS`` a side."""
     height, width = grey.shape
     if region.left + region.width > width or region.top + region.height > height:
         raise ConfigError(
@@ -151,12 +149,9 @@ def _shrink(grey: Vec, region: Region, path: Path) -> Vec:
 
 
 def find_motion(pictures: Vec) -> Vec | None:
-    """Return the first principal component of grey pictures, shape (N,).
+    """Return the first principal component (N,) of grey pictures (N, pixels).
 
-    The sign is arbitrary; None within the noise.
-
-    Args:
-        pictures: Shape (N, pixels), 0 … 255.
+    Its sign is arbitrary; None within the noise.
     """
     changes = pictures - pictures.mean(axis=0)
     n, n_pixels = changes.shape
@@ -173,14 +168,9 @@ def find_motion(pictures: Vec) -> Vec | None:
 
 
 def list_lags(t: Vec, first: Vec, second: Vec) -> Vec:
-    """Return the lag of the second signal in each window that has one, [s].
+    """Return the second signal's lag by window, [s].
 
-    The result is empty if fewer than half of the windows correlate.
-
-    Args:
-        t: Times, shape (N,), [s].
-        first: Leading signal, shape (N,).
-        second: Following signal, shape (N,), of either sign.
+    Signs are arbitrary. Empty if fewer than half of the windows correlate.
     """
     scale = (
         1e-3 / max(float(first.std()), 1e-12),

@@ -1,7 +1,4 @@
-"""Timed poses as arrays: cleaning, interpolation and angles.
-
-Rotations are ``quat_xyzw`` rows. Positions are lerped and rotations slerped.
-"""
+"""Timed poses as arrays."""
 
 from __future__ import annotations
 
@@ -27,8 +24,8 @@ class Trajectory:
     """Poses at strictly increasing times.
 
     Attributes:
-        t: Times, shape (N,), [s].
-        p: Positions, shape (N, 3), [m].
+        t: Shape (N,), [s].
+        p: Shape (N, 3), [m].
         quat_xyzw: Unit quaternions, shape (N, 4).
     """
 
@@ -90,7 +87,7 @@ def list_blocks(path: Poses) -> Iterator[Trajectory]:
 
 
 def take_around(path: Poses, begin: float, end: float) -> Trajectory:
-    """Return the poses needed to interpolate between two times [s]."""
+    """Return poses sufficient to interpolate between two times [s]."""
     high = min(path.count(end) + 1, len(path))
     low = max(min(path.count(begin) - 1, high - 2), 0)
     return path[low:high]
@@ -98,7 +95,7 @@ def take_around(path: Poses, begin: float, end: float) -> Trajectory:
 
 @dataclass(frozen=True)
 class Dropped:
-    """The number of rows dropped, by reason."""
+    """Numbers of dropped rows by reason."""
 
     nan: int = 0
     quaternion: int = 0
@@ -107,22 +104,16 @@ class Dropped:
 
     @property
     def total(self) -> int:
-        """All dropped rows."""
+        """Number of all dropped rows."""
         return self.nan + self.quaternion + self.duplicate + self.disorder
 
 
 def clean(
     t_ns: npt.ArrayLike, rows: npt.ArrayLike, origin_ns: int = 0
 ) -> tuple[Trajectory, Dropped]:
-    """Keep poses at increasing times; count the others.
+    """Return poses of rows (N, 7) at increasing times, and dropped rows.
 
-    Args:
-        t_ns: Stamps, shape (N,), [ns].
-        rows: Poses (x, y, z, qx, qy, qz, qw), shape (N, 7).
-        origin_ns: Stamp of t = 0, [ns].
-
-    Returns:
-        The trajectory and the dropped rows.
+    A row is x, y, z, qx, qy, qz, qw; ``origin_ns`` is the stamp of t = 0.
     """
     cleaner = Cleaner(origin_ns)
     return cleaner.clean(t_ns, rows), cleaner.dropped
@@ -137,7 +128,7 @@ class Cleaner:
         self._newest_ns = np.iinfo(np.int64).min
 
     def clean(self, t_ns: npt.ArrayLike, rows: npt.ArrayLike) -> Trajectory:
-        """Return the poses at increasing times among the next rows."""
+        """Return the valid poses of the next rows."""
         stamps = np.asarray(t_ns, dtype=np.int64).reshape(-1)
         poses = np.asarray(rows, dtype=np.float64).reshape(-1, 7)
         is_finite: Mask = np.asarray(np.isfinite(poses).all(axis=1))
@@ -164,10 +155,7 @@ class Cleaner:
 
 
 def interpolate(path: Trajectory, t: Vec) -> Trajectory:
-    """Return a path's poses at given times (M,), [s].
-
-    Positions are lerped, rotations slerped; end poses hold outside.
-    """
+    """Return a path's poses at times [s]; end poses hold outside."""
     if len(path) == 1:
         ones = np.ones((len(t), 1))
         return Trajectory(t, ones * path.p, ones * path.quat_xyzw)
@@ -180,19 +168,13 @@ def interpolate(path: Trajectory, t: Vec) -> Trajectory:
 
 
 def interpolate_columns(t: Vec, t_known: Vec, values: Vec) -> Vec:
-    """Return columns of ``values`` (N, k) lerped from ``t_known`` to ``t``: (M, k)."""
+    """Return columns of ``values`` (N, k) lerped to ``t``, shape (M, k)."""
     columns = [np.interp(t, t_known, column) for column in values.T]
     return np.stack(columns, axis=1)
 
 
 def slerp(quat_xyzw_a: Vec, quat_xyzw_b: Vec, share: Vec) -> Vec:
-    """Return rotations (N, 4) interpolated along the shorter arc.
-
-    Args:
-        quat_xyzw_a: Rotations at share 0, shape (N, 4).
-        quat_xyzw_b: Rotations at share 1, shape (N, 4).
-        share: Between 0 and 1, shape (N,).
-    """
+    """Return rotations (N, 4) interpolated along the shorter arc."""
     cosine = np.einsum("ij,ij->i", quat_xyzw_a, quat_xyzw_b)
     nearest = quat_xyzw_b * np.where(cosine < 0.0, -1.0, 1.0)[:, None]
     angle = np.arccos(np.clip(np.abs(cosine), 0.0, 1.0))
@@ -229,7 +211,7 @@ def rotate(quat_xyzw: Vec, p: Vec) -> Vec:
 
 
 def measure_angles(quat_xyzw_a: Vec, quat_xyzw_b: Vec) -> Vec:
-    """Return the angles between rotations, shape (N,), [rad], 0 … pi."""
+    """Return the angles between rotations, shape (N,), 0 … pi, [rad]."""
     difference = multiply(invert(quat_xyzw_a), quat_xyzw_b)
     sine = np.linalg.norm(difference[:, :3], axis=1)
     angles: Vec = 2.0 * np.arctan2(sine, np.abs(difference[:, 3]))

@@ -1,7 +1,7 @@
-"""The shortfall of a limb per sample, by cause.
+"""Shortfall of a limb per sample, by cause.
 
-* out of reach: no motion leads to the target; joints at their limits are named.
-* late: the joints were at V or A, or were catching up.
+* out of reach: no motion leads to the target; joints at limits are named.
+* late: joints were at V or A, or catching up.
 * held back by the gate: it sent less than requested, or its mean that keeps J
   (decision 0006) cut corners.
 * not followed: the robot stayed off its command longer than any delay.
@@ -81,7 +81,6 @@ class Recorded(NamedTuple):
 
     Attributes:
         stamps: Returns capture stamps of ticks, [ns].
-        origin_ns: Stamp of t = 0, [ns].
         delay: Usual delay of a command, [s].
     """
 
@@ -101,15 +100,7 @@ def find_reach(
     robot: RobotInfo,
     config: Mapping[str, Any],
 ) -> Reach:
-    """Return the targets that a limb reached, and the causes of its shortfall.
-
-    Args:
-        limb: The limb.
-        recorded: Its recorded data.
-        spans: Stretches of ENGAGED, shape (S, 2), [s].
-        robot: The recorded robot.
-        config: The recorded config.
-    """
+    """Return reached targets, and causes of a limb's shortfall."""
     column = [info.name for info in robot.limbs].index(limb.name)
     asked = find_asked(limb, config)
     targets = _store_targets(limb, recorded, spans, column)
@@ -194,7 +185,6 @@ def _is_known(rows: Rows) -> Bools:
 
 
 def _measure_lasted(t: Vec, spans: Spans) -> Vec:
-    """Return each sample's duration within its stretch, [s]."""
     if not len(t):
         return np.zeros(0)
     end = spans[np.searchsorted(spans[:, 0], t, side="right") - 1, 1]
@@ -209,7 +199,7 @@ def _find_bounds(robot: RobotInfo, config: Mapping[str, Any]) -> tuple[Vec, Vec]
 
 
 class _Looks(NamedTuple):
-    """Findings at some of the targets not reached.
+    """Findings at some targets not reached.
 
     Attributes:
         is_stuck: No motion leads to the target, shape (L,).
@@ -349,7 +339,6 @@ def _is_apart(limb: Limb, asked: Asked, q: Vec, q_other: Vec) -> bool:
 
 
 def _find_own_stamps(ticks: Rows, column: int) -> Stamps:
-    """Return capture stamps of a limb's samples, shape (N,), [ns]."""
     driver = ticks["driver"][:, column]
     own = ticks["sample"]["limb_ns"][np.arange(len(ticks)), np.maximum(driver, 0)]
     return np.where(driver >= 0, own, ticks["sample"]["stamp_ns"])
@@ -358,7 +347,6 @@ def _find_own_stamps(ticks: Rows, column: int) -> Stamps:
 def _find_late(
     limb: Limb, rows: Rows, robot: RobotInfo
 ) -> dict[tuple[str, str], Bools]:
-    """Find joints at V and A."""
     causes: dict[tuple[str, str], Bools] = {}
     derivatives = list(_differentiate(rows["q"], rows["dt"], len(_RATES)))
     for kind, order, name in _RATES:

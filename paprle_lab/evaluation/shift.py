@@ -1,7 +1,7 @@
-"""Delay of the robot behind its target, where two estimates agree.
+"""Delay of the robot, by two estimates that must agree.
 
-One is the shift of least distance, the other the lag of best correlation; both use
-reached targets only.
+They are the shift of least distance and the lag of best correlation, on reached
+targets.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ END = 1e-3  # [s] chosen: a shift as near to the end of its range may lie beyond
 
 
 class Shift(NamedTuple):
-    """The delay of a robot.
+    """The delay of a robot; None if unknown.
 
     Attributes:
-        tau: Best shift, [s]; None when unknown.
-        lag: Lag of best correlation, [s]; None when unknown.
-        note: Reason for an unknown delay.
+        tau: Best shift, [s].
+        lag: Of best correlation, [s].
+        note: Reason of an unknown delay.
     """
 
     tau: float | None

@@ -1,4 +1,4 @@
-"""Smoothness of commands by joint: ripple, sign changes and share at V, A, J."""
+"""Smoothness of commands by joint."""
 
 from __future__ import annotations
 
@@ -24,14 +24,9 @@ LONGEST = (
 
 
 def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
-    """Return the smoothness of each joint's commands; None where unknown.
+    """Return the smoothness of each joint's commands; h: gate period, [s].
 
     ``ripple`` is the rms of the acceleration over that below 10 Hz.
-
-    Args:
-        gate: Gate ticks.
-        robot: The robot with its limits.
-        h: Period of the gate, [s].
     """
     if h is None:
         return {}
@@ -59,14 +54,13 @@ def measure_smoothness(gate: Table, robot: RobotInfo, h: float | None) -> Json:
 
 
 def _list_limits(robot: RobotInfo) -> list[tuple[int, Vec]]:
-    """Return limits of q's derivatives by order; NaN: none."""
     none = np.full(len(robot.joint_names), np.nan)
     dddq_max = none if robot.dddq_max is None else robot.dddq_max
     return [(1, robot.dq_max), (2, robot.ddq_max), (3, dddq_max)]
 
 
 def find_worst(joints: Json, key: str) -> tuple[str, float] | None:
-    """Return the joint with the largest value of a key, and the value."""
+    """Return joint and value of a key's largest value."""
     known = {n: row[key] for n, row in joints.items() if row[key] is not None}
     if not known:
         return None
@@ -98,8 +92,6 @@ def _find_runs(gate: Table) -> Iterator[Vec]:
 
 
 class _Share:
-    """Each joint's share at the limit of a derivative."""
-
     def __init__(self, order: int, limit: Vec, h: float) -> None:
         self._order, self._limit, self._h = order, limit, h
         self._at, self._n = np.zeros(len(limit)), 0
@@ -115,7 +107,7 @@ class _Share:
 
 
 class _Ripple:
-    """Each joint's RMS acceleration over its part below ``SLOW``."""
+    """RMS acceleration over its part below ``SLOW``."""
 
     def __init__(self, n: int, h: float) -> None:
         self._h, self._seconds = h, 0.0

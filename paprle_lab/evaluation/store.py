@@ -1,7 +1,4 @@
-"""Rows in memory or in a temporary file, read block by block.
-
-An episode of hours takes the memory of one of minutes.
-"""
+"""Rows in memory or file, read by block."""
 
 from __future__ import annotations
 
@@ -29,7 +26,7 @@ _FOLDER = Path("/var/tmp")  # spec: FHS 5.15: large, and on a disk
 
 
 class Table(Protocol):
-    """Rows that can be counted and read in pieces, such as an array."""
+    """Rows readable in pieces, such as an array."""
 
     @property
     def dtype(self) -> np.dtype[Any]: ...  # noqa: D102
@@ -38,18 +35,18 @@ class Table(Protocol):
 
 
 def cut(n: int) -> Iterator[slice]:
-    """Yield block slices over n rows."""
+    """Yield slices of blocks over n rows."""
     for begin in range(0, n, BLOCK):
         yield slice(begin, min(begin + BLOCK, n))
 
 
 def find_row(rows: Table, name: str, value: float) -> int:
-    """Return the number of rows before a value in a non-decreasing field."""
+    """Return the number of rows before a value of a non-decreasing field."""
     return bisect_left(range(len(rows)), value, key=lambda k: rows[k : k + 1][name][0])
 
 
 class Store:
-    """Appendable rows of one dtype; many go to an unnamed file."""
+    """Appendable rows; many go to an unnamed file."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self.dtype: np.dtype[Any] = np.dtype(dtype)
@@ -62,7 +59,7 @@ class Store:
         return self._n
 
     def append(self, rows: Rows) -> None:
-        """Append rows with at least the fields of the dtype.
+        """Append rows.
 
         Raises:
             ConfigError: If the disk is full.
@@ -96,11 +93,7 @@ def _pack(rows: Rows, dtype: np.dtype[Any]) -> Rows:
 
 
 class Column:
-    """Numbers with sums and ranks.
-
-    Attributes:
-        largest: -inf when empty.
-    """
+    """Numbers with sums and ranks."""
 
     def __init__(self) -> None:
         self.largest = -np.inf
@@ -121,12 +114,12 @@ class Column:
 
     @property
     def mean(self) -> float:
-        """Their mean."""
+        """The mean."""
         return float(self._sums[0] / len(self))
 
     @property
     def rms(self) -> float:
-        """Their root mean square."""
+        """The root mean square."""
         return float(np.sqrt(self._sums[1] / len(self)))
 
     def blocks(self) -> Iterator[Vec]:
@@ -135,7 +128,7 @@ class Column:
             yield self._store[where]
 
     def percentile(self, percent: float) -> float:
-        """Return a percentile, lerped as by ``numpy.percentile``."""
+        """Return a percentile as ``numpy.percentile`` does."""
         n = len(self)
         if n <= _SORTED:
             return float(np.percentile(self._store[:], percent))
@@ -145,7 +138,6 @@ class Column:
         return a + (b - a) * (rank - low)
 
     def _find_rank(self, rank: int) -> float:
-        """Return the value of a rank by radix selection."""
         prefix = np.uint64(0)
         for place in range(64 - _DIGIT, -1, -_DIGIT):
             counts = np.zeros(1 << _DIGIT, dtype=np.int64)
@@ -159,7 +151,6 @@ class Column:
         return float(_from_keys(np.array([prefix]))[0])
 
     def _list_keys(self, prefix: np.uint64, place: int) -> Iterator[Rows]:
-        """Yield keys that begin with these bits, by blocks."""
         above = place + _DIGIT
         for values in self.blocks():
             keys = _to_keys(values)

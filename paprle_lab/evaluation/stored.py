@@ -1,4 +1,4 @@
-"""A recorded episode of any length, kept in a store."""
+"""Recorded episode of any length."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ _GATE = (*_PUNCTUAL, *_SENT)
 
 
 class StoredEpisode:
-    """One recorded episode; see ``paprle.recording.reader.Episode``.
+    """A recorded episode; see ``paprle.recording.reader.Episode``.
 
     Attributes:
-        ticks: Session ticks in order, measured fields only.
-        gate: Gate ticks in order, measured fields only.
-        is_complete: The file is whole and matches its manifest.
-        note: Defect of the file; empty when complete.
+        ticks: Measured fields only.
+        gate: Measured fields only.
+        is_complete: The file matches its manifest.
+        note: Defect of the file.
     """
 
     def __init__(self, path: Path) -> None:
-        """Read an episode: MCAP file, manifest, or folder of one episode.
+        """Read an MCAP file, a manifest, or a folder of one episode.
 
         Raises:
-            RecordingError: If nothing can be read.
+            RecordingError: If nothing is readable.
             ConfigError: If the disk is full.
         """
         reading = Reading(find_episode(path))
@@ -83,7 +83,7 @@ class StoredEpisode:
 
     @property
     def end_reason(self) -> str:
-        """Reason of the end; ``aborted`` for an unfinished recording."""
+        """Reason of the end; ``aborted`` if unfinished."""
         return "aborted" if self.manifest is None else self.manifest["end_reason"]
 
 

@@ -1,4 +1,4 @@
-"""Punctuality of session and gate, and the gate's interventions."""
+"""Punctuality and interventions."""
 
 from __future__ import annotations
 
@@ -31,15 +31,10 @@ _SHOWN = 20  # chosen: findings told of an episode
 
 
 def measure_ticks(rows: Table, period: float | None) -> Json:
-    """Return the punctuality of a loop.
+    """Return the punctuality of a loop of a period, [s].
 
     ``on_time_percent`` counts ticks finished before the next deadline, ``lost`` those
     not recorded.
-
-    Args:
-        rows: Ticks with ``k``, ``stamp_ns``, ``compute_ns``, ``late_ns`` and
-        ``n_overruns``.
-        period: Nominal period, [s].
     """
     names = ("rate_hz", "on_time_percent", "p50_us", "p99_us", "late_p99_us")
     n = len(rows)
@@ -83,13 +78,7 @@ def count_interventions(gate: Table) -> dict[str, int]:
 def make_limits(
     robot: RobotInfo, h: float, gate: Mapping[str, Any] | None = None
 ) -> Limits:
-    """Return the robot's limits less the gate's margin.
-
-    Args:
-        robot: The recorded robot.
-        h: Period of the gate, [s].
-        gate: Recorded gate settings; None: no margin.
-    """
+    """Return the robot's limits less the gate's margin; h: gate period, [s]."""
     margin = float((gate or {}).get("position_margin", 0.0))
     settings = GateSettings(position_margin=margin)
     q_min, q_max = compute_command_limits(robot, settings)
@@ -103,8 +92,8 @@ def judge(gate: Table, limits: Limits) -> Verdict:
     """Return the oracle's verdict on q_cmd; indices are rows of ``gate``.
 
     Each run of consecutive ticks is judged by itself: from rest when the gate is armed,
-    else with its first two commands as history. Commands begin anew at rest after
-    DISARMED or a stall.
+    else with its first two commands as history. Commands begin at rest after DISARMED
+    or a stall.
     """
     n, counts = 0, dict.fromkeys(INVARIANTS, 0)
     shown: list[Violation] = []
@@ -136,7 +125,7 @@ def _add_to(judged: CommandJudge, rows: Rows, limits: Limits) -> None:
 
 
 class _Piece(NamedTuple):
-    """Rows of a run within a block, its first row and history."""
+    """Rows of a run within a block."""
 
     begin: int
     skip: int
@@ -144,7 +133,7 @@ class _Piece(NamedTuple):
 
 
 def list_runs(gate: Table) -> Iterator[tuple[int, int, Iterator[Rows]]]:
-    """Yield first row, history length and row pieces of each run of commands."""
+    """Yield each run's first row, history length and pieces."""
     pieces = _list_pieces(gate)
     for (begin, skip), group in groupby(
         pieces, lambda piece: (piece.begin, piece.skip)
@@ -165,7 +154,6 @@ def _chain(first: Rows, rest: Iterator[Rows]) -> Iterator[Rows]:
 
 
 def _list_pieces(gate: Table) -> Iterator[_Piece]:
-    """Yield sent commands, cut at ends of runs and blocks."""
     begin, skip = 0, 0
     for where in cut(len(gate)):
         low = max(where.start - 1, 0)  # the row before tells whether a run goes on

@@ -1,4 +1,4 @@
-"""The session's tracking judgement, repeated from its recording."""
+"""Tracking judgement repeated from a recording."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _KEPT = ("position_margin", "clearance_self", "clearance_scene")
 
 
 def judge_tracking(episode: EpisodeData) -> Tally:
-    """Return the session's counts for an episode.
+    """Return the tracking counts of an episode.
 
     Raises:
-        ConfigError: If the recorded URDF cannot be used.
+        ConfigError: If the URDF is invalid.
     """
     tally, history, classifier = Tally(), History(), _make_classifier(episode)
     for look in list_looks(episode):
@@ -44,7 +44,7 @@ def describe_tracking(tally: Tally) -> Json:
 
 
 def list_looks(episode: EpisodeData) -> Iterator[Look]:
-    """Yield the looks of an episode with their ticks' status."""
+    """Yield the looks of an episode."""
     stamps = [episode.gate[where]["stamp_ns"] for where in cut(len(episode.gate))]
     if not stamps:
         return

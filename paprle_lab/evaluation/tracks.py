@@ -1,7 +1,4 @@
-"""Timed poses of a recorded episode: targets and robot.
-
-The robot's poses are forward kinematics of measured joints with the recorded URDF.
-"""
+"""Target and robot poses of a recorded episode."""
 
 from __future__ import annotations
 
@@ -27,13 +24,12 @@ _ONE_CLOCK_NS = 1e9  # spec: safety.md A1: stamps farther off are another clock'
 
 
 class EpisodeData(Protocol):
-    """The data of an episode, in memory or stored.
+    """Data of an episode, in memory or stored.
 
     Attributes:
-        ticks: Session ticks, fields of ``Layout.tick``.
-        gate: Gate ticks, fields of ``Layout.gate``.
-        urdf: Text of the recorded URDF.
-        config: The resolved config.
+        ticks: Fields of ``Layout.tick``.
+        gate: Fields of ``Layout.gate``.
+        urdf: Text.
     """
 
     @property
@@ -55,10 +51,10 @@ class LimbTrack:
     """One limb while ENGAGED.
 
     Attributes:
-        target: Raw target: the newest sample retargeted, before filter, reconstruction,
-        IK and gate, at its capture time.
-        spans: Stretches ENGAGED and measured, shape (S, 2), [s].
-        is_from_joints: The leader gave joints; the target is FK of q_des.
+        target: Newest sample retargeted, before filter, reconstruction, IK and gate, at
+            its capture time.
+        spans: Stretches ENGAGED and measured.
+        is_from_joints: The target is FK of a leader's joints.
     """
 
     limb: str
@@ -71,12 +67,12 @@ class LimbTrack:
 
     @property
     def short(self) -> Spans:
-        """Stretches of targets not reached, shape (L, 2), [s]."""
+        """Stretches of targets not reached."""
         return np.zeros((0, 2)) if self.reach is None else self.reach.short
 
 
 def find_origin_ns(source: EpisodeData) -> int:
-    """Return the stamp of t = 0: the first session or gate tick, [ns]."""
+    """Return the stamp of t = 0, the first tick."""
     for rows in (source.ticks, source.gate):
         if len(rows):
             return int(rows[:1]["stamp_ns"][0])
@@ -84,7 +80,7 @@ def find_origin_ns(source: EpisodeData) -> int:
 
 
 def find_engaged(source: EpisodeData, origin_ns: int) -> Spans:
-    """Return stretches of ENGAGED, shape (S, 2), [s]; missing ticks end one."""
+    """Return stretches of ENGAGED without missing ticks."""
     finder = SpanFinder()
     for where in cut(len(source.ticks)):
         ticks = source.ticks[where]
@@ -97,7 +93,6 @@ def find_engaged(source: EpisodeData, origin_ns: int) -> Spans:
 
 
 def _find_holes(table: Table, origin_ns: int) -> Spans:
-    """Return stretches with missing rows, (S, 2), [s]."""
     holes = [np.zeros((0, 2))]
     for where in cut(len(table)):
         rows = table[max(where.start - 1, 0) : where.stop]
@@ -109,7 +104,7 @@ def _find_holes(table: Table, origin_ns: int) -> Spans:
 
 
 def store_new_samples(ticks: Table) -> Store:
-    """Keep ENGAGED ticks with a new leader sample."""
+    """Store ENGAGED ticks with a new leader sample."""
     samples, last = Store(ticks.dtype), -1
     for where in cut(len(ticks)):
         rows = ticks[where]
@@ -123,14 +118,7 @@ def store_new_samples(ticks: Table) -> Store:
 def make_tracks(
     source: EpisodeData, limbs: Iterable[Limb], origin_ns: int, engaged: Spans
 ) -> list[LimbTrack]:
-    """Return the tracks of limbs in the robot's order.
-
-    Args:
-        source: The episode.
-        limbs: Its limbs, in order.
-        origin_ns: Stamp of t = 0, [ns].
-        engaged: From ``find_engaged``.
-    """
+    """Return the tracks of limbs in the robot's order."""
     h = find_period(source.gate, source.header.get("gate_period"))
     delay = 0.0 if h is None else compute_delay(source.robot_info, h)
     samples = store_new_samples(source.ticks)
@@ -170,7 +158,7 @@ def make_tracks(
 
 
 def _choose_stamps(samples: Table, row: int) -> Callable[[Rows], Stamps]:
-    """Return a function for capture stamps [ns], or arrival on another clock."""
+    """Return a function for capture stamps, or arrival on another clock."""
     # Ticks have the arrival times instead where the leader has another clock.
 
     def find_captures(rows: Rows) -> Stamps:

@@ -1,1 +1,1 @@
-"""Onboarding: from a bare URDF to a follower's settings."""
+"""Onboarding of robots and leaders."""

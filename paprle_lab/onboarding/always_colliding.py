@@ -1,7 +1,6 @@
-"""Pairs of bodies drawn so thick that they always collide.
+"""Pairs of bodies too thick to ever be clear.
 
-A pair never as far apart as the gate's clearance carries no information. Pairs with
-meshes are excluded.
+A pair never as far apart as the gate's clearance carries no information.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ _SEED = 0  # chosen: the same pairs each time
 def find_overdrawn(
     robot: RobotModel, links: Collection[str]
 ) -> tuple[tuple[str, str], ...]:
-    """Return pairs that touch in most postures and are never clear.
+    """Return pairs of ``links`` that mostly touch and are never clear.
 
     Pairs that touch in all postures are left to the user.
     """

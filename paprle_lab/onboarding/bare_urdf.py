@@ -1,4 +1,4 @@
-"""A follower's YAML for a bare URDF, cached."""
+"""Cached follower's YAML of a bare URDF."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ from paprle_lab.onboarding.xacro_files import name_robot, provide_urdf
 
 
 def provide_yaml(urdf: Path, work: Work = UNSEEN) -> tuple[Path, list[str]]:
-    """Return the cached YAML of a bare URDF and notes for the operator.
-
-    Args:
-        urdf: The URDF.
-        work: Takes the progress.
+    """Return the cached YAML of a bare URDF, and notes.
 
     Raises:
         ConfigError: If the URDF is invalid.

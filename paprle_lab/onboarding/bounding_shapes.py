@@ -1,4 +1,4 @@
-"""Smallest capsule, cylinder or box around points."""
+"""Smallest bodies around points."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Enclosure(NamedTuple):
     Attributes:
         shape: ``capsule``, ``cylinder`` or ``box``.
         size: [radius, length along z] or [x, y, z], [m].
-        T_mesh_body: Pose in the points' frame.
+        T_mesh_body: In the points' frame.
         volume: [m³].
     """
 
@@ -40,10 +40,7 @@ class Enclosure(NamedTuple):
 
 
 def enclose(points: Vec) -> Enclosure:
-    """Return the smallest body around points, shape (k, 3), [m].
-
-    Capsules are preferred at similar volume.
-    """
+    """Return the smallest body around points (k, 3), preferably a capsule, [m]."""
     some = find_extremes(points)
     axes = find_axes(some)
     ways = np.vstack([np.eye(3), axes.T, _spread(_N_DIRECTIONS)])
@@ -54,7 +51,7 @@ def enclose(points: Vec) -> Enclosure:
 
 
 def guess_volume(points: Vec) -> float:
-    """Return the approximate volume of ``enclose``, [m³]."""
+    """Return approximately ``enclose``'s volume, [m³]."""
     if len(points) == 0:
         return np.inf
     some = find_extremes(points, _N_EXTREMES // 5)
@@ -72,7 +69,7 @@ def guess_volume(points: Vec) -> float:
 
 
 def enclose_as(points: Vec, like: Enclosure) -> Enclosure:
-    """Return a body of the same shape and directions around the points."""
+    """Return a body of equal shape and directions."""
     R = like.T_mesh_body.rotation
     if like.shape == "box":
         return _place_box(points, R)
@@ -80,11 +77,9 @@ def enclose_as(points: Vec, like: Enclosure) -> Enclosure:
 
 
 def list_enclosures(points: Vec, normal: Vec) -> list[Enclosure]:
-    """Return a body of each shape, with one box flush with a plane.
+    """Return a body of each shape around points (k, 3), [m].
 
-    Args:
-        points: Shape (k, 3), [m].
-        normal: Unit normal of the plane.
+    One box is flush with a plane.
     """
     some = find_extremes(points)
     axes = find_axes(some)
@@ -117,7 +112,7 @@ def find_axes(points: Vec) -> Vec:
 
 
 def find_extremes(points: Vec, n_directions: int = _N_EXTREMES) -> Vec:
-    """Return the points (k, 3) outermost in many directions."""
+    """Return the outermost points (k, 3) in many directions."""
     ways = _spread(n_directions)
     found = np.zeros((2, n_directions), dtype=int)
     highest = np.full((2, n_directions), -np.inf)
@@ -134,7 +129,7 @@ def find_extremes(points: Vec, n_directions: int = _N_EXTREMES) -> Vec:
 
 
 def _list_across(ways: Vec) -> tuple[Vec, Vec]:
-    """Return two normals of k directions, shapes (k, 3)."""
+    """Return two normals per direction, shapes (k, 3)."""
     other = np.where(np.abs(ways[:, :1]) < 0.7, [[1.0, 0.0, 0.0]], [[0.0, 1.0, 0.0]])
     x = np.cross(other, ways)
     x /= np.linalg.norm(x, axis=1, keepdims=True)
@@ -222,5 +217,4 @@ def _place_box(points: Vec, R: Vec) -> Enclosure:
 
 
 def _list_turns() -> list[Vec]:
-    """Return the identity and turns below 90° about each axis."""
     return [np.eye(3)] + [pin.utils.rotate(k, a) for k in "xyz" for a in _QUARTER[1:]]

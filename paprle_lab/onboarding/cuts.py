@@ -1,4 +1,4 @@
-"""Choice of the cut of a link that frees the most room."""
+"""Choice of a cut."""
 
 from __future__ import annotations
 
@@ -29,11 +29,7 @@ Lost = Mapping[PiecePair, Collection[Posture]]
 
 
 class Cut(NamedTuple):
-    """A cut of one piece, or its new body.
-
-    Attributes:
-        halves: Two, or one in its new body.
-    """
+    """A cut of a piece, or its new body as the only half."""
 
     piece: Piece
     halves: tuple[Piece, ...]
@@ -42,7 +38,7 @@ class Cut(NamedTuple):
 def find_cut(
     lost: Lost, places: Mapping[Posture, pin.SE3], *, may_grow: bool
 ) -> Cut | None:
-    """Return the cut that frees the most room; None without much gain."""
+    """Return the cut that frees the most room, or None."""
     postures = sorted(set().union(*lost.values()))
     some = np.unique(np.linspace(0, len(postures) - 1, _N_POSTURES).astype(int))
     chosen = [postures[k] for k in some]
@@ -77,7 +73,7 @@ def find_cut(
 
 
 class _Loss:
-    """Depth lost to a piece, and to its halves after a cut."""
+    """Depth lost to a piece and its halves."""
 
     def __init__(
         self,
@@ -96,12 +92,10 @@ class _Loss:
         ]
 
     def guess(self, trial: Trial) -> float:
-        """Return the approximate loss after a cut, [m]."""
         deep = [self._measure(box) for box in trial.boxes]
         return float(np.max([self._rest, *deep], axis=0).sum())
 
     def fit(self, trial: Trial) -> tuple[float, list[Enclosure]]:
-        """Return the loss after a cut, [m], and its bodies."""
         bodies, deep = [], self._rest
         for choices in trial.choices:
             most = _BULKY * min(body.volume for body in choices)
@@ -139,7 +133,7 @@ def place_body(body: Enclosure) -> Geometry:
 
 
 def measure_depths(a: Geometry, b: Geometry, at: Sequence[pin.SE3]) -> Vec:
-    """Return penetration depths by posture, [m]; 0: apart."""
+    """Return penetration depths by posture, [m]."""
     request = coal.CollisionRequest()
     request.enable_contact = True
     deep = np.zeros(len(at))

@@ -1,4 +1,4 @@
-"""Guessed settings of a robot, and their YAML."""
+"""Guessed settings of a robot."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Pairs = tuple[tuple[str, str], ...]
 
 @dataclass(slots=True, kw_only=True)
 class Draft:
-    """Settings with doubts."""
+    """Guessed settings with doubts."""
 
     limbs: list[FoundLimb]
     homes: dict[str, Vec]

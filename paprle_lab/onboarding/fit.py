@@ -1,7 +1,7 @@
 """Bodies around a robot's meshes, cut until it can move.
 
-Links are cut into pieces (``pieces``, ``cuts``) until little room is lost. Pieces whose
-meshes touch in no posture 5° apart, and links whose meshes always touch, are exempt.
+Pieces whose meshes touch in no posture 5° apart, and links whose meshes always
+touch, are exempt.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Fitted(NamedTuple):
     Attributes:
         never: Pieces, as link and number, whose meshes never touch.
         always: Links whose meshes nearly always touch, or share a bearing.
-        blocked: Share of postures lost by pair of links.
+        blocked: Share of lost postures.
     """
 
     pieces: dict[str, list[Piece]]
@@ -46,7 +46,7 @@ class Fitted(NamedTuple):
 
 
 def fit_bodies(tree: Urdf, meshes: Mapping[str, Vec], work: Work = UNSEEN) -> Fitted:
-    """Return bodies of meshes, cut until the robot keeps its room."""
+    """Return cut bodies of meshes."""
     wholes: dict[str, list[Piece]] = {k: [Piece(v)] for k, v in meshes.items()}
     for body in tree.primitives:
         wholes.setdefault(body.link, []).append(Given(body))
@@ -115,7 +115,6 @@ def _separate(pairs: list[LinkPair]) -> None:
 
 
 def _refine(pairs: list[LinkPair]) -> None:
-    """Cut further while the whole robot gains."""
     lost = {pair: pair.measure_lost() for pair in pairs}
     links = {link for pair in pairs for link in pair.links if link.list_cuttable()}
     stuck: set[Link] = set()
@@ -137,7 +136,6 @@ def _refine(pairs: list[LinkPair]) -> None:
 
 
 def _improve(link: Link, pairs: list[LinkPair]) -> bool:
-    """Cut or reshape a piece if its pairs' depths fall."""
     # Gains are measured by depth: a cut that frees no posture may lead to one that
     # does.
     before = sum(pair.measure_depth() for pair in pairs)

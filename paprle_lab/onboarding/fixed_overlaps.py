@@ -1,7 +1,4 @@
-"""Overlapping bodies that no limb moves.
-
-Such links, as of an undriven hand, cannot be brought nearer by a session.
-"""
+"""Overlapping bodies that no limb moves."""
 
 from __future__ import annotations
 

@@ -21,12 +21,7 @@ _ROUNDING = 1e-5  # [m] chosen: what coal rounds to, and more
 
 
 class Reach(NamedTuple):
-    """Reachable targets around home.
-
-    Attributes:
-        step: Distance from home, [m].
-        in_way: Bodies that prevent others, as text.
-    """
+    """Reachable targets around home, at a distance ``step`` [m]."""
 
     n: int
     step: float
@@ -34,7 +29,7 @@ class Reach(NamedTuple):
 
 
 class Room:
-    """The motions that a gate with usual settings allows."""
+    """Motions allowed by a gate with usual settings."""
 
     def __init__(self, robot: RobotModel) -> None:
         settings = GateSettings()
@@ -45,7 +40,7 @@ class Room:
         self._allowed = np.minimum(aimed_at, at_home) - _ROUNDING
 
     def try_targets(self, limb: Limb) -> Reach:
-        """Try six targets around a limb's home, along its base's axes."""
+        """Try six targets around home, along the base's axes."""
         solver, home = IkSolver(limb), np.array(limb.home)
         T_base_home = limb.fk(limb.home)
         distance = float(np.linalg.norm(T_base_home.translation))
@@ -72,7 +67,7 @@ class Room:
 
 
 def jacobian_error(limb: Limb) -> float:
-    """Return the Jacobian's largest error against finite differences."""
+    """Return the Jacobian's largest error by finite differences."""
     step = 1e-6  # [rad or m] chosen: the best of central differences in doubles
     q = np.array(limb.home)
     columns = []

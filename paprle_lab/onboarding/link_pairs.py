@@ -1,7 +1,6 @@
 """Links in pieces, and the room lost between two of them.
 
-Random postures count as lost where bodies of two links touch and no meshes of the robot
-do.
+Random postures count as lost if bodies of two links touch and no meshes do.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _STRIDE = 20  # chosen: of one joint's postures every so many show where it is n
 
 
 class Link:
-    """A link and its pieces: of meshes, then of the URDF."""
+    """Pieces of a link: of meshes, then of the URDF."""
 
     def __init__(self, wholes: Sequence[Piece]) -> None:
         self.wholes = wholes
@@ -53,14 +52,9 @@ class Link:
 
 
 class LinkPair:
-    """Two links and the postures between them.
-
-    Attributes:
-        way: Poses of the second in the first.
-    """
+    """Two links and postures; ``way``: the second in the first."""
 
     def __init__(self, one: Link, other: Link, way: Way, touching: set[int]) -> None:
-        """Make a pair."""
         self.links = (one, other)
         self.way = way
         self._touching = touching
@@ -92,7 +86,7 @@ class LinkPair:
         return set().union(*self._list_hits().values())
 
     def add_touching(self) -> None:
-        """Add postures with touching meshes to the robot's."""
+        """Add postures with touching meshes."""
         more = {k for k in self.find_hits() - self._touching if self._touch(k)}
         self._touching |= more
 
@@ -137,7 +131,7 @@ class LinkPair:
         return False
 
     def leave_out_if_apart(self) -> None:
-        """Exempt links whose meshes touch in no posture."""
+        """Exempt links whose meshes never touch."""
         for one, other in itertools.product(*(link.wholes for link in self.links)):
             a, b = one.surface, other.surface
             if self._can_be_left_out(one, other) and not any(
@@ -169,7 +163,6 @@ class LinkPair:
         return found
 
     def _is_apart(self, one: Piece, other: Piece) -> bool:
-        """Return whether pieces or their origins never touch."""
         return any(
             self._apart.get(key, False)
             for key in itertools.product(one.list_origins(), other.list_origins())
@@ -183,7 +176,6 @@ class LinkPair:
         return self._apart[key]
 
     def _can_be_left_out(self, one: Piece, other: Piece) -> bool:
-        """Return whether all postures can be tried."""
         is_named = not any(isinstance(piece, Given) for piece in (one, other))
         return self.way.is_whole and is_named
 
@@ -223,7 +215,6 @@ class LinkPair:
         return self._truth[k]
 
     def _touch_by(self, k: int, margin: float) -> bool:
-        """Return whether meshes are within a margin, [m]."""
         return any(
             collide(one.surface, other.surface, self.way.places[k], margin)
             for one, other in itertools.product(*(link.wholes for link in self.links))
@@ -231,14 +222,7 @@ class LinkPair:
 
 
 def collide(a: Geometry, b: Geometry, T_a_b: pin.SE3, margin: float = 0.0) -> bool:
-    """Return whether two geometries are within a margin.
-
-    Args:
-        a: Geometry and placement in its link.
-        b: Geometry and placement in its link.
-        T_a_b: Pose of b's link in a's.
-        margin: [m].
-    """
+    """Return whether two placed geometries are within a margin, [m]."""
     request, result = coal.CollisionRequest(), coal.CollisionResult()
     request.security_margin = margin
     T = T_a_b * b[1]
@@ -247,7 +231,7 @@ def collide(a: Geometry, b: Geometry, T_a_b: pin.SE3, margin: float = 0.0) -> bo
 
 
 def make_primitive(link: str, piece: Piece, name: str = "") -> Primitive:
-    """Return a piece's body as a URDF primitive."""
+    """Return a piece's body as URDF primitive."""
     body = piece.body
     return Primitive(
         link=link,

@@ -1,4 +1,4 @@
-"""Bodies for links that have only collision meshes."""
+"""Bodies for links with only meshes."""
 
 from __future__ import annotations
 
@@ -30,11 +30,7 @@ _HEAD = (
 
 
 class ExemptPairs(NamedTuple):
-    """Pairs exempt from clearance.
-
-    Attributes:
-        never: Bodies of pieces whose meshes never touch.
-    """
+    """Pairs exempt from clearance; ``never``: their meshes never touch."""
 
     never: tuple[tuple[str, str], ...] = ()
     always: tuple[tuple[str, str], ...] = ()
@@ -45,7 +41,7 @@ class Covered(NamedTuple):
 
     Attributes:
         path: The copy; None without readable meshes.
-        blocked: Share of postures lost by pair of links.
+        blocked: Share of lost postures.
     """
 
     path: Path | None
@@ -58,10 +54,7 @@ class Covered(NamedTuple):
 
 
 def cover_meshes(tree: Urdf, out: Path, work: Work = UNSEEN) -> Covered:
-    """Write a copy of a URDF with bodies in place of collision meshes.
-
-    Returns:
-        The enclosed meshes.
+    """Return bodies replacing meshes in a copy of a URDF.
 
     Raises:
         ConfigError: If meshes are far larger than the robot.
@@ -146,7 +139,7 @@ def _load(mesh: ET.Element, urdf: Path) -> coal.BVHModelBase:
 
 
 def find_mesh(name: str, urdf: Path) -> Path | None:
-    """Return a mesh's file beside its URDF or in its package, or None.
+    """Return a mesh's file beside its URDF or in its package.
 
     Without ROS, a folder of the package's name is searched upwards.
     """
@@ -172,7 +165,6 @@ def _find_place(collision: ET.Element) -> pin.SE3:
 
 
 def _write_body(body: Primitive) -> Iterator[ET.Element]:
-    """Yield a body's elements; a capsule is a cylinder and two spheres."""
     rpy = pin.rpy.matrixToRpy(body.T_link_body.rotation)
     if body.shape == "box":
         yield _write_shape(

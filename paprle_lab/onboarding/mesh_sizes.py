@@ -1,4 +1,4 @@
-"""Detection of meshes in other units, such as millimetres."""
+"""Detection of meshes in other units."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SMALLEST = 2e-3  # chosen: of the reach; twice the whole arm's length, in kilom
 
 
 def check_sizes(tree: Urdf, meshes: Mapping[str, list[Vec]]) -> list[str]:
-    """Return doubts about meshes far smaller than their robot.
+    """Return doubts about far too small meshes.
 
     Raises:
-        ConfigError: If a mesh is larger than any link can be.
+        ConfigError: If one is larger than any link can be.
     """
     reach = _find_reach(tree)
     if reach == 0.0:  # nothing tells how large the robot is

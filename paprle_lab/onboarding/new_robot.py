@@ -1,4 +1,4 @@
-"""A follower's YAML for a bare URDF, written and checked."""
+"""Follower's YAML of a bare URDF."""
 
 from __future__ import annotations
 
@@ -35,11 +35,10 @@ _FEW = 4  # chosen: of six targets; below, home deserves a look
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LimbReport:
-    """The findings on one limb.
+    """Findings on one limb.
 
     Attributes:
-        chain: Base, end and joints, as text.
-        jacobian_error: Largest error against finite differences.
+        jacobian_error: Largest error by finite differences.
         reach: Reachable targets around home, collisions aside.
     """
 
@@ -51,10 +50,10 @@ class LimbReport:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewRobotReport:
-    """The written settings of a robot, and guesses to review.
+    """Written settings, with guesses to review.
 
     Attributes:
-        collision_pairs: Number of checked pairs; 0: meshes only.
+        collision_pairs: Checked pairs; 0: meshes only.
     """
 
     name: str
@@ -96,23 +95,17 @@ def write_new_robot(
     *,
     work: Work = UNSEEN,
 ) -> NewRobotReport:
-    """Write a follower's YAML for a bare URDF, and check it.
+    """Write and check a follower's YAML for a bare URDF.
 
-    Args:
-        urdf: The URDF; with meshes, the YAML names a copy with bodies.
-        out_dir: Folder of YAML and copy.
-        name: Name of the follower; default: the URDF's.
-        ignored: Pairs of links exempt from clearance.
-        wanted: Moving limbs; others hold home. Empty: all.
-        work: Takes the progress.
+    With meshes, the YAML names a copy with bodies. ``ignored``: pairs of links exempt
+    from clearance; ``wanted``: moving limbs, by default all.
 
     Returns:
-        The written settings and findings.
+        The settings and findings.
 
     Raises:
         ConfigError: If the URDF is invalid, the YAML exists, or no home without a
-            contact
-        is found.
+            contact is found.
     """
     tree = read_urdf(urdf.resolve())
     slug = make_slug(tree.name if name is None else name)
@@ -276,7 +269,7 @@ def name_urdf(urdf: Path, yaml: Path) -> str:
 
 
 def _read_ranges(joints: list[UrdfJoint]) -> dict[str, OtherUnit]:
-    """Return limits in degrees or millimetres, as [rad] or [m]."""
+    """Return limits in degrees or millimetres as [rad] or [m]."""
     ranges = {j.name: r for j in joints if (r := read_in_other_unit(j)) is not None}
     problems = [
         f"joint {joint.name}: {own.reason}, {own.lower:.4g} … {own.upper:.4g} in SI "
@@ -302,7 +295,6 @@ def _narrow_gripper(limb: FoundLimb, ranges: dict[str, OtherUnit]) -> FoundLimb:
 def _guess_velocities(
     joints: list[UrdfJoint], fingers: set[str], ranges: dict[str, OtherUnit]
 ) -> dict[str, tuple[float, str]]:
-    """Return velocity limits and reasons where the URDF has none."""
     share = LimitSettings().velocity_scale
     guesses = {}
     for joint in joints:
@@ -373,7 +365,6 @@ def _doubt_bodies(covered: Covered, follower: str) -> list[str]:
 
 
 def _check(path: Path, name: str, draft: Draft) -> NewRobotReport:
-    """Load the YAML as a session would, and try it."""
     robot = RobotModel.from_yaml(path)
     room = Room(robot)
     limbs = tuple(_try_limb(limb, room) for limb in robot.limbs.values())

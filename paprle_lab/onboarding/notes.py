@@ -1,4 +1,4 @@
-"""Type of a function for progress notes."""
+"""Type of progress notes."""
 
 from __future__ import annotations
 

@@ -34,12 +34,7 @@ _THIN = 2e-3  # [m] chosen: what is thinner across a cut is not cut
 
 
 class Plane(NamedTuple):
-    """A plane in the axes of a mesh.
-
-    Attributes:
-        normal: Unit vector.
-        offset: Along the normal, [m].
-    """
+    """A plane in the axes of a mesh; ``offset`` is along the normal, [m]."""
 
     normal: Vec
     offset: float
@@ -60,7 +55,7 @@ class Trial:
 
     @cached_property
     def boxes(self) -> list[Enclosure]:
-        """A box per half, flush with the plane."""
+        """Boxes of the halves, flush with the plane."""
         return [guess_box(half, self.plane.normal) for half in self._halves]
 
     @cached_property
@@ -70,11 +65,7 @@ class Trial:
 
 
 class Piece:
-    """A part of a mesh.
-
-    Attributes:
-        triangles: Shape (k, 3, 3), [m].
-    """
+    """A part of a mesh; ``triangles`` has shape (k, 3, 3), [m]."""
 
     def __init__(
         self,
@@ -82,13 +73,7 @@ class Piece:
         origin: Piece | None = None,
         like: Enclosure | None = None,
     ) -> None:
-        """Make a piece.
-
-        Args:
-            triangles: Shape (k, 3, 3), [m].
-            origin: Piece that it was cut from.
-            like: Body with its shape and directions.
-        """
+        """Take triangles, their origin, and a body to resemble."""
         self.triangles = triangles
         self._origin = origin
         self._like = like
@@ -101,13 +86,13 @@ class Piece:
 
     @cached_property
     def body(self) -> Enclosure:
-        """The enclosing body, in the triangles' axes."""
+        """Enclosing body in the triangles' axes."""
         points = self.triangles.reshape(-1, 3)
         return enclose(points) if self._like is None else enclose_as(points, self._like)
 
     @cached_property
     def halves(self) -> tuple[Piece, ...]:
-        """The two halves of least volume; empty if tiny."""
+        """Halves of least volume; empty if tiny."""
         best, least = None, np.inf
         for plane in self._list_planes():
             halves = split(self._few, *plane)
@@ -120,7 +105,7 @@ class Piece:
 
     @cached_property
     def trials(self) -> list[Trial]:
-        """All possible cuts, and planes below it."""
+        """Possible cuts, and planes below the piece."""
         few = self._few
         found = [Trial(few, plane) for plane in self._list_planes()]
         found = [trial for trial in found if trial.is_cut]
@@ -149,7 +134,7 @@ class Piece:
 
     @cached_property
     def surface(self) -> tuple[coal.CollisionGeometry, pin.SE3]:
-        """The triangles for coal, with their placement."""
+        """Triangles for coal, with their placement."""
         mesh = coal.BVHModelOBBRSS()
         mesh.beginModel(len(self.triangles), 3 * len(self.triangles))
         for a, b, c in self.triangles:
@@ -162,7 +147,6 @@ class Given(Piece):
     """A body of the URDF, never cut."""
 
     def __init__(self, body: Primitive) -> None:
-        """Make a piece of a URDF body."""
         super().__init__(np.empty((0, 3, 3)))
         self._given = body
 
@@ -189,19 +173,12 @@ class Given(Piece):
 
 
 def _list_normals(points: Vec) -> Vec:
-    """Return axes of mesh and points, shape (6, 3)."""
     normals: Vec = np.vstack([np.eye(3), find_axes(points).T])
     return normals
 
 
 def split(triangles: Vec, normal: Vec, offset: float) -> tuple[Vec, Vec]:
-    """Return triangles before and behind a plane, shapes (·, 3, 3), [m].
-
-    Args:
-        triangles: Shape (k, 3, 3), [m].
-        normal: Unit normal.
-        offset: Along the normal, [m].
-    """
+    """Return triangles before and behind a plane, shapes (·, 3, 3), [m]."""
     height = triangles @ normal - offset
     is_above = height > 0.0
     n_above = is_above.sum(axis=1)

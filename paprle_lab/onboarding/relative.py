@@ -1,4 +1,4 @@
-"""Relative poses of two links, over all postures between."""
+"""Relative poses of two links over all postures."""
 
 from __future__ import annotations
 
@@ -41,13 +41,12 @@ class Way:
     Attributes:
         is_whole: All postures between can be tried.
         places: Second link in the first, by posture where their balls meet, and at mid
-        range as ``MIDDLE``; the same random postures for all links.
+            range as ``MIDDLE``; all links share the random postures.
     """
 
     def __init__(
         self, robot: _Robot, links: tuple[str, str], columns: list[int]
     ) -> None:
-        """Find the postures of the joints ``columns``."""
         self.links = links
         self._robot, self._columns = robot, columns
         self.n_joints = len(columns)
@@ -117,12 +116,7 @@ class _Robot:
 
 
 def list_ways(tree: Urdf, balls: Mapping[str, Ball]) -> Iterator[Way]:
-    """Yield all non-adjacent pairs of links with relative motion.
-
-    Args:
-        tree: The robot.
-        balls: Ball around each link.
-    """
+    """Yield non-adjacent pairs of links with relative motion."""
     robot = _Robot(tree, balls)
     joined = {frozenset((joint.parent, joint.child)) for joint in tree.joints}
     for pair in itertools.combinations([n for n in tree.links if n in balls], 2):

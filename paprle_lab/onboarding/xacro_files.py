@@ -1,4 +1,4 @@
-"""URDFs written in xacro, expanded by the xacro package."""
+"""Expansion of URDFs in xacro."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def provide_urdf(path: Path, folder: Path) -> Path:
     """Return a robot's URDF, expanded from xacro if needed.
 
     Raises:
-        ConfigError: If the file is missing or does not expand.
-        MissingDependency: If the package is not installed.
+        ConfigError: If the file is missing or invalid.
+        MissingDependency: Without xacro.
     """
     if path.suffix != SUFFIX:
         return path
@@ -32,12 +32,11 @@ def provide_urdf(path: Path, folder: Path) -> Path:
 
 
 def name_robot(path: Path) -> str:
-    """Return a file's name without ``.urdf``, ``.xacro`` or ``.urdf.xacro``."""
+    """Return a file's name without ``.urdf`` and ``.xacro``."""
     return path.name.removesuffix(SUFFIX).removesuffix(".urdf")
 
 
 def _expand(path: Path) -> str:
-    """Return URDF text with absolute meshes."""
     if not path.is_file():
         raise ConfigError(f"{path}: expected a xacro file, got nothing there")
     if find_spec("xacro") is None:

@@ -1,1 +1,1 @@
-"""The first session with an arm: ports, roles, calibration, cameras, data set."""
+"""The first session with an arm."""

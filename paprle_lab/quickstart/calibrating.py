@@ -1,4 +1,4 @@
-"""Third step: the calibration of each arm, found or made, and a look at the arm."""
+"""Third step: calibration of each arm."""
 
 from __future__ import annotations
 
@@ -25,13 +25,7 @@ _AT_SERVOS = "as its servos keep it"
 
 
 def calibrate_arms(search: ArmSearch, rig: Rig, known: Rig, dialogue: Dialogue) -> Rig:
-    """Return the rig with the calibration of each arm.
-
-    Args:
-        search: Source of files.
-        rig: Ports and roles.
-        known: Rig of the last time.
-        dialogue: The person.
+    """Return the rig with calibrated arms.
 
     Raises:
         Quit: If the person leaves.
@@ -48,7 +42,6 @@ def calibrate_arms(search: ArmSearch, rig: Rig, known: Rig, dialogue: Dialogue) 
 def _calibrate(
     search: ArmSearch, arm: Arm, known: Arm | None, dialogue: Dialogue, is_leader: bool
 ) -> Arm:
-    """Return an arm whose calibration is found, or made, and then looked at."""
     role = "leader" if is_leader else "follower"
     has_own = search.look(arm.port).is_calibrated
     if has_own and (known is None or known.port != arm.port or not known.calibration):
@@ -71,10 +64,7 @@ def _calibrate(
 def list_candidates(
     search: ArmSearch, arm: Arm, known: Arm | None, *, is_leader: bool
 ) -> list[str]:
-    """Return the calibrations that an arm may have, the likeliest first.
-
-    ``""`` stands for that of its servos, which is listed where they have one.
-    """
+    """Return an arm's calibrations, the likeliest first; empty: its servos'."""
     files = [str(path) for path in search.list_calibrations(is_leader=is_leader)]
     own = [""] if search.look(arm.port).is_calibrated else []
     last = [known.calibration] if known and known.port == arm.port else []
@@ -97,7 +87,6 @@ def _choose(
 
 
 def _make(arm: Arm, dialogue: Dialogue, is_leader: bool) -> Arm:
-    """Calibrate an arm as ``paprle calibrate`` does."""
     dialogue.say(
         "The arm goes limp now: hold it. The result is kept at its servos, and in a "
         "file that LeRobot reads."
@@ -128,7 +117,6 @@ def _make(arm: Arm, dialogue: Dialogue, is_leader: bool) -> Arm:
 
 
 def _set_up(arm: Arm, dialogue: Dialogue) -> None:
-    """Give each servo its id and modes, as ``paprle setup-servos`` does."""
     words = [f"leader={ROBOT}", f"{LEADER_PORT}={arm.port}"]
     questions = make_leader(resolve_leader(words)).set_up(())
     try:
@@ -141,7 +129,6 @@ def _set_up(arm: Arm, dialogue: Dialogue) -> None:
 
 
 def _is_well(arm: Arm, dialogue: Dialogue, is_leader: bool) -> bool:
-    """Look at an arm as the doctor does; print the faults."""
     try:
         found = list(_diagnose(arm, is_leader))
     except PaprleError as err:

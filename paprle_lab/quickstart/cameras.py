@@ -1,4 +1,4 @@
-"""Fourth step: the cameras that watch."""
+"""Fourth step: the cameras."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STREAM = "opencv"
 
 
 class Found(NamedTuple):
-    """A connected camera, and the settings that choose it."""
+    """A connected camera, and its settings."""
 
     title: str
     settings: Mapping[str, str]
@@ -60,7 +60,6 @@ def choose_cameras(
 
 
 def _read(answer: str, found: list[Found]) -> tuple[list[Mapping[str, str]], str]:
-    """Return the settings of the chosen cameras, and what is wrong with the answer."""
     words = answer.split()
     if len(words) > len(NAMES):
         return [], f"expected at most {len(NAMES)} cameras, got {len(words)}"

@@ -1,4 +1,4 @@
-"""Questions at the terminal, each with a default that Enter takes."""
+"""Questions at the terminal with defaults."""
 
 from __future__ import annotations
 
@@ -11,11 +11,7 @@ _LEAVE = "q leaves"
 
 
 class Dialogue:
-    """The person at the terminal.
-
-    Attributes:
-        is_brief: Every question is answered by its default, unasked.
-    """
+    """The person at the terminal; ``is_brief``: all defaults are taken."""
 
     def __init__(
         self,
@@ -29,7 +25,7 @@ class Dialogue:
         self._read = read
 
     def title(self, number: int, text: str, what: str) -> None:
-        """Print the title of a step, and what happens in it."""
+        """Print the title and content of a step."""
         self.say(f"\n{number}. {text}\n   {what}")
 
     def ask(self, question: str, default: str = "") -> str:
@@ -55,7 +51,7 @@ class Dialogue:
             self.say("y or n")
 
     def choose(self, question: str, options: Sequence[str], default: int = 0) -> int:
-        """Return the place of the chosen option; raises as ``ask``."""
+        """Return the index of the chosen option; raises as ``ask``."""
         self.say(question)
         for number, option in enumerate(options, 1):
             self.say(f"   {number}  {option}")

@@ -1,4 +1,4 @@
-"""Decision which of several limp arms a hand has moved."""
+"""Detection of the limp arm moved by a hand."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Moved:
     """The result of a watch.
 
     Attributes:
-        path: Port of the arm that was moved; "" without one.
-        reason: Reason that none was found, with what to do.
+        path: Port of the moved arm; may be empty.
+        reason: Of a failure, with advice.
     """
 
     path: str = ""
@@ -39,11 +39,7 @@ class Moved:
 
 
 class Excursion:
-    """Largest turn of an arm's joints since the first reading.
-
-    Attributes:
-        turn: Largest turn that has lasted, [rad].
-    """
+    """Largest lasting turn of an arm's joints, [rad]."""
 
     def __init__(self) -> None:
         self.turn = 0.0
@@ -63,7 +59,7 @@ class Excursion:
 
 
 def decide(turns: Mapping[str, float]) -> Moved | None:
-    """Return the decision by the turn of each arm, [rad]; None: not yet."""
+    """Return the decision by each arm's turn [rad]; None: not yet."""
     moved = [path for path, turn in turns.items() if turn >= MOVED]
     stirred = [path for path, turn in turns.items() if turn >= STIRRED]
     if not moved:
@@ -82,7 +78,7 @@ def watch_ports(
     clock: Callable[[], int] = time.monotonic_ns,
     sleep: Callable[[float], None] = time.sleep,  # noqa: TID251 - the loop waits
 ) -> Moved:
-    """Return which arm is moved within ``PATIENCE``.
+    """Return the arm moved within ``PATIENCE``.
 
     Raises:
         DeviceError: If a port is gone.

@@ -1,4 +1,4 @@
-"""First step: the ports, and the arms that answer there."""
+"""First step: the ports and their arms."""
 
 from __future__ import annotations
 
@@ -13,18 +13,14 @@ _SETUP = "paprle setup-servos leader=so101 leader.limbs.arm.port={}"
 
 
 def list_emulated_ports() -> list[str]:
-    """Return the ports of this user's running emulators of such arms."""
+    """Return the ports of this user's emulated arms."""
     words = [*list_emulated("leader", ROBOT), *list_emulated("env", REAL)]
     pairs = [word.partition("=") for word in words]
     return [port for key, _, port in pairs if key.endswith(".port")]
 
 
 def find_arms(search: ArmSearch, dialogue: Dialogue) -> dict[str, bool]:
-    """Print what answers at each port.
-
-    Returns:
-        The ports of whole arms, each with whether it is an emulator's.
-    """
+    """Print all ports; return those of whole arms, with whether emulated."""
     emulated = list_emulated_ports()
     found = [search.look(path) for path in (*search.list_ports(), *emulated)]
     for line in describe_ports(found, emulated):
@@ -33,7 +29,7 @@ def find_arms(search: ArmSearch, dialogue: Dialogue) -> dict[str, bool]:
 
 
 def describe_ports(found: Sequence[FoundArm], emulated: Sequence[str]) -> Iterator[str]:
-    """Yield a line on each port: an arm with its number, or what is missing."""
+    """Yield a line on each port, with a number for an arm."""
     number = 0
     for one in found:
         number += one.is_arm
@@ -48,7 +44,7 @@ def describe_ports(found: Sequence[FoundArm], emulated: Sequence[str]) -> Iterat
 
 
 def describe_arm(one: FoundArm) -> str:
-    """Return what answers at a port, with a remedy where something is missing."""
+    """Describe the devices at a port, with remedies."""
     if one.problem:
         return one.problem
     if not one.models:

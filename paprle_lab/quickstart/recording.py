@@ -1,4 +1,4 @@
-"""Last steps: a session that records, and the data set of its episodes."""
+"""Last steps: a recorded session and its data set."""
 
 from __future__ import annotations
 
@@ -24,23 +24,16 @@ def describe_command(words: Sequence[str]) -> str:
 
 
 def record(words: Sequence[str]) -> int:
-    """Run the session; return its exit code."""
+    """Run a session; return its exit code."""
     return run(resolve(list(words)))
 
 
 def write_data_set(
     out: Path, code: int, dialogue: Dialogue, make: Callable[[Path, Path], int]
 ) -> int:
-    """Write the data set of all kept episodes below a folder.
+    """Return the exit code after writing the data set of kept episodes.
 
-    Args:
-        out: Folder of recordings and data set.
-        code: Exit code of the session; a Ctrl-C leaves the data set for later.
-        dialogue: The person.
-        make: Writes it.
-
-    Returns:
-        The exit code.
+    ``code`` is the session's; after a Ctrl-C nothing is written.
     """
     recordings, data = out / RECORDINGS, out / DATA_SET
     n = len(list(recordings.glob("episode_*.mcap")))
@@ -66,7 +59,7 @@ def make_lerobot(recordings: Path, data: Path) -> int:
 
 
 def describe_next(recordings: Path, data: Path) -> str:
-    """Return how the data set is used."""
+    """Return instructions to use the data set."""
     return f"""\
 Look at an episode:
   paprle view {recordings}/episode_000000.mcap

@@ -1,4 +1,4 @@
-"""The rig that the dialogue arrives at, and the settings that name it."""
+"""The rig of the dialogue, and its settings."""
 
 from __future__ import annotations
 
@@ -16,13 +16,7 @@ SIMULATED, REAL = "mujoco", "feetech"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Arm:
-    """One arm of a rig.
-
-    Attributes:
-        port: Serial port.
-        calibration: File, or "": as its servos keep it.
-        is_emulated: Whether a running emulator made the port.
-    """
+    """One arm of a rig; an empty ``calibration``: its servos'."""
 
     port: str
     calibration: str = ""
@@ -34,9 +28,8 @@ class Rig:
     """A leader and a follower.
 
     Attributes:
-        leader: Arm in the operator's hand; None: the page leads.
-        follower: Arm that is driven; None: a simulated one is.
-        cameras: Settings of each camera by name.
+        leader: None: the page leads.
+        follower: None: simulated.
         is_autopilot: A program leads, in simulation.
         is_on_network: The page is served to phones, too.
     """
@@ -49,7 +42,7 @@ class Rig:
 
     @property
     def leader_words(self) -> list[str]:
-        """Settings that choose the leader."""
+        """Settings of the leader."""
         if self.leader is None:
             return ["leader=autopilot" if self.is_autopilot else "leader=web"]
         return [
@@ -59,7 +52,7 @@ class Rig:
 
     @property
     def follower_words(self) -> list[str]:
-        """Settings that choose the follower and its env."""
+        """Settings of the follower and its env."""
         if self.follower is None:
             return [f"follower={ROBOT}", f"env={SIMULATED}"]
         return [
@@ -69,13 +62,7 @@ class Rig:
         ]
 
     def list_words(self, out: Path, n_episodes: int, task: str) -> list[str]:
-        """Return the settings of ``paprle run``.
-
-        Args:
-            out: Folder of the recordings.
-            n_episodes: End after so many.
-            task: Purpose of the episodes.
-        """
+        """Return the settings of ``paprle run``."""
         words = [*self.leader_words, *self.follower_words]
         if self.follower is not None:
             words.append("gate.accept_unattended=true")
@@ -94,7 +81,6 @@ class Rig:
 def _name_arm(
     arm: Arm, port_key: str, file_key: str, device: tuple[str, str]
 ) -> list[str]:
-    """Return an arm's settings, without those that its emulator's notice gives."""
     port = f"{port_key}={arm.port}"
     words = [] if port in list_emulated(*device) else [port]
     return [*words, *([f"{file_key}={arm.calibration}"] if arm.calibration else [])]

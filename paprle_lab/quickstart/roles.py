@@ -1,4 +1,4 @@
-"""Second step: the leader, the follower, and a stand-in for a missing one.
+"""Second step: leader and follower, or stand-ins.
 
 Nothing is written to an arm here, and no arm gets torque.
 """
@@ -29,17 +29,9 @@ def find_roles(
     dialogue: Dialogue,
     watch: Watch = watch_ports,
 ) -> Rig | None:
-    """Return the rig of the found arms.
+    """Return the rig of the found arms; None: look at the ports again.
 
-    Args:
-        search: Source of angles.
-        arms: Whether each port is an emulator's.
-        known: Rig of the last time; without arms on the first.
-        dialogue: The person.
-        watch: Finds the arm that is moved.
-
-    Returns:
-        The rig; None: look at the ports again.
+    ``arms``: whether each port is emulated; ``known``: the last rig, or empty.
 
     Raises:
         Quit: If the person leaves.
@@ -88,8 +80,6 @@ def _find_leader(
 
 
 class _Roles:
-    """Rigs of ports, each with whether it is an emulator's."""
-
     def __init__(self, emulated: Mapping[str, bool]) -> None:
         self.paths = list(emulated)
         self._emulated = emulated

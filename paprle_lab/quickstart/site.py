@@ -1,4 +1,4 @@
-"""Ports and calibrations of the last time, in the settings of this site."""
+"""Last ports and calibrations in the site's settings."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _LEADER, _FOLLOWER = f"leader/{ROBOT}.yaml", f"follower/{ROBOT}.yaml"
 
 
 def read_last(site: Folder | None = None) -> Rig:
-    """Return the arms that were stored.
+    """Return the stored arms.
 
     Raises:
-        ConfigError: If a file of the site is damaged.
+        ConfigError: If a file is damaged.
     """
     site = site or find_site()
     leader = _enter(_read(site, _LEADER), ("limbs", "arm"))
@@ -30,13 +30,10 @@ def read_last(site: Folder | None = None) -> Rig:
 
 
 def store(rig: Rig, site: Folder | None = None) -> list[Path]:
-    """Store the arms of a rig but emulated ones.
-
-    Returns:
-        The written files.
+    """Return the files written with a rig's real arms.
 
     Raises:
-        ConfigError: If a file of the site is damaged.
+        ConfigError: If a file is damaged.
     """
     site = site or find_site()
     written = []

@@ -33,14 +33,7 @@ _NEEDED = ("scservo_sdk", "serial", "mujoco", "viser", "segno", "pyarrow", "av")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Plan:
-    """Words of the command line.
-
-    Attributes:
-        out: Folder of recordings and data set.
-        n_episodes: Episodes to record.
-        task: Purpose of the episodes; "": asked.
-        settings: Further settings of the session, which win.
-    """
+    """Options of the command line; ``settings`` win."""
 
     out: Path
     n_episodes: int
@@ -49,7 +42,7 @@ class Plan:
 
 
 def check_packages() -> None:
-    """Raise MissingDependency with the command that installs all that is used."""
+    """Raise MissingDependency with the command to install all packages."""
     missing = [name for name in _NEEDED if find_spec(name) is None]
     if missing:
         raise MissingDependency(
@@ -60,7 +53,7 @@ def check_packages() -> None:
 
 
 def find_search() -> ArmSearch:
-    """Return the search of the env that drives such arms."""
+    """Return the search for arms of the real env."""
     factory: type[Follower] = load_factory(find_plugin("follower", REAL))
     search = factory.search()
     if search is None:
@@ -69,10 +62,7 @@ def find_search() -> ArmSearch:
 
 
 def go(plan: Plan, dialogue: Dialogue) -> int:
-    """Go through all steps.
-
-    Returns:
-        The exit code.
+    """Return the exit code of all steps.
 
     Raises:
         Quit: If the person leaves.
@@ -124,7 +114,7 @@ def _record(plan: Plan, rig: Rig, dialogue: Dialogue, wait: Callable[[], None]) 
 
 
 def describe_start(rig: Rig) -> str:
-    """Return how an episode begins and ends, and whether it is of a simulation."""
+    """Describe begin and end of an episode."""
     simulated = "" if rig.follower else "SIMULATION: no arm follows, a model does. "
     return f"{simulated}{_describe_signals(rig)}"
 

@@ -1,4 +1,4 @@
-"""Compilation of what a session runs, beside the dialogue."""
+"""Compilation during the dialogue."""
 
 from __future__ import annotations
 
@@ -16,11 +16,7 @@ _COMMAND = ("-m", "paprle.hosts.precompile")
 
 @contextmanager
 def compiling_beside(say: Callable[[str], None]) -> Iterator[Callable[[], None]]:
-    """Compile in a process of its own; what it has done is kept when it is ended.
-
-    Yields:
-        A function that waits for its end.
-    """
+    """Compile in a process; yield a function that waits for its end."""
     process = subprocess.Popen(
         [sys.executable, *_COMMAND],
         stdin=subprocess.DEVNULL,

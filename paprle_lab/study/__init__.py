@@ -1,1 +1,1 @@
-"""User studies: order of conditions, answers, and tables for R."""
+"""User studies."""

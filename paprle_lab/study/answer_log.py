@@ -1,7 +1,4 @@
-"""Answers of participants: one file per step, written once.
-
-Participants are pseudonyms.
-"""
+"""Answers of participants: one file per step, written once."""
 
 from __future__ import annotations
 
@@ -27,7 +24,7 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True)
 class Book:
-    """The files of one participant, by pseudonym."""
+    """The files of one participant."""
 
     study: Study
     participant: str
@@ -36,7 +33,7 @@ class Book:
         """Check the pseudonym.
 
         Raises:
-            ConfigError: If the participant is unknown.
+            ConfigError: If unknown.
         """
         if self.participant not in self.study.orders:
             told = suggest(self.participant, self.study.orders, "participants")
@@ -51,13 +48,10 @@ class Book:
 
     @contextmanager
     def hold(self) -> Iterator[None]:
-        """Lock the participant for the context.
-
-        Yields:
-            While locked.
+        """Lock the participant.
 
         Raises:
-            SessionError: If the participant is locked.
+            SessionError: If already locked.
         """
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / ".led").open("w") as file:
@@ -71,11 +65,11 @@ class Book:
             yield
 
     def find(self, step: Step) -> Path:
-        """Return the file of a step, which may be missing."""
+        """Return the path of a step's file."""
         return self.folder / f"{step.name}.json"
 
     def list_open(self) -> list[Step]:
-        """Return the open steps in order."""
+        """Return the open steps."""
         steps = self.study.list_steps(self.participant)
         return [step for step in steps if not self.find(step).exists()]
 
@@ -83,7 +77,7 @@ class Book:
         """Write a step's result.
 
         Raises:
-            ConfigError: If it cannot be written.
+            ConfigError: If writing fails.
         """
         text = json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
         write_text(self.find(step), text + "\n")
@@ -92,7 +86,7 @@ class Book:
         """Return a step's result, or None.
 
         Raises:
-            RecordingError: If its file is damaged.
+            RecordingError: If damaged.
         """
         path = self.find(step)
         try:

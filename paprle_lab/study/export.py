@@ -1,8 +1,8 @@
-"""The tables of a study: CSV, and Parquet with pyarrow.
+"""Tables of a study: CSV, and Parquet with pyarrow.
 
-* ``answers``: a row per answer; ``counted`` reverses reversed items.
-* ``scores``: a row per participant, condition and scale.
-* ``sessions``: a row per session, with errors and latencies; also in ``trials.csv``.
+* ``answers``: per answer; ``counted`` reverses reversed items.
+* ``scores``: per participant, condition and scale.
+* ``sessions``: per session, with errors and latencies.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _FIGURES = {
 
 
 def make_tables(study: Study) -> Tables:
-    """Return ``answers``, ``scores`` and ``sessions`` so far.
+    """Return the tables so far.
 
     Raises:
-        RecordingError: If a file of the study is damaged.
+        RecordingError: If a file is damaged.
     """
     tables: Tables = {"answers": [], "scores": [], "sessions": []}
     for participant in study.orders:
@@ -131,15 +131,12 @@ def _make_trial(head: Row, step: Step, path: Path) -> Trial:
 
 
 def export(study: Study, out: Path) -> tuple[Tables, list[Path]]:
-    """Write the tables; return them and their files.
-
-    Returns:
-        Tables and files.
+    """Return the tables and their written files.
 
     Raises:
         RecordingError: If a file of the study is damaged.
-        ConfigError: If a table cannot be written.
-        MissingDependency: If pyarrow is missing; the CSV files are written.
+        ConfigError: If writing fails.
+        MissingDependency: Without pyarrow; the CSV files are written.
     """
     tables = make_tables(study)
     written = []
@@ -162,7 +159,6 @@ def export(study: Study, out: Path) -> tuple[Tables, list[Path]]:
 
 
 def _make_csv(rows: Sequence[Row]) -> str:
-    """Return rows as CSV, with ``NA`` for unknown."""
     text = io.StringIO()
     lines = csv.DictWriter(text, list(rows[0]) if rows else [], lineterminator="\n")
     lines.writeheader()
@@ -191,7 +187,7 @@ def _write_parquet(tables: Tables, out: Path) -> list[Path]:
 
 
 def describe(study: Study, tables: Tables) -> list[str]:
-    """Return lines on each score by condition: mean, deviation, α."""
+    """Return mean, deviation and α of each score."""
     lines = []
     keys = dict.fromkeys(
         (row["questionnaire"], row["scale"]) for row in tables["scores"]
@@ -222,13 +218,7 @@ def _tell(values: Sequence[float]) -> str:
 def find_alpha(
     answers: Sequence[Row], asked: Questionnaire, items: Sequence[str]
 ) -> float:
-    """Return Cronbach's α of complete answers; NaN if undefined.
-
-    Args:
-        answers: The table.
-        asked: The questionnaire.
-        items: Items of the scale.
-    """
+    """Return Cronbach's α of complete answers; NaN if undefined."""
     asked_of: dict[tuple[Any, Any], dict[str, float]] = {}
     for row in answers:
         if row["questionnaire"] == asked.name and row["counted"] is not None:

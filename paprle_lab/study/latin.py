@@ -22,7 +22,7 @@ def make_square(n: int) -> list[list[int]]:
 
 
 def deal(conditions: Sequence[T], n: int, seed: int) -> list[tuple[T, ...]]:
-    """Return an order of conditions for each of n participants."""
+    """Return an order of conditions for each participant."""
     chance = random.Random(seed)
     named = list(conditions)
     chance.shuffle(named)

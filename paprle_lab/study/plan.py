@@ -1,7 +1,4 @@
-"""The plan of a study: conditions, tasks and questionnaires.
-
-The YAML is fixed in ``study.json`` when participants are assigned.
-"""
+"""Plan of a study, fixed in ``study.json`` by assignment."""
 
 from __future__ import annotations
 
@@ -44,9 +41,9 @@ class StudyPlan:
     """The plan of a study.
 
     Attributes:
-        conditions: Settings by condition, over the common ones.
-        tasks: Settings by task, over those.
-        after: Questionnaires after the last condition; ``preference``: the best one.
+        conditions: Settings, over ``common``.
+        tasks: Settings, over those of the condition.
+        after: Final questionnaires; ``preference``: the best condition.
     """
 
     name: str
@@ -64,12 +61,7 @@ class StudyPlan:
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One step of a participant.
-
-    Attributes:
-        name: Unique per participant; stem of its file.
-        repetition: From 1.
-    """
+    """One step of a participant; ``repetition`` counts from 1."""
 
     name: str
     condition: str = ""
@@ -92,7 +84,7 @@ def read_plan(path: Path) -> StudyPlan:
 
 
 def make_plan(tree: Any, path: Path) -> StudyPlan:
-    """Return the plan of a YAML's values; the path is for messages.
+    """Return the plan of YAML values.
 
     Raises:
         ConfigError: Listing all mistakes.
@@ -134,7 +126,7 @@ def _find_mistakes(plan: StudyPlan) -> list[str]:
 
 
 def find_questionnaire(plan: StudyPlan, name: str) -> Questionnaire:
-    """Return a questionnaire of the plan, or a standard one."""
+    """Return an own or standard questionnaire."""
     if name in KNOWN:
         return KNOWN[name]
     own = plan.questionnaires[name]
@@ -150,18 +142,14 @@ def find_questionnaire(plan: StudyPlan, name: str) -> Questionnaire:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """A plan with assigned participants.
-
-    Attributes:
-        orders: Conditions in order, by pseudonym.
-    """
+    """A plan with assigned participants; ``orders``: conditions by pseudonym."""
 
     folder: Path
     plan: StudyPlan
     orders: Mapping[str, tuple[str, ...]]
 
     def list_steps(self, participant: str) -> list[Step]:
-        """Return the steps of a participant in order."""
+        """Return a participant's steps."""
         plan, orders = self.plan, list(self.orders)
         tasks = deal(list(plan.tasks), len(orders) * len(plan.conditions), plan.seed)
         at = orders.index(participant) * len(plan.conditions)
@@ -185,13 +173,10 @@ class Study:
 
 
 def deal_study(plan: StudyPlan, folder: Path) -> Study:
-    """Assign participants, and write the study into a new private folder.
-
-    Returns:
-        The study.
+    """Return a study written into a new private folder.
 
     Raises:
-        ConfigError: If the folder has a study, or cannot be written.
+        ConfigError: If the folder has a study, or writing fails.
     """
     if (folder / FILE).exists():
         raise ConfigError(f"{folder}: expected a folder without a study, got {FILE}")

@@ -1,7 +1,4 @@
-"""Runs one participant's sessions and questionnaires at the terminal.
-
-Completed steps are kept. An answer may be withheld with ``-``.
-"""
+"""A participant's sessions and questionnaires."""
 
 from __future__ import annotations
 
@@ -21,21 +18,16 @@ WITHHELD = "-"
 
 @dataclass(frozen=True)
 class Dialogue:
-    """Functions for output and questions.
-
-    Attributes:
-        ask: Returns the answer; None at the end of input.
-    """
+    """Output and questions; ``ask`` returns None at the end of input."""
 
     say: Callable[[str], None]
     ask: Callable[[str], str | None]
 
 
 def lead(book: Book, dialogue: Dialogue) -> int:
-    """Run a participant's open steps.
+    """Return the exit code of a participant's open steps.
 
-    Returns:
-        0, or the exit code of a failed session, whose step stays open.
+    Completed steps are kept; that of a failed session stays open.
 
     Raises:
         SessionError: If input ends, or the participant is locked.
@@ -65,7 +57,7 @@ def _lead(book: Book, dialogue: Dialogue) -> int:
 
 
 def list_settings(book: Book, step: Step) -> list[str]:
-    """Return a session's settings: common, condition, task."""
+    """Return a session's settings."""
     plan = book.study.plan
     out = (book.folder / step.name).resolve()
     return [
@@ -94,7 +86,7 @@ def _drive(book: Book, step: Step, dialogue: Dialogue) -> int:
 
 
 def ask_all(asked: Questionnaire, dialogue: Dialogue) -> dict[str, float | None]:
-    """Return the answers by item, None where withheld.
+    """Return answers by item, None where withheld.
 
     Raises:
         SessionError: If input ends.

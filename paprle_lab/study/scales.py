@@ -6,7 +6,7 @@
 
 References:
     Hart, Staveland, "Development of NASA-TLX", 1988; Hart, "NASA-Task Load Index; 20
-    years later", 2006 (raw). Brooke, "SUS: a quick and dirty usability scale", 1996.
+    years later", 2006. Brooke, "SUS: a quick and dirty usability scale", 1996.
     Cronbach, "Coefficient alpha and the internal structure of tests", 1951.
 """
 
@@ -25,11 +25,7 @@ Answers = Mapping[str, float | None]
 
 @dataclass(frozen=True, kw_only=True)
 class Questionnaire:
-    """Items with a common scale of answers.
-
-    Attributes:
-        items: Questions by name.
-    """
+    """Items with a common scale of answers."""
 
     name: str
     items: Mapping[str, str]
@@ -48,7 +44,7 @@ class Questionnaire:
         return abs(steps - round(steps)) < 1e-9
 
     def turn(self, item: str, value: float) -> float:
-        """Return an answer, reversed for reversed items."""
+        """Return an answer, turned around for reversed items."""
         return self.low + self.high - value if item in self.reversed_items else value
 
     def score(self, answers: Answers) -> dict[str, float | None]:
@@ -123,8 +119,7 @@ KNOWN: Mapping[str, Questionnaire] = {"tlx": TLX, "sus": SUS}
 def compute_alpha(items: npt.ArrayLike) -> float:
     """Return Cronbach's α, k/(k−1)·(1 − Σσᵢ²/σ²), or NaN.
 
-    Args:
-        items: Counted answers, shape (participants, k items).
+    ``items``: counted answers, shape (participants, k).
     """
     table = np.asarray(items, dtype=float)
     n, k = table.shape

@@ -1,1 +1,1 @@
-"""Sets of trials by user, task and mode, from ARBot logs (CSV) or recordings."""
+"""Sets of labelled trials."""

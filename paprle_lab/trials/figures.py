@@ -1,4 +1,4 @@
-"""Plots of a set as PNG bytes: figures 3 to 6 of ARBot's paper."""
+"""Figures 3 to 6 of ARBot's paper, for a set."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ MOST_PAIRS = 4  # chosen: of repetitions and replays; the tables have all of the
 
 
 def draw_set(results: Sequence[TrialResult]) -> Iterator[Drawn]:
-    """Yield title, caption and PNG of each plot of a set."""
+    """Yield title, caption and PNG of each plot."""
     with mpl.rc_context(STYLE):
         human = [one for one in results if one.trial.kind == "human"]
         yield from _draw_distributions(human)
@@ -144,7 +144,6 @@ def _add_path(axes: Any, one: TrialResult, plane: Vec) -> Any:
 
 
 def _draw_repetitions(results: Sequence[TrialResult]) -> Iterator[Drawn]:
-    """Draw repetitions beside replays, as figure 6."""
     itvs = {(x["kind"], x["user"], x["task"], x["mode"]): x for x in list_itv(results)}
     groups = {k: v for k, v in group(results, lambda x: x.group).items() if k in itvs}
     humans = [key for key in groups if key[0] == "human"]

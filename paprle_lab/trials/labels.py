@@ -1,7 +1,7 @@
 """Labels of trials, and the index ``trials.csv``.
 
-A row has ``path`` (relative to the index), ``kind`` (human, or robot for a replay),
-``user``, ``task``, ``mode``, ``trial``; more columns are kept.
+Its columns: ``path`` (relative to the index), ``kind``, ``user``, ``task``, ``mode``,
+``trial``; others are kept.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _WHO = {"robot": "robot", "human": "human", "h": "human"}
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """A motion with its labels; unknown ones are empty.
+    """A motion with its labels.
 
     Attributes:
-        kind: ``human``, or ``robot`` for a replay of a human motion.
-        mode: Capture method, for example ``arpose``.
+        kind: ``human``, or ``robot`` for a replay.
+        mode: Capture method, such as ``arpose``.
         trial: Number of the repetition.
     """
 
@@ -46,7 +46,7 @@ class Trial:
 
     @property
     def group(self) -> tuple[str, str, str, str]:
-        """Labels shared by repetitions: kind, user, task, mode."""
+        """Labels shared by repetitions."""
         return self.kind, self.user, self.task, self.mode
 
     @property
@@ -78,12 +78,12 @@ def guess_labels(path: Path) -> Trial:
 
 
 def is_index(path: Path) -> bool:
-    """Return whether a path is an index or its folder."""
+    """Return whether a path is an index."""
     return path.name == INDEX if path.is_file() else (path / INDEX).is_file()
 
 
 def read_index(path: Path) -> list[Trial]:
-    """Return the trials of an index in order; files may be missing.
+    """Return the trials of an index.
 
     Raises:
         RecordingError: Listing all mistakes.
@@ -134,13 +134,10 @@ def _parse(
 
 
 def write_index(folder: Path, trials: Sequence[Trial]) -> Path:
-    """Write a folder's index atomically, with relative paths; return it.
-
-    Returns:
-        The index.
+    """Return the written index of a folder.
 
     Raises:
-        ConfigError: If it cannot be written.
+        ConfigError: If writing fails.
     """
     more = list(dict.fromkeys(key for trial in trials for key in trial.more))
     text = io.StringIO()
@@ -163,14 +160,12 @@ def _tell_from(folder: Path, path: Path) -> str:
 
 
 def find_by_layout(folder: Path, layout: str) -> list[Trial]:
-    """Return the trials of a folder by the labels in their paths.
+    """Return the trials below a folder, labelled by paths.
 
-    Args:
-        folder: Searched recursively.
-        layout: Relative path with labels, such as ``{user}/{mode}/{task}_{trial}.csv``.
+    ``layout``: such as ``{user}/{mode}/{task}_{trial}.csv``.
 
     Raises:
-        ConfigError: If a label is unknown or missing, or no file matches.
+        ConfigError: If a label is wrong or missing, or no file matches.
     """
     parts = re.split(r"\{(\w*)\}", layout)
     names = parts[1::2]
@@ -205,14 +200,14 @@ def find_by_layout(folder: Path, layout: str) -> list[Trial]:
 
 
 def find_logs(folder: Path) -> list[Path]:
-    """Return ARBot logs of a folder without recordings, by name."""
+    """Return ARBot logs of a folder without recordings."""
     if not folder.is_dir() or any(folder.glob("*.mcap")):
         return []
     return [path for path in sorted(folder.glob("*.csv")) if is_arbot_csv(path)]
 
 
 def list_trials(paths: Iterable[Path]) -> list[Trial]:
-    """Return the trials of an index, or of labelled files and folders.
+    """Return the trials of indices, files and folders.
 
     Raises:
         RecordingError: If an index cannot be read.

@@ -1,4 +1,4 @@
-"""Quality of a log: rate, repeated stamps, gaps and units."""
+"""Quality of a log."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ LATENCY = ARBOT_COLUMNS.index("e2e_latency_at_control_ms")
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
-    """The quality of a log's stamps and units.
+    """Quality of a log's stamps and units.
 
     Attributes:
-        seconds: Duration, [s].
+        seconds: [s].
         rate_hz: Distinct stamps per second; 0 without duration.
         longest_gap_s: [s].
     """
@@ -93,5 +93,5 @@ def _judge_units(table: Vec) -> list[str]:
 
 
 def hash_file(path: Path) -> str:
-    """Return the SHA-256 of a file, in hexadecimal."""
+    """Return the SHA-256 of a file."""
     return hashlib.sha256(path.read_bytes()).hexdigest()

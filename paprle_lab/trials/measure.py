@@ -1,4 +1,4 @@
-"""One measured trial: errors, delay, latencies and path."""
+"""Measurement of one trial."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _TARGET, _ACTUAL = slice(1, 8), slice(8, 15)
 
 @dataclass(frozen=True, kw_only=True)
 class TrialResult:
-    """The measurements of one trial.
+    """Measurements of one trial.
 
     Attributes:
-        t: Times, shape (N,), [s]; may repeat.
-        target: Target positions, shape (N, 3), [m].
-        actual: Robot positions, shape (N, 3), [m].
-        errors: Their distances, shape (N,), [m].
-        latencies: From capture to command, shape (M,), [s]; empty if not logged.
+        t: Shape (N,), [s]; may repeat.
+        target: Shape (N, 3), [m].
+        actual: Shape (N, 3), [m].
+        errors: Shape (N,), [m].
+        latencies: Capture to command, shape (M,), [s].
     """
 
     trial: Trial
@@ -48,10 +48,10 @@ class TrialResult:
 
 
 def measure_trial(trial: Trial) -> TrialResult:
-    """Return the measurements of an ARBot log or a recording.
+    """Return the measurements of a log or recording.
 
     Raises:
-        RecordingError: If it cannot be read, or has no motion.
+        RecordingError: If unreadable or without motion.
     """
     if trial.path.suffix == ".csv":
         return _measure_log(trial)
@@ -143,12 +143,7 @@ def _make(
 
 
 def find_worst_window(t: Vec, errors: Vec, window: float = WINDOW) -> float:
-    """Return the largest rms error of any window, [m].
-
-    Args:
-        t: Non-decreasing times, shape (N,), [s].
-        errors: Errors, shape (N,), [m].
-        window: Duration, [s].
+    """Return the largest rms error [m] of any window [s].
 
     References:
         ARBot's PiperRmseMetrics reports the last 5 s.

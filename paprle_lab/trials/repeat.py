@@ -3,7 +3,7 @@
 The first pose is held for 5 s at 30 Hz before the motion, with 30 s of rest after it.
 
 References:
-    ARBot, section 4.1.3; cake-lab/AR-PiPER, the replay node of its evaluation.
+    ARBot, section 4.1.3; cake-lab/AR-PiPER, evaluation's replay node.
 """
 
 from __future__ import annotations
@@ -46,10 +46,7 @@ class Protocol:
 
 
 def prepare(motion: Path, beside: Sequence[Path], out: Path) -> Protocol:
-    """Write the motion to play.
-
-    Returns:
-        The protocol.
+    """Return the protocol with the written motion.
 
     Raises:
         ConfigError: If a file is of neither kind, or the folder has replays.
@@ -93,10 +90,10 @@ def _write_log(path: Path, table: Vec) -> None:
 
 
 def make_log(episode: Episode) -> Vec:
-    """Return an episode as an ARBot log of its first limb with targets.
+    """Return an ARBot log of the first limb with targets.
 
     Raises:
-        RecordingError: If it has no targets.
+        RecordingError: If there are no targets.
     """
     limbs = make_limbs(episode.robot_info, episode.urdf)
     is_on = episode.ticks["state"] == SessionState.ENGAGED
@@ -110,14 +107,7 @@ def make_log(episode: Episode) -> Vec:
 
 
 def add_lead(table: Vec) -> Vec:
-    """Return a motion with its first pose held before it.
-
-    Args:
-        table: Columns as ``ARBOT_COLUMNS``, shape (N, 19).
-
-    Returns:
-        Shape (N + LEAD · LEAD_RATE, 19).
-    """
+    """Return a motion after its held first pose, shape (N + LEAD · LEAD_RATE, 19)."""
     n = round(LEAD * LEAD_RATE)
     lead = np.repeat(table[:1], n, axis=0)
     lead[:, 0] = table[0, 0] + (np.arange(n) - n) / LEAD_RATE
@@ -125,13 +115,13 @@ def add_lead(table: Vec) -> Vec:
 
 
 def cut_lead(table: Vec) -> Vec:
-    """Return a replay's rows after the held pose, shape (M, 19)."""
+    """Return a replay without the held pose, shape (M, 19)."""
     kept: Vec = table[table[:, 0] >= table[0, 0] + LEAD - _STILL]
     return kept
 
 
 def list_settings(protocol: Protocol, n: int, pause: float) -> list[str]:
-    """Return the settings of ``run`` for n replays, ``pause`` apart [s]."""
+    """Return the settings of n replays, ``pause`` apart [s]."""
     return [
         "leader=offline",
         f"leader.path={protocol.played.resolve()}",
@@ -142,10 +132,7 @@ def list_settings(protocol: Protocol, n: int, pause: float) -> list[str]:
 
 
 def collect(protocol: Protocol, episodes: Sequence[Path]) -> Path:
-    """Write replays as ``robot_N.csv`` with an index; return the index.
-
-    Returns:
-        The index.
+    """Return the index of replays, written as ``robot_N.csv``.
 
     Raises:
         RecordingError: If a recording holds no replay.

@@ -1,4 +1,4 @@
-"""The report of a set: JSON, TSV (so that ``H*.csv`` matches only logs) and HTML."""
+"""Report of a set: JSON, HTML, and TSV so that ``H*.csv`` matches only logs."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _FOOTER = (
 
 
 def evaluate_set(trials: Sequence[Trial]) -> tuple[Json, list[TrialResult]]:
-    """Return a set's figures as JSON values, and the measured trials.
+    """Return a set's figures, and the measured trials.
 
     Raises:
         RecordingError: If a trial cannot be read.
@@ -72,8 +72,8 @@ def write_set(figures: Json, results: Sequence[TrialResult], page: Path) -> None
     """Write JSON, table and page.
 
     Raises:
-        MissingDependency: If matplotlib is missing; JSON and table are written.
-        ConfigError: If one cannot be written.
+        MissingDependency: Without matplotlib; JSON and table are written.
+        ConfigError: If writing fails.
     """
     text = json.dumps(figures, indent=2, allow_nan=False)
     write_text(page.with_suffix(".json"), text + "\n")
@@ -110,7 +110,7 @@ def _flatten(entry: Json, before: str = "") -> Iterable[tuple[str, Any]]:
 
 
 def describe_set(figures: Json) -> str:
-    """Return a set's tables as text for the terminal."""
+    """Return a set's tables as text."""
     n_robot = sum(one["kind"] == "robot" for one in figures["trials"])
     n_human = len(figures["trials"]) - n_robot
     parts = [f"{n_human} human trials, {n_robot} replays by a robot"]

@@ -1,7 +1,7 @@
-"""ARBot's data set: its trials, and checks.
+"""Schema of ARBot's data set (section 4.1.4).
 
-132 human trajectories (section 4.1.4): 11 users × 3 shapes × 2 modes (A), 11 users × 3
-rectangles × 2 modes (B). Released at 30.1 Hz, with 5 to 7 % repeated stamps.
+132 human trajectories: 11 users × 3 shapes × 2 modes (A), 11 users × 3 rectangles × 2
+modes (B), at 30.1 Hz, with 5 to 7 % repeated stamps.
 """
 
 from __future__ import annotations
@@ -29,11 +29,7 @@ MEASURED = ("rows", "seconds", "rate_hz", "duplicates", "longest_gap_s", "sha256
 
 
 class Finding(NamedTuple):
-    """A finding on a data set.
-
-    Attributes:
-        is_fault: A fault, not a note.
-    """
+    """A finding on a data set."""
 
     where: str
     kind: str
@@ -41,14 +37,13 @@ class Finding(NamedTuple):
     is_fault: bool = True
 
     def __str__(self) -> str:
-        """Return one line."""
         return f"{self.where}: {self.kind}{'' if self.is_fault else ' (note)'}: " + (
             self.text
         )
 
 
 def list_cells(users: Sequence[str]) -> set[tuple[str, str, str, str]]:
-    """Return all (user, task, mode, trial) of the schema; shapes have trial ""."""
+    """Return all (user, task, mode, trial); shapes have trial ""."""
     shapes = product(users, SHAPES, MODES, [""])
     return {*shapes, *product(users, [RECTANGLE], MODES, TRIALS)}
 
@@ -84,10 +79,10 @@ def _tell_quality(quality: Quality, sha256: str) -> dict[str, str]:
 
 
 def check_set(path: Path) -> tuple[list[Finding], str]:
-    """Return findings on a set by ARBot's schema, and a summary line.
+    """Return findings by ARBot's schema, and a summary line.
 
     Raises:
-        RecordingError: If its index is missing or unreadable.
+        RecordingError: If the index is missing or unreadable.
     """
     if not is_index(path):
         raise RecordingError(

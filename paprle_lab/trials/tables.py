@@ -1,4 +1,4 @@
-"""Tables of trials by user, task and mode, and variability."""
+"""Tables of trials by user, task and mode."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLOSED = 0.05  # chosen: a path whose ends are nearer than this share of it is c
 def group(
     results: Sequence[TrialResult], key: Callable[[Trial], Any]
 ) -> dict[Any, list[TrialResult]]:
-    """Return trials grouped by a key, in the order of labels."""
+    """Return trials grouped and sorted by a key."""
     groups: dict[Any, list[TrialResult]] = {}
     for result in results:
         groups.setdefault(key(result.trial), []).append(result)
@@ -36,7 +36,7 @@ def group(
 
 
 def make_tables(results: Sequence[TrialResult]) -> dict[str, list[Json]]:
-    """Return a table for each label of human trials."""
+    """Return tables by label of human trials."""
     human = [one for one in results if one.trial.kind == "human"]
     tables = {}
     for name, key in BY.items():
@@ -49,7 +49,7 @@ def make_tables(results: Sequence[TrialResult]) -> dict[str, list[Json]]:
 
 
 def describe(results: Sequence[TrialResult]) -> Json:
-    """Return the figures of some trials together."""
+    """Return the common figures of trials."""
     errors = np.concatenate([one.errors for one in results])
     latencies = np.concatenate([one.latencies for one in results])
     rmse = np.array([one.figures["ate_mm"]["rmse"] for one in results])
@@ -69,10 +69,7 @@ def _rank(latencies: Vec, share: float) -> float | None:
 
 
 def list_itv(results: Sequence[TrialResult]) -> list[Json]:
-    """Return each group's variability, by both correspondences.
-
-    A group shares kind, user, task and mode, with two trials or more.
-    """
+    """Return the variability of repetitions."""
     found = []
     for (kind, user, task, mode), own in group(results, lambda x: x.group).items():
         paths = [(one.t, one.actual) for one in own]

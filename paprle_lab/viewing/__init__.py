@@ -1,1 +1,1 @@
-"""Recordings for the viewer: own episodes, data sets of LeRobot, and bags of ROS."""
+"""Recordings for the viewer."""

@@ -1,4 +1,4 @@
-"""Images of a bag's topic: raw and compressed messages, kept in a file."""
+"""Images of a bag's topic, kept in a file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Pixels = npt.NDArray[np.uint8]
 
 
 class BagImage(NamedTuple):
-    """An image of a message; ``shape`` is width, height [px] and encoding."""
+    """An image of a message; ``shape``: width, height [px] and encoding."""
 
     data: bytes
     shape: tuple[int, int, Encoding]
 
 
 class ImageReel:
-    """The images of one topic, in an unnamed file."""
+    """Images of one topic, in an unnamed file."""
 
     def __init__(self) -> None:
         self._spool = tempfile.TemporaryFile(dir=_SPOOL)  # noqa: SIM115 - for its life
@@ -38,7 +38,7 @@ class ImageReel:
         self._shape: tuple[int, int, Encoding] = (0, 0, "rgb8")
 
     def add(self, t_ns: int, image: BagImage | None) -> None:
-        """Add an image; others than the first one's kind are left out."""
+        """Add an image, unless unlike the first."""
         if image is None or self.is_full:
             return
         if not self.stamps_ns:
@@ -55,11 +55,11 @@ class ImageReel:
         return self._ends[-1] > _MOST_BYTES
 
     def make_info(self) -> CameraInfo:
-        """Return the properties of its images."""
+        """Return the properties of the images."""
         return make_plain_camera(*self._shape, fps=1e9 / self._period_ns)
 
     def find(self, t_ns: int) -> Frame | None:
-        """Return the newest image at a time [ns]; None if there is none, or old."""
+        """Return the newest image; None if missing or old."""
         k = max(int(np.searchsorted(self.stamps_ns, t_ns, side="right")) - 1, 0)
         if abs(t_ns - self.stamps_ns[k]) > _LATE * self._period_ns:
             return None
@@ -79,7 +79,7 @@ class ImageReel:
 
 
 def read_image(message: Any) -> BagImage | None:
-    """Return the image of a message; None if it is damaged, or not drawn here."""
+    """Return an image; None if damaged or unsupported."""
     if not hasattr(message, "height"):
         return _read_compressed(bytes(message.data))
     width, height, step = int(message.width), int(message.height), int(message.step)

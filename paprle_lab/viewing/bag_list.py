@@ -1,4 +1,4 @@
-"""Bags of ROS, also MCAP: every numeric field as a signal, images as cameras."""
+"""ROS bags as films."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ class BagList(RecordingList):
     """One bag."""
 
     def __init__(self, path: Path) -> None:
-        """Read its index.
+        """Read a bag's index.
 
         Raises:
-            RecordingError: If it is no whole bag.
+            RecordingError: If the bag is incomplete.
         """
         self.title = path.resolve().name
         self._path = path
@@ -56,13 +56,13 @@ class BagList(RecordingList):
 
 
 class BagFilm(Film):
-    """A bag; it has no robot."""
+    """A bag without robot."""
 
     def __init__(self, path: Path) -> None:
-        """Read all topics whose types are known.
+        """Read all topics of known types.
 
         Raises:
-            RecordingError: If it is no whole bag.
+            RecordingError: If the bag is incomplete.
         """
         self.name = path.stem
         self._series = dict[Signal, tuple[Stamps, Vec]]()
@@ -103,7 +103,6 @@ class BagFilm(Film):
             reel.close()
 
     def _read_topic(self, bag: Bag, topic: str) -> bool:
-        """Read a topic; return whether all of it was."""
         kind = bag.topics[topic]
         if kind in {_IMAGE, _COMPRESSED}:
             reel = self._reels[topic.strip("/")] = ImageReel()

@@ -1,4 +1,4 @@
-"""An own episode as a film, in memory that its length does not change."""
+"""Own episode as a film, in constant memory."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ _SIGNALS = (
 
 
 class _Column(NamedTuple):
-    """A signal's place: stream, field, and joint or None."""
+    """A signal's place; ``joint`` may be None."""
 
     stream: Stream
     field: str
@@ -57,7 +57,7 @@ class _Column(NamedTuple):
 
 
 class EpisodeFilm(Film):
-    """The views, images and signals of a recorded episode."""
+    """Views, images and signals of a recorded episode."""
 
     def __init__(
         self, path: Path, report: Callable[[float], None] = ignore_share
@@ -67,8 +67,8 @@ class EpisodeFilm(Film):
         ``report`` gets the share read, 0 … 1. Pictures are read afterwards.
 
         Raises:
-            RecordingError: If it cannot be read, or is empty.
-            MissingDependency: If it has pictures and PyAV is not there.
+            RecordingError: If it is unreadable or empty.
+            MissingDependency: If PyAV is needed and missing.
         """
         self.path = find_episode(path)
         reading = Reading(self.path)
@@ -128,7 +128,7 @@ class EpisodeFilm(Film):
         return None if reel is None else reel.find(self._begin_ns + round(t * 1e9))
 
     def find_near(self) -> FindNear:
-        """Return the finder of near bodies, as recorded."""
+        """Return the recorded finder of near bodies."""
         gate = self.config.get("gate") or {}
         kept = (
             float(gate.get("clearance_self", _UNKNOWN)),
@@ -138,7 +138,7 @@ class EpisodeFilm(Film):
         return NearBodies(lambda: make_collision_model(self), kept, home).find
 
     def list_bodies(self) -> Sequence[SceneBody]:
-        """Return the recorded scene; of a simulated world its objects."""
+        """Return the recorded scene, or a simulated world's objects."""
         return list_scene_bodies(read_scene(self))
 
     def close(self) -> None:  # noqa: D102 - as ``Film``
@@ -152,7 +152,6 @@ class EpisodeFilm(Film):
     def _read(
         self, reading: Reading, report: Callable[[float], None]
     ) -> tuple[dict[Stream, Rows], dict[Stream, Rows], MomentLog]:
-        """Return thinned records and values of signals by stream, and moments."""
         layout, log = self._layout, MomentLog()
         rows, points, names = {}, {}, {}
         for stream, dtype in ((Stream.TICK, layout.tick), (Stream.GATE, layout.status)):
@@ -191,7 +190,7 @@ def _list_columns(robot: RobotInfo) -> Iterator[tuple[Signal, _Column]]:
 
 
 def _find_urdf(robot: RobotInfo, urdf: str, folder: Path) -> RobotInfo:
-    """Return the robot with its URDF, if that is still the recorded one."""
+    """Return the robot with its URDF, if still the recorded one."""
     try:
         if robot.urdf_path.read_text(encoding="utf-8") == urdf:
             return robot

@@ -1,4 +1,4 @@
-"""Own episodes of files and folders, listed by their manifests."""
+"""Own episodes, listed by their manifests."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class EpisodeList(RecordingList):
         return EpisodeFilm(self._paths[k], report)
 
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
-        """Return the first image of the first camera that has one."""
+        """Return the first image."""
         footage = Footage(self._paths[k])
         for track in footage.list_tracks():
             if track.kind is Kind.PICTURE:
@@ -63,7 +63,6 @@ def _describe(path: Path) -> Entry:
 
 
 def _find_score(path: Path) -> str:
-    """Return the verdict of the report beside an episode, or ""."""
     figures = path.with_name(f"{name_report([path])}.json")
     try:
         with figures.open("rb") as file:

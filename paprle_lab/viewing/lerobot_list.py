@@ -1,6 +1,6 @@
-"""Data sets of LeRobot, version 3, anybody's: episodes as films.
+"""LeRobot data sets, version 3, as films.
 
-The layout is that of ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
+Layout: ``huggingface/lerobot``, ``docs/source/lerobot-dataset-v3.mdx``.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _CAMERA = "observation.images."
 
 
 class LeRobotList(RecordingList):
-    """The episodes of a data set; only its tables of episodes are read."""
+    """Episodes of a data set; only its tables are read."""
 
     def __init__(self, root: Path) -> None:
         """Read the tables.
 
         Raises:
-            RecordingError: If it is of another version, or cannot be read.
+            RecordingError: If unreadable or of another version.
         """
         self.title = root.resolve().name
         self._root = root
@@ -58,7 +58,7 @@ class LeRobotList(RecordingList):
         return LeRobotFilm(self._root, self._info, self._rows[k])
 
     def find_still(self, k: int) -> tuple[Frame, CameraInfo] | None:
-        """Return the middle image of the first camera that has one."""
+        """Return the middle image of the first camera."""
         film = LeRobotFilm(self._root, self._info, self._rows[k])
         try:
             for name, info in film.cameras.items():
@@ -71,7 +71,7 @@ class LeRobotList(RecordingList):
 
 
 class _Reel(NamedTuple):
-    """A camera's images: a video from a time on, or coded images a frame."""
+    """Images of a camera: a video from a time on, or coded images."""
 
     video: VideoFile | None
     begin: float
@@ -79,16 +79,16 @@ class _Reel(NamedTuple):
 
 
 class LeRobotFilm(Film):
-    """One episode of a data set; it has no robot."""
+    """One episode of a data set, without robot."""
 
     def __init__(
         self, root: Path, info: Mapping[str, Any], row: Mapping[str, Any]
     ) -> None:
-        """Read an episode by its row in the table of episodes.
+        """Read an episode by its row in the table.
 
         Raises:
-            RecordingError: If its files are missing or damaged.
-            MissingDependency: If it has videos and PyAV is not there.
+            RecordingError: If files are missing or damaged.
+            MissingDependency: If PyAV is needed and missing.
         """
         self.name = f"episode {row['episode_index']}"
         self._fps = float(info["fps"])
@@ -241,7 +241,6 @@ def _list_series(
 
 
 def _flatten(column: pa.ChunkedArray) -> Vec | None:
-    """Return numbers of shape (n, m), or None."""
     try:
         rows = column.combine_chunks().to_numpy(zero_copy_only=False)
         if rows.dtype == object:
@@ -253,7 +252,7 @@ def _flatten(column: pa.ChunkedArray) -> Vec | None:
 
 
 def name_dimensions(given: object, n: int) -> list[str]:
-    """Return the names of n dimensions: of a list, or of a dictionary of lists."""
+    """Return n names of a list or mapping of lists."""
     if isinstance(given, Mapping):
         given = [
             name for part in given.values() if isinstance(part, list) for name in part
@@ -278,7 +277,7 @@ def _find_file(
     row: Mapping[str, Any],
     key: str = "",
 ) -> Path:
-    """Return the place of an episode's rows or video; never outside the data set."""
+    """Return an episode's file; never outside the data set."""
     of = f"videos/{key}" if key else kind
     try:
         # numbers and the key alone are put in: str.format would reach attributes, too

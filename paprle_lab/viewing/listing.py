@@ -1,4 +1,4 @@
-"""The list of what a path names."""
+"""Recordings of a path."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from paprle_lab.viewing.episode_list import EpisodeList
 
 
 def list_recordings(path: Path) -> RecordingList:
-    """Return the recordings of an episode, a folder, a data set or a bag.
+    """Return the recordings of a path.
 
     Raises:
         ConfigError: If the path holds none.
-        RecordingError: If an episode, or a data set's tables, cannot be read.
-        MissingDependency: If a package that reads it is missing.
+        RecordingError: If one is unreadable.
+        MissingDependency: If a package is missing.
     """
     if not path.exists():
         raise ConfigError(f"view: expected a recording, got '{path}'; no such file")

@@ -1,4 +1,4 @@
-"""Moments of an episode for a time line: states, holds, events and notes."""
+"""Moments of an episode on a time line."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHOWN = {events.END, events.DISCARD, events.OUTCOME, "stuck_in_reach"}
 
 
 class MomentLog:
-    """The moments of an episode, as they are read."""
+    """Collected moments of an episode."""
 
     def __init__(self) -> None:
         self._marks = list[tuple[int, MarkKind, str]]()
@@ -56,7 +56,7 @@ class MomentLog:
     def list_marks(
         self, begin_ns: int, manifest: Mapping[str, Any]
     ) -> tuple[Mark, ...]:
-        """Return the moments in order; notes are those of the manifest, if any."""
+        """Return the moments in order; a manifest's notes win."""
         given = manifest if manifest.get("notes") else {"notes": self._notes}
         notes: list[tuple[int, MarkKind, str]] = [
             (note.t_ns, "note", note.text) for note in list_notes(given)

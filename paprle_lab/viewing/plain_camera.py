@@ -1,4 +1,4 @@
-"""Cameras of recordings that do not describe them."""
+"""Cameras without recorded properties."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from paprle.contracts.images import CameraInfo, Encoding
 def make_plain_camera(
     width: int, height: int, encoding: Encoding, *, fps: float
 ) -> CameraInfo:
-    """Return the properties of an uncalibrated camera without a place."""
+    """Return an uncalibrated camera without pose."""
     return CameraInfo(
         width=width, height=height, fps=fps, encoding=encoding,
         K=np.full((3, 3), np.nan), link="", T_link_cam=pin.SE3.Identity(),

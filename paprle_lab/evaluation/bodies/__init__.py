@@ -1,1 +1,1 @@
-"""Clearance of a recording: bodies, meshes, pairs and the strict verdict."""
+"""Clearance and contacts of a recording."""

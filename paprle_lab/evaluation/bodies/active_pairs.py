@@ -1,4 +1,4 @@
-"""Pairs of bodies that a gate kept apart."""
+"""Pairs of bodies kept apart by a gate."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _MOST = 2  # chosen: more pairs than this say less
 
 
 def find_kept(episode: EpisodeData) -> list[str]:
-    """Return the pairs kept apart, as text, the longest intervention first.
+    """Return pairs kept apart, the longest intervention first.
 
     Raises:
-        ConfigError: If the recorded URDF cannot be read.
+        ConfigError: If the URDF is invalid.
     """
     gate = episode.config.get("gate") or {}
     if not {"clearance_self", "clearance_scene"} <= set(gate):

@@ -1,7 +1,4 @@
-"""Clearance of a recording's commands, by coal on the recorded URDF.
-
-It shares no kernel with the gate.
-"""
+"""Clearance of commands by coal, sharing no kernel with the gate."""
 
 from __future__ import annotations
 
@@ -26,10 +23,10 @@ CLOSE = 0.05  # [m] chosen: with less to spare every command is looked at
 
 
 class Clearance(NamedTuple):
-    """The least clearance of a recording.
+    """Least clearance of a recording.
 
     Attributes:
-        nearest: The least distance, to a micrometre, [m]; +inf without pairs.
+        nearest: To 1 µm, [m]; +inf without pairs.
         n_violations: Configurations nearer than required that did not begin so near.
     """
 
@@ -39,10 +36,10 @@ class Clearance(NamedTuple):
 
 
 def judge_clearance(episode: EpisodeData) -> Clearance | None:
-    """Return the clearance of the commands; None without pairs or commands.
+    """Return the clearance; None without pairs or commands.
 
     Raises:
-        ConfigError: If the recorded URDF cannot be read.
+        ConfigError: If the URDF is invalid.
     """
     gate = episode.config.get("gate") or {}
     model = make_collision_model(episode)
@@ -78,11 +75,7 @@ def _judge_run(model: CollisionModel, keep: Vec, pieces: Iterator[Rows]) -> Clea
 
 
 class _Judge:
-    """Clearance of one configuration after another.
-
-    Attributes:
-        spare: Least margin at the last configuration, [m].
-    """
+    """Clearance of successive configurations; ``spare``: least margin, [m]."""
 
     def __init__(self, model: CollisionModel, keep: Vec) -> None:
         self._model = model

@@ -1,7 +1,6 @@
-"""Contacts between a robot's meshes, independent of the gate's bodies and pairs.
+"""Contacts between meshes, independent of the gate's bodies and pairs.
 
-Pairs are all links two or more joints apart, whatever ``ignore_collisions`` lists. A
-pair that touches in nearly every posture is left out and named.
+Pairs are all links two or more joints apart, except those that nearly always touch.
 """
 
 from __future__ import annotations
@@ -40,12 +39,12 @@ Pair = tuple[str, str]
 
 
 class Contact(NamedTuple):
-    """Two links that touched, or came nearer than allowed.
+    """Links that touched, or came too near.
 
     Attributes:
         n: Number of postures.
-        first: First time since the gate's first row, [s].
-        last: Last time, [s].
+        first: Time since the gate's first row, [s].
+        last: Likewise, [s].
     """
 
     n: int
@@ -54,11 +53,11 @@ class Contact(NamedTuple):
 
 
 class Contacts(NamedTuple):
-    """The contacts of a recording.
+    """Contacts of a recording.
 
     Attributes:
         nearer: Pairs nearer than both the gate's clearance and their bodies.
-        left_out: Pairs that touch in nearly every posture.
+        left_out: Pairs that nearly always touch.
     """
 
     n_looks: int
@@ -68,10 +67,10 @@ class Contacts(NamedTuple):
 
 
 def judge_contacts(episode: EpisodeData) -> Contacts | None:
-    """Return the contacts of an episode's commands; None without meshes.
+    """Return the contacts of commands; None without meshes.
 
     Raises:
-        ConfigError: If the recorded URDF or a mesh cannot be read.
+        ConfigError: If the URDF or a mesh cannot be read.
     """
     if ET.fromstring(episode.urdf.encode()).find(ELEMENT) is None:
         return None
@@ -94,14 +93,10 @@ def judge_contacts(episode: EpisodeData) -> Contacts | None:
 
 
 class MeshModel:
-    """The meshes of a robot and their pairs.
-
-    Attributes:
-        left_out: Pairs that touch in nearly every posture.
-    """
+    """The meshes of a robot and their pairs."""
 
     def __init__(self, urdf: Urdf, info: RobotInfo, text: str) -> None:
-        """Read the meshes from a URDF text with the element of ``paprle new-robot``.
+        """Read the meshes from a URDF text of ``paprle new-robot``.
 
         Raises:
             ConfigError: If a mesh is missing.
@@ -135,7 +130,7 @@ class MeshModel:
         )
 
     def find_touching(self, q: Vec) -> set[Pair]:
-        """Return the pairs of links that touch at q, shape (n,)."""
+        """Return the links that touch at q, shape (n,)."""
         pin.computeCollisions(
             self._joints.model,
             self._data,
@@ -152,7 +147,7 @@ class MeshModel:
         }
 
     def find_nearer(self, q: Vec, clearance: float) -> set[Pair]:
-        """Return pairs nearer than both clearance [m] and bodies at q, shape (n,)."""
+        """Return pairs nearer than clearance [m] and bodies at q, shape (n,)."""
         self._set_margins(clearance)
         near = self.find_touching(q)
         self._set_margins(0.0)
@@ -174,7 +169,6 @@ class MeshModel:
         return bool(result.isCollision())
 
     def _measure_bodies(self, pair: tuple[int, int]) -> float:
-        """Return the distance of the bodies of two shapes' links, [m]."""
         one, other = (
             [
                 (shape, _convert(self._data.oMi[joint] * T))
@@ -226,7 +220,6 @@ def _convert(T: pin.SE3) -> coal.Transform3s:
 def _list_shapes(
     urdf: Urdf, text: str
 ) -> Iterator[tuple[str, coal.CollisionGeometry, pin.SE3]]:
-    """Yield link, shape and placement; bodies where the element is missing."""
     kept = ET.fromstring(text.encode()).findall(f"{ELEMENT}/link")
     replaced = {link.get("name", "") for link in kept}
     for body in urdf.primitives:

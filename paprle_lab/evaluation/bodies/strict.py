@@ -1,4 +1,4 @@
-"""Strict verdict on an episode: every clause kept and no contact of meshes."""
+"""Strict verdict on an episode."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The report of an episode: text, plots and one HTML page."""
+"""The report of an episode."""

@@ -1,4 +1,4 @@
-"""Pictures of an episode's cameras for its report."""
+"""Camera pictures of an episode."""
 
 from __future__ import annotations
 
@@ -14,13 +14,7 @@ from paprle_lab.evaluation.episode import EpisodeResult
 def list_camera_strips(
     result: EpisodeResult, suffix: str = "", at: Sequence[float] | None = None
 ) -> Iterator[tuple[str, str, bytes]]:
-    """Yield title, caption and JPEG of each camera.
-
-    Args:
-        result: The episode; a bag of others has no strips.
-        suffix: Last words of the titles.
-        at: Times of the pictures, [s]; None: evenly spaced.
-    """
+    """Yield title, caption and JPEG of each camera, at given or even times [s]."""
     path = Path(result.entry["path"])
     if result.entry["error"] is not None or not path.is_file():
         return

@@ -1,4 +1,4 @@
-"""Several runs side by side: one row a figure, the best of them marked."""
+"""Comparison of several runs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,7 @@ _MOST = 8  # chosen: columns of a page; more runs are a batch
 
 
 class ComparedFigure(NamedTuple):
-    """A row of a comparison.
-
-    Attributes:
-        better: Which value is the best one; empty: none is.
-        values: One a run; None: not judged.
-    """
+    """A row of a comparison."""
 
     name: str
     unit: str
@@ -31,7 +26,7 @@ class ComparedFigure(NamedTuple):
 
     @property
     def best(self) -> frozenset[int]:
-        """Columns with the best value as shown; none if all look the same, or one."""
+        """Columns with the best value as shown; empty if all look the same."""
         known = [value for value in self.values if value is not None]
         if not self.better or len(known) < 2:
             return frozenset()
@@ -91,7 +86,7 @@ _FIGURES: tuple[tuple[str, str, Better, _Read], ...] = (
 
 
 def compare_runs(entries: Sequence[Json]) -> list[ComparedFigure]:
-    """Return the figures of several report entries that at least one of them has."""
+    """Return the known figures of runs."""
     runs = _choose(entries)
     rows = [
         ComparedFigure(name, unit, better, tuple(read(entry) for entry in runs))
@@ -101,7 +96,7 @@ def compare_runs(entries: Sequence[Json]) -> list[ComparedFigure]:
 
 
 def render_comparison(entries: Sequence[Json]) -> str:
-    """Return a card with a column for each run; empty below two runs."""
+    """Return a card with a column per run."""
     runs = _choose(entries)
     if len(runs) < 2:
         return ""
@@ -118,7 +113,7 @@ def render_comparison(entries: Sequence[Json]) -> str:
 
 
 def compare_in_text(entries: Sequence[Json]) -> str:
-    """Return the comparison as aligned lines; empty below two runs."""
+    """Return the comparison as aligned lines."""
     runs = _choose(entries)
     if len(runs) < 2:
         return ""

@@ -1,4 +1,4 @@
-"""Folder and name of a report, and atomic writes."""
+"""Paths and atomic writes of a report."""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ _MODE = 0o644
 
 
 def choose_folder(paths: Sequence[Path]) -> Path:
-    """Return the default folder of a report: the first episode's.
-
-    For a bag it is the working directory.
-    """
+    """Return the first episode's folder, or for a bag the working directory."""
     first = paths[0]
     if first.exists() and is_bag(first):
         return Path.cwd()
@@ -27,7 +24,7 @@ def choose_folder(paths: Sequence[Path]) -> Path:
 
 
 def name_report(paths: Sequence[Path]) -> str:
-    """Return a report's name without suffix: first episode and number of others."""
+    """Return a report's name without suffix."""
     first, others = _find_name(paths[0]), len(paths) - 1
     if not others:
         return f"{first}.report"
@@ -47,7 +44,7 @@ def write_text(path: Path, text: str) -> None:
     """Write a file atomically; replace a symbolic link.
 
     Raises:
-        ConfigError: If the file cannot be written.
+        ConfigError: On failure.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""Pictures of the moments of a run: robot and cameras."""
+"""Pictures of a run's moments."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _PANEL, _HEIGHT = 3.6, 3.0  # [in] chosen: three panels fill the page
 def draw_moments(
     result: EpisodeResult, moments: Sequence[ReportMoment]
 ) -> Iterator[tuple[str, str, bytes]]:
-    """Yield title, caption and picture of the robot and of each camera."""
+    """Yield title, caption and picture of robot and cameras."""
     if not moments:
         return
     yield from _draw_robot(result, moments)
@@ -70,7 +70,7 @@ def _draw_robot(
 
 
 def find_postures(gate: Table, at_ns: npt.NDArray[np.int64]) -> list[Vec]:
-    """Return the joints measured nearest to each instant, shape (n,) each."""
+    """Return the joints measured nearest to each instant, shape (n,)."""
     found: list[Vec] = [np.array([np.nan])] * len(at_ns)
     nearest = np.full(len(at_ns), np.inf)
     for where in cut(len(gate)):

@@ -1,4 +1,4 @@
-"""Moments of a run that are worth a look, and the command that shows each."""
+"""Notable moments of a run."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ class ReportMoment(NamedTuple):
 
 
 def find_moments(result: EpisodeResult) -> list[ReportMoment]:
-    """Return the largest error, the nearest bodies and the longest hold, if any.
+    """Return largest error, nearest bodies and longest hold.
 
-    Logs of others have none: the viewer counts their time from another begin.
+    Foreign logs have none: the viewer counts their time differently.
     """
     if result.ticks is None or not len(result.ticks):
         return []
@@ -35,7 +35,7 @@ def find_moments(result: EpisodeResult) -> list[ReportMoment]:
 
 
 def name_command(result: EpisodeResult, moment: ReportMoment) -> str:
-    """Return the command that opens the viewer shortly before a moment."""
+    """Return the command to view a moment."""
     tables = [
         one for one in (result.ticks, result.gate) if one is not None and len(one)
     ]
@@ -73,12 +73,7 @@ def _list_of_gate(gate: Table, origin_ns: int) -> Iterator[ReportMoment]:
 
 
 class _Holds:
-    """The longest stretch of a state, found block by block.
-
-    Attributes:
-        longest: Its length, [s].
-        longest_ns: Its begin, [ns].
-    """
+    """The longest stretch of a state; ``longest`` in [s], from ``longest_ns``."""
 
     def __init__(self) -> None:
         self.longest, self.longest_ns = 0.0, 0

@@ -1,4 +1,4 @@
-"""The page of a report: one self-contained HTML file."""
+"""HTML page of a report."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MomentRow = tuple[float, str, str]
 
 
 class ShownMoments(NamedTuple):
-    """The moments of an episode, and pictures of them."""
+    """Moments of an episode with their pictures."""
 
     rows: Sequence[MomentRow]
     pictures: Sequence[ReportPicture]
@@ -94,7 +94,7 @@ def render_page(
     title: str,
     moments: Sequence[ShownMoments] = (),
 ) -> str:
-    """Return the HTML of a report."""
+    """Return the self-contained HTML of a report."""
     parts = [
         _render_episode(entry, drawn, told)
         for entry, drawn, told in zip(
@@ -312,7 +312,7 @@ def _render_smoothness(entry: Json) -> str:
 
 
 def render_picture(title: str, caption: str, picture: bytes) -> str:
-    """Render a PNG or JPEG with title and caption."""
+    """Return the HTML of a PNG or JPEG."""
     data = base64.b64encode(picture).decode("ascii")
     kind = "jpeg" if picture.startswith(_JPEG) else "png"
     return (

@@ -1,7 +1,4 @@
-"""Plots of an episode as PNG bytes, without a display.
-
-Only this module imports matplotlib.
-"""
+"""Plots of an episode; only this module imports matplotlib."""
 
 from __future__ import annotations
 
@@ -63,7 +60,7 @@ STYLE = {
 
 
 def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
-    """Yield title, caption and PNG of each plot of an episode."""
+    """Yield title, caption and PNG of each plot."""
     with mpl.rc_context(STYLE):
         for limb in result.limbs:
             if len(limb.target) > 1:
@@ -104,7 +101,7 @@ def draw_episode(result: EpisodeResult) -> Iterator[tuple[str, str, bytes]]:
 
 
 def find_red(errors: Vec) -> float:
-    """Return the rounded 99th percentile, from which a path is red, [mm]."""
+    """Return the rounded 99th percentile as red, [mm]."""
     most = max(float(np.percentile(errors, 99)) * 1e3, LEAST_RED_MM)
     power = 10.0 ** np.floor(np.log10(most))
     digit = next(
@@ -116,7 +113,7 @@ def find_red(errors: Vec) -> float:
 
 
 def make_colours(errors: Vec) -> tuple[Any, Any]:
-    """Return colour map and norm of a motion's errors, [mm]."""
+    """Return colour map and norm of errors, [mm]."""
     colours = LinearSegmentedColormap.from_list("error", [BLUE, VIOLET, RED])
     return colours, Normalize(0.0, find_red(errors), clip=True)
 
@@ -150,7 +147,7 @@ def _draw_robot(
 
 
 def draw_path(limb: LimbResult, spans: Spans) -> bytes:
-    """Draw the path in its best plane and in space, in ARBot's error colours."""
+    """Draw the path in plane and space, coloured by error."""
     figure = _make_figure(11.0, 5.2)
     t, target, actual, errors = _thin(
         limb.target.t, limb.target.p, limb.actual.p, limb.errors
@@ -220,7 +217,7 @@ def draw_errors(limb: LimbResult, result: EpisodeResult) -> bytes:
 
 
 def draw_distribution(limb: LimbResult) -> bytes:
-    """Draw the cumulative distribution of raw and lag-compensated errors."""
+    """Draw the cumulative distribution of errors."""
     figure = _make_figure(11.0, 3.2)
     axes = figure.add_subplot()
     for errors, name, colour, key in (
@@ -246,7 +243,7 @@ def draw_distribution(limb: LimbResult) -> bytes:
 
 
 def draw_joints(result: EpisodeResult) -> bytes:
-    """Draw speeds and accelerations of q_cmd over their limits."""
+    """Draw speeds and accelerations of q_cmd over limits."""
     t_thin, speed_thin, most = _measure_shares(result)
     names = result.robot.joint_names if result.robot else ()
     figure = _make_figure(11.0, max(3.6, 0.28 * len(names) + 1.2))
@@ -276,7 +273,7 @@ def draw_joints(result: EpisodeResult) -> bytes:
 
 
 def draw_timing(result: EpisodeResult) -> bytes:
-    """Draw histograms of compute time and lateness of session and gate."""
+    """Draw histograms of compute time and lateness."""
     figure = _make_figure(11.0, 3.0)
     panels = figure.subplots(1, 2)
     for axes, name, rows in zip(
@@ -355,7 +352,6 @@ def _shade(axes: Any, spans: Spans) -> None:
 
 
 def _find_causes(limb: LimbResult) -> dict[str, Vec]:
-    """Return times of targets not reached by cause, [s]."""
     if limb.reach is None:
         return {}
     causes: dict[str, Vec] = {}
@@ -367,7 +363,6 @@ def _find_causes(limb: LimbResult) -> dict[str, Vec]:
 
 
 def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
-    """Return times of the gate's actions by reason, [s]."""
     acted = {reason: Thinned(np.float64) for reason in Reason}
     for where in cut(len(result.gate) if result.gate is not None else 0):
         rows = result.gate[where]  # type: ignore[index]  # there are rows
@@ -383,7 +378,6 @@ def _find_activity(result: EpisodeResult) -> dict[str, Vec]:
 
 
 def _count_times(rows: Table, name: str, edges_ms: Vec) -> npt.NDArray[np.intp]:
-    """Return a histogram of compute time or lateness, bins in [ms]."""
     counts = [
         np.histogram(rows[where][name] * 1e-6, edges_ms)[0] for where in cut(len(rows))
     ]

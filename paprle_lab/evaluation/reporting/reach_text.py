@@ -1,4 +1,4 @@
-"""Text on the shortfall of a limb, and advice."""
+"""Text and advice on a limb's shortfall."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ WORDS = {
 
 
 def describe_reach(reach: Json | None) -> str:
-    """Return a limb's share of reached targets, and the causes, as text."""
+    """Describe reached targets and causes."""
     if reach is None:
         return "not known: nothing tells what was asked of the joints"
     parts = [f"reached {_share(reach['reached_percent'])}"]
@@ -43,7 +43,7 @@ def describe_reach(reach: Json | None) -> str:
 
 
 def describe_longest(reach: Json | None) -> str:
-    """Return the longest and total shortfall as text."""
+    """Describe the longest and total shortfall."""
     if reach is None or not reach["short"] or reach["short_s"] < 0.01:
         return ""
     worst = reach["short"][0]

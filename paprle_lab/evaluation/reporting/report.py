@@ -1,7 +1,7 @@
 """The report: figures of episodes as JSON, and an HTML page.
 
-An entry per episode holds the figures of the worst limb (largest raw RMSE) and all
-``limbs``. A key that could not be measured is null; ``notes`` state why.
+An entry holds the worst limb's figures (largest raw RMSE) and all ``limbs``; unmeasured
+keys are null, with a reason in ``notes``.
 """
 
 from __future__ import annotations
@@ -38,17 +38,13 @@ def evaluate(
     topics: BagTopics = BagTopics(),  # noqa: B008 - frozen
     work: Work = UNSEEN,
 ) -> list[Json]:
-    """Return one JSON entry per recorded episode; ``error`` explains a blank one.
+    """Return one JSON entry per recording or bag; ``error`` explains a blank one.
 
-    Args:
-        episodes: Recordings, or ROS bags.
-        out_dir: Folder of the report; None: none is written.
-        topics: Topics of a bag.
-        work: Takes the progress.
+    A report is written if ``out_dir`` is given.
 
     Raises:
-        MissingDependency: If matplotlib is missing; the JSON is written.
-        ConfigError: If the report cannot be written.
+        MissingDependency: Without matplotlib; the JSON is written.
+        ConfigError: If writing fails.
     """
     work.note("measuring")
     measured = []
@@ -63,7 +59,7 @@ def evaluate(
 
 
 def find_report(episodes: Sequence[Path], out_dir: Path) -> Path:
-    """Return the path of the page; its JSON is beside it."""
+    """Return the path of the page."""
     return out_dir / f"{name_report([Path(path) for path in episodes])}.html"
 
 
@@ -74,7 +70,7 @@ def _measure(path: Path, topics: BagTopics) -> EpisodeResult:
 
 
 def collect_entries(measured: Sequence[EpisodeResult]) -> list[Json]:
-    """Return the entries of episodes, with their comparison."""
+    """Return entries of episodes with variability."""
     itvs = compare(measured)
     names = _make_names([Path(result.entry["path"]) for result in measured])
     return [
@@ -93,14 +89,11 @@ def _make_names(paths: Sequence[Path]) -> list[str]:
 def write_report(
     results: Sequence[Json], episodes: Sequence[Path], out_dir: Path
 ) -> Path:
-    """Write JSON and page.
-
-    Returns:
-        Path of the page.
+    """Return the path of the written page.
 
     Raises:
-        MissingDependency: If matplotlib is missing; the JSON is written.
-        ConfigError: If the report cannot be written.
+        MissingDependency: Without matplotlib; the JSON is written.
+        ConfigError: If writing fails.
     """
     page = find_report(episodes, out_dir)
     _write(results, (measure_episode(Path(p)) for p in episodes), page)
@@ -108,7 +101,7 @@ def write_report(
 
 
 def summary_text(results: Sequence[Json]) -> str:
-    """Return verdict and figures as a few lines per episode, then side by side."""
+    """Return verdict and figures as lines."""
     parts = [_summarise(entry) for entry in results]
     after = [compare_in_text(results), describe_itv(results)]
     return "\n\n".join([*parts, *filter(None, after)])

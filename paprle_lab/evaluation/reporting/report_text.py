@@ -1,4 +1,4 @@
-"""Figures of a report as text, for page and terminal."""
+"""Figures of a report as text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SMALLEST = 0.0001
 
 
 def format_number(value: float | None, unit: str = "") -> str:
-    """Return a number with up to three figures and unit; a dash if unknown."""
+    """Return a number with up to three figures and unit."""
     if value is None:
         return UNKNOWN
     if isinstance(value, int):
@@ -48,7 +48,7 @@ def list_facts(entry: Json) -> list[str]:
 
 
 def describe_episode(entry: Json) -> str:
-    """Return an explanation of an episode's figures."""
+    """Explain an episode's figures."""
     if entry["error"]:
         return f"This episode could not be read: {entry['error']}."
     compensated, raw = entry["ate_mm"]["lag_compensated"], entry["ate_mm"]["raw"]
@@ -106,7 +106,7 @@ def _describe_gate(gate: Json) -> str:
 
 
 def describe_clearance(gate: Json) -> str:
-    """Return the least clearance, and its verdict, as text."""
+    """Describe the least clearance and its verdict."""
     if gate.get("min_clearance_mm") is None:
         return "not judged"
     nearest = format_number(gate["min_clearance_mm"], "mm")
@@ -117,7 +117,7 @@ def describe_clearance(gate: Json) -> str:
 
 
 def describe_smoothness(joints: Json) -> str:
-    """Return the worst joint of each smoothness figure as text."""
+    """Describe the worst joint of each smoothness figure."""
     ripple = find_worst(joints, "ripple")
     if ripple is None:
         return "not judged"
@@ -135,7 +135,7 @@ def describe_smoothness(joints: Json) -> str:
 
 
 def describe_itv(entries: Sequence[Json]) -> str:
-    """Return the variability of repeated episodes as text, or ""."""
+    """Describe the variability of repeated episodes."""
     found: list[Json] = []
     for entry in entries:
         if entry["itv"] and entry["itv"] not in found:
@@ -156,7 +156,7 @@ def _describe_itv(itv: Json) -> str:
 
 
 def summarise_entry(entry: Json) -> str:
-    """Return a few lines on an episode for the terminal."""
+    """Return a few lines on an episode."""
     head = f"{entry['episode']}: {', '.join(list_facts(entry))}"
     if entry["error"]:
         return f"{entry['episode']}: {entry['error']}"

@@ -1,7 +1,4 @@
-"""The robot at a few instants of its path, drawn with matplotlib.
-
-Bodies are the recorded primitives; other links are drawn as rods between joints.
-"""
+"""The robot at instants of its path."""
 
 from __future__ import annotations
 
@@ -36,9 +33,9 @@ class Still(NamedTuple):
     """One instant.
 
     Attributes:
-        t: Time, [s].
+        t: [s].
         q: Measured joints, shape (n,), [rad].
-        row: Row of the limb's samples.
+        row: Of the limb's samples.
     """
 
     t: float
@@ -49,13 +46,9 @@ class Still(NamedTuple):
 def choose_stills(
     limb: LimbResult, t_meas: Vec, q_meas: Vec, n: int = N_STILLS
 ) -> list[Still]:
-    """Return instants evenly spaced along a limb's path, with its ends.
+    """Return n instants evenly spaced along a limb's path.
 
-    Args:
-        limb: The measured limb.
-        t_meas: Times, shape (M,), [s].
-        q_meas: Measured joints, shape (M, n), [rad].
-        n: Number of instants.
+    ``t_meas``: shape (M,), [s]; ``q_meas``: (M, n), [rad].
     """
     steps = np.linalg.norm(np.diff(limb.actual.p, axis=0), axis=1)
     way = np.concatenate([[0.0], np.cumsum(steps)])
@@ -77,15 +70,9 @@ def draw_stills(
     colours: tuple[Any, Any],
     labels: Sequence[str] = (),
 ) -> None:
-    """Draw a robot at some instants side by side, with the path to each.
+    """Draw a robot at instants, with the path to each.
 
-    Args:
-        figure: Takes the drawing.
-        stills: The instants.
-        robot: Geometry and names.
-        limb: The limb of the path.
-        colours: Colour map and norm of the path's errors, [mm].
-        labels: Words below each; default: its time.
+    ``colours``: colour map and norm of errors [mm].
     """
     urdf, info = robot
     base = place_links(urdf, info, stills[0].q)[_find_base(info, limb.name)]
@@ -117,12 +104,12 @@ def draw_stills(
 
 
 def draws_rods(urdf: Urdf) -> bool:
-    """Return whether some links have no drawable body."""
+    """Return whether some links are drawn as rods."""
     return bool(urdf.mesh_links) or not urdf.primitives
 
 
 def place_links(urdf: Urdf, info: RobotInfo, q: Vec) -> dict[str, pin.SE3]:
-    """Return every link's pose in the root at joints q."""
+    """Return every link's pose in the root at q."""
     positions = info.name_positions(q)
     places = {urdf.root: pin.SE3.Identity()}
     for joint in urdf.joints:
@@ -132,7 +119,7 @@ def place_links(urdf: Urdf, info: RobotInfo, q: Vec) -> dict[str, pin.SE3]:
 
 
 def make_faces(urdf: Urdf, places: Mapping[str, pin.SE3]) -> Iterator[Face]:
-    """Yield the faces of all bodies, in the root."""
+    """Yield the faces of all bodies in the root."""
     for body in urdf.primitives:
         T = places[body.link] * body.T_link_body
         for face in _make_body(body):
@@ -219,7 +206,6 @@ def _add_path(
 
 
 def _choose_azimuth(ahead: Vec) -> float:
-    """Return the azimuth beside the arm's direction, [°]."""
     return float(np.degrees(np.arctan2(ahead[1], ahead[0]))) - BESIDE
 
 

@@ -1,4 +1,4 @@
-"""The verdict on a run in three sentences, from its report."""
+"""Verdict on a run in three sentences."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ _HEADS: dict[Grade, str] = {
 
 
 class Verdict(NamedTuple):
-    """A grade, and three sentences: how the run went, limits, and gaps."""
+    """A grade, and sentences on course, limits and gaps."""
 
     grade: Grade
     sentences: tuple[str, ...]
 
 
 def judge_run(entry: Json) -> Verdict:
-    """Return the verdict on an episode's report entry."""
+    """Return the verdict on a report entry."""
     if entry["error"]:
         return Verdict("unknown", (f"{_HEADS['unknown']}: {entry['error']}.",))
     bad, fair = list(_list_failures(entry)), list(_list_reservations(entry))

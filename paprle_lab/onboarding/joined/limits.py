@@ -1,4 +1,4 @@
-"""Limits of a robot of several arms: each joint keeps those of its own arm."""
+"""Limits of a robot of several arms."""
 
 from __future__ import annotations
 
@@ -24,16 +24,11 @@ def join_limits(
     wanted: Mapping[str, Mapping[str, float]],
     read: Callable[[LimitSettings], RobotInfo],
 ) -> LimitSettings:
-    """Return limits under which each joint has those of its own arm.
+    """Return limits under which each joint keeps those of its own arm.
 
-    What holds for all joints is the loosest of the arms'; joints that would have more
-    than their own are named.
-
-    Args:
-        own: Limits of each arm.
-        by_joint: All arms' settings of the keys ``BY_JOINT``.
-        wanted: Limits dq_max, ddq_max and dddq_max of each joint.
-        read: Returns the robot with some limits.
+    Common limits are the loosest of the arms'; joints that would exceed their own are
+    named. ``by_joint``: settings of the keys ``BY_JOINT``; ``read`` makes the robot's
+    properties of limits.
     """
     slides = [one.ddq_max_sliding for one in own]
     jerks = {one.dddq_max for one in own}

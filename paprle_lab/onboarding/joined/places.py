@@ -1,4 +1,4 @@
-"""Arms of a robot of several, and where they stand."""
+"""Arms of a robot with places."""
 
 from __future__ import annotations
 
@@ -34,7 +34,6 @@ class Arm:
     Attributes:
         limb: Its limb's name in the new robot.
         name: As ``follower=`` names it.
-        settings: Its settings, with those of the site.
     """
 
     limb: str
@@ -43,16 +42,16 @@ class Arm:
     robot: RobotModel
 
     def rename(self, name: str) -> str:
-        """Return the name of a link, joint or body in the new robot."""
+        """Return the new robot's name of an element."""
         return f"{self.limb}_{name}"
 
     def rename_keys(self, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Return values by joint, with the names of the new robot."""
+        """Return values by the new robot's joint names."""
         return {self.rename(name): value for name, value in values.items()}
 
     @property
     def env(self) -> str:
-        """The first env of a real robot that it has, or ``kinematic``."""
+        """The first env of a real robot, or ``kinematic``."""
         real = [env for env in self.settings.envs if env not in EVERYWHERE]
         return real[0] if real else EVERYWHERE[0]
 
@@ -72,7 +71,7 @@ def check_places(
 
 
 def line_up(arms: Sequence[Arm], distance: float) -> dict[str, pin.SE3]:
-    """Return places side by side, from the left (y) to the right, around the root."""
+    """Return places around the root, from left (y) to right."""
     sides = {"left": 0, "right": 2}
     ordered = sorted(arms, key=lambda arm: sides.get(arm.limb, 1))
     middle = 0.5 * (len(arms) - 1)
@@ -83,7 +82,7 @@ def line_up(arms: Sequence[Arm], distance: float) -> dict[str, pin.SE3]:
 
 
 def measure_apart(robot: RobotModel, arms: Sequence[Arm]) -> float:
-    """Return the least distance of bodies of two arms at home, [m]."""
+    """Return the least distance of arms at home, [m]."""
     bodies = robot.make_collision_model({})
     limbs = [f"{arm.limb}_" for arm in arms]
     between = [
@@ -102,7 +101,7 @@ def report_arms(
     apart: float,
     given: Mapping[str, pin.SE3],
 ) -> list[str]:
-    """Return lines on what was written, and what to check."""
+    """Return lines on files and open checks."""
     tree = read_urdf(urdf)
     lines = [f"wrote {path}", f"wrote {urdf}"]
     for arm in arms:

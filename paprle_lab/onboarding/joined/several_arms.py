@@ -1,4 +1,4 @@
-"""A follower of several described arms, each of them one limb."""
+"""A follower of several described arms."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def read_arms(words: Sequence[str]) -> list[Arm]:
     """Return the arms of words ``FOLLOWER@LIMB``.
 
     Raises:
-        ConfigError: With all words that name no arm, and limbs that clash.
+        ConfigError: Listing unknown arms and clashing limbs.
     """
     pairs = [(name, limb) for name, _, limb in (word.partition("@") for word in words)]
     problems = _check_limbs([limb for _, limb in pairs])
@@ -86,15 +86,10 @@ def write_several(
     *,
     work: Work = UNSEEN,
 ) -> list[str]:
-    """Write YAML and URDF of a follower of several arms, and check them.
+    """Write and check YAML and URDF of a follower of several arms.
 
-    Args:
-        arms: Its arms.
-        out_dir: Folder of both files.
-        name: Its name; default: those of the arms.
-        places: Poses of base links in the common root, by limb; others are chosen.
-        ignored: Pairs of links exempt from clearance, besides the arms' own.
-        work: Takes the progress.
+    ``places``: poses of base links in the common root, else chosen; ``ignored``: more
+    pairs of links exempt from clearance.
 
     Returns:
         The report, as lines.
@@ -131,7 +126,6 @@ _HEAD = """\
 
 
 def _check_limbs(limbs: Sequence[str]) -> list[str]:
-    """Return what is wrong with the names of the limbs."""
     taken = read_fields(load_config_class(find_plugin("follower", MIX)))
     problems = [
         "new-robot: expected a limb's name of small letters, digits and _, got "
@@ -184,7 +178,7 @@ def _place(
     given: Mapping[str, pin.SE3],
     ignored: Sequence[tuple[str, str]],
 ) -> tuple[RobotSettings, float]:
-    """Write the URDF with room between the arms; return settings and that room, [m]."""
+    """Write the URDF with room between the arms; return settings and room, [m]."""
     sources = {arm.limb: arm.robot.urdf_path for arm in arms}
     settings = _join(arms, str(urdf), ignored)
     n_steps = 0 if len(given) == len(arms) else math.ceil((FARTHEST - NEAREST) / STEP)
@@ -202,7 +196,6 @@ def _place(
 def _join(
     arms: Sequence[Arm], urdf: str, ignored: Sequence[tuple[str, str]]
 ) -> RobotSettings:
-    """Return the settings of all arms, without limits for all joints."""
     limbs = {}
     for arm in arms:
         (limb,) = arm.robot.limbs.values()
@@ -267,7 +260,6 @@ def _join_limits(arms: Sequence[Arm], settings: RobotSettings) -> LimitSettings:
 
 
 def _describe(arms: Sequence[Arm], settings: RobotSettings) -> dict[str, Any]:
-    """Return the follower's YAML as a tree."""
     limits = _without_defaults(settings.limits)
     limits["ddq_max"] = settings.limits.ddq_max
     limbs = {
@@ -278,13 +270,11 @@ def _describe(arms: Sequence[Arm], settings: RobotSettings) -> dict[str, Any]:
 
 
 def _without_defaults(settings: Any) -> dict[str, Any]:
-    """Return settings as YAML values, those that are not the default's."""
     plain, defaults = to_plain(settings), read_defaults(type(settings))
     return {key: value for key, value in plain.items() if value != defaults.get(key)}
 
 
 def _describe_envs(arms: Sequence[Arm]) -> dict[str, Any]:
-    """Return what the robot needs in each env: an env of its own for each arm."""
     envs: dict[str, Any] = {}
     for env in EVERYWHERE:
         own = [arm.settings.envs.get(env) or {} for arm in arms]

@@ -1,4 +1,4 @@
-"""One URDF of several arms, each with its limb's name before all of its own."""
+"""Common URDF of several arms."""
 
 from __future__ import annotations
 
@@ -24,18 +24,13 @@ _NAMES = {"parent": "link", "child": "link", "mimic": "joint"}
 def join_urdfs(
     name: str, arms: Mapping[str, Path], places: Mapping[str, pin.SE3]
 ) -> str:
-    """Return a URDF with every arm fixed to one root link.
+    """Return a URDF with every arm at its place in one root link.
 
-    Links, joints, materials and named bodies get their limb's name and ``_`` in front.
-    Only these are taken: no transmissions, no plug-ins of simulators.
-
-    Args:
-        name: Name of the robot.
-        arms: URDF by limb.
-        places: Pose of each URDF's root link in the common root, by limb.
+    Links, joints, materials and named bodies get their limb's name and ``_`` in front;
+    nothing else is taken.
 
     Raises:
-        ConfigError: If a URDF is invalid, or two arms would share a name.
+        ConfigError: If a URDF is invalid, or names clash.
     """
     robot = ET.Element("robot", name=name)
     robot.append(
@@ -55,7 +50,6 @@ def join_urdfs(
 
 
 def _fix(limb: str, root: str, T: pin.SE3) -> ET.Element:
-    """Return the joint between the common root and an arm."""
     joint = ET.Element("joint", name=f"{limb}_place", type="fixed")
     ET.SubElement(joint, "parent", link=ROOT)
     ET.SubElement(joint, "child", link=f"{limb}_{root}")
@@ -84,7 +78,6 @@ def _read_elements(path: Path, prefix: str) -> Iterator[ET.Element]:
 
 
 def _check_names(robot: ET.Element) -> None:
-    """Raise ConfigError for links or joints of one name."""
     for tag in ("link", "joint"):
         counts = Counter(one.get("name", "") for one in robot.findall(tag))
         twice = [name for name, n in counts.items() if n > 1]

@@ -1,1 +1,1 @@
-"""Onboarding of a printed leader: from its servos to its YAML and URDF."""
+"""Onboarding of a printed leader."""

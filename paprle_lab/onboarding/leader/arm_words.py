@@ -1,8 +1,8 @@
-"""An arm described in words, from the base to the hand, as it stands at zero.
+"""Description of an arm in words, from the base to the hand, at zero.
 
-The description is a walk: ``up 60, yaw, up 50, lift pitch, up 116 forward 28, …``. A
-step of it is a way in millimetres along forward, left and up of a person who stands
-behind the base, or a joint: its name, its axis, and the sense of its positive turn.
+It is a walk such as ``up 60, yaw, up 50, lift pitch, up 116 forward 28``. A step is a
+way [mm] along forward, left and up, seen from behind the base, or a joint: its name,
+axis, and sense of its positive turn.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class DescribedJoint:
     Attributes:
         xyz: From the joint before, or the base, at zero, [m].
         axis: Of its positive turn, in the base's axes at zero.
-        gear: Turns of its servo a turn of it; None: to be found.
+        gear: Servo turns per turn; None: to be found.
     """
 
     name: str
@@ -59,11 +59,7 @@ class DescribedJoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescribedArm:
-    """A described arm.
-
-    Attributes:
-        hand: Of the place that the operator holds, from the last joint, [m].
-    """
+    """A described arm; ``hand``: held place from the last joint, [m]."""
 
     joints: tuple[DescribedJoint, ...]
     hand: Triple
@@ -74,7 +70,7 @@ def read_words(text: str) -> DescribedArm:
     """Return the arm of a description.
 
     Raises:
-        ConfigError: With every step that is none.
+        ConfigError: Listing invalid steps.
     """
     steps = [step.split() for step in re.split(r"[,;\n]+", text.lower())]
     joints: list[DescribedJoint] = []
@@ -109,7 +105,7 @@ def _judge(joints: Sequence[DescribedJoint]) -> list[str]:
 
 
 def _read_way(words: Sequence[str]) -> Triple:
-    """Return a way, [m], of ``up 116 forward 28``."""
+    """Return a way [m] of ``up 116 forward 28``."""
     words = [word for word in words if word != "mm"]
     if len(words) % 2:
         raise ValueError("expected a direction and millimetres, each in turn")
@@ -124,7 +120,6 @@ def _read_way(words: Sequence[str]) -> Triple:
 
 
 def _read_number(word: str, most: float) -> float:
-    """Return a number above 0 and up to ``most``."""
     try:
         number = float(word)
     except ValueError:

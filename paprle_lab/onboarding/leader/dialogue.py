@@ -1,4 +1,4 @@
-"""Dialogue about a new leader: its servos, two postures and a sweep."""
+"""Measurement of a new leader."""
 
 from __future__ import annotations
 
@@ -46,11 +46,7 @@ Ask = Generator[str, str, Vec]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeasuredLeader:
-    """The result.
-
-    Attributes:
-        lines: On each joint, for the operator; those with doubts begin with CHECK.
-    """
+    """The result; ``lines`` with doubts begin with CHECK."""
 
     joints: tuple[MountedServo, ...]
     gripper: MountedGripper | None
@@ -59,12 +55,7 @@ class MeasuredLeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewArm:
-    """The arm that is measured.
-
-    Attributes:
-        home: First posture of its joints, [rad].
-        imported: Values of another program; None: they are found.
-    """
+    """The measured arm; ``home``: first posture, [rad]."""
 
     geometry: Geometry
     home: tuple[float, ...]
@@ -72,7 +63,7 @@ class NewArm:
 
 
 def count_servos(arm: NewArm) -> int:
-    """Return the least number of servos, the gripper's included where it is known."""
+    """Return the least number of servos."""
     return len(arm.home) + bool(arm.geometry.has_gripper)
 
 
@@ -81,11 +72,8 @@ def measure_leader(
 ) -> Generator[str, str, MeasuredLeader]:
     """Measure the opened arm of found servos.
 
-    Args:
-        arm: The arm.
-        servos: Those that answer at its port, by id.
-        search: Open, with those that obey no other one, in their order.
-        note: Takes what is seen while the operator moves the arm; any thread.
+    ``search`` has those that obey no other one, in order; ``note`` takes observations
+    from any thread.
 
     Yields:
         Requests to the operator; expects Enter when done.
@@ -106,12 +94,6 @@ def measure_leader(
 
 
 class _Session:
-    """Questions about one arm.
-
-    Attributes:
-        note: Takes what is seen while a question stands.
-    """
-
     def __init__(
         self, arm: NewArm, servos: list[FoundServo], tracker: Tracker, note: Note
     ) -> None:
@@ -136,7 +118,6 @@ class _Session:
         return len(self._servos) > self._n
 
     def check_number(self) -> Generator[str, str, None]:
-        """Refuse a number of servos that the description does not have."""
         known, n = self._arm.geometry.has_gripper, len(self._servos)
         wanted = {self._n, self._n + 1} if known is None else {self._n + known}
         if n in wanted:
@@ -165,7 +146,6 @@ class _Session:
         ])  # fmt: skip
 
     def _sort_by_id(self, imported: Imported) -> None:
-        """Take the servos in the order of imported ids."""
         wanted = [*imported.ids, *([imported.gripper[0]] if imported.gripper else [])]
         place = {one.id: i for i, one in enumerate(self._servos)}
         if sorted(wanted) != sorted(place):
@@ -176,7 +156,7 @@ class _Session:
         self._order = [place[i] for i in wanted]
 
     def measure(self) -> Generator[str, str, tuple[list[ServoFit], Vec | None]]:
-        """Return the fit of each joint, and the gripper's angles closed and open."""
+        """Return each joint's fit, and the gripper's angles closed and open."""
         imported, before = self._arm.imported, ""
         while True:
             first = yield from self._ask_posture(before + self._describe_first())
@@ -208,7 +188,6 @@ class _Session:
         return np.array([first[place], second[place]])
 
     def _fit(self, first: Vec, second: Vec | None) -> tuple[list[ServoFit], list[str]]:
-        """Return the fits of the joints, and what is wrong with them."""
         places = self._order[: self._n]
         imported = self._arm.imported
         if imported is not None or second is None:
@@ -226,7 +205,6 @@ class _Session:
         return fits, problems
 
     def _take_imported(self, first: Vec) -> list[ServoFit]:
-        """Return imported fits, with what the first posture differs from them."""
         imported = self._arm.imported
         if imported is None:
             return []
@@ -272,7 +250,6 @@ class _Session:
         return words if turn >= 0.0 else reverse(words)
 
     def _ask_posture(self, text: str) -> Ask:
-        """Return the angles of a posture that is held still."""
         asked = text
         while True:
             yield asked
@@ -288,7 +265,6 @@ class _Session:
         return self._tracker.take(first)
 
     def _check_order(self, fits: Sequence[ServoFit]) -> Generator[str, str, bool]:
-        """Return whether the sweep turned the servos in their order, else adopt it."""
         listed = [*self._names, *([GRIPPER] if self._has_gripper else [])]
         text = (
             "turn each joint to and fro by 30 [deg] or more, one after the other, from "
@@ -337,7 +313,6 @@ class _Session:
         gripper: Vec | None,
         twins: Mapping[int, int],
     ) -> MeasuredLeader:
-        """Return the result."""
         found = [self._servos[place] for place in self._order]
         joints = tuple(
             MountedServo(
@@ -377,7 +352,6 @@ class _Session:
         )
 
     def name_motion(self, place: int, turned: float, fits: Sequence[ServoFit]) -> str:
-        """Return the words for a servo's turn, [rad]."""
         servo = self._servos[place]
         i = self._order.index(place)
         if i >= self._n:
@@ -387,8 +361,6 @@ class _Session:
 
 
 class _Narrator:
-    """Names the joint that turns, and which way."""
-
     def __init__(self, session: _Session, fits: Sequence[ServoFit]) -> None:
         self._session, self._fits = session, fits
         self._said: Vec | None = None

@@ -1,12 +1,11 @@
-"""GELLO's calibration values: YAML, JSON, or lines of its Python source.
+"""GELLO's calibration values: YAML, JSON, or Python source, which is never run.
 
 GELLO's joint is sign · (angle − offset) with the angle 0 at count 0 of the servo;
-PAPRLE's angle is 0 at count 2048, half a turn further. Source text is read and never
-run: numbers, π and the four operations.
+PAPRLE's angle is 0 at count 2048, half a turn further.
 
 References:
     wuphilipp/gello_software, ``gello/robots/dynamixel.py`` and
-    ``gello/agents/gello_agent.py``, DynamixelRobotConfig.
+    ``gello/agents/gello_agent.py``.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _OPERATORS: Mapping[type[ast.operator], Callable[[float, float], float]] = {
 
 
 def read_gello(path: Path, text: str) -> Imported:
-    """Return the values in the text of a file.
+    """Return the values of a file's text.
 
     Raises:
         ConfigError: If they are incomplete, wrong, or of several rigs.
@@ -48,7 +47,6 @@ def read_gello(path: Path, text: str) -> Imported:
 
 
 def _read_tree(path: Path) -> list[dict[str, Any]]:
-    """Return the mappings with GELLO's keys in YAML or JSON, at any depth."""
     problems: list[str] = []
     tree = read_yaml(path, str(path), problems)
     if problems:
@@ -67,7 +65,6 @@ def _read_tree(path: Path) -> list[dict[str, Any]]:
 
 
 def _read_source(path: Path, text: str) -> list[dict[str, Any]]:
-    """Return the arguments of each DynamixelRobotConfig in Python source."""
     try:
         tree = ast.parse(text.strip().rstrip(","))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as err:
@@ -89,7 +86,6 @@ def _read_source(path: Path, text: str) -> list[dict[str, Any]]:
 
 
 def _evaluate(path: Path, node: ast.expr) -> Any:
-    """Return a number or a list of an expression of numbers and π."""
     if isinstance(node, (ast.Tuple, ast.List)):
         return [_evaluate(path, one) for one in node.elts]
     if isinstance(node, ast.Constant) and (
@@ -120,7 +116,6 @@ def _number(path: Path, node: ast.expr) -> float:
 
 
 def _convert(path: Path, values: Mapping[str, Any]) -> Imported:
-    """Return checked values in PAPRLE's angles."""
     offsets = _list_numbers(path, values, "joint_offsets")
     signs = _list_numbers(path, values, "joint_signs")
     ids: list[float] = list(range(1, len(offsets) + 1))
@@ -157,7 +152,6 @@ def _convert_gripper(
 
 
 def _list_numbers(path: Path, values: Mapping[str, Any], key: str) -> list[float]:
-    """Return a list of finite numbers; a string of YAML may be an expression."""
     found = values.get(key)
     if not isinstance(found, (list, tuple)):
         raise ConfigError(f"{path}: {key}: expected a list, got {found!r}")

@@ -1,4 +1,4 @@
-"""URDFs of leaders: of a description, or a scaled copy of the arm that it leads."""
+"""URDFs of leaders."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _SCALES = (0.05, 5.0)  # chosen: a leader is smaller than its robot, or little l
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Joint:
-    """A joint of a URDF; without an axis it is fixed."""
+    """A joint of a URDF; fixed without an axis."""
 
     name: str
     parent: str
@@ -37,11 +37,11 @@ class Geometry:
     """The arm of a leader.
 
     Attributes:
-        urdf: Text of its URDF, with the joint ``gripper`` at its hand.
-        joint_names: From the base to the hand, without the gripper.
-        limits: By joint, [rad].
-        has_gripper: None: as the number of its servos says.
-        gears: Turns of the servo a turn of the joint, where they are stated.
+        urdf: Text, with the joint ``gripper`` at its hand.
+        joint_names: From base to hand, without the gripper.
+        limits: [rad].
+        has_gripper: None: by the number of servos.
+        gears: Known servo turns per turn.
     """
 
     urdf: str
@@ -54,10 +54,10 @@ class Geometry:
 
 
 def make_geometry(name: str, arm: DescribedArm, scale: float = 1.0) -> Geometry:
-    """Return a described arm; all frames are parallel to the base's at zero.
+    """Return a described arm; all frames are parallel at zero.
 
     Raises:
-        ConfigError: If the scale is none.
+        ConfigError: If the scale is invalid.
     """
     _check_scale(scale)
     root = ET.Element("robot", name=name)
@@ -89,13 +89,10 @@ def make_geometry(name: str, arm: DescribedArm, scale: float = 1.0) -> Geometry:
 def copy_geometry(
     path: Path, name: str, scale: float = 1.0, limb: str = ""
 ) -> Geometry:
-    """Return the scaled arm of a URDF, without its bodies.
+    """Return the scaled arm of a URDF, without bodies.
 
-    Args:
-        path: URDF of the follower, or of the leader itself.
-        name: Of the leader.
-        scale: Length of the leader's links by those of the URDF.
-        limb: Name of one of its arms; empty: its only one.
+    ``scale`` is the leader's length per length in the URDF; an empty ``limb`` means the
+    only one.
 
     Raises:
         ConfigError: If the URDF is invalid, or has another number of arms.
@@ -151,7 +148,6 @@ def _choose_limb(path: Path, limbs: Sequence[FoundLimb], wanted: str) -> FoundLi
 
 
 def _scale_joint(joint: ET.Element, scale: float, *, is_moving: bool) -> _Joint:
-    """Return a joint with a scaled origin, fixed unless driven."""
     name, kind = str(joint.get("name")), str(joint.get("type"))
     if is_moving and kind == "prismatic":
         raise ConfigError(f"joint {name}: expected one that turns, got a sliding one")
@@ -181,7 +177,6 @@ def _end(joint: ET.Element, end: str) -> str:
 
 
 def _add_gripper(root: ET.Element, parent: str) -> None:
-    """Add a trigger at the hand, whose place and axis nothing depends on."""
     _add_joint(
         root,
         _Joint(
@@ -195,7 +190,6 @@ def _add_gripper(root: ET.Element, parent: str) -> None:
 
 
 def _add_joint(root: ET.Element, one: _Joint) -> None:
-    """Add a joint and the link that it carries."""
     ET.SubElement(root, "link", name=one.child)
     kind = "revolute" if one.axis else "fixed"
     joint = ET.SubElement(root, "joint", name=one.name, type=kind)

@@ -1,4 +1,4 @@
-"""Calibration values of a leader that another program has found."""
+"""Calibration values of a leader from another program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ class Imported:
 
     Attributes:
         offsets: [rad].
-        gripper: Id, and angles where it is closed and open, [rad]; None: none.
+        gripper: Id, closed angle and open angle, [rad].
     """
 
     ids: tuple[int, ...]

@@ -1,4 +1,4 @@
-"""Leaders that many people print, described by the figures of the arms they copy."""
+"""Common printed leaders."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownLeader:
-    """An arm by words or by a URDF of the package.
+    """An arm by words or by a packaged URDF.
 
     Attributes:
-        home: First posture, [deg]; empty: all joints at 0.
+        home: First posture, [deg]; empty: all 0.
     """
 
     about: str

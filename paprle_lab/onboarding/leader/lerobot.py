@@ -1,7 +1,6 @@
-"""LeRobot's calibration of an arm of servos: middle of the ranges at zero.
+"""LeRobot's calibration of servos: middle of the ranges at zero.
 
-The file's offsets and drive modes are those that the servos have stored, so that its
-counts are those that they report.
+Its counts are those reported, as servos store its offsets and drive modes.
 
 References:
     ``lerobot.motors.MotorCalibration`` and ``MotorsBus._normalize`` (0.4.4 and 0.6).
@@ -31,7 +30,7 @@ def is_lerobot(tree: object) -> bool:
 
 
 def convert_lerobot(path: Path, tree: Mapping[str, Any], n_joints: int) -> Imported:
-    """Return the values of a file's motors, the gripper after the joints.
+    """Return the values of a file's motors, the gripper last.
 
     Raises:
         ConfigError: If it is no calibration, or of another number of motors.
@@ -64,7 +63,6 @@ def convert_lerobot(path: Path, tree: Mapping[str, Any], n_joints: int) -> Impor
 
 
 def _convert_gripper(motor: Mapping[str, int]) -> tuple[int, float, float]:
-    """Return id, and angles where it is closed and open."""
     sign = -1 if motor["drive_mode"] else 1
     closed, opened = motor["range_min"], motor["range_max"]
     return motor["id"], sign * _to_angle(closed), sign * _to_angle(opened)

@@ -1,4 +1,4 @@
-"""A new leader: from its servos and a description to its YAML and URDF."""
+"""Onboarding of a leader."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ _MOST = 100_000  # [bytes] chosen: values of a hundred arms
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeaderRequest:
-    """A leader that is to be made.
+    """Request for a leader; at most one of ``like``, ``urdf`` and ``words``.
 
     Attributes:
         port: Empty: the only one, or the operator's choice.
-        like: Of ``KNOWN``; one of ``like``, ``urdf`` and ``words`` at most is given.
-        scale: Length of its links by those that are described.
+        like: Of ``KNOWN``.
+        scale: Length of links per described length.
         home: First posture, [deg]; empty: as known, or zeros.
-        calibration: GELLO's or LeRobot's file; None: none.
+        calibration: GELLO's or LeRobot's file.
     """
 
     name: str
@@ -68,19 +68,16 @@ def make_new_leader(
 ) -> Generator[str, str, dict[str, Any]]:
     """Guide the operator from servos to written files.
 
-    Args:
-        request: The wish.
-        search: Finds the servos, closed.
-        note: Takes what is found and seen; any thread.
+    ``search`` is closed; ``note`` takes findings from any thread.
 
     Yields:
-        Questions for the operator; expects the answer.
+        Questions; expects the answer.
 
     Returns:
         ``lines``: the report.
 
     Raises:
-        ConfigError: If the request is wrong, or the servos do not fit it.
+        ConfigError: If the request is wrong, or servos do not fit.
         DeviceError: If no servos are found, or they fail.
     """
     name = _check_name(request.name)
@@ -106,7 +103,6 @@ def make_new_leader(
 
 
 def _check(path: Path) -> None:
-    """Load a YAML as a session would."""
     make_leader(resolve_leader([f"leader={path.resolve()}"]))
 
 
@@ -118,7 +114,6 @@ def _check_name(text: str) -> str:
 
 
 def _find_geometry(request: LeaderRequest, name: str) -> Generator[str, str, Geometry]:
-    """Return the arm of the request, or of what the operator types."""
     if request.urdf is not None:
         return copy_geometry(request.urdf, name, request.scale, request.limb)
     if request.like:
@@ -143,7 +138,6 @@ def _find_geometry(request: LeaderRequest, name: str) -> Generator[str, str, Geo
 
 
 def _find_arm(request: LeaderRequest, geometry: Geometry) -> NewArm:
-    """Return the arm with its first posture, and what is imported."""
     n = len(geometry.joint_names)
     home = request.home
     if not home and request.like:
@@ -167,7 +161,6 @@ def _find_arm(request: LeaderRequest, geometry: Geometry) -> NewArm:
 
 
 def _import(path: Path, n: int) -> Imported:
-    """Return the values of GELLO's or LeRobot's file."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as err:
@@ -185,7 +178,6 @@ def _import(path: Path, n: int) -> Imported:
 
 
 def _choose_port(given: str, ports: Sequence[str]) -> Generator[str, str, str]:
-    """Return the given port, the only one, or the operator's choice."""
     if given:
         return given
     if not ports:
@@ -212,7 +204,6 @@ def _list_found(servos: Sequence[FoundServo]) -> list[str]:
 def _list_lines(
     found: MeasuredLeader, paths: Sequence[Path], yaml_path: Path
 ) -> list[str]:
-    """Return the report."""
     leader = _name_leader(yaml_path)
     return [
         *(f"wrote {path}" for path in paths),

@@ -1,4 +1,4 @@
-"""Words for a posture: where each joint lies from the one before."""
+"""Description of a posture."""
 
 from __future__ import annotations
 
@@ -21,11 +21,8 @@ def describe_posture(
 ) -> list[str]:
     """Return a line for each stretch of an arm in a posture.
 
-    Args:
-        urdf: Text of the URDF.
-        joints: From the base to the hand.
-        ends: Links of the base and of the hand.
-        q: Posture, [rad]; zero where absent.
+    ``joints`` and ``ends`` (links) lead from base to hand; ``q`` in [rad], zero if
+    absent.
     """
     model = make_pin_model(urdf)
     data, full = model.createData(), pin.neutral(model)

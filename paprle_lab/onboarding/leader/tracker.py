@@ -1,4 +1,4 @@
-"""Angles of servos over a whole dialogue, whole turns counted."""
+"""Angles of servos, whole turns counted."""
 
 from __future__ import annotations
 
@@ -18,11 +18,7 @@ Listen = Callable[[Vec], None]
 
 
 class Tracker:
-    """Samples angles in a thread until closed.
-
-    Attributes:
-        listen: Takes each row; None: nobody does.
-    """
+    """Sampler of angles in a thread; ``listen`` takes each row."""
 
     def __init__(self, read: Callable[[], Vec]) -> None:
         """Begin; ``read`` returns the newest angles, shape (n,), [rad]."""
@@ -46,11 +42,11 @@ class Tracker:
         return len(self._rows)
 
     def take(self, first: int) -> Vec:
-        """Return the rows from a number on, shape (t, n), [rad]."""
+        """Return the rows from ``first`` on, shape (t, n), [rad]."""
         return np.array(self._rows[first:])
 
     def watch(self, seconds: float) -> Vec:
-        """Return the rows of the next seconds, [rad]."""
+        """Return the next seconds' rows, [rad]."""
         first = self.n
         self._ended.wait(seconds)
         return self.take(first)

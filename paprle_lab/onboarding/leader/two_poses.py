@@ -1,8 +1,8 @@
-"""Sign, zero and gear of each servo from two postures of its arm; pure.
+"""Sign, zero and gear of each servo from two postures.
 
 A servo turns by sign · gear · Δq while its joint turns by the described Δq. The gear is
-the known ratio nearest to the ratio of both; what then remains is the error of the
-postures, half of which remains in the zero.
+the known ratio nearest to the ratio of both; half of the remaining error is in the
+zero.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class JointPoses:
 
     Attributes:
         first: Position in the first, [rad].
-        turn: From there to the second, [rad].
-        gear: Turns of its servo a turn of it; None: to be found.
+        turn: To the second, [rad].
+        gear: Servo turns per turn; None: to be found.
     """
 
     name: str
@@ -53,7 +53,7 @@ class ServoFit:
 
     Attributes:
         offset: [rad].
-        residual: Joint turn that was shown less the described one, [rad].
+        residual: Shown less described joint turn, [rad].
     """
 
     sign: int
@@ -67,10 +67,10 @@ def choose_turns(
     home: Sequence[float],
     limits: Mapping[str, tuple[float, float]],
 ) -> list[float]:
-    """Return the turn of each joint from home to the second posture, [rad].
+    """Return each joint's turn from home to the second posture, [rad].
 
     Raises:
-        ValueError: If a joint has no room for one.
+        ValueError: If a joint has no room.
     """
     turns = []
     for name, q in zip(names, home, strict=True):
@@ -90,12 +90,9 @@ def choose_turns(
 def fit_servos(
     joints: Sequence[JointPoses], first: Vec, second: Vec
 ) -> tuple[list[ServoFit], list[str]]:
-    """Return the fit of each servo, and problems with their remedies.
+    """Return each servo's fit, and problems with remedies.
 
-    Args:
-        joints: From the base to the hand.
-        first: Servo angles in the first posture, whole turns counted, [rad].
-        second: In the second.
+    Both postures are servo angles, whole turns counted, [rad].
     """
     fits, problems = [], []
     for joint, one, other in zip(joints, first, second, strict=True):
@@ -114,7 +111,6 @@ def fit_servos(
 
 
 def _find_gear(joint: JointPoses, turned: float) -> float:
-    """Return the gear of a servo that turned so far, [rad]."""
     wanted = abs(joint.turn)
     degrees = math.degrees(wanted)
     if turned < _LEAST * min(
@@ -147,7 +143,7 @@ def _find_gear(joint: JointPoses, turned: float) -> float:
 def compare_home(
     joints: Sequence[JointPoses], fits: Sequence[ServoFit], first: Vec
 ) -> list[str]:
-    """Return the joints whose imported zero is not that of the shown home."""
+    """Return joints whose imported zero differs from the shown home."""
     problems = []
     for joint, fit, angle in zip(joints, fits, first, strict=True):
         off = find_residual(joint.first, fit, float(angle))
@@ -161,16 +157,15 @@ def compare_home(
 
 
 def find_residual(q: float, fit: ServoFit, angle: float) -> float:
-    """Return a joint's position by its servo less q, in the turn nearest to it."""
+    """Return a joint's position less q, in the nearest turn."""
     turned = fit.sign * (angle - fit.offset) - fit.gear * q
     return math.remainder(turned, 2.0 * math.pi) / fit.gear
 
 
 def find_lone_turns(sweep: Vec) -> tuple[Vec, list[int]]:
-    """Return how far each servo turned alone, [rad], and their order in time.
+    """Return each servo's turn alone, [rad], and their order in time.
 
-    Args:
-        sweep: Servo angles, shape (t, n), [rad].
+    ``sweep`` has servo angles, shape (t, n), [rad].
     """
     steps = np.abs(np.diff(sweep, axis=0))
     is_alone = steps > _ALONE * steps.sum(axis=1, keepdims=True)
@@ -182,7 +177,7 @@ def find_lone_turns(sweep: Vec) -> tuple[Vec, list[int]]:
 
 
 def find_mirrored(names: Sequence[str], sweep: Vec) -> list[tuple[str, str]]:
-    """Return the servos that turned against each other all along a sweep, (t, n)."""
+    """Return servos that turned oppositely all along a sweep, (t, n)."""
     away = sweep - sweep[0]
     found = []
     for i, one in enumerate(names):

@@ -1,4 +1,4 @@
-"""Writes the YAML and URDF of a new leader, all or nothing."""
+"""Writing of a new leader's files, all or nothing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _DIGITS = 6
 
 
 def name_files(out: Path, name: str) -> tuple[Path, Path]:
-    """Return the YAML and the URDF of a leader in a folder.
+    """Return a leader's YAML and URDF.
 
     Raises:
         ConfigError: If one exists.
@@ -37,7 +37,7 @@ def make_yaml(
     port: str,
     home: tuple[float, ...],
 ) -> str:
-    """Return the text of a leader's YAML, its limb's keys in their usual order."""
+    """Return the text of a leader's YAML."""
     arm = dict(settings["limbs"]["arm"])
     limb = {
         "port": port,
